@@ -1,0 +1,35 @@
+# Compiler settings shared by every target, and the function that makes a folder's library.
+
+add_library(sotto_options INTERFACE)
+target_compile_features(sotto_options INTERFACE cxx_std_20)
+target_compile_options(sotto_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    # Shared noise must have the same bits on every machine: never fuse a multiplication and an addition.
+    -ffp-contract=off
+    # No code reads errno or floating-point flags of mathematical functions; SIMD needs to know.
+    -fno-math-errno -fno-trapping-math)
+if(SOTTO_WERROR)
+    target_compile_options(sotto_options INTERFACE -Werror)
+endif()
+if(SOTTO_SANITIZE)
+    target_compile_options(sotto_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
+    target_link_options(sotto_options INTERFACE -fsanitize=address,undefined)
+endif()
+
+find_program(SOTTO_CCACHE ccache)
+if(SOTTO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${SOTTO_CCACHE})
+endif()
+
+# sotto_library(NAME SOURCES ... DEPENDS ...): static library sotto_NAME, alias sotto::NAME.
+function(sotto_library name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+    add_library(sotto_${name} STATIC ${ARG_SOURCES})
+    add_library(sotto::${name} ALIAS sotto_${name})
+    target_include_directories(sotto_${name} PUBLIC
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+    target_link_libraries(sotto_${name}
+        PUBLIC ${ARG_DEPENDS}
+        PRIVATE $<BUILD_INTERFACE:sotto_options> ${ARG_PRIVATE_DEPENDS})
+    target_compile_features(sotto_${name} PUBLIC cxx_std_20)
+endfunction()

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "sotto/agent/trainer.hpp"
+#include "sotto/net/network.hpp"
+
+namespace sotto {
+
+/// How good the models are. For the experimenter: computed from raw data, not private outputs.
+struct Evaluation {
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    double test_loss = unknown;        ///< mean over agents of their own model's mean test loss
+    double test_loss_worst = unknown;  ///< largest over agents
+    double test_loss_mean_model = unknown;  ///< of the average of all models
+    double test_accuracy = unknown;         ///< mean over agents; NaN if not a classification
+    double test_accuracy_mean_model = unknown;
+    double train_loss_mean_model =
+        unknown;  ///< F(mean), F = average of the agents' mean losses + l2/2 |x|^2
+    double consensus_distance = unknown;     ///< sqrt(average over agents of |x_u - mean|^2)
+    double optimality_gap = unknown;         ///< F(mean) - F*; NaN where F* is not computed
+    double optimality_gap_agents = unknown;  ///< average of f_u(x_u), minus F*; NaN likewise
+};
+
+/// COLLECTIVE. Cost: one pass over the test set per agent, one over the training data.
+/// @param minimum F* if known.
+[[nodiscard]] Evaluation evaluate(Network& network,
+                                  std::vector<LocalAgent>& agents,
+                                  const Eigen::MatrixXd& models,
+                                  double l2,
+                                  std::optional<double> minimum,
+                                  int threads);
+
+/// The average of all agents' models, on every process. COLLECTIVE.
+[[nodiscard]] Eigen::VectorXd mean_model(Network& network, const Eigen::MatrixXd& models);
+
+/// F* = min_x (1/n) sum_u f_u(x) + l2/2 |x|^2 by Newton's method on pooled derivatives (a figure of
+/// merit; uses all raw data). COLLECTIVE. Nothing for tasks without curvature, d above 512, or
+/// where it does not converge.
+[[nodiscard]] std::optional<double> minimum_of_average(Network& network,
+                                                       std::vector<LocalAgent>& agents,
+                                                       double l2,
+                                                       int threads);
+
+}  // namespace sotto

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sotto/agent/noise_source.hpp"
+#include "sotto/graph/mixing.hpp"
+#include "sotto/learn/batches.hpp"
+#include "sotto/learn/objective.hpp"
+#include "sotto/net/network.hpp"
+#include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/budget.hpp"
+
+namespace sotto {
+
+/// eta_t, t from 0: constant eta, or eta / sqrt(t + 1).
+struct StepSchedule {
+    enum class Kind { constant, inverse_sqrt };
+    Kind kind = Kind::constant;
+    double step_size = 0.05;  ///< eta > 0
+    [[nodiscard]] double at(long round) const;
+};
+[[nodiscard]] StepSchedule::Kind parse_step_schedule(std::string_view option,
+                                                     std::string_view text);
+[[nodiscard]] std::string name_of(StepSchedule::Kind kind);
+
+/// One agent of this process: its data and where it is in them.
+struct LocalAgent {
+    int id = 0;
+    std::unique_ptr<Objective> objective;
+    BatchSampler batches;
+    Eigen::Index batch_size = 1;  ///< B_u: divisor of a sum of clipped record gradients
+};
+
+struct TrainerOptions {
+    double clip_norm = 0.1;                  ///< C > 0, L2
+    Adjacency adjacency = Adjacency::agent;  ///< agent: clip the batch gradient; else each record's
+    StepSchedule steps;
+    double l2 = 0;  ///< adds eta_t l2 x, outside the clip (data-independent)
+    std::uint32_t key_epoch = 0;
+    int threads = 1;  ///< for agents of one process
+};
+
+/// Sees what an agent does in a round, after its message is made and before it is sent. Calls for
+/// different agents may come from different threads.
+class RoundObserver {
+  public:
+    virtual ~RoundObserver() = default;
+    /// @param before the agent's model at the start of the round.  @param gradient clipped, on the
+    /// grid, as it entered the message.  @param message as sent.
+    virtual void on_message(long round,
+                            std::size_t local_index,
+                            const Eigen::Ref<const Eigen::VectorXd>& before,
+                            const Eigen::Ref<const Eigen::VectorXd>& gradient,
+                            const Eigen::Ref<const Eigen::VectorXd>& message) = 0;
+};
+
+/// Time this process spent, summed over rounds [s].
+struct PhaseSeconds {
+    double gradient = 0, noise = 0, exchange = 0, mix = 0;
+    [[nodiscard]] double total() const { return gradient + noise + exchange + mix; }
+};
+
+/// The rounds of all agents of one process ([W] eq. 6):
+///
+///     g = clip(gradient);  m_u = x_u - eta_t (g_u + v_u) - eta_t l2 x_u;  send;  x_u <- sum_v w_uv
+///     m_v.
+///
+/// Gradient and noise lie on the plan's grid, so their sum is exact and its set of possible values
+/// does not depend on the data. With a trusted mean, x_u <- mean of all messages.
+class Trainer {
+  public:
+    /// @param network connected to the graph.  @param agents one per local agent, same order.
+    /// @param noise of the same agents.  @param initial model of every agent, d.
+    Trainer(Network& network,
+            const MixingSchedule& mixing,
+            const NoisePlan& plan,
+            NoiseSource noise,
+            std::vector<LocalAgent> agents,
+            const Eigen::VectorXd& initial,
+            TrainerOptions options);
+
+    /// Round t (from 0, each once). COLLECTIVE. @throws Error if a gradient is not finite (the step
+    /// size is too large) before anything of this round is sent by this process.
+    void run_round(long round);
+
+    /// d x local agents.
+    [[nodiscard]] const Eigen::MatrixXd& models() const { return models_; }
+    [[nodiscard]] std::vector<LocalAgent>& agents() { return agents_; }
+    [[nodiscard]] const PhaseSeconds& seconds() const { return seconds_; }
+    void observe(RoundObserver* observer) { observer_ = observer; }
+
+    /// Bytes of the vectors one process keeps for this many local agents and neighbours.
+    [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
+                                                   std::int64_t local_agents,
+                                                   std::int64_t received_messages,
+                                                   std::int64_t streams);
+
+  private:
+    void compute_gradient(long round, std::size_t agent);
+    void mix(long round);
+
+    Network& network_;
+    MixingSchedule mixing_;
+    bool trusted_mean_;
+    double grid_step_;
+    NoiseSource noise_source_;
+    std::vector<LocalAgent> agents_;
+    TrainerOptions options_;
+    RoundObserver* observer_ = nullptr;
+    Eigen::MatrixXd models_, gradients_, noise_, messages_;  // d x local agents
+    std::vector<Outgoing> outgoing_;
+    PhaseSeconds seconds_;
+};
+
+}  // namespace sotto

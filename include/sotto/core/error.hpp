@@ -1,0 +1,60 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace sotto {
+
+/// What the process returns to the shell. The numbers are documented and relied on by scripts.
+enum class ExitCode : int {
+    ok = 0,
+    other = 1,    ///< anything not named below
+    usage = 2,    ///< bad usage or configuration
+    data = 3,     ///< bad data
+    privacy = 4,  ///< the plan does not meet the budget
+    network = 5,  ///< a peer or the network failed, or a peer could not be trusted
+    audit = 6     ///< the audit contradicts the ledger
+};
+
+/// Base of every error a user can cause or meet. The message is one line that gives the name, the
+/// value, what is allowed, and what to do about it; the exit code follows from the class.
+class Error : public std::runtime_error {
+  public:
+    Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+    [[nodiscard]] ExitCode exit_code() const noexcept { return code_; }
+
+  private:
+    ExitCode code_;
+};
+
+/// Bad usage or configuration (exit code 2).
+class ConfigError : public Error {
+  public:
+    explicit ConfigError(const std::string& message) : Error(ExitCode::usage, message) {}
+};
+
+/// Unusable data (exit code 3).
+class DataError : public Error {
+  public:
+    explicit DataError(const std::string& message) : Error(ExitCode::data, message) {}
+};
+
+/// A plan that does not protect as configured (exit code 4).
+class PrivacyError : public Error {
+  public:
+    explicit PrivacyError(const std::string& message) : Error(ExitCode::privacy, message) {}
+};
+
+/// A peer or the network failed (exit code 5).
+class NetworkError : public Error {
+  public:
+    explicit NetworkError(const std::string& message) : Error(ExitCode::network, message) {}
+};
+
+/// Cryptography failed or a peer could not be authenticated (exit code 5).
+class CryptoError : public Error {
+  public:
+    explicit CryptoError(const std::string& message) : Error(ExitCode::network, message) {}
+};
+
+}  // namespace sotto

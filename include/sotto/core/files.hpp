@@ -1,0 +1,25 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace sotto {
+
+/// Replaces a file in one step: a reader (or a crash) sees the old content or the new, never half.
+/// Writes to a temporary name in the same folder, flushes to disk, renames.
+/// @throws ConfigError with path and reason if it cannot be written.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+/// @throws DataError with path and reason if it cannot be read.
+[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+
+/// NumPy .npy, version 1.0, little-endian float64. Matrices are written in C order.
+void write_npy(const std::filesystem::path& path, const Eigen::VectorXd& vector);
+void write_npy(const std::filesystem::path& path, const Eigen::MatrixXd& matrix);
+/// Reads a one- or two-dimensional float64 array, C or Fortran order; a vector becomes n x 1.
+/// @throws DataError naming the file and what is wrong with it.
+[[nodiscard]] Eigen::MatrixXd read_npy(const std::filesystem::path& path);
+
+}  // namespace sotto

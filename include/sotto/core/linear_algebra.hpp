@@ -1,0 +1,24 @@
+#pragma once
+
+#include <Eigen/Dense>
+
+namespace sotto {
+
+/// A = vectors * diag(values) * vectors^T.
+struct SymmetricEigen {
+    Eigen::VectorXd values;   ///< ascending
+    Eigen::MatrixXd vectors;  ///< columns
+};
+
+/// Eigendecomposition of a symmetric matrix (lower triangle is read). LAPACK's divide and conquer
+/// when built with it, Eigen otherwise. Cost O(n^3).
+/// @throws Error if the matrix holds a value that is not finite or the iteration fails.
+[[nodiscard]] SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix);
+
+/// Eigenvalues only, ascending.
+[[nodiscard]] Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& matrix);
+
+/// "LAPACK" or "Eigen": what symmetric_eigen uses in this build.
+[[nodiscard]] const char* eigen_backend();
+
+}  // namespace sotto

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <Eigen/Sparse>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sotto/graph/graph.hpp"
+
+namespace sotto {
+
+/// How an agent weighs the models of its closed neighbourhood. Rules of docs/equations.md 2.
+enum class MixingRule {
+    metropolis,       ///< w_uv = 1/(1 + max(d_u, d_v)), w_uu = 1 - sum. Doubly stochastic.
+    max_degree,       ///< w_uv = 1/(d_max + 1). Doubly stochastic.
+    lazy_metropolis,  ///< (I + metropolis) / 2. Doubly stochastic, all eigenvalues >= 0.
+    row_stochastic,   ///< A + I, rows divided by their sums. Not symmetric on irregular graphs.
+    uniform           ///< 1/n everywhere; complete graph only.
+};
+
+/// Row-stochastic n x n matrix W with w_uv > 0 only where v is u or a neighbour of u. Immutable;
+/// the factories check every property, so a MixingMatrix is valid by existing.
+class MixingMatrix {
+  public:
+    /// @throws ConfigError for `uniform` on a graph that is not complete.
+    [[nodiscard]] static MixingMatrix from_rule(const Graph& graph, MixingRule rule);
+    /// @param dense n x n. @throws DataError naming the entry for: wrong size, a value that is not
+    /// finite or negative, a weight where there is no edge, a row that does not sum to 1 (1e-9).
+    [[nodiscard]] static MixingMatrix from_dense(const Graph& graph, const Eigen::MatrixXd& dense);
+    /// W = 11^T/n over all agents, whatever the graph: averaging by a trusted aggregator.
+    [[nodiscard]] static MixingMatrix average(int agents);
+
+    [[nodiscard]] int agents() const { return static_cast<int>(sparse_.rows()); }
+    [[nodiscard]] double weight(int u, int v) const { return sparse_.coeff(u, v); }
+    /// Closed neighbourhood of u, ascending (entries with weight 0 included), and its weights.
+    [[nodiscard]] std::span<const int> members(int u) const;
+    [[nodiscard]] std::span<const double> weights(int u) const;
+    [[nodiscard]] Eigen::MatrixXd dense() const { return Eigen::MatrixXd(sparse_); }
+    [[nodiscard]] const Eigen::SparseMatrix<double, Eigen::RowMajor>& sparse() const {
+        return sparse_;
+    }
+    [[nodiscard]] bool symmetric() const { return symmetric_; }
+    [[nodiscard]] bool doubly_stochastic() const { return doubly_stochastic_; }
+    [[nodiscard]] Digest hash() const;
+
+  private:
+    // Takes a valid matrix that stores every entry of the closed neighbourhoods, also zeros.
+    explicit MixingMatrix(Eigen::SparseMatrix<double, Eigen::RowMajor> sparse);
+    Eigen::SparseMatrix<double, Eigen::RowMajor> sparse_;
+    bool symmetric_ = false;
+    bool doubly_stochastic_ = false;
+};
+
+/// The mixing matrix of every round: round t uses matrices[t mod period]. One matrix is the fixed
+/// schedule. All matrices live on the same (union) graph.
+class MixingSchedule {
+  public:
+    /// @throws ConfigError for an empty list, or matrices whose members() differ.
+    explicit MixingSchedule(std::vector<MixingMatrix> matrices);
+    /// @param round >= 0.
+    [[nodiscard]] const MixingMatrix& at(long round) const;
+    [[nodiscard]] bool fixed() const { return matrices_.size() == 1; }
+    [[nodiscard]] int agents() const { return matrices_.front().agents(); }
+    [[nodiscard]] Digest hash() const;
+
+  private:
+    std::vector<MixingMatrix> matrices_;
+};
+
+[[nodiscard]] std::vector<std::string> mixing_names();
+/// By rule name, or from a file: an n x n matrix as .npy, or as text (one row a line, numbers
+/// separated by blanks or commas, # comments). A text that is neither a rule nor an existing file
+/// is an error that suggests the nearest rule.
+/// @throws ConfigError for an unknown name. @throws DataError naming file and entry for a file that
+/// does not hold a mixing matrix of this graph (see MixingMatrix::from_dense).
+[[nodiscard]] MixingMatrix make_mixing(const Graph& graph, const std::string& rule_or_file);
+
+/// How second_eigenvalue_modulus computes; `automatic` unless both are to be compared.
+enum class EigenMethod {
+    automatic,  ///< dense up to 1500 agents, iterative above, dense where that does not converge
+    dense,      ///< all eigenvalues, O(n^3)
+    iterative   ///< Lanczos (symmetric W) or Arnoldi, converged to 1e-10; needs at least 4 agents
+};
+
+/// lambda_2: the second largest modulus among the eigenvalues of W (0 for one agent, 1 when the
+/// graph is not connected). It bounds how slowly models agree; 1 - lambda_2 is the spectral gap.
+/// @throws Error if the chosen method fails, which `automatic` does not for want of convergence.
+[[nodiscard]] double second_eigenvalue_modulus(const MixingMatrix& mixing,
+                                               EigenMethod method = EigenMethod::automatic);
+
+}  // namespace sotto

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sotto {
+
+/// Rows of every round's batch of one agent. Deterministic in (seed, agent, round): random access,
+/// so a resumed run draws the same batches.
+class BatchSampler {
+  public:
+    /// Every round: `batch_size` distinct rows of `records`, uniformly at random.
+    /// @param batch_size in [1, records].  @throws ConfigError if it is not.
+    [[nodiscard]] static BatchSampler uniform(Eigen::Index records,
+                                              Eigen::Index batch_size,
+                                              std::uint64_t seed,
+                                              int agent);
+    /// Cyclic participation: a fixed order that depends on the seed only, cut into `batches`
+    /// consecutive parts of ceil(records/batches) rows (the last may be shorter, or empty); round t
+    /// uses part t mod batches.
+    /// @param batches in [1, records].  @throws ConfigError if it is not.
+    [[nodiscard]] static BatchSampler cyclic(Eigen::Index records,
+                                             Eigen::Index batches,
+                                             std::uint64_t seed,
+                                             int agent);
+
+    /// Rows of the round's batch, valid until the next call. Cost O(batch size).
+    [[nodiscard]] std::span<const Eigen::Index> rows(std::uint64_t round);
+
+  private:
+    BatchSampler() = default;
+    /// Next 32 random bits of the round that start_round() began.
+    [[nodiscard]] std::uint32_t random_word();
+    void start_round(std::uint64_t round);
+    void refill();
+
+    Eigen::Index batch_size_ = 0;
+    Eigen::Index batches_ = 0;             // 0: uniform
+    std::vector<Eigen::Index> order_;      // every row once; uniform: ascending but for partners_
+    std::vector<std::uint32_t> partners_;  // row i of the batch was swapped with row partners_[i]
+    std::array<std::uint8_t, 32> key_{};   // of this agent's ChaCha20 sequences, one a round
+    std::uint64_t round_ = 0;
+    std::uint64_t next_block_ = 0;
+    std::vector<std::uint32_t> words_;
+    std::size_t used_words_ = 0;
+};
+
+}  // namespace sotto

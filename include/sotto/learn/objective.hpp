@@ -1,0 +1,93 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "sotto/learn/dataset.hpp"
+
+namespace sotto {
+
+/// Losses summed over records, so that agents' sums add up.
+struct LossSum {
+    double loss = 0;     ///< sum of record losses (regularisation excluded)
+    double correct = 0;  ///< records classified correctly
+    Eigen::Index records = 0;
+    bool has_accuracy = false;
+
+    LossSum& operator+=(const LossSum& other);
+};
+
+/// Value and derivatives at a point, of the training loss summed over one agent's records.
+struct Curvature {
+    double loss = 0;
+    Eigen::VectorXd gradient;
+    Eigen::MatrixXd hessian;
+};
+
+/// What one agent minimises: its own data and loss. Not thread-safe (it keeps scratch memory); one
+/// object per agent. Regularisation is not part of it: it depends on the model alone and is added
+/// outside the clip.
+class Objective {
+  public:
+    virtual ~Objective() = default;
+    /// Number of model parameters d.
+    [[nodiscard]] virtual Eigen::Index dimension() const = 0;
+    /// Training records of the shard; rows in batches count from 0 to records()-1.
+    [[nodiscard]] virtual Eigen::Index records() const = 0;
+
+    /// gradient = (1/|rows|) sum over rows of the gradient of the record's loss; zero for no rows.
+    /// No clipping.  @param model d.  @param gradient d, overwritten.
+    virtual void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
+                               std::span<const Eigen::Index> rows,
+                               Eigen::Ref<Eigen::VectorXd> gradient) = 0;
+
+    /// sum = sum over rows of toward_zero_to_grid(clip(gradient of the record, L2 norm <= clip)):
+    /// every coordinate of every record's clipped gradient is rounded toward zero to a multiple of
+    /// `grid_step` before the exact sum (mathematics: rounding the mean instead would add to the
+    /// sensitivity). No per-record gradient vector is stored. The norm after rounding is never
+    /// above the clip, not by the last bit; a record whose gradient is not a number adds zero.
+    /// @param clip_norm_l2 > 0.  @param grid_step an integer times a power of two (B_u * gamma), above
+    /// clip |rows| 2^-53 (so that the sum is exact).  @param sum d, overwritten.
+    /// @throws ConfigError if clip or grid are not as above.
+    /// @throws ConfigError if the task has no records to clip (record_clipping() is false).
+    virtual void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                      std::span<const Eigen::Index> rows,
+                                      double clip_norm_l2,
+                                      double grid_step,
+                                      Eigen::Ref<Eigen::VectorXd> sum) = 0;
+    [[nodiscard]] virtual bool record_clipping() const = 0;
+
+    /// Losses over the shard's training records.
+    [[nodiscard]] virtual LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) = 0;
+    /// Losses over rows first, first+stride, ... of the test set. @throws ConfigError unless first
+    /// >= 0 and stride >= 1.
+    [[nodiscard]] virtual LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                            Eigen::Index first,
+                                            Eigen::Index stride) = 0;
+    /// Loss, gradient and Hessian over the shard, summed over its records (so that agents' sums add
+    /// up); nothing when the task does not offer them (the optimality gap is then not reported).
+    /// Logistic: up to d = 4096; cost O(sum of squared row lengths).
+    [[nodiscard]] virtual std::optional<Curvature> curvature_sum(
+        const Eigen::Ref<const Eigen::VectorXd>& model);
+};
+
+/// Quadratic of [W] eq. 11, d = 2, agent index i = agent+1 of n:
+/// i <= n/2: 15 (x1 + i)^2 + x2^2; otherwise 15 u1^2 + u2^2 with u = Rotation(15 degrees) (x - (i,
+/// 0)). One "record" (the function itself); no test set, no accuracy; test_loss is the same
+/// function.
+[[nodiscard]] std::unique_ptr<Objective> make_quadratic_objective(int agent, int agents);
+
+/// Logistic regression, d = features + 1 (bias last): loss(w, b; a, y) = log(1 + exp(-y (w.a +
+/// b))), y = +-1. Gradients walk the non-zero features only.
+/// @param shard training records of this agent.  @param test shared by all agents of the process;
+/// may be empty (0 records).  @throws DataError if a label is not +-1 or feature counts differ.
+[[nodiscard]] std::unique_ptr<Objective> make_logistic_objective(
+    Dataset shard, std::shared_ptr<const Dataset> test);
+
+/// P(label = +1) for each record, for users of a saved model.
+[[nodiscard]] Eigen::VectorXd logistic_probabilities(const Eigen::VectorXd& model,
+                                                     const Dataset& data);
+
+}  // namespace sotto

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sotto {
+
+/// How records are dealt to agents: every record to exactly one agent.
+struct PartitionSpec {
+    enum class Kind { iid, dirichlet, by_label };
+    Kind kind = Kind::iid;
+    double alpha = 10;  ///< dirichlet: for every label, agents' shares ~ Dirichlet(alpha); > 0
+    int labels_per_agent =
+        1;  ///< by_label: records sorted by label, cut into agents*k runs, k each
+};
+
+/// "iid", "dirichlet:ALPHA", "by-label:k". @throws ConfigError with what is allowed.
+[[nodiscard]] PartitionSpec parse_partition(std::string_view option, std::string_view text);
+[[nodiscard]] std::string name_of(const PartitionSpec& spec);
+
+/// Shards: row numbers (ascending) of every agent; disjoint, together all of `rows`, none empty.
+/// iid shards differ in size by at most one. A Dirichlet draw that leaves an agent without records
+/// is repaired by moving single records from the largest shards.
+/// @param rows row numbers to deal.  @param labels label of every row of the data set.
+/// @throws DataError if there are fewer records than agents (by_label: than agents*k).
+[[nodiscard]] std::vector<std::vector<Eigen::Index>> partition_rows(
+    std::span<const Eigen::Index> rows,
+    const Eigen::VectorXd& labels,
+    int agents,
+    const PartitionSpec& spec,
+    std::uint64_t seed);
+
+}  // namespace sotto

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/graph/graph.hpp"
+
+namespace sotto {
+
+/// Address of one exchange: training round and gossip step inside it, both from 0.
+struct ExchangeId {
+    std::int64_t round = 0;
+    int step = 0;
+};
+
+/// One agent's outgoing vectors in one exchange. Either the same vector for everybody (`to_all`),
+/// or one per member of the agent's closed neighbourhood in ascending order (`per_receiver`; the
+/// agent's own entry is the copy it keeps). All of them have the exchange's dimension and must stay
+/// unchanged until the exchange returns.
+struct Outgoing {
+    const double* to_all = nullptr;
+    std::vector<const double*> per_receiver;
+};
+
+/// Called when coordinates [first, first + count) of all messages to one local agent are there:
+/// columns[j] points to these coordinates of the message from the j-th member of its closed
+/// neighbourhood (ascending; its own among them). Ranges arrive in order and cover the dimension
+/// once; for large messages in several calls, so that each is mixed while it is in the cache. The
+/// pointers are valid during the call. Calls for different agents may come from different threads.
+using Delivery = std::function<void(std::size_t local_index,
+                                    Eigen::Index first,
+                                    Eigen::Index count,
+                                    std::span<const double* const> columns)>;
+
+/// What a training needs from the other agents. One process hosts one or more agents; everything
+/// marked COLLECTIVE must be called by all processes in the same order.
+class Network {
+  public:
+    virtual ~Network() = default;
+
+    /// Agents of the whole network, and those of this process (ascending). LOCAL.
+    [[nodiscard]] virtual int agents() const = 0;
+    [[nodiscard]] virtual std::span<const int> local_agents() const = 0;
+    /// Processes, and this one's number. Process 0 hosts agent 0. LOCAL.
+    [[nodiscard]] virtual int processes() const = 0;
+    [[nodiscard]] virtual int process() const = 0;
+
+    /// Fixes the graph along which `exchange` sends; once, before the first exchange. COLLECTIVE.
+    virtual void connect(const Graph& graph) = 0;
+
+    /// Sends every local agent's message to its neighbours and delivers what they sent. COLLECTIVE.
+    /// @param id for messages about failures.  @param outgoing one per local agent; all agents of
+    /// the network send the same kind (to_all or per_receiver).  @param dimension values per
+    /// message, > 0, equal for all agents.  @throws Error before `connect` or for messages that
+    /// are not complete.
+    virtual void exchange(ExchangeId id,
+                          std::span<const Outgoing> outgoing,
+                          Eigen::Index dimension,
+                          const Delivery& deliver) = 0;
+
+    /// Sum over all agents of one vector each, added in ascending agent order (same bits for every
+    /// network). Every process gets the sum. COLLECTIVE; not along the graph: set-up, evaluation,
+    /// and the trusted aggregator only.
+    /// @param local dimension x local agents.
+    [[nodiscard]] virtual Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) = 0;
+
+    /// `bytes` of process 0, on every process. COLLECTIVE.
+    [[nodiscard]] virtual std::string broadcast(const std::string& bytes) = 0;
+    /// One string per process, in process order, on every process. COLLECTIVE.
+    [[nodiscard]] virtual std::vector<std::string> all_gather(const std::string& bytes) = 0;
+    /// to_processes[p] of process 0 is returned on process p. COLLECTIVE.
+    /// @param to_processes read on process 0 only.
+    [[nodiscard]] virtual std::string scatter(const std::vector<std::string>& to_processes) = 0;
+    /// Largest value over all processes; NaN if one is NaN. COLLECTIVE.
+    [[nodiscard]] virtual double maximum(double value) = 0;
+
+    /// A small maximum that may complete later: `begin_maximum` starts it without waiting (one at a
+    /// time), `end_maximum` waits and returns the element-wise maxima (NaN wins). COLLECTIVE, both.
+    virtual void begin_maximum(std::span<const double> values) = 0;
+    [[nodiscard]] virtual std::vector<double> end_maximum() = 0;
+
+    /// Payload bytes this process has sent to other agents through `exchange`. LOCAL.
+    [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
+
+    /// Runs a set-up step on every process; if it throws anywhere, every process throws the error
+    /// of the lowest failing process (same message, same exit code). `step` must not communicate in
+    /// a way that a failure elsewhere would leave waiting. COLLECTIVE.
+    template <class Step>
+    void agree(Step&& step) {
+        std::optional<Error> failure;
+        try {
+            step();
+        } catch (const Error& error) {
+            failure = error;
+        } catch (const std::exception& error) {
+            failure = Error(ExitCode::other, error.what());
+        } catch (...) {
+            failure = Error(ExitCode::other, "unknown error");
+        }
+        agree_on(failure);
+    }
+
+    /// Ends all processes at once because this one cannot go on; prints nothing. Does not return.
+    [[noreturn]] virtual void abort(ExitCode code) = 0;
+
+  protected:
+    /// Throws the failure of the lowest failing process on every process; returns if none failed.
+    virtual void agree_on(const std::optional<Error>& local_failure) = 0;
+};
+
+}  // namespace sotto

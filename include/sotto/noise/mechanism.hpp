@@ -1,0 +1,69 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sotto/graph/mixing.hpp"
+#include "sotto/noise/utility.hpp"
+#include "sotto/plan/noise_plan.hpp"
+
+namespace sotto {
+
+/// What a noise plan is made for.
+struct DesignInput {
+    const Graph* graph = nullptr;
+    const MixingMatrix* mixing = nullptr;
+    Utility utility;
+    long rounds = 1;
+    int gossip_steps = 1;
+    Eigen::VectorXd kappa;      ///< largest allowed [R^-1]_uu of every agent; see precision_limit
+    double variance_cap = 1e4;  ///< R_uu <= variance_cap / kappa_u
+};
+
+/// A plan, and how good it is. Objectives are Tr(M R) in units where the smallest kappa is 1; they
+/// compare across mechanisms, budgets and step sizes.
+struct Design {
+    NoisePlan plan;
+    double objective = 0;
+    double lower_bound = 0;  ///< certified, over all plans of this mechanism
+    bool capped = false;     ///< the variance cap binds: the unlimited optimum would diverge
+    [[nodiscard]] double relative_gap() const {
+        return objective > 0 ? (objective - lower_bound) / objective : 0;
+    }
+};
+
+/// One way to protect a training. A new mechanism is one file that fills this in and one line in
+/// the table of mechanism.cpp; nothing else knows it by name.
+struct Mechanism {
+    std::string name;
+    std::string summary;       ///< one line for people
+    bool needs_budget = true;  ///< false: adds no noise, epsilon is infinite
+    Design (*design)(const DesignInput&) = nullptr;
+};
+
+[[nodiscard]] std::span<const Mechanism> mechanisms();
+[[nodiscard]] std::vector<std::string> mechanism_names();
+/// @throws ConfigError suggesting the nearest name.
+[[nodiscard]] const Mechanism& find_mechanism(std::string_view option, std::string_view name);
+
+// One file each.
+[[nodiscard]] Design design_none(const DesignInput& input);
+[[nodiscard]] Design design_ldp(const DesignInput& input);
+[[nodiscard]] Design design_cdp(const DesignInput& input);
+[[nodiscard]] Design design_decor(const DesignInput& input);
+[[nodiscard]] Design design_corn(const DesignInput& input);
+
+/// Shared by the design files: kappa in units of its smallest value, and that value.
+struct RelativeLimits {
+    Eigen::VectorXd kappa;  ///< smallest entry 1
+    double unit = 1;        ///< the smallest kappa; plans are scaled by 1/sqrt(unit)
+};
+[[nodiscard]] RelativeLimits relative_limits(const Eigen::VectorXd& kappa);
+/// Shared by the design files: raises `scale` by the rounding error of the factorisation, if any,
+/// so that the plan's own coefficients meet kappa; chooses the grid (2^-20 of the smallest
+/// conditional standard deviation, rounded down to a power of two); validates.
+void finish_plan(NoisePlan& plan, const Eigen::VectorXd& kappa);
+
+}  // namespace sotto

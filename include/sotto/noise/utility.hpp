@@ -1,0 +1,35 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <string>
+
+#include "sotto/graph/mixing.hpp"
+
+namespace sotto {
+
+/// Which of the noise that mixing leaves behind a plan minimises: Tr(M R) with
+/// M = sum_{k>=1} w_k (W^k)^T W^k.
+struct Utility {
+    enum class Kind {
+        one_step,    ///< w_1 = 1: the noise after one mixing ([W] eq. 10a)
+        horizon,     ///< w_k = 1 for k <= H
+        trajectory,  ///< w_k = T - k + 1: all models of all rounds ([U] eq. 9)
+        final_model  ///< w_k = 1 for k <= T: the last models
+    };
+    Kind kind = Kind::horizon;
+    long horizon = 200;  ///< H, for Kind::horizon; >= 1
+};
+
+/// "one-step", "horizon:H", "trajectory", "final". @throws ConfigError.
+[[nodiscard]] Utility parse_utility(std::string_view option, std::string_view text);
+[[nodiscard]] std::string name_of(const Utility& utility);
+
+/// M, n x n, symmetric, positive semidefinite. With K gossip steps a round the powers are W^(Kk).
+/// Cost: one eigendecomposition for symmetric W, O(n^3 log(horizon)) otherwise.
+/// @param rounds T >= 1.  @param gossip_steps K >= 1.
+[[nodiscard]] Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
+                                             const Utility& utility,
+                                             long rounds,
+                                             int gossip_steps = 1);
+
+}  // namespace sotto

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/core/hash.hpp"
+
+namespace sotto {
+
+/// Distribution of one coordinate of a stream: normal with variance 1, or Laplace with scale 1.
+enum class StreamDistribution { gaussian, laplace };
+
+/// Agents that hold one seed. Several streams may derive from it.
+struct SeedGroup {
+    std::vector<int> members;  ///< ascending, not empty
+};
+
+/// One source of random vectors.
+struct NoiseStream {
+    int group = 0;            ///< whose seed it derives from: exactly those who can compute it
+    std::uint64_t index = 0;  ///< which stream of that group
+    StreamDistribution distribution = StreamDistribution::gaussian;
+};
+
+/// What one sender adds for one class of receivers: sum over j of coefficients[j] z_{streams[j]}.
+struct NoiseRow {
+    static constexpr int all_receivers = -1;
+    int sender = 0;
+    /// all_receivers, or one agent; receiver == sender is the copy the sender keeps.
+    int receiver = all_receivers;
+    std::vector<int> streams;          ///< ascending
+    std::vector<double> coefficients;  ///< as many; multiplied by NoisePlan::scale when injected
+};
+
+/// C_time, lower triangular T x T with positive diagonal: noise of round t is
+/// sum_s (C_time^-1)_ts z_s.
+struct TemporalFactor {
+    enum class Kind {
+        identity,  ///< independent rounds
+        dense,     ///< `lower` is T x T
+        banded     ///< `lower` is T x (B+1): column b holds the b-th subdiagonal
+    };
+    Kind kind = Kind::identity;
+    Eigen::MatrixXd lower;
+};
+
+/// Where the noise enters.
+enum class NoiseEntry {
+    gradient,  ///< added to the clipped gradient, hence multiplied by the step size
+    message    ///< added to the message itself
+};
+
+/// Who combines the messages.
+enum class Aggregation {
+    gossip,       ///< every agent mixes its neighbours' messages, which all of them can read
+    trusted_mean  ///< a trusted aggregator reveals only the mean of all messages
+};
+
+/// One model for every mechanism (docs/equations.md 3): a temporal factor, random streams, who
+/// holds which seed, and how strongly each agent adds each stream:
+///
+///     v_u(t) = scale * sum_s (C_time^-1)_ts sum_k F_uk z_k(s),     R = scale^2 F F^T.
+///
+/// Pure data: the trainer, the accountant and the audit read it and know no mechanism by name.
+/// `mechanism` is a label for people.
+struct NoisePlan {
+    std::string mechanism;
+    int agents = 0;
+    double scale = 0;        ///< [gradient unit]; 0 exactly when there are no streams
+    int grid_step_log2 = 0;  ///< noise and gradients are multiples of 2^grid_step_log2
+    TemporalFactor temporal;
+    NoiseEntry entry = NoiseEntry::gradient;
+    Aggregation aggregation = Aggregation::gossip;
+    std::vector<SeedGroup> groups;
+    std::vector<NoiseStream> streams;
+    std::vector<NoiseRow> rows;  ///< ascending by (sender, receiver)
+
+    /// Checks every invariant stated above, and that each sender holds the seeds of its streams.
+    /// @throws PrivacyError naming what is wrong. A plan that passes can be trained with.
+    void validate() const;
+    /// True when no noise is added at all.
+    [[nodiscard]] bool noiseless() const { return streams.empty(); }
+    /// True when every sender sends the same message to all receivers.
+    [[nodiscard]] bool same_message_to_all() const;
+    /// Largest number of streams one agent draws a round.
+    [[nodiscard]] int streams_per_agent() const;
+    /// 2^grid_step_log2.
+    [[nodiscard]] double grid_step() const;
+    /// F, agents x streams, without `scale`; rows with receiver all_receivers only.
+    [[nodiscard]] Eigen::MatrixXd coefficient_matrix() const;
+    [[nodiscard]] Digest hash() const;
+};
+
+/// JSON text of a plan ("format": "sotto-plan", "version": 1); numbers round-trip exactly.
+[[nodiscard]] std::string to_json(const NoisePlan& plan);
+/// @throws DataError if the text is not a plan (with the reason), PrivacyError if it is invalid.
+[[nodiscard]] NoisePlan plan_from_json(std::string_view text, const std::string& source);
+
+}  // namespace sotto

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/budget.hpp"
+
+namespace sotto {
+
+/// R = scale^2 F F^T, agents x agents: covariance across agents of one coordinate of one round.
+[[nodiscard]] Eigen::MatrixXd spatial_covariance(const NoisePlan& plan);
+
+/// An observer who sees all messages of all rounds, and the seeds and gradients of a coalition of
+/// agents (empty: an eavesdropper). This is the view of every guarantee: gradients depend on the
+/// past, and only with all messages seen does the state of every other agent follow from the view.
+struct Observer {
+    std::vector<int> coalition;     ///< ascending
+    std::vector<int> known_groups;  ///< further seed groups whose seed it knows, ascending
+};
+
+/// The dealer of seeds (rank 0 in the central bootstrap): agent 0, who has also seen the seed of
+/// every group of several members.
+[[nodiscard]] Observer dealer(const NoisePlan& plan);
+
+/// R^(I): the part of R that the observer does not know, i.e. from streams whose seed neither a
+/// member of its coalition holds nor it knows otherwise; rows and columns of the coalition are zero
+/// (its own noise is known to it).
+[[nodiscard]] Eigen::MatrixXd unknown_covariance(const NoisePlan& plan, const Observer& observer);
+
+/// diag((R^(I))^-1): how sharply the observer sees one unit of each agent's gradient in one round
+/// [1 / gradient unit^2]. Infinite where the unknown noise does not cover the agent (e_u outside
+/// the range of R^(I): eigenvalues up to 1e-11 of the largest count as zero, components above 1e-9
+/// as outside), and for the coalition itself. With a trusted mean the observer sees only the mean
+/// (unless it holds the aggregator's seed): 1/(1^T R 1) for every agent. Cost O(n^3).
+/// @throws PrivacyError for a plan this accountant cannot bound (noise that depends on the
+/// receiver,
+///         enters the message, is not Gaussian, or is correlated over rounds).
+[[nodiscard]] Eigen::VectorXd observed_precision(const NoisePlan& plan, const Observer& observer);
+
+/// The guarantee of one agent against one observer: mu = Delta_u sqrt(sens2_u precision_u).
+struct Guarantee {
+    double mu = 0;       ///< may be infinite
+    double epsilon = 0;  ///< exact, at the budget's delta; may be infinite
+};
+[[nodiscard]] std::vector<Guarantee> guarantees(const NoisePlan& plan,
+                                                const Observer& observer,
+                                                std::span<const Exposure> exposures,
+                                                double delta);
+
+/// The pair (one curious agent, target) that leaks most: the largest mu over all coalitions of one
+/// agent and all other agents. Cost: n eigendecompositions, unless a target without any unknown
+/// noise is found first. Nothing for one agent.
+struct CuriousAgent {
+    int observer = 0;
+    int target = 0;
+    Guarantee guarantee;
+};
+[[nodiscard]] std::optional<CuriousAgent> worst_curious_agent(const NoisePlan& plan,
+                                                              std::span<const Exposure> exposures,
+                                                              double delta);
+
+/// Checks that the plan keeps agents within their budgets against the eavesdropper, by recomputing
+/// R^-1 from the plan's own coefficients; and that the grid of the noise is at most 2^-20 of their
+/// conditional standard deviation. Every process calls it for its own agents before the first round.
+/// @param agents to check.  @param exposures, budgets one per agent of the network.
+/// @throws PrivacyError with agent, mu and limit if it does not (1e-9 relative is forgiven).
+void verify_agents_protected(const NoisePlan& plan,
+                             std::span<const int> agents,
+                             std::span<const Exposure> exposures,
+                             std::span<const PrivacyBudget> budgets);
+
+}  // namespace sotto

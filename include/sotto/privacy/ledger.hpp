@@ -1,0 +1,57 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <string>
+#include <vector>
+
+#include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/budget.hpp"
+
+namespace sotto {
+
+/// What a training has revealed so far: everything needed to state its guarantee, and the words
+/// that go with it. Written as ledger.json (docs/ledger.md).
+class Ledger {
+  public:
+    /// @param exposures one per agent.  @param budgets one per agent (mu unused when the plan adds
+    /// no noise).  @param rounds the run is planned for.
+    /// @param reproducible_noise keys came from a noise seed instead of the operating system.
+    Ledger(NoisePlan plan,
+           std::vector<Exposure> exposures,
+           std::vector<PrivacyBudget> budgets,
+           Adjacency adjacency,
+           Participation participation,
+           long rounds,
+           bool reproducible_noise);
+
+    enum class Status { running, completed, interrupted, failed };
+
+    /// Guarantee against the eavesdropper after `rounds` rounds; one per agent.
+    [[nodiscard]] std::vector<Guarantee> after(long rounds) const;
+    /// The largest epsilon over the agents after `rounds` rounds: what progress and summary show.
+    [[nodiscard]] double epsilon_after(long rounds) const;
+    [[nodiscard]] double mu_after(long rounds) const;
+    [[nodiscard]] double delta() const { return budgets_.front().delta; }
+
+    /// The ledger as JSON text. While `running` (or after a failure, when messages of a started
+    /// round may have left) the figures are those of all planned rounds: an upper bound that stays
+    /// true if the process dies before it can write again.
+    [[nodiscard]] std::string to_json(Status status, long rounds_completed) const;
+
+    /// Sentences a reader must know: who is not protected, and what is not covered.
+    [[nodiscard]] std::vector<std::string> statements() const;
+
+  private:
+    [[nodiscard]] std::vector<Exposure> exposures_after(long rounds) const;
+    NoisePlan plan_;
+    std::vector<Exposure> exposures_;
+    std::vector<PrivacyBudget> budgets_;
+    Adjacency adjacency_;
+    Participation participation_;
+    long rounds_;
+    bool reproducible_noise_;
+    Eigen::VectorXd precision_;  // against the eavesdropper
+};
+
+}  // namespace sotto

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace sotto {
+
+/// Initialises libsodium; called by everything in trust/ that needs it, safe to call again.
+/// @throws CryptoError if the library cannot start.
+void ensure_sodium();
+
+/// A 256-bit secret in libsodium's guarded memory (locked, never swapped, not in core dumps),
+/// wiped when released. Move-only; equality is constant-time.
+class SecretKey {
+  public:
+    static constexpr std::size_t size = 32;
+
+    /// From the operating system's generator.
+    [[nodiscard]] static SecretKey random();
+    /// BLAKE2b(noise_seed, purpose, index): reproducible, hence INSECURE; for experiments only.
+    [[nodiscard]] static SecretKey from_noise_seed(std::uint64_t noise_seed,
+                                                   std::string_view purpose,
+                                                   std::uint64_t index);
+    [[nodiscard]] static SecretKey from_bytes(std::span<const std::uint8_t> bytes);
+
+    /// A key that was moved away holds nothing; using it throws CryptoError.
+    SecretKey(SecretKey&&) noexcept;
+    SecretKey& operator=(SecretKey&&) noexcept;
+    ~SecretKey();
+
+    [[nodiscard]] SecretKey clone() const;
+    /// crypto_kdf subkey: independent keys for every (context, id).
+    /// @param context exactly 8 characters.
+    [[nodiscard]] SecretKey derive(const char (&context)[9], std::uint64_t id) const;
+    [[nodiscard]] std::span<const std::uint8_t, size> bytes() const;
+    [[nodiscard]] bool operator==(const SecretKey& other) const;
+
+  private:
+    SecretKey();
+    std::uint8_t* bytes_ = nullptr;
+};
+
+}  // namespace sotto

@@ -1,0 +1,134 @@
+#include "sotto/agent/evaluation.hpp"
+
+#include <Eigen/Cholesky>
+#include <cmath>
+
+#include "sotto/core/parallel.hpp"
+
+namespace sotto {
+
+namespace {
+
+double mean_loss(const LossSum& sum) {
+    return sum.records > 0 ? sum.loss / static_cast<double>(sum.records) : Evaluation::unknown;
+}
+
+/// Average over agents of value, gradient and Hessian at one point, plus the regulariser.
+std::optional<Curvature> average_curvature(Network& network,
+                                           std::vector<LocalAgent>& agents,
+                                           const Eigen::VectorXd& model,
+                                           double l2,
+                                           int threads) {
+    const Eigen::Index d = model.size();
+    Eigen::MatrixXd packed =
+        Eigen::MatrixXd::Zero(2 + d + d * d, static_cast<Eigen::Index>(agents.size()));
+    parallel_for(static_cast<long>(agents.size()), threads, [&](long a) {
+        Objective& objective = *agents[static_cast<std::size_t>(a)].objective;
+        const auto local = objective.curvature_sum(model);
+        if (!local) return;
+        const double scale = 1.0 / static_cast<double>(objective.records());
+        packed(0, a) = 1;
+        packed(1, a) = scale * local->loss;
+        packed.col(a).segment(2, d) = scale * local->gradient;
+        packed.col(a).tail(d * d) =
+            scale * Eigen::Map<const Eigen::VectorXd>(local->hessian.data(), d * d);
+    });
+    const Eigen::VectorXd sum = network.sum_over_agents(packed) / network.agents();
+    if (sum(0) != 1) return std::nullopt;
+    Curvature result;
+    result.loss = sum(1) + 0.5 * l2 * model.squaredNorm();
+    result.gradient = sum.segment(2, d) + l2 * model;
+    result.hessian = Eigen::Map<const Eigen::MatrixXd>(sum.data() + 2 + d, d, d);
+    result.hessian.diagonal().array() += l2;
+    return result;
+}
+
+}  // namespace
+
+Eigen::VectorXd mean_model(Network& network, const Eigen::MatrixXd& models) {
+    return network.sum_over_agents(models) / network.agents();
+}
+
+Evaluation evaluate(Network& network,
+                    std::vector<LocalAgent>& agents,
+                    const Eigen::MatrixXd& models,
+                    double l2,
+                    std::optional<double> minimum,
+                    int threads) {
+    enum Row {
+        own_loss,
+        own_accuracy,
+        slice_loss,
+        slice_correct,
+        slice_records,
+        train_at_mean,
+        train_at_own,
+        distance,
+        rows
+    };
+    const Eigen::VectorXd mean = mean_model(network, models);
+    Eigen::MatrixXd local(static_cast<Eigen::Index>(rows), models.cols());
+    parallel_for(models.cols(), threads, [&](long a) {
+        LocalAgent& agent = agents[static_cast<std::size_t>(a)];
+        Objective& objective = *agent.objective;
+        const LossSum own = objective.test_loss(models.col(a), 0, 1);
+        const LossSum slice = objective.test_loss(mean, agent.id, network.agents());
+        auto column = local.col(a);
+        column(own_loss) = mean_loss(own);
+        column(own_accuracy) =
+            own.has_accuracy ? own.correct / static_cast<double>(own.records) : Evaluation::unknown;
+        column(slice_loss) = slice.loss;
+        column(slice_correct) = slice.has_accuracy ? slice.correct : Evaluation::unknown;
+        column(slice_records) = static_cast<double>(slice.records);
+        column(train_at_mean) = mean_loss(objective.train_loss(mean));
+        column(train_at_own) = mean_loss(objective.train_loss(models.col(a)));
+        column(distance) = (models.col(a) - mean).squaredNorm();
+    });
+    const Eigen::VectorXd sum = network.sum_over_agents(local);
+    const double n = network.agents();
+    Evaluation result;
+    result.test_loss = sum(own_loss) / n;
+    result.test_loss_worst = network.maximum(local.row(own_loss).maxCoeff());
+    result.test_accuracy = sum(own_accuracy) / n;
+    result.test_loss_mean_model = sum(slice_loss) / sum(slice_records);
+    result.test_accuracy_mean_model = sum(slice_correct) / sum(slice_records);
+    result.train_loss_mean_model = sum(train_at_mean) / n + 0.5 * l2 * mean.squaredNorm();
+    result.consensus_distance = std::sqrt(sum(distance) / n);
+    if (minimum) {
+        result.optimality_gap = result.train_loss_mean_model - *minimum;
+        result.optimality_gap_agents = sum(train_at_own) / n - *minimum;
+    }
+    return result;
+}
+
+std::optional<double> minimum_of_average(Network& network,
+                                         std::vector<LocalAgent>& agents,
+                                         double l2,
+                                         int threads) {
+    const Eigen::Index d = agents.front().objective->dimension();
+    if (d > 512) return std::nullopt;
+    Eigen::VectorXd model = Eigen::VectorXd::Zero(d);
+    auto here = average_curvature(network, agents, model, l2, threads);
+    for (int iteration = 0; here && iteration < 60; ++iteration) {
+        // Directions no record has (or without curvature) stay put.
+        here->hessian.diagonal().array() += 1e-10 * (1 + here->hessian.diagonal().maxCoeff());
+        const Eigen::VectorXd direction = here->hessian.ldlt().solve(here->gradient);
+        const double decrement = here->gradient.dot(direction);
+        if (!(decrement > 1e-13 * (1 + std::abs(here->loss)))) return here->loss;
+        bool moved = false;
+        for (double length = 1; length > 1e-6 && !moved; length *= 0.5) {
+            const Eigen::VectorXd candidate = model - length * direction;
+            auto there = average_curvature(network, agents, candidate, l2, threads);
+            moved = there && there->loss < here->loss - 1e-4 * length * decrement;
+            if (moved) {
+                model = candidate;
+                here = std::move(there);
+            }
+        }
+        // The loss is flat to rounding: this is the minimum as far as doubles tell.
+        if (!moved) return decrement < 1e-9 ? std::optional(here->loss) : std::nullopt;
+    }
+    return std::nullopt;
+}
+
+}  // namespace sotto

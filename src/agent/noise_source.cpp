@@ -1,0 +1,96 @@
+#include "sotto/agent/noise_source.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sotto/core/parallel.hpp"
+#include "sotto/core/weighted_sum.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr Eigen::Index tile_bytes = 1 << 20;       // a core's share of the second-level cache
+constexpr Eigen::Index parallel_values = 1 << 15;  // below this, threads cost more than they bring
+
+/// Coordinates worked off at a time: whole stream blocks.
+Eigen::Index tile_size(Eigen::Index streams, Eigen::Index dimension) {
+    constexpr auto block = static_cast<Eigen::Index>(kNormalBlock);
+    const Eigen::Index fitting =
+        tile_bytes / static_cast<Eigen::Index>(sizeof(double)) / std::max<Eigen::Index>(1, streams);
+    const Eigen::Index tile = std::max(block, fitting / block * block);
+    return std::min(tile, (dimension + block - 1) / block * block);
+}
+
+}  // namespace
+
+void round_to_grid(std::span<double> values, double grid_step) {
+    // Adding 1.5 * 2^52 steps leaves no room for bits below one step: the sum is rounded to
+    // nearest.
+    const double shift = 6755399441055744.0 * grid_step;
+    for (double& value : values) value = (value + shift) - shift;
+}
+
+void truncate_to_grid(std::span<double> values, double grid_step) {
+    const double inverse = 1 / grid_step;  // exact: a power of two
+    for (double& value : values) value = std::trunc(value * inverse) * grid_step;
+}
+
+NoiseSource::NoiseSource(const NoisePlan& plan, std::span<const KeyRing> rings, int threads)
+    : grid_step_(plan.grid_step()), threads_(threads) {
+    std::map<int, int> column_of;  // stream of the plan -> streams_
+    combinations_.resize(rings.size());
+    for (std::size_t a = 0; a < rings.size(); ++a) {
+        for (const auto& row : plan.rows) {
+            if (row.sender != rings[a].agent()) continue;
+            for (std::size_t j = 0; j < row.streams.size(); ++j) {
+                const auto& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
+                const auto [position, fresh] =
+                    column_of.try_emplace(row.streams[j], static_cast<int>(streams_.size()));
+                if (fresh) streams_.push_back(rings[a].stream(stream.group, stream.index));
+                combinations_[a].columns.push_back(position->second);
+                combinations_[a].weights.push_back(row.coefficients[j] * plan.scale);
+            }
+        }
+    }
+    column_lists_.resize(rings.size());
+    for (std::size_t a = 0; a < rings.size(); ++a)
+        column_lists_[a].resize(combinations_[a].columns.size());
+}
+
+void NoiseSource::draw(std::uint32_t epoch,
+                       std::uint64_t round,
+                       Eigen::Ref<Eigen::MatrixXd> noise) {
+    if (streams_.empty()) {
+        noise.setZero();
+        return;
+    }
+    const Eigen::Index dimension = noise.rows();
+    const auto streams = static_cast<Eigen::Index>(streams_.size());
+    const Eigen::Index tile = tile_size(streams, dimension);
+    if (bank_.rows() != tile) bank_.resize(tile, streams);
+    const int threads = streams * tile >= parallel_values ? threads_ : 1;
+    for (Eigen::Index first = 0; first < dimension; first += tile) {
+        const auto count = static_cast<std::size_t>(std::min(tile, dimension - first));
+        parallel_for(streams, threads, [&](long k) {
+            streams_[static_cast<std::size_t>(k)].fill(
+                epoch, round, static_cast<std::uint64_t>(first), {bank_.col(k).data(), count});
+        });
+        parallel_for(noise.cols(), threads, [&](long a) {
+            const auto& combination = combinations_[static_cast<std::size_t>(a)];
+            auto& columns = column_lists_[static_cast<std::size_t>(a)];
+            for (std::size_t j = 0; j < columns.size(); ++j)
+                columns[j] = bank_.col(combination.columns[j]).data();
+            const std::span<double> out(noise.col(a).data() + first, count);
+            weighted_sum(columns, combination.weights, out);
+            round_to_grid(out, grid_step_);
+        });
+    }
+}
+
+std::int64_t NoiseSource::scratch_bytes(std::int64_t streams, std::int64_t dimension) {
+    return streams * tile_size(streams, dimension) * static_cast<std::int64_t>(sizeof(double));
+}
+
+}  // namespace sotto

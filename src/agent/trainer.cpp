@@ -1,0 +1,174 @@
+#include "sotto/agent/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/core/parallel.hpp"
+#include "sotto/core/weighted_sum.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point start, Clock::time_point end) {
+    return std::chrono::duration<double>(end - start).count();
+}
+
+constexpr NameTable<StepSchedule::Kind, 2> schedules{
+    {{{StepSchedule::Kind::constant, "constant"},
+      {StepSchedule::Kind::inverse_sqrt, "inverse-sqrt"}}}};
+
+/// Scales to norm C where it is larger, then rounds toward zero to the grid, which shortens it
+/// further: the result's norm is at most C. False if the gradient is not finite.
+bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient, double clip_norm, double grid_step) {
+    const double norm = gradient.norm();
+    if (!std::isfinite(norm)) return false;
+    // One part in 2^50 below C covers the rounding of norm and product.
+    if (norm > clip_norm * (1 - 0x1p-48)) gradient *= clip_norm / norm * (1 - 0x1p-48);
+    truncate_to_grid({gradient.data(), static_cast<std::size_t>(gradient.size())}, grid_step);
+    return true;
+}
+
+}  // namespace
+
+double StepSchedule::at(long round) const {
+    return kind == Kind::constant ? step_size
+                                  : step_size / std::sqrt(static_cast<double>(round + 1));
+}
+
+StepSchedule::Kind parse_step_schedule(std::string_view option, std::string_view text) {
+    return schedules.parse(option, text);
+}
+std::string name_of(StepSchedule::Kind kind) { return schedules.name_of(kind); }
+
+Trainer::Trainer(Network& network,
+                 const MixingSchedule& mixing,
+                 const NoisePlan& plan,
+                 NoiseSource noise,
+                 std::vector<LocalAgent> agents,
+                 const Eigen::VectorXd& initial,
+                 TrainerOptions options)
+    : network_(network),
+      mixing_(mixing),
+      trusted_mean_(plan.aggregation == Aggregation::trusted_mean),
+      grid_step_(plan.grid_step()),
+      noise_source_(std::move(noise)),
+      agents_(std::move(agents)),
+      options_(options) {
+    require_positive("clip-norm", options_.clip_norm);
+    require_positive("step-size", options_.steps.step_size);
+    const auto count = static_cast<Eigen::Index>(agents_.size());
+    models_ = initial.replicate(1, count);
+    gradients_ = Eigen::MatrixXd::Zero(initial.size(), count);
+    noise_ = gradients_;
+    messages_ = gradients_;
+    outgoing_.resize(agents_.size());
+    for (Eigen::Index a = 0; a < count; ++a)
+        outgoing_[static_cast<std::size_t>(a)].to_all = messages_.col(a).data();
+}
+
+void Trainer::compute_gradient(long round, std::size_t agent) {
+    LocalAgent& local = agents_[agent];
+    const auto column = static_cast<Eigen::Index>(agent);
+    const auto rows = local.batches.rows(static_cast<std::uint64_t>(round));
+    auto gradient = gradients_.col(column);
+    bool finite = true;
+    if (options_.adjacency == Adjacency::agent) {
+        local.objective->mean_gradient(models_.col(column), rows, gradient);
+        finite = clip_to_grid(gradient, options_.clip_norm, grid_step_);
+    } else {
+        // Records on the grid B * gamma: their sum divided by B is exact and on the grid gamma.
+        const auto divisor = static_cast<double>(local.batch_size);
+        finite = models_.col(column).allFinite();
+        if (finite) {
+            local.objective->clipped_gradient_sum(
+                models_.col(column), rows, options_.clip_norm, divisor * grid_step_, gradient);
+            gradient /= divisor;
+        }
+    }
+    if (!finite)
+        throw Error(
+            ExitCode::other,
+            fmt::format("agent {}: the gradient of round {} is not finite; the training diverged "
+                        "(use a smaller --step-size)",
+                        local.id,
+                        round));
+}
+
+void Trainer::run_round(long round) {
+    const auto start = Clock::now();
+    const auto count = static_cast<long>(agents_.size());
+    parallel_for(count, options_.threads, [&](long a) {
+        compute_gradient(round, static_cast<std::size_t>(a));
+    });
+    const auto after_gradient = Clock::now();
+    noise_source_.draw(options_.key_epoch, static_cast<std::uint64_t>(round), noise_);
+    const auto after_noise = Clock::now();
+
+    const double step = options_.steps.at(round);
+    const double keep = 1 - step * options_.l2;
+    parallel_for(count, options_.threads, [&](long a) {
+        messages_.col(a) = keep * models_.col(a) - step * (gradients_.col(a) + noise_.col(a));
+    });
+    if (observer_ != nullptr)
+        for (long a = 0; a < count; ++a)
+            observer_->on_message(round,
+                                  static_cast<std::size_t>(a),
+                                  models_.col(a),
+                                  gradients_.col(a),
+                                  messages_.col(a));
+    seconds_.gradient +=
+        seconds_between(start, after_gradient) + seconds_between(after_noise, Clock::now());
+    seconds_.noise += seconds_between(after_gradient, after_noise);
+    mix(round);
+}
+
+void Trainer::mix(long round) {
+    const auto start = Clock::now();
+    if (trusted_mean_) {
+        models_.colwise() = network_.sum_over_agents(messages_) / network_.agents();
+        seconds_.exchange += seconds_between(start, Clock::now());
+        return;
+    }
+    const MixingMatrix& mixing = mixing_.at(round);
+    // With one agent per process the callback runs on this thread; with many, exchange is a pointer
+    // hand-over and everything counts as mixing.
+    const bool timed = agents_.size() == 1;
+    double mixing_seconds = 0;
+    network_.exchange({round, 0},
+                      outgoing_,
+                      models_.rows(),
+                      [&](std::size_t local,
+                          Eigen::Index first,
+                          Eigen::Index part,
+                          std::span<const double* const> columns) {
+                          const auto begin = timed ? Clock::now() : Clock::time_point();
+                          double* target = models_.col(static_cast<Eigen::Index>(local)).data();
+                          weighted_sum(columns,
+                                       mixing.weights(agents_[local].id),
+                                       {target + first, static_cast<std::size_t>(part)});
+                          if (timed) mixing_seconds += seconds_between(begin, Clock::now());
+                      });
+    const double total = seconds_between(start, Clock::now());
+    if (!timed) mixing_seconds = total;
+    seconds_.mix += mixing_seconds;
+    seconds_.exchange += total - mixing_seconds;
+}
+
+std::int64_t Trainer::memory_bytes(std::int64_t dimension,
+                                   std::int64_t local_agents,
+                                   std::int64_t received_messages,
+                                   std::int64_t streams) {
+    constexpr std::int64_t vectors_per_agent = 4;  // model, gradient, noise, message
+    return static_cast<std::int64_t>(sizeof(double)) * dimension *
+               (vectors_per_agent * local_agents + received_messages) +
+           NoiseSource::scratch_bytes(streams, dimension);
+}
+
+}  // namespace sotto

@@ -1,0 +1,142 @@
+#include "sotto/core/files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+static_assert(std::endian::native == std::endian::little, "files are little-endian");
+
+namespace {
+
+[[noreturn]] void throw_unwritable(const std::filesystem::path& path) {
+    throw ConfigError(
+        fmt::format("{}: cannot be written ({})", path.string(), std::strerror(errno)));
+}
+
+std::string npy_header(const std::string& shape) {
+    std::string dictionary =
+        fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': {}, }}", shape);
+    // The data starts at a multiple of 64 bytes; magic, version and length take 10.
+    const std::size_t total = (10 + dictionary.size() + 1 + 63) / 64 * 64;
+    dictionary.append(total - 10 - dictionary.size() - 1, ' ');
+    dictionary += '\n';
+    std::string header("\x93NUMPY\x01\x00", 8);
+    header += static_cast<char>(dictionary.size() & 0xff);
+    header += static_cast<char>(dictionary.size() >> 8);
+    return header + dictionary;
+}
+
+std::string raw_bytes(const double* values, Eigen::Index count) {
+    return {reinterpret_cast<const char*>(values),
+            static_cast<std::size_t>(count) * sizeof(double)};
+}
+
+}  // namespace
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+    std::filesystem::path temporary = path;
+    temporary += fmt::format(".part.{}", ::getpid());
+    const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file < 0) throw_unwritable(path);
+    bool good = true;
+    for (std::size_t written = 0; good && written < content.size();) {
+        const ssize_t count = ::write(file, content.data() + written, content.size() - written);
+        if (count > 0) written += static_cast<std::size_t>(count);
+        good = count > 0 || (count < 0 && errno == EINTR);
+    }
+    good = good && ::fsync(file) == 0;
+    const int reason = errno;
+    ::close(file);
+    errno = reason;
+    if (!good || ::rename(temporary.c_str(), path.c_str()) != 0) {
+        const int failure = errno;
+        ::unlink(temporary.c_str());
+        errno = failure;
+        throw_unwritable(path);
+    }
+}
+
+std::string read_file(const std::filesystem::path& path) {
+    errno = 0;
+    std::ifstream stream(path, std::ios::binary);
+    std::ostringstream content;
+    if (!stream || std::filesystem::is_directory(path) || !(content << stream.rdbuf()))
+        throw DataError(fmt::format("{}: cannot be read ({})",
+                                    path.string(),
+                                    errno != 0 ? std::strerror(errno) : "empty or not a file"));
+    return std::move(content).str();
+}
+
+void write_npy(const std::filesystem::path& path, const Eigen::VectorXd& vector) {
+    write_file_atomically(
+        path,
+        npy_header(fmt::format("({},)", vector.size())) + raw_bytes(vector.data(), vector.size()));
+}
+
+void write_npy(const std::filesystem::path& path, const Eigen::MatrixXd& matrix) {
+    const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = matrix;
+    write_file_atomically(path,
+                          npy_header(fmt::format("({}, {})", matrix.rows(), matrix.cols())) +
+                              raw_bytes(rows.data(), rows.size()));
+}
+
+Eigen::MatrixXd read_npy(const std::filesystem::path& path) {
+    const std::string content = read_file(path);
+    const auto fail = [&](const std::string& reason) {
+        return DataError(fmt::format("{}: not a usable .npy file ({})", path.string(), reason));
+    };
+    if (content.size() < 10 || content.compare(0, 6, "\x93NUMPY") != 0)
+        throw fail("it does not start with the NumPy signature");
+    if (content[6] != 1) throw fail("only format version 1.0 is read");
+    const std::size_t header_size =
+        static_cast<std::uint8_t>(content[8]) |
+        (static_cast<std::size_t>(static_cast<std::uint8_t>(content[9])) << 8);
+    if (content.size() < 10 + header_size) throw fail("the header is cut short");
+    const std::string header = content.substr(10, header_size);
+    static const std::regex layout(
+        R"(.*'descr':\s*'<f8'.*'fortran_order':\s*(True|False).*'shape':\s*\((\d+),\s*(\d*)\s*,?\s*\).*\s*)");
+    std::smatch match;
+    if (!std::regex_match(header, match, layout))
+        throw fail("float64 with one or two dimensions is needed, its header says: " +
+                   header.substr(0, header.find('\n')));
+    Eigen::Index rows = 0, columns = 1;
+    try {
+        rows = std::stol(match[2].str());
+        if (match[3].length() > 0) columns = std::stol(match[3].str());
+    } catch (const std::exception&) {
+        throw fail("its shape is out of range");
+    }
+    const std::size_t data_size = content.size() - 10 - header_size;
+    const std::size_t values = data_size / sizeof(double);
+    const bool consistent = data_size % sizeof(double) == 0 &&
+                            (columns == 0 ? values == 0
+                                          : values % static_cast<std::size_t>(columns) == 0 &&
+                                                values / static_cast<std::size_t>(columns) ==
+                                                    static_cast<std::size_t>(rows));
+    if (!consistent)
+        throw fail(
+            fmt::format("{} x {} values announced, {} bytes found", rows, columns, data_size));
+    Eigen::MatrixXd matrix(rows, columns);
+    std::memcpy(matrix.data(), content.data() + 10 + header_size, data_size);
+    if (match[1] == "False" && columns > 1) {
+        const Eigen::Map<
+            const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>
+            in_c_order(matrix.data(), rows, columns);
+        return Eigen::MatrixXd(in_c_order);
+    }
+    return matrix;
+}
+
+}  // namespace sotto

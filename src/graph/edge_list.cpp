@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/text_input.hpp"
+#include "sotto/graph/topology.hpp"
+#include "text_tokens.hpp"
+
+namespace sotto {
+namespace {
+
+std::optional<long long> as_integer(std::string_view text) {
+    long long value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// Indices of `labels` in ascending order: numerically when all are integers, else as text.
+std::vector<std::size_t> ascending(const std::vector<std::string>& labels) {
+    std::vector<long long> numbers;
+    for (const std::string& label : labels) {
+        const std::optional<long long> number = as_integer(label);
+        if (!number) break;
+        numbers.push_back(*number);
+    }
+    const bool numeric = numbers.size() == labels.size();
+    std::vector<std::size_t> order(labels.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        if (numeric && numbers[a] != numbers[b]) return numbers[a] < numbers[b];
+        return labels[a] < labels[b];
+    });
+    return order;
+}
+
+/// Labels and edges (of label indices) as the file lists them.
+struct RawEdges {
+    std::vector<std::string> labels;
+    std::vector<Edge> edges;
+    long long self_loops = 0;
+};
+
+RawEdges read_raw(const std::string& path) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    RawEdges raw;
+    std::unordered_map<std::string, int> index_of;
+    const auto index = [&](std::string_view label) {
+        const auto [entry, added] =
+            index_of.try_emplace(std::string(label), static_cast<int>(raw.labels.size()));
+        if (added) raw.labels.emplace_back(label);
+        return entry->second;
+    };
+    LineReader reader(path);
+    std::string_view line;
+    while (reader.next(line)) {
+        if (reader.line_number() == 1 && line.starts_with(byte_order_mark))
+            line.remove_prefix(byte_order_mark.size());
+        if (looks_binary(line))
+            throw DataError(
+                fmt::format("edge list {}: line {} holds bytes that are not text; give a text file "
+                            "(or a .gz of one) with two labels a line",
+                            path,
+                            reader.line_number()));
+        std::string_view rest = line;
+        const std::string_view first = take_token(rest);
+        if (first.empty()) continue;
+        const std::string_view second = take_token(rest);
+        if (second.empty())
+            throw DataError(
+                fmt::format("edge list {}: line {} has one label, \"{}\"; two labels a "
+                            "line make an edge, # starts a comment",
+                            path,
+                            reader.line_number(),
+                            for_message(first)));
+        // The indices are taken in separate statements so that labels are numbered as they appear.
+        const int u = index(first);
+        const int v = index(second);
+        if (u == v) ++raw.self_loops;
+        raw.edges.emplace_back(u, v);
+    }
+    return raw;
+}
+
+/// Column names on the first line would become two agents and turn numeric order into text order.
+void refuse_column_names(const RawEdges& raw, const std::string& path) {
+    if (raw.edges.size() < 2 || raw.edges.front() != Edge{0, 1}) return;
+    const auto is_integer = [](const std::string& label) { return as_integer(label).has_value(); };
+    if (raw.labels.size() < 3 || is_integer(raw.labels[0]) || is_integer(raw.labels[1])) return;
+    if (!std::all_of(raw.labels.begin() + 2, raw.labels.end(), is_integer)) return;
+    const bool used_again = std::any_of(raw.edges.begin() + 1, raw.edges.end(), [](const Edge& e) {
+        return e.first < 2 || e.second < 2;
+    });
+    if (used_again) return;
+    throw DataError(
+        fmt::format("edge list {}: \"{} {}\" looks like column names above numbered "
+                    "agents; put # in front of that line",
+                    path,
+                    for_message(raw.labels[0]),
+                    for_message(raw.labels[1])));
+}
+
+}  // namespace
+
+LoadedGraph read_edge_list(const std::string& path) {
+    const RawEdges raw = read_raw(path);
+    refuse_column_names(raw, path);
+
+    std::vector<std::string> labels;
+    std::vector<int> rank(raw.labels.size());
+    for (const std::size_t i : ascending(raw.labels)) {
+        rank[i] = static_cast<int>(labels.size());
+        labels.push_back(raw.labels[i]);
+    }
+    std::vector<Edge> edges;
+    edges.reserve(raw.edges.size());
+    for (const auto& [u, v] : raw.edges)
+        edges.emplace_back(rank[static_cast<std::size_t>(u)], rank[static_cast<std::size_t>(v)]);
+    if (static_cast<std::size_t>(raw.self_loops) == raw.edges.size())
+        throw DataError(fmt::format("edge list {}: no edge between two different labels", path));
+
+    const Graph whole = Graph::from_edges(static_cast<int>(labels.size()), std::move(edges));
+    const std::vector<int> component = whole.components();
+    std::vector<int> size(component.size(), 0);
+    for (const int c : component) ++size[static_cast<std::size_t>(c)];
+    // Components are numbered by their lowest label, so the first maximum is the one to keep.
+    const auto largest = std::max_element(size.begin(), size.end());
+    const auto kept = static_cast<int>(largest - size.begin());
+
+    // The order is decided again among the kept labels, so that writing the graph and reading it
+    // back gives the same numbers even when only dropped labels were not integers.
+    std::vector<std::string> kept_labels;
+    std::vector<int> members;
+    for (std::size_t u = 0; u < component.size(); ++u) {
+        if (component[u] != kept) continue;
+        members.push_back(static_cast<int>(u));
+        kept_labels.push_back(labels[u]);
+    }
+    std::vector<int> agent_of(component.size(), -1);
+    std::vector<std::string> agent_labels;
+    for (const std::size_t i : ascending(kept_labels)) {
+        agent_of[static_cast<std::size_t>(members[i])] = static_cast<int>(agent_labels.size());
+        agent_labels.push_back(kept_labels[i]);
+    }
+    std::vector<Edge> kept_edges;
+    for (const auto& [u, v] : whole.edges()) {
+        const int a = agent_of[static_cast<std::size_t>(u)];
+        if (a >= 0) kept_edges.emplace_back(a, agent_of[static_cast<std::size_t>(v)]);
+    }
+
+    EdgeListReport report;
+    report.labels = whole.agents();
+    report.edges = static_cast<long long>(whole.edges().size());
+    report.self_loops = raw.self_loops;
+    report.components = *std::max_element(component.begin(), component.end()) + 1;
+    report.agents = *largest;
+    return {Graph::from_edges(report.agents, std::move(kept_edges), std::move(agent_labels)),
+            report};
+}
+
+std::string format_edge_list(const Graph& graph) {
+    std::string text = fmt::format("# {} agents, {} edges\n", graph.agents(), graph.edges().size());
+    for (const auto& [u, v] : graph.edges())
+        text += fmt::format("{} {}\n", graph.label(u), graph.label(v));
+    return text;
+}
+
+}  // namespace sotto

@@ -1,0 +1,238 @@
+#include "sotto/graph/mixing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mixing_checks.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
+
+constexpr double row_sum_tolerance = 1e-9;
+constexpr double symmetry_tolerance = 1e-12;
+
+/// Sparse matrix with an entry for every member of every closed neighbourhood; value(u, v) is
+/// called row by row, in ascending order of v.
+template <class Value>
+SparseRows fill(const Graph& graph, Value&& value) {
+    const int n = graph.agents();
+    SparseRows sparse(n, n);
+    Eigen::VectorXi sizes(n);
+    for (int u = 0; u < n; ++u) sizes[u] = graph.degree(u) + 1;
+    sparse.reserve(sizes);
+    for (int u = 0; u < n; ++u)
+        for (const int v : graph.closed_neighbourhood(u)) sparse.insert(u, v) = value(u, v);
+    sparse.makeCompressed();
+    return sparse;
+}
+
+/// Weights between different agents are symmetric; what a row lacks to 1 goes to the agent itself.
+template <class Value>
+SparseRows fill_symmetric(const Graph& graph, Value&& between) {
+    return fill(graph, [&](int u, int v) {
+        if (u != v) return between(u, v);
+        double given_away = 0;
+        for (const int w : graph.neighbours(u)) given_away += between(u, w);
+        return 1 - given_away;
+    });
+}
+
+SparseRows metropolis(const Graph& graph) {
+    return fill_symmetric(graph, [&](int u, int v) {
+        return 1.0 / (1 + std::max(graph.degree(u), graph.degree(v)));
+    });
+}
+
+SparseRows max_degree(const Graph& graph) {
+    int most = 0;
+    for (int u = 0; u < graph.agents(); ++u) most = std::max(most, graph.degree(u));
+    return fill_symmetric(graph, [most](int, int) { return 1.0 / (most + 1); });
+}
+
+SparseRows lazy_metropolis(const Graph& graph) {
+    SparseRows sparse = metropolis(graph);
+    for (int u = 0; u < graph.agents(); ++u)
+        for (SparseRows::InnerIterator entry(sparse, u); entry; ++entry)
+            entry.valueRef() = (entry.value() + (entry.col() == u ? 1.0 : 0.0)) / 2;
+    return sparse;
+}
+
+SparseRows row_stochastic(const Graph& graph) {
+    return fill(graph, [&](int u, int) { return 1.0 / (graph.degree(u) + 1); });
+}
+
+SparseRows uniform(const Graph& graph) {
+    const long long n = graph.agents();
+    const auto edges = static_cast<long long>(graph.edges().size());
+    if (edges != n * (n - 1) / 2)
+        throw ConfigError(
+            fmt::format("mixing uniform needs a complete graph, and this one has {} of {} edges; "
+                        "use --mixing metropolis",
+                        edges,
+                        n * (n - 1) / 2));
+    return fill(graph, [n](int, int) { return 1.0 / static_cast<double>(n); });
+}
+
+bool is_symmetric(const SparseRows& sparse) {
+    const SparseRows transposed = sparse.transpose();
+    for (int u = 0; u < sparse.rows(); ++u) {
+        SparseRows::InnerIterator there(sparse, u);
+        SparseRows::InnerIterator back(transposed, u);
+        // The closed neighbourhoods of an undirected graph make the pattern symmetric.
+        for (; there && back; ++there, ++back)
+            if (there.col() != back.col() ||
+                !(std::abs(there.value() - back.value()) <= symmetry_tolerance))
+                return false;
+        if (there || back) return false;
+    }
+    return true;
+}
+
+bool columns_sum_to_one(const SparseRows& sparse) {
+    Eigen::VectorXd sums = Eigen::VectorXd::Zero(sparse.cols());
+    for (int u = 0; u < sparse.rows(); ++u)
+        for (SparseRows::InnerIterator entry(sparse, u); entry; ++entry)
+            sums[entry.col()] += entry.value();
+    return ((sums.array() - 1).abs() <= row_sum_tolerance).all();
+}
+
+}  // namespace
+
+void check_mixing(const Graph& graph, const Eigen::MatrixXd& dense, const std::string& name) {
+    const int n = graph.agents();
+    if (dense.rows() != n || dense.cols() != n)
+        throw DataError(fmt::format("{}: {} x {}, but the graph has {} agents; it must be {} x {}",
+                                    name,
+                                    dense.rows(),
+                                    dense.cols(),
+                                    n,
+                                    n,
+                                    n));
+    for (int u = 0; u < n; ++u) {
+        const auto members = graph.closed_neighbourhood(u);
+        double sum = 0;
+        for (int v = 0; v < n; ++v) {
+            const double weight = dense(u, v);
+            const auto reject = [&](const char* rule) {
+                return DataError(
+                    fmt::format("{}: entry ({}, {}) is {} (agents are numbered from "
+                                "0); {}",
+                                name,
+                                u,
+                                v,
+                                weight,
+                                rule));
+            };
+            if (!std::isfinite(weight) || !(weight >= 0))
+                throw reject("weights must be finite and at least 0");
+            if (weight != 0 && !std::binary_search(members.begin(), members.end(), v))
+                throw reject("the graph has no edge there, so it must be 0");
+            sum += weight;
+        }
+        if (!(std::abs(sum - 1) <= row_sum_tolerance))
+            throw DataError(
+                fmt::format("{}: row {} sums to {:.12g} (agents are numbered from 0); "
+                            "every row must sum to 1 within {}",
+                            name,
+                            u,
+                            sum,
+                            row_sum_tolerance));
+    }
+}
+
+MixingMatrix::MixingMatrix(SparseRows sparse)
+    : sparse_(std::move(sparse)),
+      symmetric_(is_symmetric(sparse_)),
+      doubly_stochastic_(columns_sum_to_one(sparse_)) {}
+
+MixingMatrix MixingMatrix::from_rule(const Graph& graph, MixingRule rule) {
+    switch (rule) {
+        case MixingRule::metropolis:
+            return MixingMatrix(metropolis(graph));
+        case MixingRule::max_degree:
+            return MixingMatrix(max_degree(graph));
+        case MixingRule::lazy_metropolis:
+            return MixingMatrix(lazy_metropolis(graph));
+        case MixingRule::row_stochastic:
+            return MixingMatrix(row_stochastic(graph));
+        case MixingRule::uniform:
+            return MixingMatrix(uniform(graph));
+    }
+    throw Error(ExitCode::other, "a mixing rule is not implemented");
+}
+
+MixingMatrix MixingMatrix::from_dense(const Graph& graph, const Eigen::MatrixXd& dense) {
+    check_mixing(graph, dense, "mixing matrix");
+    return MixingMatrix(fill(graph, [&](int u, int v) { return dense(u, v); }));
+}
+
+MixingMatrix MixingMatrix::average(int agents) {
+    if (agents < 1)
+        throw ConfigError(fmt::format("agents: {} given; averaging needs at least 1", agents));
+    return MixingMatrix(
+        SparseRows(Eigen::MatrixXd::Constant(agents, agents, 1.0 / agents).sparseView()));
+}
+
+std::span<const int> MixingMatrix::members(int u) const {
+    const int begin = sparse_.outerIndexPtr()[u];
+    const int end = sparse_.outerIndexPtr()[u + 1];
+    return {sparse_.innerIndexPtr() + begin, static_cast<std::size_t>(end - begin)};
+}
+
+std::span<const double> MixingMatrix::weights(int u) const {
+    const int begin = sparse_.outerIndexPtr()[u];
+    const int end = sparse_.outerIndexPtr()[u + 1];
+    return {sparse_.valuePtr() + begin, static_cast<std::size_t>(end - begin)};
+}
+
+Digest MixingMatrix::hash() const {
+    Hasher hasher("sotto.mixing.v1");
+    hasher.add(std::int64_t{agents()});
+    for (int u = 0; u < agents(); ++u) {
+        hasher.add(static_cast<std::int64_t>(members(u).size()));
+        for (const int v : members(u)) hasher.add(std::int64_t{v});
+        hasher.add(weights(u));
+    }
+    return hasher.finish();
+}
+
+MixingSchedule::MixingSchedule(std::vector<MixingMatrix> matrices)
+    : matrices_(std::move(matrices)) {
+    if (matrices_.empty()) throw ConfigError("mixing schedule: empty; give at least one matrix");
+    const MixingMatrix& first = matrices_.front();
+    for (std::size_t t = 1; t < matrices_.size(); ++t) {
+        if (matrices_[t].agents() != first.agents())
+            throw ConfigError(
+                fmt::format("mixing schedule: matrix {} has {} agents, matrix 0 has "
+                            "{}; all must have the same",
+                            t,
+                            matrices_[t].agents(),
+                            first.agents()));
+        for (int u = 0; u < first.agents(); ++u)
+            if (!std::ranges::equal(matrices_[t].members(u), first.members(u)))
+                throw ConfigError(
+                    fmt::format("mixing schedule: agent {} has other neighbours in "
+                                "matrix {} than in matrix 0; make all on the union "
+                                "graph, with weight 0 where an edge rests",
+                                u,
+                                t));
+    }
+}
+
+const MixingMatrix& MixingSchedule::at(long round) const {
+    return matrices_[static_cast<std::size_t>(round) % matrices_.size()];
+}
+
+Digest MixingSchedule::hash() const {
+    Hasher hasher("sotto.mixing-schedule.v1");
+    hasher.add(static_cast<std::int64_t>(matrices_.size()));
+    for (const MixingMatrix& matrix : matrices_) hasher.add_bytes(matrix.hash());
+    return hasher.finish();
+}
+
+}  // namespace sotto

@@ -1,0 +1,332 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "sotto/core/error.hpp"
+#include "sotto/learn/objective.hpp"
+
+namespace sotto {
+namespace {
+
+/// Above this dimension a dense Hessian (d^2 doubles) is not offered: 128 MiB.
+constexpr Eigen::Index largest_hessian_dimension = 4096;
+
+/// The arrays of a compressed sparse matrix, without Eigen's iterators: they are walked in the
+/// innermost loops of every round.
+class RowWalker {
+  public:
+    RowWalker() = default;
+    /// `features` must stay where it is, unchanged and compressed.
+    explicit RowWalker(const Eigen::SparseMatrix<double, Eigen::RowMajor>& features)
+        : starts_(features.outerIndexPtr()),
+          columns_(features.innerIndexPtr()),
+          values_(features.valuePtr()),
+          binary_(std::all_of(
+              values_, values_ + features.nonZeros(), [](double value) { return value == 1; })) {}
+
+    /// Every stored value is 1, so that values need not be read.
+    [[nodiscard]] bool binary() const { return binary_; }
+
+    /// Calls f(column, value) for the stored values of a row; the value is the constant 1 when
+    /// `is_binary` (which must then be what binary() says).
+    template <bool is_binary, class Function>
+    void for_each(Eigen::Index row, Function&& f) const {
+        const int end = starts_[row + 1];
+        for (int k = starts_[row]; k < end; ++k) f(columns_[k], is_binary ? 1.0 : values_[k]);
+    }
+
+    /// w.a + b, added in two interleaved chains: one would wait for every addition.
+    template <bool is_binary>
+    [[nodiscard]] double score(Eigen::Index row, const double* weights, double bias) const {
+        int k = starts_[row];
+        const int end = starts_[row + 1];
+        double even = bias, odd = 0;
+        for (; k + 1 < end; k += 2) {
+            even += is_binary ? weights[columns_[k]] : weights[columns_[k]] * values_[k];
+            odd += is_binary ? weights[columns_[k + 1]] : weights[columns_[k + 1]] * values_[k + 1];
+        }
+        if (k < end) even += is_binary ? weights[columns_[k]] : weights[columns_[k]] * values_[k];
+        return even + odd;
+    }
+    [[nodiscard]] double score(Eigen::Index row, const double* weights, double bias) const {
+        return binary_ ? score<true>(row, weights, bias) : score<false>(row, weights, bias);
+    }
+
+  private:
+    const int* starts_ = nullptr;
+    const int* columns_ = nullptr;
+    const double* values_ = nullptr;
+    bool binary_ = false;
+};
+
+/// log(1 + exp(-z)) without overflow or cancellation.
+double logistic_loss(double z) { return std::max(-z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
+
+bool is_correct(double score, double label) { return label > 0 ? score >= 0 : score < 0; }
+
+bool is_power_of_two(double value) {
+    int exponent = 0;
+    return std::isfinite(value) && value > 0 && std::frexp(value, &exponent) == 0.5;
+}
+
+void require_usable(const Dataset& data) {
+    const double* values = data.features.valuePtr();
+    if (!std::all_of(values, values + data.features.nonZeros(), [](double value) {
+            return std::isfinite(value);
+        }))
+        throw DataError(fmt::format("{}: a feature value is not finite", data.source));
+    for (Eigen::Index row = 0; row < data.records(); ++row)
+        if (data.labels[row] != 1 && data.labels[row] != -1)
+            throw DataError(fmt::format(
+                "{}: record {} has label {}; logistic regression needs two classes, -1 and +1",
+                data.source,
+                row + 1,
+                data.labels[row]));
+}
+
+std::shared_ptr<const Dataset> compressed(std::shared_ptr<const Dataset> data) {
+    if (!data) return std::make_shared<const Dataset>();
+    if (data->features.isCompressed()) return data;
+    auto copy = std::make_shared<Dataset>(*data);
+    copy->features.makeCompressed();
+    return copy;
+}
+
+class LogisticObjective final : public Objective {
+  public:
+    LogisticObjective(Dataset shard, std::shared_ptr<const Dataset> test)
+        : shard_(std::move(shard)), test_(compressed(std::move(test))) {
+        if (shard_.records() == 0)
+            throw DataError(fmt::format("{}: an agent's shard has no records", shard_.source));
+        shard_.features.makeCompressed();
+        require_usable(shard_);
+        require_usable(*test_);
+        if (test_->records() > 0 && test_->feature_count() != shard_.feature_count())
+            throw DataError(fmt::format("{} has {} features but the test data {} has {}",
+                                        shard_.source,
+                                        shard_.feature_count(),
+                                        test_->source,
+                                        test_->feature_count()));
+        rows_ = RowWalker(shard_.features);
+        if (test_->records() > 0) test_rows_ = RowWalker(test_->features);
+    }
+
+    Eigen::Index dimension() const override { return shard_.feature_count() + 1; }
+    Eigen::Index records() const override { return shard_.records(); }
+    bool record_clipping() const override { return true; }
+
+    void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
+                       std::span<const Eigen::Index> rows,
+                       Eigen::Ref<Eigen::VectorXd> gradient) override {
+        if (rows_.binary())
+            add_gradients<true>(model, rows, gradient);
+        else
+            add_gradients<false>(model, rows, gradient);
+        if (!rows.empty()) gradient *= 1 / static_cast<double>(rows.size());
+    }
+
+    void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>& model,
+                              std::span<const Eigen::Index> rows,
+                              double clip_norm_l2,
+                              double grid_step,
+                              Eigen::Ref<Eigen::VectorXd> sum) override {
+        if (!(clip_norm_l2 > 0 && std::isfinite(clip_norm_l2)))
+            throw ConfigError(fmt::format("clip norm {}: must be positive", clip_norm_l2));
+        if (!(grid_step > 0 && std::isfinite(1 / grid_step)))
+            throw ConfigError(fmt::format("grid step {}: must be positive and normal", grid_step));
+        // Below this every partial sum is an integer multiple of the step that fits 53 bits.
+        if (!(clip_norm_l2 / grid_step * static_cast<double>(rows.size()) < 0x1p53))
+            throw ConfigError(fmt::format(
+                "grid step {}: too fine to add {} gradients of norm {} exactly; must be above {}",
+                grid_step,
+                rows.size(),
+                clip_norm_l2,
+                clip_norm_l2 * static_cast<double>(rows.size()) * 0x1p-53));
+        if (rows_.binary())
+            add_clipped_gradients<true>(model, rows, clip_norm_l2, grid_step, sum);
+        else
+            add_clipped_gradients<false>(model, rows, clip_norm_l2, grid_step, sum);
+    }
+
+    LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
+        return loss_over(rows_, shard_, model, 0, 1);
+    }
+    LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
+                      Eigen::Index first,
+                      Eigen::Index stride) override {
+        if (first < 0 || stride < 1)
+            throw ConfigError(fmt::format(
+                "test rows {}, {}+{}, ...: first must be at least 0, the stride at least 1",
+                first,
+                first,
+                stride));
+        return loss_over(test_rows_, *test_, model, first, stride);
+    }
+
+    std::optional<Curvature> curvature_sum(
+        const Eigen::Ref<const Eigen::VectorXd>& model) override {
+        if (dimension() > largest_hessian_dimension) return std::nullopt;
+        return rows_.binary() ? curvature<true>(model) : curvature<false>(model);
+    }
+
+  private:
+    /// slopes_[i] = derivative of the loss of rows[i] by its score: -y / (1 + exp(y score)).
+    /// Scores, exponentials and the later scatter are separate loops: each overlaps its own
+    /// latencies over many records.
+    template <bool is_binary>
+    void compute_slopes(const double* model, std::span<const Eigen::Index> rows) {
+        const double bias = model[dimension() - 1];
+        const double* labels = shard_.labels.data();
+        slopes_.resize(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            slopes_[i] = labels[rows[i]] * rows_.score<is_binary>(rows[i], model, bias);
+        for (double& slope : slopes_) slope = 1 / (1 + std::exp(slope));
+        for (std::size_t i = 0; i < rows.size(); ++i) slopes_[i] *= -labels[rows[i]];
+    }
+
+    template <bool is_binary>
+    void add_gradients(const Eigen::Ref<const Eigen::VectorXd>& model,
+                       std::span<const Eigen::Index> rows,
+                       Eigen::Ref<Eigen::VectorXd>& gradient) {
+        compute_slopes<is_binary>(model.data(), rows);
+        gradient.setZero();
+        double* target = gradient.data();
+        double bias = 0;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const double slope = slopes_[i];
+            rows_.for_each<is_binary>(
+                rows[i], [&](int column, double value) { target[column] += slope * value; });
+            bias += slope;
+        }
+        target[dimension() - 1] += bias;
+    }
+
+    /// sqrt(|a|^2 + 1) of every shard record, rounded up by more than its own rounding errors and
+    /// the three of the clipped coordinates, so that the clipped record's norm is never above the
+    /// clip norm, not even in the last bit.
+    void compute_norms() {
+        norms_.resize(static_cast<std::size_t>(records()));
+        for (Eigen::Index row = 0; row < records(); ++row) {
+            double squares = 1, count = 8;
+            rows_.for_each<false>(row, [&](int, double value) {
+                squares += value * value;
+                count += 1;
+            });
+            norms_[static_cast<std::size_t>(row)] =
+                std::sqrt(squares) * (1 + count * std::numeric_limits<double>::epsilon());
+        }
+    }
+
+    template <bool is_binary>
+    void add_clipped_gradients(const Eigen::Ref<const Eigen::VectorXd>& model,
+                               std::span<const Eigen::Index> rows,
+                               double clip_norm,
+                               double grid_step,
+                               Eigen::Ref<Eigen::VectorXd>& sum) {
+        if (norms_.empty()) compute_norms();
+        compute_slopes<is_binary>(model.data(), rows);
+        // The whole sum is kept in units of the step: integers, until the end.
+        // Exact for a power of two. Otherwise the factor makes up for the rounding of the reciprocal and
+        // of the product, so that truncation still never lengthens a gradient.
+        const double steps_per_unit =
+            is_power_of_two(grid_step) ? 1 / grid_step : (1 - 0x1p-51) / grid_step;
+        sum.setZero();
+        double* target = sum.data();
+        double bias = 0;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const double norm = norms_[static_cast<std::size_t>(rows[i])];
+            double slope = slopes_[i];
+            if (!(std::abs(slope) * norm <= clip_norm))
+                slope = std::copysign(clip_norm / norm, slope);
+            // A model that is not finite has no gradient; nothing is sent for the record, so that
+            // what it can change stays bounded.
+            if (std::isnan(slopes_[i])) slope = 0;
+            const double steps = slope * steps_per_unit;
+            const double whole_steps = std::trunc(steps);
+            rows_.for_each<is_binary>(rows[i], [&](int column, double value) {
+                target[column] += is_binary ? whole_steps : std::trunc(steps * value);
+            });
+            bias += whole_steps;
+        }
+        target[dimension() - 1] = bias;
+        sum *= grid_step;
+    }
+
+    LossSum loss_over(const RowWalker& rows,
+                      const Dataset& data,
+                      const Eigen::Ref<const Eigen::VectorXd>& model,
+                      Eigen::Index first,
+                      Eigen::Index stride) const {
+        LossSum sum;
+        sum.has_accuracy = true;
+        const double bias = model[dimension() - 1];
+        for (Eigen::Index row = first; row < data.records(); row += stride) {
+            const double score = rows.score(row, model.data(), bias);
+            sum.loss += logistic_loss(data.labels[row] * score);
+            if (is_correct(score, data.labels[row])) sum.correct += 1;
+            ++sum.records;
+        }
+        return sum;
+    }
+
+    template <bool is_binary>
+    Curvature curvature(const Eigen::Ref<const Eigen::VectorXd>& model) const {
+        const Eigen::Index d = dimension();
+        const double bias = model[d - 1];
+        Curvature result;
+        result.gradient.setZero(d);
+        result.hessian.setZero(d, d);
+        // Columns ascend in a row and the bias is last, so only the lower triangle is touched.
+        for (Eigen::Index row = 0; row < records(); ++row) {
+            const double label = shard_.labels[row];
+            const double margin = label * rows_.score<is_binary>(row, model.data(), bias);
+            result.loss += logistic_loss(margin);
+            const double wrong = 1 / (1 + std::exp(margin));
+            const double slope = -label * wrong;
+            const double bend = wrong * (1 / (1 + std::exp(-margin)));
+            rows_.for_each<is_binary>(row, [&](int i, double value_i) {
+                result.gradient[i] += slope * value_i;
+                double* column = result.hessian.col(i).data();
+                const double weight = bend * value_i;
+                rows_.for_each<is_binary>(row, [&](int j, double value_j) {
+                    if (j >= i) column[j] += weight * value_j;
+                });
+                column[d - 1] += weight;
+            });
+            result.gradient[d - 1] += slope;
+            result.hessian(d - 1, d - 1) += bend;
+        }
+        result.hessian.triangularView<Eigen::StrictlyUpper>() = result.hessian.transpose();
+        return result;
+    }
+
+    Dataset shard_;
+    std::shared_ptr<const Dataset> test_;
+    RowWalker rows_, test_rows_;
+    std::vector<double> slopes_;
+    std::vector<double> norms_;  // of shard records, computed when first needed
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_logistic_objective(Dataset shard,
+                                                   std::shared_ptr<const Dataset> test) {
+    return std::make_unique<LogisticObjective>(std::move(shard), std::move(test));
+}
+
+Eigen::VectorXd logistic_probabilities(const Eigen::VectorXd& model, const Dataset& data) {
+    if (model.size() != data.feature_count() + 1)
+        throw DataError(fmt::format("{}: a model of {} parameters needs {} features, it has {}",
+                                    data.source,
+                                    model.size(),
+                                    model.size() - 1,
+                                    data.feature_count()));
+    Eigen::VectorXd scores = data.features * model.head(data.feature_count());
+    scores.array() += model[data.feature_count()];
+    return (1 + (-scores.array()).exp()).inverse();
+}
+
+}  // namespace sotto

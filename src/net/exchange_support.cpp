@@ -1,0 +1,81 @@
+#include "exchange_support.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sotto {
+
+void throw_error(ExitCode code, const std::string& message) {
+    switch (code) {
+        case ExitCode::usage:
+            throw ConfigError(message);
+        case ExitCode::data:
+            throw DataError(message);
+        case ExitCode::privacy:
+            throw PrivacyError(message);
+        case ExitCode::network:
+            throw NetworkError(message);
+        case ExitCode::audit:
+            throw Error(ExitCode::audit, message);
+        case ExitCode::ok:
+        case ExitCode::other:
+            break;
+    }
+    throw Error(ExitCode::other, message);
+}
+
+int failure_status(ExitCode code) {
+    return static_cast<int>(code == ExitCode::ok ? ExitCode::other : code);
+}
+
+Eigen::Index chunk_length(Eigen::Index dimension,
+                          Eigen::Index largest_whole,
+                          Eigen::Index largest_chunk) {
+    if (dimension <= largest_whole) return dimension;
+    constexpr Eigen::Index line = 8;  // values in a cache line
+    const Eigen::Index chunks = (dimension + largest_chunk - 1) / largest_chunk;
+    const Eigen::Index equal = (dimension + chunks - 1) / chunks;
+    return std::min(largest_chunk, (equal + line - 1) / line * line);
+}
+
+void check_outgoing(const Outgoing& outgoing, const Outgoing& first, std::size_t receivers, int u) {
+    const auto fail = [u](const std::string& what) {
+        throw Error(ExitCode::other, fmt::format("message of agent {}: {}", u, what));
+    };
+    const bool to_all = outgoing.to_all != nullptr;
+    if (to_all != outgoing.per_receiver.empty())
+        fail("give either one vector for all or one per receiver");
+    if (to_all != (first.to_all != nullptr))
+        fail("all messages of an exchange must be of one kind (to all, or per receiver)");
+    if (to_all) return;
+    if (outgoing.per_receiver.size() != receivers)
+        fail(fmt::format("{} vectors for a closed neighbourhood of {}",
+                         outgoing.per_receiver.size(),
+                         receivers));
+    if (std::ranges::find(outgoing.per_receiver, nullptr) != outgoing.per_receiver.end())
+        fail("the vector for a receiver is missing");
+}
+
+void check_connect(const Graph& graph, int agents, bool connected) {
+    if (connected) throw Error(ExitCode::other, "the network is already connected along a graph");
+    if (graph.agents() != agents)
+        throw ConfigError(
+            fmt::format("the graph has {} agents and the network {}; they must be equal",
+                        graph.agents(),
+                        agents));
+}
+
+void check_exchange(bool connected,
+                    std::size_t messages,
+                    std::size_t agents,
+                    Eigen::Index dimension) {
+    if (!connected) throw Error(ExitCode::other, "exchange before the network is connected");
+    if (messages != agents)
+        throw Error(ExitCode::other,
+                    fmt::format("{} messages for {} agents of this process", messages, agents));
+    if (!(dimension > 0))
+        throw Error(ExitCode::other, fmt::format("exchange of {} values; must be > 0", dimension));
+}
+
+}  // namespace sotto

@@ -1,0 +1,40 @@
+#pragma once
+
+// What the networks share; not installed.
+
+#include <Eigen/Dense>
+#include <cstddef>
+#include <string>
+
+#include "sotto/net/network.hpp"
+
+namespace sotto {
+
+/// Throws the class of error that belongs to the exit code.
+[[noreturn]] void throw_error(ExitCode code, const std::string& message);
+
+/// Exit code for a process that ends because of a failure: never 0, which would look like success.
+[[nodiscard]] int failure_status(ExitCode code);
+
+/// Values per chunk when a message of `dimension` values is delivered piece by piece: the whole
+/// message up to `largest_whole` values, else equal pieces (in whole cache lines) of at most
+/// `largest_chunk`. The same on every process, since it depends on the arguments only.
+/// @param largest_chunk a multiple of 8.
+[[nodiscard]] Eigen::Index chunk_length(Eigen::Index dimension,
+                                        Eigen::Index largest_whole,
+                                        Eigen::Index largest_chunk);
+
+/// @throws Error unless exactly one kind of message is given, of the same kind as `first`, and
+///         complete.
+void check_outgoing(const Outgoing& outgoing, const Outgoing& first, std::size_t receivers, int u);
+
+/// @throws Error for a graph of another size than the network, or a second call.
+void check_connect(const Graph& graph, int agents, bool connected);
+
+/// @throws Error before `connect`, for a wrong number of messages, or an empty dimension.
+void check_exchange(bool connected,
+                    std::size_t messages,
+                    std::size_t agents,
+                    Eigen::Index dimension);
+
+}  // namespace sotto

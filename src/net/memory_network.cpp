@@ -1,0 +1,150 @@
+#include "sotto/net/memory_network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <numeric>
+
+#include "exchange_support.hpp"
+#include "sotto/core/parallel.hpp"
+
+namespace sotto {
+namespace {
+
+// Up to 128 KiB a message is delivered whole; above, in pieces of 64 KiB that stay in cache while
+// the receiver makes several passes over them.
+constexpr Eigen::Index largest_whole_message = 16384;
+constexpr Eigen::Index largest_piece = 8192;
+
+class MemoryNetwork final : public Network {
+  public:
+    MemoryNetwork(int agents, int threads)
+        : threads_(threads), local_agents_(static_cast<std::size_t>(agents)) {
+        std::iota(local_agents_.begin(), local_agents_.end(), 0);
+    }
+
+    int agents() const override { return static_cast<int>(local_agents_.size()); }
+    std::span<const int> local_agents() const override { return local_agents_; }
+    int processes() const override { return 1; }
+    int process() const override { return 0; }
+
+    void connect(const Graph& graph) override {
+        check_connect(graph, agents(), connected_);
+        inboxes_.resize(local_agents_.size());
+        for (const int u : local_agents_) {
+            Inbox& inbox = inboxes_[static_cast<std::size_t>(u)];
+            for (const int v : graph.closed_neighbourhood(u)) {
+                const auto receivers = graph.closed_neighbourhood(v);
+                const auto place = std::ranges::lower_bound(receivers, u) - receivers.begin();
+                inbox.sources.push_back(
+                    {static_cast<std::size_t>(v), static_cast<std::size_t>(place)});
+            }
+            inbox.columns.resize(inbox.sources.size());
+            links_ += graph.degree(u);
+        }
+        connected_ = true;
+    }
+
+    void exchange(ExchangeId /*id*/,
+                  std::span<const Outgoing> outgoing,
+                  Eigen::Index dimension,
+                  const Delivery& deliver) override {
+        check_exchange(connected_, outgoing.size(), local_agents_.size(), dimension);
+        for (std::size_t u = 0; u < outgoing.size(); ++u)
+            check_outgoing(
+                outgoing[u], outgoing.front(), inboxes_[u].sources.size(), static_cast<int>(u));
+        const Eigen::Index piece = chunk_length(dimension, largest_whole_message, largest_piece);
+        parallel_for(agents(), threads_, [&](long u) {
+            Inbox& inbox = inboxes_[static_cast<std::size_t>(u)];
+            for (Eigen::Index first = 0; first < dimension; first += piece) {
+                for (std::size_t j = 0; j < inbox.sources.size(); ++j) {
+                    const auto [sender, place] = inbox.sources[j];
+                    const Outgoing& message = outgoing[sender];
+                    const double* vector =
+                        message.to_all != nullptr ? message.to_all : message.per_receiver[place];
+                    inbox.columns[j] = vector + first;
+                }
+                deliver(static_cast<std::size_t>(u),
+                        first,
+                        std::min(piece, dimension - first),
+                        inbox.columns);
+            }
+        });
+        bytes_sent_ += links_ * dimension * static_cast<std::int64_t>(sizeof(double));
+    }
+
+    Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) override {
+        if (local.cols() != agents())
+            throw Error(ExitCode::other,
+                        fmt::format("sum of {} vectors for {} agents", local.cols(), agents()));
+        Eigen::VectorXd sum = local.col(0);
+        for (Eigen::Index u = 1; u < local.cols(); ++u) sum += local.col(u);
+        return sum;
+    }
+
+    std::string broadcast(const std::string& bytes) override { return bytes; }
+    std::vector<std::string> all_gather(const std::string& bytes) override { return {bytes}; }
+    std::string scatter(const std::vector<std::string>& to_processes) override {
+        if (to_processes.size() != 1)
+            throw Error(ExitCode::other,
+                        fmt::format("scatter of {} strings to 1 process", to_processes.size()));
+        return to_processes.front();
+    }
+    double maximum(double value) override { return value; }
+
+    void begin_maximum(std::span<const double> values) override {
+        if (pending_) throw Error(ExitCode::other, "a maximum is already under way");
+        pending_.emplace(values.begin(), values.end());
+    }
+    std::vector<double> end_maximum() override {
+        if (!pending_) throw Error(ExitCode::other, "no maximum is under way");
+        std::vector<double> result = std::move(*pending_);
+        pending_.reset();
+        return result;
+    }
+
+    std::int64_t bytes_sent() const override { return bytes_sent_; }
+
+    void abort(ExitCode code) override {
+        std::cout.flush();
+        std::clog.flush();
+        std::fflush(nullptr);
+        std::_Exit(failure_status(code));
+    }
+
+  protected:
+    void agree_on(const std::optional<Error>& local_failure) override {
+        if (local_failure) throw_error(local_failure->exit_code(), local_failure->what());
+    }
+
+  private:
+    struct Source {
+        std::size_t sender;
+        std::size_t place;  // of the receiver in the sender's closed neighbourhood
+    };
+    struct Inbox {
+        std::vector<Source> sources;
+        std::vector<const double*> columns;  // kept between calls: exchanging allocates nothing
+    };
+
+    int threads_;
+    std::vector<int> local_agents_;
+    bool connected_ = false;
+    std::vector<Inbox> inboxes_;
+    std::int64_t links_ = 0;  // directed
+    std::int64_t bytes_sent_ = 0;
+    std::optional<std::vector<double>> pending_;
+};
+
+}  // namespace
+
+std::unique_ptr<Network> make_memory_network(int agents, int threads) {
+    if (agents < 1) throw ConfigError(fmt::format("agents is {}; must be at least 1", agents));
+    if (threads < 1) throw ConfigError(fmt::format("threads is {}; must be at least 1", threads));
+    return std::make_unique<MemoryNetwork>(agents, threads);
+}
+
+}  // namespace sotto

@@ -1,0 +1,364 @@
+#include "sotto/net/mpi_network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <limits>
+#include <utility>
+
+#include "exchange_support.hpp"
+#include "mpi_call.hpp"
+
+namespace sotto {
+namespace {
+
+// Up to 128 KiB a message goes whole. Above, it goes in pieces that are still in cache when they
+// are mixed, and all pieces use the same small receive buffer.
+constexpr Eigen::Index largest_whole_message = 16384;
+constexpr Eigen::Index largest_piece = 16384;
+// Values that process 0 holds at once while it sums over all agents (16 MiB).
+constexpr Eigen::Index gathered_values = Eigen::Index{1} << 21;
+// Counts of MPI are int: longer strings go in pieces.
+constexpr std::size_t largest_transfer_bytes = std::size_t{1} << 30;
+constexpr int scatter_tag = 1;
+
+template <class Integer>
+int mpi_count(Integer value) {
+    if (!std::in_range<int>(value))
+        throw NetworkError(fmt::format("{} values in one MPI call; at most {} are possible",
+                                       value,
+                                       std::numeric_limits<int>::max()));
+    return static_cast<int>(value);
+}
+
+extern "C" void maximum_or_nan(void* in, void* in_out, int* count, MPI_Datatype* /*type*/) {
+    const auto* a = static_cast<const double*>(in);
+    auto* b = static_cast<double*>(in_out);
+    for (int i = 0; i < *count; ++i)
+        if (std::isnan(a[i]) || a[i] > b[i]) b[i] = a[i];
+}
+
+class MpiNetwork final : public Network {
+  public:
+    MpiNetwork() {
+        check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &world_), "MPI_Comm_dup");
+        check_mpi(MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        check_mpi(MPI_Comm_size(world_, &ranks_), "MPI_Comm_size");
+        check_mpi(MPI_Comm_rank(world_, &rank_), "MPI_Comm_rank");
+        check_mpi(MPI_Op_create(maximum_or_nan, 1, &maximum_op_), "MPI_Op_create");
+    }
+    ~MpiNetwork() override {
+        int finalized = 0;
+        MPI_Finalized(&finalized);
+        // After a failure the other ranks may be elsewhere: leave everything to the process's end.
+        if (finalized != 0 || std::uncaught_exceptions() > exceptions_at_start_) return;
+        if (pending_ != MPI_REQUEST_NULL) MPI_Wait(&pending_, MPI_STATUS_IGNORE);
+        if (maximum_op_ != MPI_OP_NULL) MPI_Op_free(&maximum_op_);
+        if (links_ != MPI_COMM_NULL) MPI_Comm_free(&links_);
+        if (world_ != MPI_COMM_NULL) MPI_Comm_free(&world_);
+    }
+    MpiNetwork(const MpiNetwork&) = delete;
+    MpiNetwork& operator=(const MpiNetwork&) = delete;
+
+    int agents() const override { return ranks_; }
+    std::span<const int> local_agents() const override { return {&rank_, 1}; }
+    int processes() const override { return ranks_; }
+    int process() const override { return rank_; }
+
+    void connect(const Graph& graph) override {
+        Digest digest = graph.hash();
+        const Digest own_digest = digest;
+        check_mpi(MPI_Bcast(digest.data(), mpi_count(digest.size()), MPI_UINT8_T, 0, world_),
+                  "MPI_Bcast");
+        agree([&] {
+            check_connect(graph, ranks_, links_ != MPI_COMM_NULL);
+            if (digest != own_digest)
+                throw NetworkError(
+                    fmt::format("rank {} has another graph than rank 0; all need the same", rank_));
+        });
+        const auto neighbours = graph.neighbours(rank_);
+        degree_ = neighbours.size();
+        // One spare entry: some libraries reject a null pointer even for no neighbours.
+        std::vector<int> peers(degree_ + 1, rank_);
+        std::ranges::copy(neighbours, peers.begin());
+        const int degree = mpi_count(degree_);
+        check_mpi(MPI_Dist_graph_create_adjacent(world_,
+                                                 degree,
+                                                 peers.data(),
+                                                 MPI_UNWEIGHTED,
+                                                 degree,
+                                                 peers.data(),
+                                                 MPI_UNWEIGHTED,
+                                                 MPI_INFO_NULL,
+                                                 0,
+                                                 &links_),
+                  "MPI_Dist_graph_create_adjacent");
+        check_mpi(MPI_Comm_set_errhandler(links_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        columns_.resize(degree_ + 1);
+        own_place_ = static_cast<std::size_t>(std::ranges::lower_bound(neighbours, rank_) -
+                                              neighbours.begin());
+    }
+
+    void exchange(ExchangeId id,
+                  std::span<const Outgoing> outgoing,
+                  Eigen::Index dimension,
+                  const Delivery& deliver) override {
+        check_exchange(links_ != MPI_COMM_NULL, outgoing.size(), 1, dimension);
+        const Outgoing& message = outgoing.front();
+        check_outgoing(message, message, columns_.size(), rank_);
+        const bool to_all = message.to_all != nullptr;
+        const double* own_copy = to_all ? message.to_all : message.per_receiver[own_place_];
+        const Eigen::Index piece = chunk_length(dimension, largest_whole_message, largest_piece);
+        const std::size_t needed =
+            std::max(degree_, std::size_t{1}) * static_cast<std::size_t>(piece);
+        if (received_.size() < needed) received_.resize(needed);
+        if (!to_all && packed_.size() < needed) packed_.resize(needed);
+
+        for (Eigen::Index first = 0; first < dimension; first += piece) {
+            const Eigen::Index count = std::min(piece, dimension - first);
+            const int n = mpi_count(count);
+            int code = MPI_SUCCESS;
+            if (to_all) {
+                code = MPI_Neighbor_allgather(
+                    message.to_all + first, n, MPI_DOUBLE, received_.data(), n, MPI_DOUBLE, links_);
+            } else {
+                double* target = packed_.data();
+                for (std::size_t j = 0; j < message.per_receiver.size(); ++j) {
+                    if (j == own_place_) continue;
+                    std::copy_n(message.per_receiver[j] + first, count, target);
+                    target += count;
+                }
+                code = MPI_Neighbor_alltoall(
+                    packed_.data(), n, MPI_DOUBLE, received_.data(), n, MPI_DOUBLE, links_);
+            }
+            if (code != MPI_SUCCESS)
+                throw NetworkError(
+                    fmt::format("exchange of rank {} in round {}, step {} failed: {}",
+                                rank_,
+                                id.round,
+                                id.step,
+                                mpi_error_text(code)));
+            const double* column = received_.data();
+            for (std::size_t j = 0; j < columns_.size(); ++j) {
+                if (j == own_place_) {
+                    columns_[j] = own_copy + first;
+                } else {
+                    columns_[j] = column;
+                    column += count;
+                }
+            }
+            deliver(0, first, count, columns_);
+        }
+        bytes_sent_ += static_cast<std::int64_t>(degree_) * dimension *
+                       static_cast<std::int64_t>(sizeof(double));
+    }
+
+    Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) override {
+        if (local.cols() != 1)
+            throw Error(
+                ExitCode::other,
+                fmt::format("sum of {} vectors for the 1 agent of rank {}", local.cols(), rank_));
+        Eigen::VectorXd sum(local.rows());
+        const Eigen::Index piece = std::max<Eigen::Index>(1024, gathered_values / ranks_);
+        Eigen::MatrixXd gathered;
+        for (Eigen::Index first = 0; first < local.rows(); first += piece) {
+            const Eigen::Index count = std::min(piece, local.rows() - first);
+            const int n = mpi_count(count);
+            if (rank_ == 0) gathered.resize(count, ranks_);
+            check_mpi(
+                MPI_Gather(
+                    local.data() + first, n, MPI_DOUBLE, gathered.data(), n, MPI_DOUBLE, 0, world_),
+                "MPI_Gather");
+            auto part = sum.segment(first, count);
+            if (rank_ == 0) {
+                part = gathered.col(0);
+                for (Eigen::Index u = 1; u < ranks_; ++u) part += gathered.col(u);
+            }
+            check_mpi(MPI_Bcast(sum.data() + first, n, MPI_DOUBLE, 0, world_), "MPI_Bcast");
+        }
+        return sum;
+    }
+
+    std::string broadcast(const std::string& bytes) override { return broadcast_from(0, bytes); }
+
+    std::vector<std::string> all_gather(const std::string& bytes) override {
+        const std::uint64_t own_size = bytes.size();
+        std::vector<std::uint64_t> sizes(static_cast<std::size_t>(ranks_));
+        check_mpi(MPI_Allgather(&own_size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, world_),
+                  "MPI_Allgather");
+        std::vector<std::string> result(sizes.size());
+        std::uint64_t total = 0;
+        for (const std::uint64_t size : sizes) total += size;
+        if (total > largest_transfer_bytes) {
+            for (std::size_t p = 0; p < result.size(); ++p) {
+                if (static_cast<int>(p) == rank_) result[p] = bytes;
+                result[p].resize(sizes[p]);
+                broadcast_bytes(result[p], static_cast<int>(p));
+            }
+            return result;
+        }
+        std::vector<int> counts(sizes.size());
+        std::vector<int> starts(sizes.size());
+        for (std::size_t p = 0; p < sizes.size(); ++p) {
+            counts[p] = mpi_count(sizes[p]);
+            if (p > 0) starts[p] = starts[p - 1] + counts[p - 1];
+        }
+        std::string all(total, '\0');
+        check_mpi(MPI_Allgatherv(bytes.data(),
+                                 mpi_count(own_size),
+                                 MPI_BYTE,
+                                 all.data(),
+                                 counts.data(),
+                                 starts.data(),
+                                 MPI_BYTE,
+                                 world_),
+                  "MPI_Allgatherv");
+        for (std::size_t p = 0; p < sizes.size(); ++p)
+            result[p] = all.substr(static_cast<std::size_t>(starts[p]), sizes[p]);
+        return result;
+    }
+
+    std::string scatter(const std::vector<std::string>& to_processes) override {
+        agree([&] {
+            if (rank_ == 0 && to_processes.size() != static_cast<std::size_t>(ranks_))
+                throw Error(
+                    ExitCode::other,
+                    fmt::format(
+                        "scatter of {} strings to {} processes", to_processes.size(), ranks_));
+        });
+        std::vector<std::uint64_t> sizes;
+        if (rank_ == 0)
+            for (const std::string& bytes : to_processes) sizes.push_back(bytes.size());
+        std::uint64_t own_size = 0;
+        check_mpi(MPI_Scatter(sizes.data(), 1, MPI_UINT64_T, &own_size, 1, MPI_UINT64_T, 0, world_),
+                  "MPI_Scatter");
+        if (rank_ == 0) {
+            for (int p = 1; p < ranks_; ++p) {
+                const std::string& bytes = to_processes[static_cast<std::size_t>(p)];
+                in_pieces(bytes.size(), [&](std::size_t first, int count) {
+                    check_mpi(
+                        MPI_Send(bytes.data() + first, count, MPI_BYTE, p, scatter_tag, world_),
+                        "MPI_Send");
+                });
+            }
+            return to_processes.front();
+        }
+        std::string bytes(own_size, '\0');
+        in_pieces(bytes.size(), [&](std::size_t first, int count) {
+            check_mpi(MPI_Recv(bytes.data() + first,
+                               count,
+                               MPI_BYTE,
+                               0,
+                               scatter_tag,
+                               world_,
+                               MPI_STATUS_IGNORE),
+                      "MPI_Recv");
+        });
+        return bytes;
+    }
+
+    double maximum(double value) override {
+        double result = value;
+        check_mpi(MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, maximum_op_, world_),
+                  "MPI_Allreduce");
+        return result;
+    }
+
+    void begin_maximum(std::span<const double> values) override {
+        if (begun_) throw Error(ExitCode::other, "a maximum is already under way");
+        own_values_.assign(values.begin(), values.end());
+        maxima_.resize(own_values_.size());
+        check_mpi(MPI_Iallreduce(own_values_.data(),
+                                 maxima_.data(),
+                                 mpi_count(own_values_.size()),
+                                 MPI_DOUBLE,
+                                 maximum_op_,
+                                 world_,
+                                 &pending_),
+                  "MPI_Iallreduce");
+        begun_ = true;
+    }
+    std::vector<double> end_maximum() override {
+        if (!begun_) throw Error(ExitCode::other, "no maximum is under way");
+        check_mpi(MPI_Wait(&pending_, MPI_STATUS_IGNORE), "MPI_Wait");
+        begun_ = false;
+        return maxima_;
+    }
+
+    std::int64_t bytes_sent() const override { return bytes_sent_; }
+
+    void abort(ExitCode code) override {
+        std::cout.flush();
+        std::clog.flush();
+        std::fflush(nullptr);
+        MPI_Abort(MPI_COMM_WORLD, failure_status(code));
+        std::_Exit(failure_status(code));
+    }
+
+  protected:
+    void agree_on(const std::optional<Error>& local_failure) override {
+        const int own = local_failure ? rank_ : ranks_;
+        int lowest = ranks_;
+        check_mpi(MPI_Allreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, world_), "MPI_Allreduce");
+        if (lowest == ranks_) return;
+        int code = local_failure ? static_cast<int>(local_failure->exit_code()) : 0;
+        check_mpi(MPI_Bcast(&code, 1, MPI_INT, lowest, world_), "MPI_Bcast");
+        const std::string message =
+            broadcast_from(lowest, local_failure ? local_failure->what() : "");
+        throw_error(static_cast<ExitCode>(code), message);
+    }
+
+  private:
+    template <class Transfer>
+    static void in_pieces(std::size_t size, Transfer&& transfer) {
+        for (std::size_t first = 0; first < size; first += largest_transfer_bytes)
+            transfer(first, mpi_count(std::min(largest_transfer_bytes, size - first)));
+    }
+
+    /// `bytes` of process `root`, whose size all know, on every process. COLLECTIVE.
+    void broadcast_bytes(std::string& bytes, int root) const {
+        in_pieces(bytes.size(), [&](std::size_t first, int count) {
+            check_mpi(MPI_Bcast(bytes.data() + first, count, MPI_BYTE, root, world_), "MPI_Bcast");
+        });
+    }
+
+    /// `bytes` of process `root` on every process. COLLECTIVE.
+    std::string broadcast_from(int root, const std::string& bytes) const {
+        std::uint64_t size = bytes.size();
+        check_mpi(MPI_Bcast(&size, 1, MPI_UINT64_T, root, world_), "MPI_Bcast");
+        std::string result = rank_ == root ? bytes : std::string(size, '\0');
+        broadcast_bytes(result, root);
+        return result;
+    }
+
+    int exceptions_at_start_ = std::uncaught_exceptions();
+    MPI_Comm world_ = MPI_COMM_NULL;
+    MPI_Comm links_ = MPI_COMM_NULL;  // neighbours only; exists once connected
+    MPI_Op maximum_op_ = MPI_OP_NULL;
+    int ranks_ = 1;
+    int rank_ = 0;
+    std::size_t degree_ = 0;
+    std::size_t own_place_ = 0;  // in the closed neighbourhood
+    // Kept between calls: exchanging allocates nothing.
+    std::vector<double> received_;  // count x degree, one column per neighbour
+    std::vector<double> packed_;
+    std::vector<const double*> columns_;
+    std::int64_t bytes_sent_ = 0;
+    MPI_Request pending_ = MPI_REQUEST_NULL;
+    bool begun_ = false;
+    std::vector<double> own_values_;
+    std::vector<double> maxima_;
+};
+
+}  // namespace
+
+std::unique_ptr<Network> make_mpi_network(const MpiSession& /*session*/) {
+    return std::make_unique<MpiNetwork>();
+}
+
+}  // namespace sotto

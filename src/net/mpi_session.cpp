@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include "mpi_call.hpp"
+#include "sotto/net/mpi_network.hpp"
+
+namespace sotto {
+namespace {
+
+/// A number of the environment; nothing if the variable is missing or not a number >= 0.
+std::optional<int> environment_number(const char* name) {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return std::nullopt;
+    const std::string_view text(value);
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
+    return number;
+}
+
+std::optional<LaunchEnvironment> launched_with(const char* ranks_name, const char* rank_name) {
+    const auto ranks = environment_number(ranks_name);
+    const auto rank = environment_number(rank_name);
+    if (!ranks || !rank || *ranks < 1) return std::nullopt;
+    return LaunchEnvironment{true, *ranks, *rank};
+}
+
+/// A task started by srun. Inside an allocation the variables exist without srun, too; only a step
+/// sets SLURM_STEP_ID. A step of one task is also what an interactive shell looks like.
+std::optional<LaunchEnvironment> launched_by_slurm() {
+    if (std::getenv("SLURM_STEP_ID") == nullptr) return std::nullopt;
+    auto launch = launched_with("SLURM_STEP_NUM_TASKS", "SLURM_PROCID");
+    if (!launch) launch = launched_with("SLURM_NTASKS", "SLURM_PROCID");
+    if (launch && launch->ranks == 1) return std::nullopt;
+    return launch;
+}
+
+}  // namespace
+
+std::string mpi_error_text(int code) {
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS)
+        return fmt::format("MPI error {}", code);
+    return std::string(text.data(), static_cast<std::size_t>(length));
+}
+
+void check_mpi(int code, const char* call) {
+    if (code != MPI_SUCCESS)
+        throw NetworkError(fmt::format("{} failed: {}", call, mpi_error_text(code)));
+}
+
+LaunchEnvironment launch_environment() {
+    // Open MPI's mpirun; MPICH's and Intel's (Hydra); srun. In this order, because a launcher
+    // running inside a Slurm job leaves Slurm's variables in place.
+    if (const auto launch = launched_with("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"))
+        return *launch;
+    if (const auto launch = launched_with("PMI_SIZE", "PMI_RANK")) return *launch;
+    if (const auto launch = launched_by_slurm()) return *launch;
+    // A PMIx launcher that does not announce its size.
+    if (const auto rank = environment_number("PMIX_RANK")) return {true, 1, *rank};
+    return {};
+}
+
+MpiSession::MpiSession() : exceptions_at_start_(std::uncaught_exceptions()) {
+    int finalized = 0;
+    check_mpi(MPI_Finalized(&finalized), "MPI_Finalized");
+    if (finalized != 0)
+        throw NetworkError("MPI was already finalized in this process; it cannot start again");
+    int initialized = 0;
+    check_mpi(MPI_Initialized(&initialized), "MPI_Initialized");
+
+    // Starting as a single process may change the environment: read it first.
+    const LaunchEnvironment launch = initialized == 0 ? launch_environment() : LaunchEnvironment{};
+    if (initialized == 0) {
+        // Without yielding, more ranks than cores are a thousand times slower.
+        setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+        int provided = MPI_THREAD_SINGLE;
+        check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided),
+                  "MPI_Init_thread");
+        owns_mpi_ = true;
+        if (provided < MPI_THREAD_FUNNELED) {
+            MPI_Finalize();
+            throw NetworkError("this MPI does not allow threads beside it (MPI_THREAD_FUNNELED)");
+        }
+    }
+    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
+              "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks_), "MPI_Comm_size");
+    check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
+    if (launch.ranks > ranks_) {
+        const int seen = ranks_;
+        MPI_Finalize();
+        throw NetworkError(
+            fmt::format("the launcher announced {} ranks but MPI sees {}: the job fell apart into "
+                        "single processes; start it with 'srun --mpi=pmix', or with the mpirun of "
+                        "this MPI library ({})",
+                        launch.ranks,
+                        seen,
+                        library_version()));
+    }
+}
+
+MpiSession::~MpiSession() {
+    // While an exception unwinds, the other ranks may wait in a collective and finalizing would
+    // wait for them. The process ends without it, and the launcher then ends the others.
+    if (!owns_mpi_ || std::uncaught_exceptions() > exceptions_at_start_) return;
+    MPI_Finalize();
+}
+
+int MpiSession::ranks() const { return ranks_; }
+int MpiSession::rank() const { return rank_; }
+
+std::string MpiSession::library_version() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    check_mpi(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+    // Some libraries list their build options on further lines.
+    std::istringstream lines(std::string(text.data()));
+    std::string line;
+    std::getline(lines, line);
+    for (char& c : line)
+        if (c == '\t' || c == '\r') c = ' ';
+    return line;
+}
+
+std::string MpiSession::host_name() {
+    std::array<char, MPI_MAX_PROCESSOR_NAME> text{};
+    int length = 0;
+    check_mpi(MPI_Get_processor_name(text.data(), &length), "MPI_Get_processor_name");
+    return std::string(text.data(), static_cast<std::size_t>(length));
+}
+
+}  // namespace sotto

@@ -1,0 +1,62 @@
+#include "sotto/noise/mechanism.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/privacy/accountant.hpp"
+
+namespace sotto {
+
+std::span<const Mechanism> mechanisms() {
+    static const std::vector<Mechanism> table{
+        {"none", "no noise, no privacy", false, design_none},
+        {"ldp",
+         "private independent noise: protects against everybody, loses most",
+         true,
+         design_ldp},
+        {"cdp", "reference: a trusted aggregator adds noise to the mean", true, design_cdp},
+        {"decor", "private noise plus one shared stream per edge that cancels", true, design_decor},
+        {"corn", "optimal correlated noise from one seed that all agents share", true, design_corn},
+    };
+    return table;
+}
+
+std::vector<std::string> mechanism_names() {
+    std::vector<std::string> names;
+    for (const auto& mechanism : mechanisms()) names.push_back(mechanism.name);
+    return names;
+}
+
+const Mechanism& find_mechanism(std::string_view option, std::string_view name) {
+    for (const auto& mechanism : mechanisms())
+        if (mechanism.name == name) return mechanism;
+    throw unknown_name_error(option, name, mechanism_names());
+}
+
+RelativeLimits relative_limits(const Eigen::VectorXd& kappa) {
+    for (Eigen::Index u = 0; u < kappa.size(); ++u)
+        if (!(kappa(u) > 0 && std::isfinite(kappa(u))))
+            throw ConfigError(fmt::format(
+                "kappa of agent {}: {} is not allowed (must be finite and above 0)", u, kappa(u)));
+    const double unit = kappa.minCoeff();
+    return {kappa / unit, unit};
+}
+
+void finish_plan(NoisePlan& plan, const Eigen::VectorXd& kappa) {
+    const Eigen::VectorXd precision = observed_precision(plan, {});
+    if (!precision.allFinite())
+        throw PrivacyError(fmt::format(
+            "mechanism {}: its noise does not cover every agent (numerically singular covariance); "
+            "lower the variance cap",
+            plan.mechanism));
+    const double excess = precision.cwiseQuotient(kappa).maxCoeff();
+    if (excess > 1) plan.scale *= std::sqrt(excess);
+    const double smallest_std = 1 / std::sqrt(precision.maxCoeff() / std::max(excess, 1.0));
+    plan.grid_step_log2 = static_cast<int>(std::floor(std::log2(smallest_std))) - 20;
+    plan.validate();
+}
+
+}  // namespace sotto

@@ -1,0 +1,129 @@
+#include "sotto/noise/utility.hpp"
+
+#include <cmath>
+
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/names.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// w_k as (a - b k): ones, or T + 1 - k, for k = 1 .. length.
+struct Weights {
+    long length = 1;
+    bool decreasing = false;
+
+    [[nodiscard]] double at(long k) const {
+        return decreasing ? static_cast<double>(length + 1 - k) : 1.0;
+    }
+};
+
+Weights weights_of(const Utility& utility, long rounds) {
+    switch (utility.kind) {
+        case Utility::Kind::one_step:
+            return {1, false};
+        case Utility::Kind::horizon:
+            return {utility.horizon, false};
+        case Utility::Kind::trajectory:
+            return {rounds, true};
+        case Utility::Kind::final_model:
+            return {rounds, false};
+    }
+    return {};
+}
+
+Eigen::MatrixXd power(const Eigen::MatrixXd& base, long exponent) {
+    Eigen::MatrixXd result = Eigen::MatrixXd::Identity(base.rows(), base.cols());
+    Eigen::MatrixXd square = base;
+    for (long left = exponent; left > 0; left /= 2) {
+        if (left % 2 == 1) result = (result * square).eval();
+        if (left > 1) square = (square * square).eval();
+    }
+    return result;
+}
+
+Eigen::MatrixXd symmetric_utility(const Eigen::MatrixXd& step, const Weights& weights) {
+    SymmetricEigen eigen = symmetric_eigen(step);
+    Eigen::VectorXd gains(eigen.values.size());
+    for (Eigen::Index i = 0; i < gains.size(); ++i) {
+        const double squared = eigen.values(i) * eigen.values(i);
+        double sum = 0, factor = 1;
+        for (long k = 1; k <= weights.length && factor > 0; ++k) {
+            factor *= squared;
+            sum += weights.at(k) * factor;
+        }
+        gains(i) = sum;
+    }
+    return eigen.vectors * gains.asDiagonal() * eigen.vectors.transpose();
+}
+
+/// Sums over k <= m by doubling. With P = W^m, A_m = sum (W^k)^T W^k and B_m = sum k (W^k)^T W^k:
+/// A_2m = A_m + P^T A_m P,  B_2m = B_m + P^T (B_m + m A_m) P; one more step appends P W.
+Eigen::MatrixXd general_utility(const Eigen::MatrixXd& step, const Weights& weights) {
+    Eigen::MatrixXd reached = step;
+    Eigen::MatrixXd plain = step.transpose() * step;
+    Eigen::MatrixXd ramped = plain;
+    long m = 1;
+    int bit = 0;
+    while ((weights.length >> (bit + 1)) > 0) ++bit;
+    for (--bit; bit >= 0; --bit) {
+        const Eigen::MatrixXd later = ramped + static_cast<double>(m) * plain;
+        ramped += reached.transpose() * later * reached;
+        plain += (reached.transpose() * plain * reached).eval();
+        reached = (reached * reached).eval();
+        m *= 2;
+        if ((weights.length >> bit) % 2 == 1) {
+            reached = (reached * step).eval();
+            ++m;
+            const Eigen::MatrixXd term = reached.transpose() * reached;
+            plain += term;
+            ramped += static_cast<double>(m) * term;
+        }
+    }
+    if (!weights.decreasing) return plain;
+    return static_cast<double>(weights.length + 1) * plain - ramped;
+}
+
+}  // namespace
+
+Utility parse_utility(std::string_view option, std::string_view text) {
+    if (text == "one-step") return {Utility::Kind::one_step, 1};
+    if (text == "trajectory") return {Utility::Kind::trajectory, 0};
+    if (text == "final") return {Utility::Kind::final_model, 0};
+    constexpr std::string_view prefix = "horizon:";
+    if (text.starts_with(prefix)) {
+        const long long horizon = parse_integer(option, text.substr(prefix.size()));
+        require_in_range(option, static_cast<double>(horizon), 1, 1e9);
+        return {Utility::Kind::horizon, static_cast<long>(horizon)};
+    }
+    const std::vector<std::string> allowed{"one-step", "horizon:H", "trajectory", "final"};
+    throw unknown_name_error(option, text, allowed);
+}
+
+std::string name_of(const Utility& utility) {
+    switch (utility.kind) {
+        case Utility::Kind::one_step:
+            return "one-step";
+        case Utility::Kind::trajectory:
+            return "trajectory";
+        case Utility::Kind::final_model:
+            return "final";
+        case Utility::Kind::horizon:
+            break;
+    }
+    return "horizon:" + std::to_string(utility.horizon);
+}
+
+Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
+                               const Utility& utility,
+                               long rounds,
+                               int gossip_steps) {
+    const Weights weights = weights_of(utility, rounds);
+    const Eigen::MatrixXd step = power(mixing.dense(), gossip_steps);
+    Eigen::MatrixXd result =
+        mixing.symmetric() ? symmetric_utility(step, weights) : general_utility(step, weights);
+    return 0.5 * (result + result.transpose());
+}
+
+}  // namespace sotto

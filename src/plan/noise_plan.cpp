@@ -1,0 +1,199 @@
+#include "sotto/plan/noise_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+namespace {
+
+class PlanCheck {
+  public:
+    explicit PlanCheck(const NoisePlan& plan) : plan_(plan) {}
+
+    void run() const {
+        require(plan_.agents >= 1, fmt::format("agents is {}, must be at least 1", plan_.agents));
+        require(
+            plan_.grid_step_log2 >= -1000 && plan_.grid_step_log2 <= 1000,
+            fmt::format("grid_step_log2 is {}, must be in [-1000, 1000]", plan_.grid_step_log2));
+        if (plan_.noiseless()) {
+            require(plan_.scale == 0 && plan_.rows.empty(),
+                    "it has no streams but a scale or rows");
+        } else {
+            require(plan_.scale > 0 && std::isfinite(plan_.scale),
+                    fmt::format("scale is {}, must be finite and above 0", plan_.scale));
+        }
+        for (const auto& group : plan_.groups) check_group(group);
+        for (const auto& stream : plan_.streams)
+            require(
+                stream.group >= 0 && stream.group < static_cast<int>(plan_.groups.size()),
+                fmt::format("a stream derives from group {}, which does not exist", stream.group));
+        check_streams_are_distinct();
+        for (const auto& row : plan_.rows) check_row(row);
+        for (std::size_t i = 1; i < plan_.rows.size(); ++i) check_order(i);
+        check_temporal_factor();
+    }
+
+  private:
+    static void require(bool condition, const std::string& reason) {
+        if (!condition) throw PrivacyError("noise plan: " + reason);
+    }
+
+    void check_group(const SeedGroup& group) const {
+        require(!group.members.empty(), "a seed group has no members");
+        for (std::size_t i = 0; i < group.members.size(); ++i) {
+            require(
+                group.members[i] >= 0 && group.members[i] < plan_.agents,
+                fmt::format(
+                    "a seed group names agent {}, there are {}", group.members[i], plan_.agents));
+            require(i == 0 || group.members[i - 1] < group.members[i],
+                    "members of a seed group are not ascending");
+        }
+    }
+
+    // Two streams with the same seed and index would be the same noise counted twice.
+    void check_streams_are_distinct() const {
+        std::vector<std::pair<int, std::uint64_t>> addresses;
+        addresses.reserve(plan_.streams.size());
+        for (const auto& stream : plan_.streams) addresses.emplace_back(stream.group, stream.index);
+        std::sort(addresses.begin(), addresses.end());
+        require(std::adjacent_find(addresses.begin(), addresses.end()) == addresses.end(),
+                "two streams have the same seed group and index");
+    }
+
+    void check_row(const NoiseRow& row) const {
+        require(row.sender >= 0 && row.sender < plan_.agents,
+                fmt::format("a row has sender {}, there are {} agents", row.sender, plan_.agents));
+        require(
+            row.receiver >= NoiseRow::all_receivers && row.receiver < plan_.agents,
+            fmt::format("a row has receiver {}, there are {} agents", row.receiver, plan_.agents));
+        require(row.streams.size() == row.coefficients.size(),
+                fmt::format("the row of agent {} has {} streams but {} coefficients",
+                            row.sender,
+                            row.streams.size(),
+                            row.coefficients.size()));
+        for (std::size_t j = 0; j < row.streams.size(); ++j) {
+            const int stream = row.streams[j];
+            require(stream >= 0 && stream < static_cast<int>(plan_.streams.size()),
+                    fmt::format("the row of agent {} names stream {}, which does not exist",
+                                row.sender,
+                                stream));
+            require(j == 0 || row.streams[j - 1] < stream,
+                    fmt::format("streams of agent {} are not ascending", row.sender));
+            require(std::isfinite(row.coefficients[j]),
+                    fmt::format("a coefficient of agent {} is not finite", row.sender));
+            const auto& members = plan_
+                                      .groups[static_cast<std::size_t>(
+                                          plan_.streams[static_cast<std::size_t>(stream)].group)]
+                                      .members;
+            require(std::binary_search(members.begin(), members.end(), row.sender),
+                    fmt::format(
+                        "agent {} adds stream {} but does not hold its seed", row.sender, stream));
+        }
+    }
+
+    void check_order(std::size_t i) const {
+        const auto& before = plan_.rows[i - 1];
+        const auto& row = plan_.rows[i];
+        require(before.sender < row.sender ||
+                    (before.sender == row.sender && before.receiver < row.receiver),
+                "rows are not ascending by (sender, receiver)");
+        require(before.sender != row.sender || before.receiver != NoiseRow::all_receivers,
+                fmt::format("agent {} has a row for all receivers and another one", row.sender));
+    }
+
+    void check_temporal_factor() const {
+        const auto& factor = plan_.temporal;
+        if (factor.kind == TemporalFactor::Kind::identity) {
+            require(factor.lower.size() == 0,
+                    "the temporal factor is the identity but holds numbers");
+            return;
+        }
+        require(factor.lower.rows() > 0 && factor.lower.allFinite(),
+                "the temporal factor is empty or not finite");
+        const bool dense = factor.kind == TemporalFactor::Kind::dense;
+        require(!dense || factor.lower.rows() == factor.lower.cols(),
+                "a dense temporal factor must be square");
+        for (Eigen::Index t = 0; t < factor.lower.rows(); ++t) {
+            const double diagonal = dense ? factor.lower(t, t) : factor.lower(t, 0);
+            require(diagonal > 0,
+                    fmt::format("the temporal factor's diagonal is {} at round {}", diagonal, t));
+        }
+        if (dense)
+            require(factor.lower.isLowerTriangular(0.0),
+                    "the temporal factor is not lower triangular");
+    }
+
+    const NoisePlan& plan_;
+};
+
+}  // namespace
+
+void NoisePlan::validate() const { PlanCheck(*this).run(); }
+
+bool NoisePlan::same_message_to_all() const {
+    return std::all_of(rows.begin(), rows.end(), [](const NoiseRow& row) {
+        return row.receiver == NoiseRow::all_receivers;
+    });
+}
+
+int NoisePlan::streams_per_agent() const {
+    std::vector<std::vector<int>> drawn(static_cast<std::size_t>(agents));
+    for (const auto& row : rows) {
+        auto& streams_of_sender = drawn[static_cast<std::size_t>(row.sender)];
+        streams_of_sender.insert(streams_of_sender.end(), row.streams.begin(), row.streams.end());
+    }
+    std::size_t largest = 0;
+    for (auto& list : drawn) {
+        std::sort(list.begin(), list.end());
+        list.erase(std::unique(list.begin(), list.end()), list.end());
+        largest = std::max(largest, list.size());
+    }
+    return static_cast<int>(largest);
+}
+
+double NoisePlan::grid_step() const { return std::ldexp(1.0, grid_step_log2); }
+
+Eigen::MatrixXd NoisePlan::coefficient_matrix() const {
+    Eigen::MatrixXd matrix =
+        Eigen::MatrixXd::Zero(agents, static_cast<Eigen::Index>(streams.size()));
+    for (const auto& row : rows) {
+        if (row.receiver != NoiseRow::all_receivers) continue;
+        for (std::size_t j = 0; j < row.streams.size(); ++j)
+            matrix(row.sender, row.streams[j]) = row.coefficients[j];
+    }
+    return matrix;
+}
+
+Digest NoisePlan::hash() const {
+    Hasher hasher("sotto.plan.v1");
+    hasher.add(mechanism).add(std::int64_t{agents}).add(scale).add(std::int64_t{grid_step_log2});
+    hasher.add(static_cast<std::int64_t>(temporal.kind));
+    hasher.add(std::int64_t{temporal.lower.rows()}).add(std::int64_t{temporal.lower.cols()});
+    hasher.add(std::span(temporal.lower.data(), static_cast<std::size_t>(temporal.lower.size())));
+    hasher.add(static_cast<std::int64_t>(entry)).add(static_cast<std::int64_t>(aggregation));
+    hasher.add(static_cast<std::int64_t>(groups.size()));
+    for (const auto& group : groups) {
+        hasher.add(static_cast<std::int64_t>(group.members.size()));
+        for (const int member : group.members) hasher.add(std::int64_t{member});
+    }
+    hasher.add(static_cast<std::int64_t>(streams.size()));
+    for (const auto& stream : streams) {
+        hasher.add(std::int64_t{stream.group}).add(static_cast<std::int64_t>(stream.index));
+        hasher.add(static_cast<std::int64_t>(stream.distribution));
+    }
+    hasher.add(static_cast<std::int64_t>(rows.size()));
+    for (const auto& row : rows) {
+        hasher.add(std::int64_t{row.sender}).add(std::int64_t{row.receiver});
+        hasher.add(static_cast<std::int64_t>(row.streams.size()));
+        for (const int stream : row.streams) hasher.add(std::int64_t{stream});
+        hasher.add(std::span<const double>(row.coefficients));
+    }
+    return hasher.finish();
+}
+
+}  // namespace sotto

@@ -1,0 +1,157 @@
+#include "sotto/privacy/budget.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/privacy/gdp.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr NameTable<Calibration, 3> calibrations{
+    {{{Calibration::exact, "exact"}, {Calibration::rdp, "rdp"}, {Calibration::paper, "paper"}}}};
+constexpr NameTable<Adjacency, 3> adjacencies{{{{Adjacency::agent, "agent"},
+                                                {Adjacency::record, "record"},
+                                                {Adjacency::record_zero_out, "record-zero-out"}}}};
+
+/// C_time as a dense lower-triangular matrix of its leading `rounds` rounds.
+Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds) {
+    if (factor.lower.rows() < rounds)
+        throw PrivacyError(
+            fmt::format("the plan's temporal factor covers {} rounds, the run has {}",
+                        factor.lower.rows(),
+                        rounds));
+    if (factor.kind == TemporalFactor::Kind::dense)
+        return factor.lower.topLeftCorner(rounds, rounds);
+    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(rounds, rounds);
+    for (Eigen::Index t = 0; t < rounds; ++t)
+        for (Eigen::Index b = 0; b < std::min<Eigen::Index>(factor.lower.cols(), t + 1); ++b)
+            dense(t, t - b) = factor.lower(t, b);
+    return dense;
+}
+
+}  // namespace
+
+Calibration parse_calibration(std::string_view option, std::string_view text) {
+    return calibrations.parse(option, text);
+}
+std::string name_of(Calibration calibration) { return calibrations.name_of(calibration); }
+Adjacency parse_adjacency(std::string_view option, std::string_view text) {
+    return adjacencies.parse(option, text);
+}
+std::string name_of(Adjacency adjacency) { return adjacencies.name_of(adjacency); }
+
+PrivacyBudget make_budget(double epsilon, double delta, Calibration calibration) {
+    require_positive("epsilon", epsilon);
+    if (!(delta > 0 && delta < 1))
+        throw ConfigError(
+            fmt::format("delta: {} is not allowed (must lie strictly between 0 and 1)", delta));
+    PrivacyBudget budget{epsilon, delta, calibration, 0};
+    switch (calibration) {
+        case Calibration::exact:
+            budget.mu = gdp_mu(epsilon, delta);
+            break;
+        case Calibration::rdp:
+            budget.mu = rdp_mu(epsilon, delta);
+            break;
+        case Calibration::paper: {
+            budget.mu = paper_mu(epsilon, delta);
+            const double reached = gdp_epsilon(budget.mu, delta);
+            if (!(reached <= epsilon))
+                throw ConfigError(fmt::format(
+                    "calibration: 'paper' is not valid at epsilon {} and delta {}: its noise gives "
+                    "epsilon {:.6g}; use exact or rdp",
+                    epsilon,
+                    delta,
+                    reached));
+            break;
+        }
+    }
+    return budget;
+}
+
+Participation parse_participation(std::string_view option, std::string_view text) {
+    if (text == "every") return {1};
+    constexpr std::string_view prefix = "cyclic:";
+    if (text.starts_with(prefix)) {
+        const long long cycle = parse_integer(option, text.substr(prefix.size()));
+        require_in_range(option, static_cast<double>(cycle), 1, 1e9);
+        return {static_cast<long>(cycle)};
+    }
+    const std::vector<std::string> allowed{"every", "cyclic:b"};
+    throw unknown_name_error(option, text, allowed);
+}
+
+std::string name_of(const Participation& participation) {
+    return participation.cycle == 1 ? "every" : fmt::format("cyclic:{}", participation.cycle);
+}
+
+Exposure agent_exposure(Adjacency adjacency,
+                        const Participation& participation,
+                        double clip_norm,
+                        long rounds,
+                        Eigen::Index records,
+                        Eigen::Index batch_size) {
+    require_positive("clip-norm", clip_norm);
+    require_in_range("rounds", static_cast<double>(rounds), 1, 1e12);
+    Exposure exposure;
+    exposure.temporal_sensitivity =
+        temporal_sensitivity_squared(TemporalFactor{}, participation, rounds);
+    if (adjacency == Adjacency::agent) {
+        if (participation.cycle != 1)
+            throw ConfigError(
+                "participation: cyclic needs adjacency record; with adjacency agent all data of "
+                "the "
+                "agent changes, in every round");
+        exposure.sensitivity = 2 * clip_norm;
+        exposure.batch_size = batch_size;
+        return exposure;
+    }
+    require_in_range("batch-size", static_cast<double>(batch_size), 1, 1e12);
+    if (records > 0 && participation.cycle > records)
+        throw ConfigError(fmt::format("participation: {} batches, but an agent has only {} records",
+                                      participation.cycle,
+                                      records));
+    if (records > 0 && participation.cycle > 1)
+        batch_size = (records + participation.cycle - 1) / participation.cycle;
+    if (records > 0 && batch_size > records)
+        throw ConfigError(
+            fmt::format("batch-size: {} exceeds the {} records of an agent; its sensitivity is "
+                        "2C/B only for full "
+                        "batches (use a smaller batch, fewer agents, or a more even partition)",
+                        batch_size,
+                        records));
+    exposure.batch_size = batch_size;
+    exposure.sensitivity =
+        (adjacency == Adjacency::record ? 2 : 1) * clip_norm / static_cast<double>(batch_size);
+    return exposure;
+}
+
+double temporal_sensitivity_squared(const TemporalFactor& factor,
+                                    const Participation& participation,
+                                    long rounds) {
+    if (factor.kind == TemporalFactor::Kind::identity)
+        return static_cast<double>((rounds + participation.cycle - 1) / participation.cycle);
+    const Eigen::MatrixXd lower = dense_factor(factor, rounds);
+    const Eigen::MatrixXd gram = lower.transpose() * lower;
+    double largest = 0;
+    for (long j = 0; j < std::min(participation.cycle, rounds); ++j) {
+        double sum = 0;
+        for (long s = j; s < rounds; s += participation.cycle)
+            for (long t = j; t < rounds; t += participation.cycle) sum += std::abs(gram(s, t));
+        largest = std::max(largest, sum);
+    }
+    return largest;
+}
+
+double precision_limit(const PrivacyBudget& budget, const Exposure& exposure) {
+    return budget.mu * budget.mu /
+           (exposure.sensitivity * exposure.sensitivity * exposure.temporal_sensitivity);
+}
+
+}  // namespace sotto

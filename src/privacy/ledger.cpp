@@ -1,0 +1,196 @@
+#include "sotto/privacy/ledger.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sotto/privacy/gdp.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well under a second
+
+void put_guarantee(Json& json, const Guarantee& guarantee) {
+    const bool infinite = !std::isfinite(guarantee.mu);
+    json["mu"] = infinite ? Json() : Json(guarantee.mu);
+    json["epsilon"] = infinite ? Json() : Json(guarantee.epsilon);
+    json["infinite"] = infinite;
+}
+
+const Guarantee& largest(const std::vector<Guarantee>& all) {
+    return *std::max_element(
+        all.begin(), all.end(), [](const Guarantee& a, const Guarantee& b) { return a.mu < b.mu; });
+}
+
+std::string status_name(Ledger::Status status) {
+    switch (status) {
+        case Ledger::Status::running:
+            return "running";
+        case Ledger::Status::completed:
+            return "completed";
+        case Ledger::Status::interrupted:
+            return "interrupted";
+        case Ledger::Status::failed:
+            return "failed";
+    }
+    return {};
+}
+
+}  // namespace
+
+Ledger::Ledger(NoisePlan plan,
+               std::vector<Exposure> exposures,
+               std::vector<PrivacyBudget> budgets,
+               Adjacency adjacency,
+               Participation participation,
+               long rounds,
+               bool reproducible_noise)
+    : plan_(std::move(plan)),
+      exposures_(std::move(exposures)),
+      budgets_(std::move(budgets)),
+      adjacency_(adjacency),
+      participation_(participation),
+      rounds_(rounds),
+      reproducible_noise_(reproducible_noise),
+      precision_(observed_precision(plan_, {})) {}
+
+std::vector<Exposure> Ledger::exposures_after(long rounds) const {
+    std::vector<Exposure> exposures = exposures_;
+    for (auto& exposure : exposures)
+        exposure.temporal_sensitivity =
+            rounds == 0 ? 0 : temporal_sensitivity_squared(plan_.temporal, participation_, rounds);
+    return exposures;
+}
+
+std::vector<Guarantee> Ledger::after(long rounds) const {
+    const auto exposures = exposures_after(rounds);
+    std::vector<Guarantee> result(exposures.size());
+    for (std::size_t u = 0; u < result.size(); ++u) {
+        const double sens2 = exposures[u].temporal_sensitivity;
+        const double precision = precision_(static_cast<Eigen::Index>(u));
+        result[u].mu = sens2 == 0 ? 0 : exposures[u].sensitivity * std::sqrt(sens2 * precision);
+        result[u].epsilon = gdp_epsilon(result[u].mu, delta());
+    }
+    return result;
+}
+
+double Ledger::mu_after(long rounds) const { return largest(after(rounds)).mu; }
+
+double Ledger::epsilon_after(long rounds) const { return gdp_epsilon(mu_after(rounds), delta()); }
+
+std::vector<std::string> Ledger::statements() const {
+    std::vector<std::string> lines;
+    if (plan_.noiseless()) {
+        lines.emplace_back(
+            "No noise is added: every message reveals a clipped gradient. Epsilon is infinite.");
+    } else if (plan_.aggregation == Aggregation::trusted_mean) {
+        lines.emplace_back(
+            "Trusted aggregator: agent 0 sees every message and adds the noise; only the mean it "
+            "returns is protected.");
+    } else {
+        const bool shared =
+            std::any_of(plan_.groups.begin(), plan_.groups.end(), [&](const SeedGroup& group) {
+                return static_cast<int>(group.members.size()) == plan_.agents && plan_.agents > 1;
+            });
+        if (shared)
+            lines.emplace_back(
+                "All agents share one seed: any agent, and rank 0, can compute all noise. "
+                "Protected "
+                "against outsiders who see every message, not against agents.");
+        else if (std::any_of(plan_.groups.begin(), plan_.groups.end(), [](const SeedGroup& group) {
+                     return group.members.size() > 1;
+                 }))
+            lines.emplace_back(
+                "Rank 0 deals the seeds that agents share (sealed to each of them) and has seen "
+                "all "
+                "of them.");
+    }
+    if (reproducible_noise_)
+        lines.emplace_back(
+            "INSECURE: noise derives from --noise-seed; whoever knows or guesses it can remove all "
+            "noise.");
+    lines.emplace_back("Peers are unauthenticated.");
+    lines.emplace_back(
+        "Losses, accuracies and the optimality gap are computed from raw data for the "
+        "experimenter; "
+        "they are not private outputs.");
+    lines.emplace_back(
+        "Choosing a step size or any other option on private data is not accounted for.");
+    if (adjacency_ != Adjacency::agent)
+        lines.emplace_back(
+            "The budget covers one record; no amplification by subsampling is claimed.");
+    return lines;
+}
+
+std::string Ledger::to_json(Status status, long rounds_completed) const {
+    const bool final = status == Status::completed || status == Status::interrupted;
+    const long counted = final ? rounds_completed : rounds_;
+    const auto per_agent = after(counted);
+    const auto exposures = exposures_after(counted);
+
+    Json json;
+    json["format"] = "sotto-ledger";
+    json["version"] = 1;
+    json["status"] = status_name(status);
+    json["mechanism"] = plan_.mechanism;
+    json["plan_hash"] = to_hex(plan_.hash());
+    json["rounds"] = {
+        {"planned", rounds_}, {"completed", rounds_completed}, {"accounted", counted}};
+    json["adjacency"] = name_of(adjacency_);
+    json["participation"] = name_of(participation_);
+    json["delta"] = delta();
+    json["target"] = {{"epsilon", plan_.noiseless() ? Json() : Json(budgets_.front().epsilon)},
+                      {"calibration", name_of(budgets_.front().calibration)}};
+    Json headline;
+    headline["observer"] = plan_.aggregation == Aggregation::trusted_mean
+                               ? "whoever sees every mean the trusted aggregator returns"
+                               : "eavesdropper on all messages of all rounds";
+    headline["argument"] = "adaptive";
+    put_guarantee(headline, largest(per_agent));
+    json["headline"] = headline;
+
+    json["agents"] = Json::array();
+    for (std::size_t u = 0; u < per_agent.size(); ++u) {
+        Json agent;
+        agent["agent"] = u;
+        agent["sensitivity"] = exposures[u].sensitivity;
+        agent["temporal_sensitivity_squared"] = exposures[u].temporal_sensitivity;
+        agent["target_epsilon"] = plan_.noiseless() ? Json() : Json(budgets_[u].epsilon);
+        put_guarantee(agent, per_agent[u]);
+        json["agents"].push_back(std::move(agent));
+    }
+
+    json["observers"] = Json::array();
+    if (!plan_.noiseless() && counted > 0 && plan_.agents > 1) {
+        if (plan_.agents <= most_agents_for_pairs) {
+            if (const auto worst = worst_curious_agent(plan_, exposures, delta())) {
+                Json entry;
+                entry["observer"] = "one curious agent (worst case)";
+                entry["agent"] = worst->observer;
+                entry["target"] = worst->target;
+                put_guarantee(entry, worst->guarantee);
+                json["observers"].push_back(std::move(entry));
+            }
+        }
+        auto against_dealer = guarantees(plan_, dealer(plan_), exposures, delta());
+        against_dealer.erase(against_dealer.begin());  // the dealer itself
+        Json entry;
+        entry["observer"] = "rank 0, which deals the shared seeds";
+        put_guarantee(entry, largest(against_dealer));
+        json["observers"].push_back(std::move(entry));
+    }
+    json["noise"] = {{"keys", reproducible_noise_ ? "noise seed (insecure)" : "operating system"},
+                     {"insecure", reproducible_noise_},
+                     {"grid_step", plan_.grid_step()},
+                     {"streams_per_agent", plan_.streams_per_agent()}};
+    json["statements"] = statements();
+    return json.dump(2) + "\n";
+}
+
+}  // namespace sotto

@@ -1,0 +1,87 @@
+#include "sotto/trust/normal_stream.hpp"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+namespace {
+
+static_assert(crypto_stream_chacha20_ietf_KEYBYTES == SecretKey::size);
+
+constexpr std::size_t bytes_per_block = kNormalBlock * sizeof(std::uint64_t);
+/// ChaCha20 counts units of 64 bytes.
+constexpr std::uint32_t counts_per_block = bytes_per_block / 64;
+/// The counter has 32 bits.
+constexpr std::uint64_t max_coordinates =
+    (std::uint64_t{1} << 32) / counts_per_block * kNormalBlock;
+/// Keystream generated at a time: it must stay in the first-level cache until it is transformed.
+constexpr std::size_t blocks_per_piece = 8;
+
+/// Keystream is what the cipher makes of zeros.
+constexpr std::array<std::uint8_t, blocks_per_piece * bytes_per_block> zeros{};
+
+using Nonce = std::array<std::uint8_t, crypto_stream_chacha20_ietf_NONCEBYTES>;
+
+Nonce make_nonce(std::uint32_t epoch, std::uint64_t round) {
+    Nonce nonce{};
+    for (std::size_t i = 0; i < 4; ++i) nonce[i] = static_cast<std::uint8_t>(epoch >> (8 * i));
+    for (std::size_t i = 0; i < 8; ++i) nonce[4 + i] = static_cast<std::uint8_t>(round >> (8 * i));
+    return nonce;
+}
+
+}  // namespace
+
+NormalStream::NormalStream(SecretKey key) : key_(std::move(key)) { ensure_sodium(); }
+
+void NormalStream::fill(std::uint32_t epoch,
+                        std::uint64_t round,
+                        std::uint64_t first,
+                        std::span<double> out) const {
+    if (first % kNormalBlock != 0)
+        throw Error(ExitCode::other,
+                    fmt::format("first coordinate {} of a normal stream is not a multiple of {}",
+                                first,
+                                kNormalBlock));
+    if (first > max_coordinates || out.size() > max_coordinates - first)
+        throw Error(ExitCode::other,
+                    fmt::format("coordinates {} to {} + {} of a normal stream: one round has {}",
+                                first,
+                                first,
+                                out.size(),
+                                max_coordinates));
+    const Nonce nonce = make_nonce(epoch, round);
+    const auto key = key_.bytes();
+    std::uint64_t block = first / kNormalBlock;
+    alignas(64) std::array<std::uint64_t, blocks_per_piece * kNormalBlock> words;
+    while (!out.empty()) {
+        const std::size_t blocks =
+            std::min((out.size() + kNormalBlock - 1) / kNormalBlock, blocks_per_piece);
+        crypto_stream_chacha20_ietf_xor_ic(reinterpret_cast<unsigned char*>(words.data()),
+                                           zeros.data(),
+                                           blocks * bytes_per_block,
+                                           nonce.data(),
+                                           static_cast<std::uint32_t>(block * counts_per_block),
+                                           key.data());
+        const std::size_t whole = std::min(out.size() / kNormalBlock, blocks) * kNormalBlock;
+        const std::span<const std::uint64_t> keystream(words.data(), blocks * kNormalBlock);
+        normals_from_bits(keystream.first(whole), out.first(whole));
+        out = out.subspan(whole);
+        if (whole < keystream.size()) {
+            alignas(64) std::array<double, kNormalBlock> last;
+            normals_from_bits(keystream.subspan(whole), last);
+            std::memcpy(out.data(), last.data(), out.size_bytes());
+            out = {};
+        }
+        block += blocks;
+    }
+}
+
+}  // namespace sotto

@@ -1,0 +1,136 @@
+#include <zlib.h>
+
+#include <algorithm>
+
+#include "graph_fixtures.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/graph/topology.hpp"
+
+namespace sotto {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::TemporaryFile;
+
+LoadedGraph load(std::string_view content) {
+    return read_edge_list(TemporaryFile(content, ".edges").path());
+}
+
+std::vector<std::string> labels(const Graph& graph) {
+    std::vector<std::string> result;
+    for (int u = 0; u < graph.agents(); ++u) result.push_back(graph.label(u));
+    return result;
+}
+
+std::string refusal(std::string_view content) {
+    const TemporaryFile file(content, ".edges");
+    const std::string message = message_of<DataError>([&] { (void)read_edge_list(file.path()); });
+    EXPECT_TRUE(contains(message, file.path()));
+    return message;
+}
+
+TEST(EdgeList, SeparatorsCommentsFurtherColumnsAndLineEndsDoNotMatter) {
+    const Graph plain = load("1 2\n2 3\n3 4\n").graph;
+    for (const char* content : {"1\t2\n2\t3\n3\t4",
+                                "1,2\n2, 3\n3 ,4\n",
+                                "# nodes: 4\n% sym\n\n  1 2 0.5 17\n2 3 # a note\r\n3 4\r\n",
+                                "\xEF\xBB\xBF"
+                                "1 2\n2 3\n3 4\n",
+                                "4 3\n3 4\n3 2\n2 2\n2 1\n1 2\n"})
+        EXPECT_EQ(load(content).graph.hash(), plain.hash()) << content;
+}
+
+TEST(EdgeList, NumbersAgentsNumericallyWhenAllLabelsAreIntegersElseAsText) {
+    EXPECT_EQ(labels(load("10 9\n9 100\n-1 100\n").graph),
+              (std::vector<std::string>{"-1", "9", "10", "100"}));
+    EXPECT_EQ(labels(load("10 9\n9 100\n100 b\n").graph),
+              (std::vector<std::string>{"10", "100", "9", "b"}));
+}
+
+TEST(EdgeList, TheOrderOfLinesAndOfTheTwoLabelsDoesNotMatter) {
+    for (const auto& [name, graph] : test::sample_graphs({2, 8, 21})) {
+        std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
+        std::reverse(edges.begin(), edges.end());
+        std::string text;
+        for (const auto& [u, v] : edges) text += std::to_string(v) + " " + std::to_string(u) + "\n";
+        EXPECT_EQ(load(text).graph.hash(), graph.hash()) << name;
+    }
+}
+
+TEST(EdgeList, WrittenAndReadBackIsTheSameGraphWithTheSameLabels) {
+    for (const auto& [name, graph] : test::sample_graphs({2, 3, 8, 21})) {
+        const LoadedGraph back = load(format_edge_list(graph));
+        EXPECT_EQ(back.graph.hash(), graph.hash()) << name;
+        EXPECT_EQ(labels(back.graph), labels(graph)) << name;
+    }
+    // Dropping the component of "x" leaves integers only.
+    for (const char* content : {"b a\nc b\nd\xC3\xA9 a\n", "9 10\n10 100\nx y\n", "7 007\n7 8\n"}) {
+        const Graph graph = load(content).graph;
+        const Graph back = load(format_edge_list(graph)).graph;
+        EXPECT_EQ(back.hash(), graph.hash()) << content;
+        EXPECT_EQ(labels(back), labels(graph)) << content;
+    }
+}
+
+TEST(EdgeList, KeepsTheLargestComponentAndReportsWhatTheFileHeld) {
+    const LoadedGraph loaded = load("1 2\n5 6\n6 7\n7 5\n6 5\n9 9\n");
+    EXPECT_EQ(labels(loaded.graph), (std::vector<std::string>{"5", "6", "7"}));
+    EXPECT_EQ(loaded.graph.edges().size(), 3U);
+    EXPECT_EQ(loaded.report.labels, 6);
+    EXPECT_EQ(loaded.report.edges, 4);
+    EXPECT_EQ(loaded.report.self_loops, 1);
+    EXPECT_EQ(loaded.report.components, 3);
+    EXPECT_EQ(loaded.report.agents, 3);
+}
+
+TEST(EdgeList, AmongEqualComponentsTheOneWithTheLowestLabelIsKept) {
+    EXPECT_EQ(labels(load("20 30\n3 10\n").graph), (std::vector<std::string>{"3", "10"}));
+    EXPECT_EQ(labels(load("d c\nb e\n").graph), (std::vector<std::string>{"b", "e"}));
+}
+
+TEST(EdgeList, ACompressedFileIsReadDirectly) {
+    const TemporaryFile file("", ".edges.gz");
+    gzFile out = gzopen(file.path().c_str(), "wb");
+    gzputs(out, "# compressed\n0 1\n1 2\n2 3\n");
+    gzclose(out);
+    EXPECT_EQ(read_edge_list(file.path()).graph.hash(), test::make(Topology::path, 4).hash());
+}
+
+TEST(EdgeList, UnusableFilesAreRefusedWithFileLineAndReason) {
+    EXPECT_TRUE(contains(refusal("1 2\n3\n"), "line 2"));
+    EXPECT_TRUE(contains(refusal("1 2\n\n3 # 4\n"), "line 3"));
+    EXPECT_TRUE(contains(refusal("1,\n"), "line 1"));
+    EXPECT_TRUE(contains(refusal(""), "no edge"));
+    EXPECT_TRUE(contains(refusal("# only a comment\n"), "no edge"));
+    EXPECT_TRUE(contains(refusal("1 1\n2 2\n"), "no edge"));
+    EXPECT_TRUE(contains(refusal("source,target\n10,2\n2,3\n"), "column names"));
+    EXPECT_TRUE(
+        contains(message_of<DataError>([] { (void)read_edge_list("/nowhere/graph.edges"); }),
+                 "/nowhere/graph.edges"));
+}
+
+TEST(EdgeList, ABinaryFileGivesOneReadableError) {
+    std::string garbage;
+    for (unsigned i = 0, state = 1; i < 4096; ++i) {
+        state = state * 1664525U + 1013904223U;
+        garbage.push_back(static_cast<char>(state >> 24));
+    }
+    for (const std::string& content : {garbage,
+                                       std::string("\x7F"
+                                                   "ELF\0\0 1 2\n",
+                                                   11),
+                                       std::string("a b\nc\0d e\n", 10)})
+        EXPECT_TRUE(contains(refusal(content), "not text"));
+    const std::string quoted = refusal("\xff\xfe\xfd\n");
+    EXPECT_TRUE(std::all_of(quoted.begin(), quoted.end(), [](char c) { return c >= ' '; }));
+}
+
+TEST(EdgeList, ADamagedCompressedFileIsRefused) {
+    const std::string content("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03garbage that is no gzip",
+                              30);
+    EXPECT_FALSE(refusal(content).empty());
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,217 @@
+#include "sotto/graph/mixing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "graph_fixtures.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+using test::contains;
+using test::make;
+using test::message_of;
+
+bool complete(const Graph& graph) {
+    return graph.edges().size() == static_cast<std::size_t>(graph.agents()) *
+                                       static_cast<std::size_t>(graph.agents() - 1) / 2;
+}
+
+std::vector<MixingRule> rules_for(const Graph& graph) {
+    std::vector<MixingRule> rules{MixingRule::metropolis,
+                                  MixingRule::max_degree,
+                                  MixingRule::lazy_metropolis,
+                                  MixingRule::row_stochastic};
+    if (complete(graph)) rules.push_back(MixingRule::uniform);
+    return rules;
+}
+
+template <class Check>
+void for_every_rule(Check&& check) {
+    for (const auto& [name, graph] : test::sample_graphs())
+        for (const MixingRule rule : rules_for(graph)) {
+            SCOPED_TRACE(name + " rule " + std::to_string(static_cast<int>(rule)));
+            check(graph, rule, MixingMatrix::from_rule(graph, rule));
+        }
+}
+
+TEST(MixingMatrix, RowsSumToOneAndWeightsArePositive) {
+    for_every_rule([](const Graph& graph, MixingRule, const MixingMatrix& mixing) {
+        const Eigen::MatrixXd dense = mixing.dense();
+        for (int u = 0; u < graph.agents(); ++u) EXPECT_NEAR(dense.row(u).sum(), 1, 1e-15 * 8);
+        EXPECT_GE(dense.minCoeff(), 0);
+        for (int u = 0; u < graph.agents(); ++u)
+            for (const double weight : mixing.weights(u)) EXPECT_GT(weight, 0);
+    });
+}
+
+TEST(MixingMatrix, WeightsAreOnTheClosedNeighbourhoodsOnly) {
+    for_every_rule([](const Graph& graph, MixingRule, const MixingMatrix& mixing) {
+        const Eigen::MatrixXd dense = mixing.dense();
+        for (int u = 0; u < graph.agents(); ++u) {
+            const auto expected = graph.closed_neighbourhood(u);
+            ASSERT_TRUE(std::ranges::equal(mixing.members(u), expected));
+            std::size_t i = 0;
+            for (int v = 0; v < graph.agents(); ++v) {
+                const bool member = i < expected.size() && expected[i] == v;
+                EXPECT_EQ(dense(u, v), member ? mixing.weights(u)[i] : 0.0);
+                EXPECT_EQ(mixing.weight(u, v), dense(u, v));
+                if (member) ++i;
+            }
+        }
+    });
+}
+
+TEST(MixingMatrix, AllRulesButRowStochasticAreSymmetricAndDoublyStochastic) {
+    for_every_rule([](const Graph& graph, MixingRule rule, const MixingMatrix& mixing) {
+        const Eigen::MatrixXd dense = mixing.dense();
+        bool regular = true;
+        for (int u = 0; u < graph.agents(); ++u)
+            regular = regular && graph.degree(u) == graph.degree(0);
+        const bool promised = rule != MixingRule::row_stochastic || regular;
+        EXPECT_EQ(mixing.symmetric(), promised);
+        EXPECT_EQ(mixing.doubly_stochastic(), promised);
+        if (!promised) return;
+        EXPECT_EQ((dense - dense.transpose()).cwiseAbs().maxCoeff(), 0);
+        EXPECT_NEAR((dense.colwise().sum().array() - 1).abs().maxCoeff(), 0, 1e-14);
+    });
+}
+
+TEST(MixingMatrix, EveryRuleIsItsFormula) {
+    for (const auto& [name, graph] : test::sample_graphs()) {
+        SCOPED_TRACE(name);
+        const int n = graph.agents();
+        int most = 0;
+        for (int u = 0; u < n; ++u) most = std::max(most, graph.degree(u));
+        const Eigen::MatrixXd metropolis =
+            MixingMatrix::from_rule(graph, MixingRule::metropolis).dense();
+        const Eigen::MatrixXd max_degree =
+            MixingMatrix::from_rule(graph, MixingRule::max_degree).dense();
+        const Eigen::MatrixXd rows =
+            MixingMatrix::from_rule(graph, MixingRule::row_stochastic).dense();
+        for (const auto& [u, v] : graph.edges()) {
+            EXPECT_EQ(metropolis(u, v), 1.0 / (1 + std::max(graph.degree(u), graph.degree(v))));
+            EXPECT_EQ(max_degree(u, v), 1.0 / (1 + most));
+            EXPECT_EQ(rows(u, v), 1.0 / (1 + graph.degree(u)));
+            EXPECT_EQ(rows(v, u), 1.0 / (1 + graph.degree(v)));
+        }
+        const Eigen::MatrixXd lazy =
+            MixingMatrix::from_rule(graph, MixingRule::lazy_metropolis).dense();
+        const Eigen::MatrixXd expected = (Eigen::MatrixXd::Identity(n, n) + metropolis) / 2;
+        EXPECT_TRUE(lazy.isApprox(expected, 1e-15));
+    }
+}
+
+TEST(MixingMatrix, UniformNeedsACompleteGraph) {
+    const MixingMatrix mixing =
+        MixingMatrix::from_rule(make(Topology::complete, 5), MixingRule::uniform);
+    EXPECT_TRUE((mixing.dense().array() == 0.2).all());
+    EXPECT_TRUE(contains(message_of<ConfigError>([] {
+                             (void)MixingMatrix::from_rule(make(Topology::ring, 5),
+                                                           MixingRule::uniform);
+                         }),
+                         "5 of 10 edges"));
+}
+
+TEST(MixingMatrix, AverageIsTheMeanOverAllAgentsWhateverTheGraph) {
+    for (const int n : {1, 2, 7}) {
+        const MixingMatrix mixing = MixingMatrix::average(n);
+        EXPECT_TRUE(mixing.symmetric());
+        EXPECT_TRUE(mixing.doubly_stochastic());
+        EXPECT_EQ(mixing.members(0).size(), static_cast<std::size_t>(n));
+        const Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(n, 1, 2);
+        EXPECT_NEAR(
+            (mixing.sparse() * x - Eigen::VectorXd::Constant(n, x.mean())).norm(), 0, 1e-14);
+    }
+    EXPECT_THROW((void)MixingMatrix::average(0), ConfigError);
+}
+
+TEST(MixingMatrix, FromDenseKeepsEveryBitAndEveryMember) {
+    for_every_rule([](const Graph& graph, MixingRule, const MixingMatrix& mixing) {
+        const MixingMatrix again = MixingMatrix::from_dense(graph, mixing.dense());
+        EXPECT_EQ(again.hash(), mixing.hash());
+        EXPECT_EQ(again.symmetric(), mixing.symmetric());
+        const Eigen::MatrixXd resting = Eigen::MatrixXd::Identity(graph.agents(), graph.agents());
+        const MixingMatrix identity = MixingMatrix::from_dense(graph, resting);
+        for (int u = 0; u < graph.agents(); ++u)
+            EXPECT_TRUE(std::ranges::equal(identity.members(u), mixing.members(u)));
+    });
+}
+
+TEST(MixingMatrix, ADirectedDoublyStochasticMatrixIsNotCalledSymmetric) {
+    const Graph ring = make(Topology::ring, 5);
+    Eigen::MatrixXd shift = Eigen::MatrixXd::Zero(5, 5);
+    for (int u = 0; u < 5; ++u) shift(u, u) = shift(u, (u + 1) % 5) = 0.5;
+    const MixingMatrix mixing = MixingMatrix::from_dense(ring, shift);
+    EXPECT_FALSE(mixing.symmetric());
+    EXPECT_TRUE(mixing.doubly_stochastic());
+}
+
+TEST(MixingMatrix, FromDenseNamesTheEntryItRefuses) {
+    const Graph path = make(Topology::path, 3);
+    const Eigen::MatrixXd good = MixingMatrix::from_rule(path, MixingRule::metropolis).dense();
+    const auto refusal = [&](int u, int v, double value) {
+        Eigen::MatrixXd bad = good;
+        bad(u, v) = value;
+        return message_of<DataError>([&] { (void)MixingMatrix::from_dense(path, bad); });
+    };
+    EXPECT_TRUE(contains(refusal(1, 2, std::numeric_limits<double>::quiet_NaN()), "(1, 2) is nan"));
+    EXPECT_TRUE(contains(refusal(1, 2, std::numeric_limits<double>::infinity()), "(1, 2) is inf"));
+    EXPECT_TRUE(contains(refusal(2, 1, -1e-300), "(2, 1)"));
+    EXPECT_TRUE(contains(refusal(0, 2, 1e-300), "(0, 2)"));
+    EXPECT_TRUE(contains(refusal(0, 2, 1e-300), "no edge"));
+    EXPECT_TRUE(contains(refusal(1, 1, good(1, 1) + 2e-9), "row 1 sums to"));
+    EXPECT_TRUE(contains(refusal(2, 2, good(2, 2) - 2e-9), "row 2 sums to"));
+    Eigen::MatrixXd nearly = good;
+    nearly(1, 1) += 5e-10;
+    EXPECT_NO_THROW((void)MixingMatrix::from_dense(path, nearly));
+    EXPECT_TRUE(contains(
+        message_of<DataError>([&] { (void)MixingMatrix::from_dense(path, good.topRows(2)); }),
+        "2 x 3"));
+}
+
+TEST(MixingMatrix, HashSeesEveryWeight) {
+    const Graph path = make(Topology::path, 3);
+    const MixingMatrix mixing = MixingMatrix::from_rule(path, MixingRule::metropolis);
+    Eigen::MatrixXd other = mixing.dense();
+    other(0, 0) = std::nextafter(other(0, 0), 1.0);
+    EXPECT_NE(MixingMatrix::from_dense(path, other).hash(), mixing.hash());
+    EXPECT_EQ(MixingMatrix::from_rule(path, MixingRule::metropolis).hash(), mixing.hash());
+}
+
+TEST(MixingSchedule, RepeatsItsMatricesWithTheirPeriod) {
+    const Graph ring = make(Topology::ring, 6);
+    const MixingMatrix a = MixingMatrix::from_rule(ring, MixingRule::metropolis);
+    const MixingMatrix b = MixingMatrix::from_rule(ring, MixingRule::lazy_metropolis);
+    const MixingSchedule schedule({a, b, b});
+    EXPECT_FALSE(schedule.fixed());
+    EXPECT_EQ(schedule.agents(), 6);
+    for (long round = 0; round < 9; ++round)
+        EXPECT_EQ(schedule.at(round).hash(), (round % 3 == 0 ? a : b).hash());
+    EXPECT_TRUE(MixingSchedule({a}).fixed());
+    EXPECT_NE(MixingSchedule({a, b}).hash(), MixingSchedule({b, a}).hash());
+    EXPECT_NE(MixingSchedule({a}).hash(), MixingSchedule({a, a}).hash());
+}
+
+TEST(MixingSchedule, RefusesMatricesThatAreNotOnOneGraph) {
+    const MixingMatrix ring =
+        MixingMatrix::from_rule(make(Topology::ring, 6), MixingRule::metropolis);
+    const MixingMatrix path =
+        MixingMatrix::from_rule(make(Topology::path, 6), MixingRule::metropolis);
+    const MixingMatrix small =
+        MixingMatrix::from_rule(make(Topology::path, 5), MixingRule::metropolis);
+    EXPECT_TRUE(contains(message_of<ConfigError>([] { MixingSchedule({}); }), "empty"));
+    EXPECT_TRUE(contains(message_of<ConfigError>([&] {
+                             MixingSchedule({ring, path});
+                         }),
+                         "union graph"));
+    EXPECT_TRUE(contains(message_of<ConfigError>([&] {
+                             MixingSchedule({path, small});
+                         }),
+                         "5 agents"));
+}
+
+}  // namespace
+}  // namespace sotto

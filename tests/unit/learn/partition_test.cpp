@@ -1,0 +1,172 @@
+#include "sotto/learn/partition.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sotto/core/error.hpp"
+#include "test_data.hpp"
+
+namespace sotto {
+namespace {
+
+using Rows = std::vector<Eigen::Index>;
+using Kind = PartitionSpec::Kind;
+using sotto::testing::all_rows;
+
+Eigen::VectorXd cyclic_labels(Eigen::Index records, int classes) {
+    Eigen::VectorXd labels(records);
+    for (Eigen::Index i = 0; i < records; ++i)
+        labels[i] = static_cast<double>((i * i + i) % classes);
+    return labels;
+}
+
+PartitionSpec dirichlet(double alpha) { return {.kind = Kind::dirichlet, .alpha = alpha}; }
+PartitionSpec by_label(int k) { return {.kind = Kind::by_label, .labels_per_agent = k}; }
+
+TEST(Partition, DealsEveryRowToExactlyOneAgentAndNoneIsEmpty) {
+    for (const Eigen::Index records : {40, 41, 1000})
+        for (const int agents : {1, 2, 7, 20})
+            for (const PartitionSpec& spec : {PartitionSpec{},
+                                              dirichlet(1e-4),
+                                              dirichlet(0.1),
+                                              dirichlet(10),
+                                              dirichlet(1e9),
+                                              by_label(1),
+                                              by_label(2)})
+                for (const std::uint64_t seed : {1U, 2U, 3U}) {
+                    // A subset of rows, as after a split: every third one is held out.
+                    Rows rows;
+                    for (Eigen::Index row = 0; row < 2 * records; ++row)
+                        if (row % 2 == 0) rows.push_back(row);
+                    const auto shards =
+                        partition_rows(rows, cyclic_labels(2 * records, 5), agents, spec, seed);
+                    ASSERT_EQ(shards.size(), static_cast<std::size_t>(agents));
+                    Rows together;
+                    for (const Rows& shard : shards) {
+                        EXPECT_FALSE(shard.empty());
+                        EXPECT_TRUE(std::is_sorted(shard.begin(), shard.end()));
+                        together.insert(together.end(), shard.begin(), shard.end());
+                    }
+                    std::sort(together.begin(), together.end());
+                    EXPECT_EQ(together, rows) << name_of(spec) << ", seed " << seed;
+                }
+}
+
+TEST(Partition, IsDeterministicInTheSeed) {
+    const Rows rows = all_rows(300);
+    const Eigen::VectorXd labels = cyclic_labels(300, 2);
+    for (const PartitionSpec& spec : {PartitionSpec{}, dirichlet(1), by_label(2)}) {
+        const auto first = partition_rows(rows, labels, 6, spec, 1);
+        EXPECT_EQ(first, partition_rows(rows, labels, 6, spec, 1));
+        EXPECT_NE(first, partition_rows(rows, labels, 6, spec, 2));
+    }
+}
+
+TEST(Partition, IidShardsDifferInSizeByAtMostOne) {
+    for (const Eigen::Index records : {20, 99, 1234}) {
+        const auto shards =
+            partition_rows(all_rows(records), cyclic_labels(records, 3), 20, PartitionSpec{}, 4);
+        const auto [smallest, largest] =
+            std::minmax_element(shards.begin(), shards.end(), [](const Rows& a, const Rows& b) {
+                return a.size() < b.size();
+            });
+        EXPECT_LE(largest->size() - smallest->size(), 1U);
+    }
+}
+
+TEST(Partition, DirichletSharesHaveTheirMeanAndVariance) {
+    // A share of Dirichlet(alpha, ..., alpha) over n agents has mean 1/n and variance
+    // (n - 1) / (n^2 (n alpha + 1)).
+    constexpr std::uint64_t first_seed = 100;
+    constexpr int agents = 5, draws = 600;
+    constexpr Eigen::Index records = 1000;
+    const Rows rows = all_rows(records);
+    Eigen::VectorXd labels(records);
+    for (Eigen::Index i = 0; i < records; ++i) labels[i] = i < 500 ? -1 : 1;
+    for (const double alpha : {0.5, 1.0, 10.0}) {
+        Eigen::MatrixXd shares(draws, agents);  // of label +1
+        for (int draw = 0; draw < draws; ++draw) {
+            const auto shards = partition_rows(
+                rows, labels, agents, dirichlet(alpha), first_seed + static_cast<unsigned>(draw));
+            for (int agent = 0; agent < agents; ++agent) {
+                const Rows& shard = shards[static_cast<std::size_t>(agent)];
+                const auto count = std::count_if(
+                    shard.begin(), shard.end(), [&](Eigen::Index row) { return labels[row] > 0; });
+                shares(draw, agent) = static_cast<double>(count) / 500;
+            }
+        }
+        const double n = agents, mean = 1 / n;
+        const double variance = (n - 1) / (n * n * (n * alpha + 1));
+        const double mean_error = std::sqrt(variance / draws);
+        for (int agent = 0; agent < agents; ++agent)
+            EXPECT_NEAR(shares.col(agent).mean(), mean, 5 * mean_error)
+                << "alpha " << alpha << ", agent " << agent << ", seeds from " << first_seed;
+        const Eigen::ArrayXXd squares = (shares.array() - mean).square();
+        for (int agent = 0; agent < agents; ++agent) {
+            const Eigen::ArrayXd column = squares.col(agent);
+            const double error =
+                std::sqrt((column - column.mean()).square().sum() / (draws - 1) / draws);
+            EXPECT_NEAR(column.mean(), variance, 5 * error + 1e-4)
+                << "alpha " << alpha << ", agent " << agent << ", seeds from " << first_seed;
+        }
+    }
+}
+
+TEST(Partition, ByLabelGivesEveryAgentFewLabels) {
+    constexpr int classes = 10, agents = 20;
+    const Eigen::Index records = 4000;
+    Eigen::VectorXd labels(records);
+    for (Eigen::Index i = 0; i < records; ++i) labels[i] = static_cast<double>((i * 7) % classes);
+    for (const int k : {1, 2, 3}) {
+        const auto shards = partition_rows(all_rows(records), labels, agents, by_label(k), 9);
+        double total = 0;
+        for (const Rows& shard : shards) {
+            std::set<double> distinct;
+            for (const auto row : shard) distinct.insert(labels[row]);
+            // A run may cross from one label to the next.
+            EXPECT_LE(distinct.size(), static_cast<std::size_t>(2 * k));
+            EXPECT_NEAR(static_cast<double>(shard.size()), 1.0 * records / agents, k);
+            total += static_cast<double>(distinct.size());
+        }
+        // At most classes-1 runs cross.
+        EXPECT_LE(total, agents * k + classes - 1);
+    }
+}
+
+TEST(Partition, RefusesMoreAgentsThanRecords) {
+    const Eigen::VectorXd labels = cyclic_labels(10, 2);
+    for (const PartitionSpec& spec : {PartitionSpec{}, dirichlet(1), by_label(1)})
+        EXPECT_THROW((void)partition_rows(all_rows(10), labels, 11, spec, 1), DataError);
+    EXPECT_THROW((void)partition_rows(all_rows(10), labels, 6, by_label(2), 1), DataError);
+    EXPECT_THROW((void)partition_rows(all_rows(11), labels, 2, PartitionSpec{}, 1), DataError);
+    EXPECT_THROW((void)partition_rows(all_rows(10), labels, 0, PartitionSpec{}, 1), ConfigError);
+    EXPECT_THROW((void)partition_rows(all_rows(10), labels, 2, dirichlet(std::nan("")), 1),
+                 ConfigError);
+}
+
+TEST(Partition, NamesAreReadBack) {
+    for (const std::string text : {"iid", "dirichlet:10", "dirichlet:0.1", "by-label:3"})
+        EXPECT_EQ(name_of(parse_partition("--partition", text)), text);
+    EXPECT_EQ(parse_partition("--partition", "dirichlet:0.25").alpha, 0.25);
+    EXPECT_EQ(parse_partition("--partition", "by-label:4").labels_per_agent, 4);
+    for (const std::string text : {"",
+                                   "idd",
+                                   "iid:1",
+                                   "dirichlet",
+                                   "dirichlet:",
+                                   "dirichlet:0",
+                                   "dirichlet:-1",
+                                   "dirichlet:nan",
+                                   "dirichlet:1x",
+                                   "by-label",
+                                   "by-label:0",
+                                   "by-label:1.5",
+                                   "by-label:99999999999"})
+        EXPECT_THROW((void)parse_partition("--partition", text), ConfigError) << text;
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <Eigen/Dense>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/core/seeded_random.hpp"
+#include "sotto/learn/dataset.hpp"
+
+namespace sotto::testing {
+
+/// A folder of its own, removed at the end of the test.
+class TemporaryFolder {
+  public:
+    TemporaryFolder() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "sotto-XXXXXX").string();
+        path_ = mkdtemp(pattern.data());
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    [[nodiscard]] std::string path(const std::string& name) const {
+        return (path_ / name).string();
+    }
+
+    [[nodiscard]] std::string write(const std::string& name, const std::string& content) const {
+        std::ofstream(path(name), std::ios::binary) << content;
+        return path(name);
+    }
+    [[nodiscard]] std::string write_gzip(const std::string& name,
+                                         const std::string& content) const {
+        gzFile file = gzopen(path(name).c_str(), "wb");
+        EXPECT_NE(file, nullptr);
+        EXPECT_GT(gzwrite(file, content.data(), static_cast<unsigned>(content.size())), 0);
+        gzclose(file);
+        return path(name);
+    }
+
+  private:
+    std::filesystem::path path_;
+};
+
+/// Path of a real data file, if the environment says where they are.
+inline std::optional<std::string> data_file(const std::string& name) {
+    const char* folder = std::getenv("SOTTO_DATA_DIR");
+    if (folder == nullptr) return std::nullopt;
+    return (std::filesystem::path(folder) / name).string();
+}
+
+inline std::vector<Eigen::Index> all_rows(Eigen::Index count) {
+    std::vector<Eigen::Index> rows(static_cast<std::size_t>(count));
+    std::iota(rows.begin(), rows.end(), Eigen::Index{0});
+    return rows;
+}
+
+inline Eigen::VectorXd random_vector(Eigen::Index size, double scale, std::uint64_t seed) {
+    SeededRandom random(seed, "test-vector");
+    Eigen::VectorXd result(size);
+    for (double& value : result) value = scale * random.normal();
+    return result;
+}
+
+/// Sparse records with normal values; some rows are empty.
+inline Dataset random_real_data(Eigen::Index records, Eigen::Index features, std::uint64_t seed) {
+    SeededRandom random(seed, "test-data");
+    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(records, features);
+    Dataset data;
+    data.labels.resize(records);
+    data.source = "test";
+    for (Eigen::Index row = 0; row < records; ++row) {
+        const double density = static_cast<double>(row % 4) / 4;
+        for (Eigen::Index column = 0; column < features; ++column)
+            if (random.uniform() < density) dense(row, column) = random.normal();
+        data.labels[row] = random.uniform() < 0.4 ? 1 : -1;
+    }
+    data.features = dense.sparseView();
+    data.features.makeCompressed();
+    return data;
+}
+
+}  // namespace sotto::testing

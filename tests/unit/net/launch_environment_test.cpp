@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sotto/net/mpi_network.hpp"
+
+namespace sotto {
+namespace {
+
+/// Clears the launcher's variables for one test and puts them back.
+class LaunchEnvironmentTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        for (const char* name : {"OMPI_COMM_WORLD_SIZE",
+                                 "OMPI_COMM_WORLD_RANK",
+                                 "PMI_SIZE",
+                                 "PMI_RANK",
+                                 "PMIX_RANK",
+                                 "SLURM_STEP_ID",
+                                 "SLURM_STEP_NUM_TASKS",
+                                 "SLURM_NTASKS",
+                                 "SLURM_PROCID"}) {
+            const char* value = std::getenv(name);
+            before_[name] = value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+            unsetenv(name);
+        }
+    }
+    void TearDown() override {
+        for (const auto& [name, value] : before_)
+            if (value)
+                setenv(name.c_str(), value->c_str(), 1);
+            else
+                unsetenv(name.c_str());
+    }
+    static void set(const char* name, const char* value) { setenv(name, value, 1); }
+    static void expect(bool launched, int ranks, int rank) {
+        const LaunchEnvironment launch = launch_environment();
+        EXPECT_EQ(launch.launched, launched);
+        EXPECT_EQ(launch.ranks, ranks);
+        EXPECT_EQ(launch.rank, rank);
+    }
+
+  private:
+    std::map<std::string, std::optional<std::string>> before_;
+};
+
+TEST_F(LaunchEnvironmentTest, APlainShellLaunchesNothing) { expect(false, 1, 0); }
+
+TEST_F(LaunchEnvironmentTest, OpenMpiIsRecognised) {
+    set("OMPI_COMM_WORLD_SIZE", "20");
+    set("OMPI_COMM_WORLD_RANK", "7");
+    expect(true, 20, 7);
+}
+
+TEST_F(LaunchEnvironmentTest, HydraIsRecognised) {
+    set("PMI_SIZE", "4");
+    set("PMI_RANK", "3");
+    expect(true, 4, 3);
+}
+
+TEST_F(LaunchEnvironmentTest, SrunIsRecognisedByItsStep) {
+    set("SLURM_NTASKS", "8");
+    set("SLURM_PROCID", "5");
+    expect(false, 1, 0);  // an allocation, or its batch script
+    set("SLURM_STEP_ID", "0");
+    expect(true, 8, 5);
+    set("SLURM_STEP_NUM_TASKS", "6");  // a step smaller than the allocation
+    expect(true, 6, 5);
+}
+
+TEST_F(LaunchEnvironmentTest, AnInteractiveShellStepIsNoLaunch) {
+    set("SLURM_NTASKS", "8");
+    set("SLURM_STEP_NUM_TASKS", "1");
+    set("SLURM_STEP_ID", "4294967290");
+    set("SLURM_PROCID", "0");
+    expect(false, 1, 0);
+}
+
+TEST_F(LaunchEnvironmentTest, MpirunInsideASlurmJobWins) {
+    set("SLURM_STEP_ID", "0");
+    set("SLURM_NTASKS", "2");
+    set("SLURM_PROCID", "1");
+    set("OMPI_COMM_WORLD_SIZE", "40");
+    set("OMPI_COMM_WORLD_RANK", "39");
+    expect(true, 40, 39);
+}
+
+TEST_F(LaunchEnvironmentTest, PmixWithoutASizeIsALaunchOfUnknownSize) {
+    set("PMIX_RANK", "2");
+    expect(true, 1, 2);
+}
+
+TEST_F(LaunchEnvironmentTest, ValuesThatAreNoNumbersAreIgnored) {
+    set("OMPI_COMM_WORLD_SIZE", "many");
+    set("OMPI_COMM_WORLD_RANK", "0");
+    expect(false, 1, 0);
+    set("OMPI_COMM_WORLD_SIZE", "4x");
+    expect(false, 1, 0);
+    set("OMPI_COMM_WORLD_SIZE", "-4");
+    expect(false, 1, 0);
+}
+
+}  // namespace
+}  // namespace sotto
