@@ -6,11 +6,12 @@
 
 #include <bit>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <regex>
 #include <sstream>
+#include <vector>
 
 #include "sotto/core/error.hpp"
 
@@ -105,19 +106,30 @@ Eigen::MatrixXd read_npy(const std::filesystem::path& path) {
         (static_cast<std::size_t>(static_cast<std::uint8_t>(content[9])) << 8);
     if (content.size() < 10 + header_size) throw fail("the header is cut short");
     const std::string header = content.substr(10, header_size);
-    static const std::regex layout(
-        R"(.*'descr':\s*'<f8'.*'fortran_order':\s*(True|False).*'shape':\s*\((\d+),\s*(\d*)\s*,?\s*\).*\s*)");
-    std::smatch match;
-    if (!std::regex_match(header, match, layout))
-        throw fail("float64 with one or two dimensions is needed, its header says: " +
-                   header.substr(0, header.find('\n')));
-    Eigen::Index rows = 0, columns = 1;
-    try {
-        rows = std::stol(match[2].str());
-        if (match[3].length() > 0) columns = std::stol(match[3].str());
-    } catch (const std::exception&) {
-        throw fail("its shape is out of range");
+    const auto value_of = [&](const std::string& key) {
+        const std::size_t at = header.find("'" + key + "':");
+        if (at == std::string::npos) throw fail("its header has no '" + key + "'");
+        const std::size_t begin = header.find_first_not_of(' ', at + key.size() + 3);
+        return begin == std::string::npos ? std::string() : header.substr(begin);
+    };
+    if (!value_of("descr").starts_with("'<f8'")) throw fail("its values are not float64 ('<f8')");
+    const bool fortran_order = value_of("fortran_order").starts_with("True");
+    const std::string shape = value_of("shape");
+    std::vector<Eigen::Index> sizes;
+    for (std::size_t at = 1; shape.starts_with("(") && at < shape.size() && shape[at] != ')';) {
+        Eigen::Index size = 0;
+        const auto [end, status] =
+            std::from_chars(shape.data() + at, shape.data() + shape.size(), size);
+        if (status != std::errc() || size < 0)
+            throw fail("its shape is " + shape.substr(0, shape.find(')') + 1));
+        sizes.push_back(size);
+        at = shape.find_first_not_of(", ", static_cast<std::size_t>(end - shape.data()));
+        if (at == std::string::npos) break;
     }
+    if (sizes.empty() || sizes.size() > 2)
+        throw fail(fmt::format("it has {} dimensions, 1 or 2 are read", sizes.size()));
+    const Eigen::Index rows = sizes[0];
+    const Eigen::Index columns = sizes.size() == 2 ? sizes[1] : 1;
     const std::size_t data_size = content.size() - 10 - header_size;
     const std::size_t values = data_size / sizeof(double);
     const bool consistent = data_size % sizeof(double) == 0 &&
@@ -130,7 +142,7 @@ Eigen::MatrixXd read_npy(const std::filesystem::path& path) {
             fmt::format("{} x {} values announced, {} bytes found", rows, columns, data_size));
     Eigen::MatrixXd matrix(rows, columns);
     std::memcpy(matrix.data(), content.data() + 10 + header_size, data_size);
-    if (match[1] == "False" && columns > 1) {
+    if (!fortran_order && columns > 1) {
         const Eigen::Map<
             const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>
             in_c_order(matrix.data(), rows, columns);

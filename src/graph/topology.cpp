@@ -155,9 +155,9 @@ std::optional<GeneratedGraph> draw_until_connected(int agents, Draw&& draw) {
 }
 
 /// Whether all draws together have less than one chance in a million, so that drawing would only
-/// waste minutes. Search
-/// from agent 0: a connected graph must join each of the other n-1 agents to one of the at most n-1
-/// agents searched before, independently, so P(connected) <= (1 - (1-p)^(n-1))^(n-1).
+/// waste minutes. Search from agent 0: a connected graph must join each of the other n-1 agents to
+/// one of the at most n-1 agents searched before, independently, so
+/// P(connected) <= (1 - (1-p)^(n-1))^(n-1).
 bool hopeless(int agents, double probability) {
     if (agents < 2) return false;
     const double others = agents - 1;

@@ -30,6 +30,7 @@ class MemoryNetwork final : public Network {
     std::span<const int> local_agents() const override { return local_agents_; }
     int processes() const override { return 1; }
     int process() const override { return 0; }
+    std::string description() const override { return "one process, shared memory"; }
 
     void connect(const Graph& graph) override {
         check_connect(graph, agents(), connected_);

@@ -69,6 +69,7 @@ class MpiNetwork final : public Network {
     std::span<const int> local_agents() const override { return {&rank_, 1}; }
     int processes() const override { return ranks_; }
     int process() const override { return rank_; }
+    std::string description() const override { return MpiSession::library_version(); }
 
     void connect(const Graph& graph) override {
         Digest digest = graph.hash();

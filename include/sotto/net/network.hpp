@@ -51,6 +51,9 @@ class Network {
     [[nodiscard]] virtual int processes() const = 0;
     [[nodiscard]] virtual int process() const = 0;
 
+    /// What carries the messages, one line (library and version, or "memory"). LOCAL.
+    [[nodiscard]] virtual std::string description() const = 0;
+
     /// Fixes the graph along which `exchange` sends; once, before the first exchange. COLLECTIVE.
     virtual void connect(const Graph& graph) = 0;
 

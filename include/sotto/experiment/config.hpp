@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/agent/trainer.hpp"
+#include "sotto/graph/topology.hpp"
+#include "sotto/learn/partition.hpp"
+#include "sotto/noise/utility.hpp"
+#include "sotto/privacy/budget.hpp"
+
+namespace sotto {
+
+/// Which graph, and how models are mixed on it.
+struct GraphConfig {
+    std::optional<std::string> file;  ///< edge list; overrides the topology
+    TopologySpec topology;
+    std::string mixing = "metropolis";  ///< rule or file
+};
+
+/// Which noise, for which budget.
+struct PlanConfig {
+    std::string mechanism = "corn";
+    Utility utility;
+    double epsilon = 10;
+    double delta = 1e-5;
+    Calibration calibration = Calibration::exact;
+    Adjacency adjacency = Adjacency::agent;
+    double clip_norm = 0.1;
+    long rounds = 1000;
+    long batch_size = 128;
+    Participation participation;
+    double variance_cap = 1e4;
+    std::optional<std::string> budgets_file;  ///< epsilon of every agent
+    std::optional<std::string> plan_file;     ///< use this plan instead of solving
+};
+
+/// What is learnt, and from which data.
+struct TaskConfig {
+    std::string task = "logistic";
+    std::string data = "synthetic";  ///< "synthetic", or files separated by commas; %r is the agent
+    std::optional<std::string> test_data;
+    double test_fraction = 0.2;
+    PartitionSpec partition{PartitionSpec::Kind::dirichlet, 10, 1};
+    std::uint64_t seed = 1;  ///< data, partition, batches and initialisation only
+};
+
+struct TrainConfig {
+    GraphConfig graph;
+    PlanConfig plan;
+    TaskConfig task;
+    StepSchedule steps;
+    double l2 = 0;
+    long evaluate_every = 0;  ///< rounds; 0: fifty times a run
+    bool dry_run = false;
+    std::optional<std::uint64_t> noise_seed;
+    std::optional<std::string> run_directory;
+    int threads = 1;
+    std::string resolved_ini;  ///< the options of this run, as a configuration file
+};
+
+}  // namespace sotto

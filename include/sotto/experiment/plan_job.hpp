@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/agent/bootstrap.hpp"
+#include "sotto/experiment/config.hpp"
+#include "sotto/noise/mechanism.hpp"
+
+namespace sotto {
+
+/// The configured graph and mixing matrix, and what there is to say about how they came about.
+struct BuiltTopography {
+    Topography topography;
+    std::string description;         ///< "erdos-renyi p=0.5 (seed 0)", "file x.edges"
+    std::vector<std::string> notes;  ///< reductions and retries a user should know
+};
+[[nodiscard]] BuiltTopography build_topography(const GraphConfig& config);
+
+/// One budget per agent: the configured one, or from the budgets file ("agent epsilon" a line, or
+/// one epsilon a line in agent order; # comments). @throws ConfigError, DataError.
+[[nodiscard]] std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents);
+
+/// One exposure per agent. @param records N_u of every agent, or empty if there are no data yet.
+[[nodiscard]] std::vector<Exposure> build_exposures(const PlanConfig& config,
+                                                    int agents,
+                                                    const std::vector<Eigen::Index>& records);
+
+/// A plan with everything `sotto plan` says about it.
+struct PlannedNoise {
+    Design design;
+    bool solved = true;        ///< false: read from a file
+    double seconds = 0;        ///< to solve
+    double ldp_objective = 0;  ///< Tr(M R) of ldp, same budget and utility
+    double cdp_objective = 0;  ///< of a trusted aggregator
+    Eigen::VectorXd kappa;     ///< empty without a budget (mechanism none)
+};
+[[nodiscard]] PlannedNoise plan_noise(const PlanConfig& config,
+                                      const Topography& topography,
+                                      const std::vector<Exposure>& exposures,
+                                      const std::vector<PrivacyBudget>& budgets);
+
+/// The JSON object of `sotto plan` (docs/cli.md), as text.
+[[nodiscard]] std::string plan_report_json(const PlannedNoise& planned,
+                                           const PlanConfig& config,
+                                           const std::vector<Exposure>& exposures,
+                                           const std::vector<PrivacyBudget>& budgets);
+/// The same for people: budget, noise, what survives against ldp and cdp, who is not protected.
+[[nodiscard]] std::string plan_report_text(const PlannedNoise& planned,
+                                           const PlanConfig& config,
+                                           const std::vector<Exposure>& exposures,
+                                           const std::vector<PrivacyBudget>& budgets);
+
+}  // namespace sotto

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "sotto/agent/evaluation.hpp"
+#include "sotto/agent/trainer.hpp"
+
+namespace sotto {
+
+/// Program version, commit and compiler of this build.
+[[nodiscard]] std::string build_version();
+[[nodiscard]] std::string build_commit();
+[[nodiscard]] std::string build_compiler();
+
+/// What a run leaves behind (docs/run-directory.md). One process (rank 0) owns it; others write
+/// only their agents' models. Files are replaced atomically; metrics.csv grows by whole lines.
+class RunDirectory {
+  public:
+    /// Creates the directory. @param wanted or, if empty, runs/<time>-<name>.
+    /// @throws ConfigError if it cannot be created or written, or already holds a run.
+    [[nodiscard]] static RunDirectory create(const std::string& wanted, const std::string& name);
+    /// A directory another process created.
+    [[nodiscard]] static RunDirectory existing(std::filesystem::path path);
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    void write(const std::string& file, std::string_view content) const;
+    /// One row of metrics.csv. @param round rounds completed.
+    void append_metrics(long round,
+                        double epsilon,
+                        const Evaluation& evaluation,
+                        double elapsed_seconds,
+                        const PhaseSeconds& phases);
+    /// agents/<agent>/model.npy.
+    void write_model(int agent, const Eigen::VectorXd& model) const;
+
+  private:
+    explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+    std::filesystem::path path_;
+    std::ofstream metrics_;
+};
+
+}  // namespace sotto

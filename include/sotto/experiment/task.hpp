@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sotto/agent/trainer.hpp"
+#include "sotto/experiment/config.hpp"
+#include "sotto/net/network.hpp"
+
+namespace sotto {
+
+[[nodiscard]] std::vector<std::string> task_names();
+
+/// The agents of this process with their data, before their batches are known.
+struct LocalTask {
+    std::vector<std::unique_ptr<Objective>> objectives;  ///< one per local agent
+    Eigen::VectorXd initial;                             ///< the same on every agent
+    std::vector<Eigen::Index> records;  ///< training records of every agent of the network
+    std::string description;
+    bool has_records = true;  ///< false: the "record" is the function itself (quadratic)
+};
+
+/// Reads the data, splits off the test set, deals the rest to the agents; every process keeps its
+/// own agents' shards only. With %r in the data path every agent reads its own file (and tests on
+/// its own held-out part unless test data are given). COLLECTIVE. @throws ConfigError, DataError.
+[[nodiscard]] LocalTask build_task(const TaskConfig& config, Network& network);
+
+}  // namespace sotto

@@ -1,0 +1,326 @@
+#include "sotto/experiment/plan_job.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sotto/core/files.hpp"
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/core/text_input.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/ledger.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<double> read_epsilons(const std::string& path, int agents) {
+    std::vector<double> epsilons;
+    std::set<long long> named;
+    LineReader reader(path);
+    std::string_view line;
+    while (reader.next(line)) {
+        line = line.substr(0, line.find('#'));
+        std::vector<std::string> words;
+        for (std::size_t i = 0; i < line.size();) {
+            const std::size_t begin = line.find_first_not_of(" \t,", i);
+            if (begin == std::string_view::npos) break;
+            const std::size_t end = std::min(line.find_first_of(" \t,", begin), line.size());
+            words.emplace_back(line.substr(begin, end - begin));
+            i = end;
+        }
+        if (words.empty()) continue;
+        const std::string where = fmt::format("{}:{}", path, reader.line_number());
+        if (words.size() > 2)
+            throw DataError(where +
+                            ": a line of a budgets file is \"epsilon\" or \"agent epsilon\"");
+        if (words.size() == 2) {
+            const long long agent = parse_integer(where, words[0]);
+            require_in_range(where + ": agent", static_cast<double>(agent), 0, agents - 1);
+            if (!named.insert(agent).second)
+                throw DataError(fmt::format("{}: agent {} appears twice", where, agent));
+            epsilons.resize(static_cast<std::size_t>(agents), std::nan(""));
+            epsilons[static_cast<std::size_t>(agent)] = parse_real(where, words[1]);
+        } else {
+            if (!named.empty())
+                throw DataError(where + ": lines with and without an agent are mixed");
+            epsilons.push_back(parse_real(where, words[0]));
+        }
+    }
+    const auto wanted = static_cast<std::size_t>(agents);
+    const std::size_t given = named.empty() ? epsilons.size() : named.size();
+    if (given != wanted)
+        throw DataError(
+            fmt::format("{}: {} budgets for {} agents (one each is needed)", path, given, agents));
+    return epsilons;
+}
+
+double largest_mu(const std::vector<Guarantee>& guarantees) {
+    double mu = 0;
+    for (const auto& guarantee : guarantees) mu = std::max(mu, guarantee.mu);
+    return mu;
+}
+
+double largest_epsilon(const std::vector<Guarantee>& guarantees) {
+    double epsilon = 0;
+    for (const auto& guarantee : guarantees) epsilon = std::max(epsilon, guarantee.epsilon);
+    return epsilon;
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+}  // namespace
+
+BuiltTopography build_topography(const GraphConfig& config) {
+    std::vector<std::string> notes;
+    std::string description;
+    std::optional<Graph> graph;
+    if (config.file) {
+        LoadedGraph loaded = read_edge_list(*config.file);
+        description = fmt::format("file {}", *config.file);
+        if (loaded.report.components > 1)
+            notes.push_back(fmt::format(
+                "{}: {} components; using the largest, {} of {} agents and {} of {} edges",
+                *config.file,
+                loaded.report.components,
+                loaded.report.agents,
+                loaded.report.labels,
+                loaded.graph.edges().size(),
+                loaded.report.edges));
+        graph = std::move(loaded.graph);
+    } else {
+        GeneratedGraph generated = make_topology(config.topology);
+        description = name_of(config.topology.topology);
+        if (config.topology.topology == Topology::erdos_renyi)
+            description += fmt::format(" p={} (graph seed {})",
+                                       config.topology.edge_probability,
+                                       config.topology.graph_seed);
+        if (generated.attempts > 1)
+            notes.push_back(fmt::format("the first {} draws were not connected; using draw {}",
+                                        generated.attempts - 1,
+                                        generated.attempts));
+        graph = std::move(generated.graph);
+    }
+    if (!graph->connected())
+        throw ConfigError(
+            "graph: it is not connected; agents in different parts could never agree");
+    MixingMatrix mixing = make_mixing(*graph, config.mixing);
+    return {{std::move(*graph), std::move(mixing)}, std::move(description), std::move(notes)};
+}
+
+std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents) {
+    if (!find_mechanism("mechanism", config.mechanism).needs_budget && !config.plan_file)
+        return std::vector<PrivacyBudget>(static_cast<std::size_t>(agents),
+                                          {0, config.delta, config.calibration, 0});
+    if (!config.budgets_file)
+        return std::vector<PrivacyBudget>(
+            static_cast<std::size_t>(agents),
+            make_budget(config.epsilon, config.delta, config.calibration));
+    std::vector<PrivacyBudget> budgets;
+    for (const double epsilon : read_epsilons(*config.budgets_file, agents))
+        budgets.push_back(make_budget(epsilon, config.delta, config.calibration));
+    return budgets;
+}
+
+std::vector<Exposure> build_exposures(const PlanConfig& config,
+                                      int agents,
+                                      const std::vector<Eigen::Index>& records) {
+    std::vector<Exposure> exposures;
+    for (int u = 0; u < agents; ++u)
+        exposures.push_back(
+            agent_exposure(config.adjacency,
+                           config.participation,
+                           config.clip_norm,
+                           config.rounds,
+                           records.empty() ? 0 : records[static_cast<std::size_t>(u)],
+                           config.batch_size));
+    return exposures;
+}
+
+PlannedNoise plan_noise(const PlanConfig& config,
+                        const Topography& topography,
+                        const std::vector<Exposure>& exposures,
+                        const std::vector<PrivacyBudget>& budgets) {
+    const auto start = std::chrono::steady_clock::now();
+    DesignInput input;
+    input.graph = &topography.graph;
+    input.mixing = &topography.mixing;
+    input.utility = config.utility;
+    input.rounds = config.rounds;
+    input.variance_cap = config.variance_cap;
+    PlannedNoise planned;
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    const bool budgeted = mechanism.needs_budget || config.plan_file.has_value();
+    if (budgeted) {
+        planned.kappa.resize(static_cast<Eigen::Index>(exposures.size()));
+        for (std::size_t u = 0; u < exposures.size(); ++u)
+            planned.kappa(static_cast<Eigen::Index>(u)) = precision_limit(budgets[u], exposures[u]);
+        input.kappa = planned.kappa;
+    }
+    if (config.plan_file) {
+        planned.solved = false;
+        NoisePlan& plan = planned.design.plan;
+        plan = plan_from_json(read_file(*config.plan_file), *config.plan_file);
+        if (plan.agents != topography.graph.agents())
+            throw ConfigError(fmt::format("plan: {} is made for {} agents, the graph has {}",
+                                          *config.plan_file,
+                                          plan.agents,
+                                          topography.graph.agents()));
+        const MixingMatrix mixing = plan.aggregation == Aggregation::trusted_mean
+                                        ? MixingMatrix::average(plan.agents)
+                                        : topography.mixing;
+        planned.design.objective = utility_matrix(mixing, config.utility, config.rounds)
+                                       .cwiseProduct(spatial_covariance(plan))
+                                       .sum() *
+                                   planned.kappa.minCoeff();
+        planned.design.lower_bound = std::nan("");
+    } else {
+        planned.design = mechanism.design(input);
+    }
+    planned.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (budgeted) {
+        planned.ldp_objective = design_ldp(input).objective;
+        planned.cdp_objective = design_cdp(input).objective;
+    }
+    return planned;
+}
+
+std::string plan_report_json(const PlannedNoise& planned,
+                             const PlanConfig& config,
+                             const std::vector<Exposure>& exposures,
+                             const std::vector<PrivacyBudget>& budgets) {
+    const NoisePlan& plan = planned.design.plan;
+    const auto guaranteed = guarantees(plan, {}, exposures, budgets.front().delta);
+    const Eigen::MatrixXd covariance = spatial_covariance(plan);
+    const Eigen::VectorXd variances = covariance.diagonal();
+    const double mu = largest_mu(guaranteed);
+    Json json;
+    json["mechanism"] = plan.mechanism;
+    json["agents"] = plan.agents;
+    json["utility"] = name_of(config.utility);
+    json["calibration"] = name_of(config.calibration);
+    json["adjacency"] = name_of(config.adjacency);
+    json["participation"] = name_of(config.participation);
+    json["rounds"] = config.rounds;
+    json["kappa"] = planned.kappa.size() > 0 ? number(planned.kappa.minCoeff()) : Json();
+    json["mu"] = number(mu);
+    json["objective"] = planned.design.objective;
+    json["lower_bound"] = number(planned.design.lower_bound);
+    json["relative_gap"] = number(planned.design.relative_gap());
+    json["capped"] = planned.design.capped;
+    json["ldp_objective"] = planned.ldp_objective;
+    json["cdp_objective"] = planned.cdp_objective;
+    json["independent_variance"] = symmetric_eigenvalues(covariance)(0);
+    json["max_variance"] = variances.maxCoeff();
+    json["noise_std"] = {{"min", std::sqrt(variances.minCoeff())},
+                         {"max", std::sqrt(variances.maxCoeff())}};
+    json["streams_per_agent"] = plan.streams_per_agent();
+    json["sensitivity"] = exposures.front().sensitivity;
+    json["sensitivity_squared"] = exposures.front().temporal_sensitivity;
+    json["epsilon"] = number(largest_epsilon(guaranteed));
+    json["infinite"] = !std::isfinite(mu);
+    json["epsilon_target"] = plan.noiseless() ? Json() : Json(budgets.front().epsilon);
+    json["delta"] = budgets.front().delta;
+    json["per_agent"] = Json::array();
+    for (std::size_t u = 0; u < exposures.size(); ++u) {
+        const auto i = static_cast<Eigen::Index>(u);
+        json["per_agent"].push_back(
+            {{"agent", u},
+             {"kappa", planned.kappa.size() > 0 ? Json(planned.kappa(i)) : Json()},
+             {"mu", number(guaranteed[u].mu)},
+             {"epsilon", number(guaranteed[u].epsilon)},
+             {"noise_std", std::sqrt(variances(i))},
+             {"sensitivity", exposures[u].sensitivity},
+             {"sensitivity_squared", exposures[u].temporal_sensitivity}});
+    }
+    json["plan_hash"] = to_hex(plan.hash());
+    json["seconds"] = planned.seconds;
+    return json.dump(2) + "\n";
+}
+
+std::string plan_report_text(const PlannedNoise& planned,
+                             const PlanConfig& config,
+                             const std::vector<Exposure>& exposures,
+                             const std::vector<PrivacyBudget>& budgets) {
+    const NoisePlan& plan = planned.design.plan;
+    const Design& design = planned.design;
+    std::string text =
+        fmt::format("plan       {} for {} agents{}\n",
+                    plan.mechanism,
+                    plan.agents,
+                    planned.solved ? fmt::format(", solved in {:.3g} s", planned.seconds)
+                                   : fmt::format(", from {}", *config.plan_file));
+    const Ledger ledger(
+        plan, exposures, budgets, config.adjacency, config.participation, config.rounds, false);
+    if (plan.noiseless()) {
+        text += "noise      none: epsilon is infinite\n";
+    } else {
+        const auto guaranteed = guarantees(plan, {}, exposures, budgets.front().delta);
+        const Eigen::VectorXd variances = spatial_covariance(plan).diagonal();
+        text += fmt::format(
+            "budget     epsilon {:.6g} at delta {:g}, {} calibration: mu {:.6g}; adjacency {}, "
+            "participation {}, {} rounds\n",
+            budgets.front().epsilon,
+            budgets.front().delta,
+            name_of(budgets.front().calibration),
+            largest_mu(guaranteed),
+            name_of(config.adjacency),
+            name_of(config.participation),
+            config.rounds);
+        text += fmt::format(
+            "noise      std {:.4g} to {:.4g} a coordinate on gradients clipped to {:g}; {} "
+            "stream{} an agent at most\n",
+            plan.aggregation == Aggregation::trusted_mean ? std::sqrt(variances.maxCoeff())
+                                                          : std::sqrt(variances.minCoeff()),
+            std::sqrt(variances.maxCoeff()),
+            config.clip_norm,
+            plan.streams_per_agent(),
+            plan.streams_per_agent() == 1 ? "" : "s");
+        text += fmt::format(
+            "survives   {:.6g} (utility {}, at kappa 1); ldp {:.6g}, trusted aggregator {:.6g}\n",
+            design.objective,
+            name_of(config.utility),
+            planned.ldp_objective,
+            planned.cdp_objective);
+        text += fmt::format(
+            "           {:.3g} times less than ldp, {:.3g} times the trusted aggregator's\n",
+            planned.ldp_objective / design.objective,
+            design.objective / planned.cdp_objective);
+        if (std::isfinite(design.lower_bound))
+            text += fmt::format("optimal    certified to {:.2g} relative{}\n",
+                                std::max(0.0, design.relative_gap()),
+                                design.capped
+                                    ? fmt::format(" (R_uu is capped at {:g}/kappa: without a cap "
+                                                  "the optimum would diverge)",
+                                                  config.variance_cap)
+                                    : "");
+        text += fmt::format(
+            "protected  against an eavesdropper on all messages: every agent, epsilon {:.6g}\n",
+            largest_epsilon(guaranteed));
+        if (plan.agents > 1 && plan.agents <= 128) {
+            const auto worst = worst_curious_agent(plan, exposures, budgets.front().delta);
+            text += std::isfinite(worst->guarantee.mu)
+                        ? fmt::format(
+                              "curious    agent {} learns most, about agent {}: epsilon {:.6g}\n",
+                              worst->observer,
+                              worst->target,
+                              worst->guarantee.epsilon)
+                        : fmt::format(
+                              "curious    NOT protected: agent {} can remove all noise of agent {} "
+                              "(epsilon infinite)\n",
+                              worst->observer,
+                              worst->target);
+        }
+    }
+    for (const auto& statement : ledger.statements()) text += "note       " + statement + "\n";
+    return text;
+}
+
+}  // namespace sotto

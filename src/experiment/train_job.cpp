@@ -1,0 +1,484 @@
+#include "sotto/experiment/train_job.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/names.hpp"
+#include "sotto/experiment/run_directory.hpp"
+#include "sotto/experiment/task.hpp"
+#include "sotto/privacy/gdp.hpp"
+#include "sotto/privacy/ledger.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+double since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double peak_memory_mib() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+std::string host_name() {
+    char name[256] = {};
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+/// Lets all processes agree to stop after the same round. A process that wants to stop raises a
+/// flag that travels with a non-blocking maximum, started every few rounds and collected before the
+/// next one starts; the distance adapts to the time of a round, so that the answer takes about 0.1
+/// s and costs nothing.
+class StopVote {
+  public:
+    StopVote(Network& network, const std::function<bool()>& requested)
+        : network_(network), requested_(requested) {}
+
+    /// After every round. True: all processes stop here.
+    bool after_round() {
+        if (--rounds_left_ > 0) return false;
+        const double round_seconds = since(started_) / static_cast<double>(interval_);
+        bool stop = false;
+        if (pending_) {
+            const auto votes = network_.end_maximum();
+            pending_ = false;
+            stop = votes[0] > 0;
+            interval_ = std::clamp(static_cast<long>(0.05 / std::max(votes[1], 1e-6)), 1L, 256L);
+        }
+        if (!stop) begin(round_seconds);
+        return stop;
+    }
+    /// Completes a vote that is under way; all processes call it after the last round.
+    void finish() {
+        if (pending_) (void)network_.end_maximum();
+        pending_ = false;
+    }
+
+  private:
+    void begin(double round_seconds) {
+        const std::array<double, 2> vote{requested_() ? 1.0 : 0.0, round_seconds};
+        network_.begin_maximum(vote);
+        pending_ = true;
+        rounds_left_ = interval_;
+        started_ = Clock::now();
+    }
+    Network& network_;
+    const std::function<bool()>& requested_;
+    bool pending_ = false;
+    long interval_ = 1, rounds_left_ = 1;
+    Clock::time_point started_ = Clock::now();
+};
+
+std::vector<LocalAgent> build_agents(const TrainConfig& config,
+                                     Network& network,
+                                     LocalTask& task,
+                                     const std::vector<Exposure>& exposures) {
+    std::vector<LocalAgent> agents;
+    const auto local = network.local_agents();
+    for (std::size_t a = 0; a < local.size(); ++a) {
+        const int id = local[a];
+        const Eigen::Index records = task.objectives[a]->records();
+        const Exposure& exposure = exposures[static_cast<std::size_t>(id)];
+        // Adjacency agent does not depend on the batch, so a small shard may use all it has.
+        const Eigen::Index batch = std::min(records, exposure.batch_size);
+        agents.push_back({id,
+                          std::move(task.objectives[a]),
+                          config.plan.participation.cycle > 1
+                              ? BatchSampler::cyclic(
+                                    records, config.plan.participation.cycle, config.task.seed, id)
+                              : BatchSampler::uniform(records, batch, config.task.seed, id),
+                          exposure.batch_size});
+    }
+    return agents;
+}
+
+/// Key rings for estimating time: throw-away keys, nothing drawn from them is ever sent.
+std::vector<KeyRing> throw_away_rings(Network& network, const NoisePlan& plan) {
+    std::vector<KeyRing> rings;
+    for (const int agent : network.local_agents()) {
+        KeyRing& ring = rings.emplace_back(agent);
+        for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+            const auto& members = plan.groups[g].members;
+            if (std::binary_search(members.begin(), members.end(), agent))
+                ring.add(static_cast<int>(g), SecretKey::random());
+        }
+    }
+    return rings;
+}
+
+RunEstimate estimate_run(const TrainConfig& config,
+                         Network& network,
+                         const Topography& topography,
+                         const NoisePlan& plan,
+                         std::vector<LocalAgent>& agents,
+                         const Eigen::VectorXd& initial) {
+    const auto count = static_cast<Eigen::Index>(agents.size());
+    NoiseSource noise(plan, throw_away_rings(network, plan), config.threads);
+    Eigen::MatrixXd vectors = Eigen::MatrixXd::Zero(initial.size(), count);
+    Eigen::MatrixXd mixed = vectors;
+    std::vector<Outgoing> outgoing(agents.size());
+    for (Eigen::Index a = 0; a < count; ++a)
+        outgoing[static_cast<std::size_t>(a)].to_all = mixed.col(a).data();
+    constexpr int repetitions = 5;
+    (void)network.maximum(0);  // start together
+    const auto start = Clock::now();
+    for (int i = 0; i < repetitions; ++i) {
+        for (Eigen::Index a = 0; a < count; ++a) {
+            LocalAgent& agent = agents[static_cast<std::size_t>(a)];
+            agent.objective->mean_gradient(
+                initial, agent.batches.rows(static_cast<std::uint64_t>(i)), vectors.col(a));
+        }
+        noise.draw(0, static_cast<std::uint64_t>(i), vectors);
+        network.exchange({i, 0}, outgoing, initial.size(), [](auto, auto, auto, auto) {});
+    }
+    RunEstimate estimate;
+    estimate.seconds_per_round = network.maximum(since(start)) / repetitions;
+    std::int64_t received = 0;
+    if (network.processes() > 1)
+        for (const auto& agent : agents) received += topography.graph.degree(agent.id);
+    estimate.memory_mib = network.maximum(static_cast<double>(Trainer::memory_bytes(
+                              initial.size(), count, received, noise.streams()))) /
+                          (1024.0 * 1024.0);
+    return estimate;
+}
+
+std::string manifest_json(Network& network,
+                          const Topography& topography,
+                          const NoisePlan& plan,
+                          const std::string& graph_description,
+                          const std::string& task_description,
+                          const std::vector<std::string>& process_notes) {
+    Json json;
+    json["format"] = "sotto-manifest";
+    json["version"] = build_version();
+    json["commit"] = build_commit();
+    json["compiler"] = build_compiler();
+    json["processes"] = network.processes();
+    json["agents"] = network.agents();
+    json["graph"] = graph_description;
+    json["graph_hash"] = to_hex(topography.graph.hash());
+    json["mixing_hash"] = to_hex(topography.mixing.hash());
+    json["plan_hash"] = to_hex(plan.hash());
+    json["task"] = task_description;
+    json["hosts"] = Json::array();
+    json["seed_commitments"] = Json::array();
+    for (const auto& note : process_notes) {
+        const Json parsed = Json::parse(note);
+        json["hosts"].push_back(parsed.at("host"));
+        for (const auto& commitment : parsed.at("commitments"))
+            json["seed_commitments"].push_back(commitment);
+        json["network"] = parsed.at("network");
+    }
+    return json.dump(2) + "\n";
+}
+
+/// Host and seed commitments (BLAKE2b of each held seed: binding, and hiding since a seed has 256
+/// random bits) of this process.
+std::string process_note(const Network& network, const std::vector<KeyRing>& rings) {
+    Json note;
+    note["host"] = host_name();
+    note["network"] = network.description();
+    note["commitments"] = Json::array();
+    for (const auto& ring : rings)
+        for (const int group : ring.groups()) {
+            Hasher hasher("sotto.seed-commitment.v1");
+            hasher.add_bytes(ring.seed(group).bytes());
+            note["commitments"].push_back(
+                {{"agent", ring.agent()}, {"group", group}, {"blake2b", to_hex(hasher.finish())}});
+        }
+    return note.dump();
+}
+
+/// Rounds, evaluations, ledger: everything after the bootstrap.
+class TrainingLoop {
+  public:
+    TrainingLoop(const TrainConfig& config,
+                 Network& network,
+                 TrainingObserver& observer,
+                 const std::function<bool()>& stop_requested,
+                 Trainer& trainer,
+                 const Ledger& ledger,
+                 RunDirectory& directory,
+                 TrainResult& result)
+        : config_(config),
+          network_(network),
+          observer_(observer),
+          trainer_(trainer),
+          ledger_(ledger),
+          directory_(directory),
+          result_(result),
+          vote_(network, stop_requested),
+          every_(config.evaluate_every > 0 ? config.evaluate_every
+                                           : std::max(1L, config.plan.rounds / 50)) {}
+
+    void run() {
+        minimum_ = minimum_of_average(network_, trainer_.agents(), config_.l2, config_.threads);
+        evaluate_now(0);
+        const long rounds = config_.plan.rounds;
+        bool stopped = false;
+        auto start = Clock::now();
+        while (result_.rounds < rounds && !stopped) {
+            trainer_.run_round(result_.rounds);
+            ++result_.rounds;
+            if (network_.process() == 0) observer_.on_round(result_.rounds, rounds);
+            stopped = vote_.after_round();
+            if (result_.rounds % every_ == 0 && result_.rounds < rounds && !stopped) {
+                result_.loop_seconds += since(start);
+                evaluate_now(result_.rounds);
+                start = Clock::now();
+            }
+        }
+        vote_.finish();
+        result_.loop_seconds += since(start);
+        result_.interrupted = result_.rounds < rounds;
+        evaluate_now(result_.rounds);
+    }
+
+  private:
+    void evaluate_now(long round) {
+        const auto start = Clock::now();
+        result_.evaluation = evaluate(
+            network_, trainer_.agents(), trainer_.models(), config_.l2, minimum_, config_.threads);
+        result_.evaluate_seconds += since(start);
+        if (network_.process() == 0) {
+            const double epsilon = ledger_.epsilon_after(round);
+            directory_.append_metrics(
+                round, epsilon, result_.evaluation, result_.loop_seconds, trainer_.seconds());
+            observer_.on_evaluation(round, epsilon, result_.evaluation);
+        }
+    }
+
+    const TrainConfig& config_;
+    Network& network_;
+    TrainingObserver& observer_;
+    Trainer& trainer_;
+    const Ledger& ledger_;
+    RunDirectory& directory_;
+    TrainResult& result_;
+    StopVote vote_;
+    long every_;
+    std::optional<double> minimum_;
+};
+
+void gather_statistics(Network& network, const Trainer& trainer, TrainResult& result) {
+    Eigen::MatrixXd local = Eigen::MatrixXd::Zero(5, trainer.models().cols());
+    const PhaseSeconds& phases = trainer.seconds();
+    local.col(0) << phases.gradient, phases.noise, phases.exchange, phases.mix,
+        static_cast<double>(network.bytes_sent());
+    const Eigen::VectorXd sum = network.sum_over_agents(local);
+    const double processes = network.processes();
+    result.phases = {
+        sum(0) / processes, sum(1) / processes, sum(2) / processes, sum(3) / processes};
+    result.bytes_sent = static_cast<std::int64_t>(sum(4));
+    result.loop_seconds = network.maximum(result.loop_seconds);
+    result.peak_memory_mib = network.maximum(peak_memory_mib());
+}
+
+}  // namespace
+
+TrainResult run_training(const TrainConfig& config,
+                         Network& network,
+                         TrainingObserver& observer,
+                         const std::function<bool()>& stop_requested) {
+    const auto start = Clock::now();
+    const bool leader = network.process() == 0;
+    TrainResult result;
+    result.agents = network.agents();
+    result.processes = network.processes();
+    result.delta = config.plan.delta;
+    result.dry_run = config.dry_run;
+
+    // Bootstrap: process 0 builds what is public, everybody checks it.
+    std::optional<BuiltTopography> built;
+    network.agree([&] {
+        require_positive("step-size", config.steps.step_size);
+        require_positive("clip-norm", config.plan.clip_norm);
+        require_in_range("l2", config.l2, 0, 1e6);
+        require_in_range("eval-every", static_cast<double>(config.evaluate_every), 0, 1e12);
+        require_in_range("rounds", static_cast<double>(config.plan.rounds), 1, 1e12);
+        require_in_range("batch-size", static_cast<double>(config.plan.batch_size), 1, 1e12);
+        if (!leader) return;
+        built = build_topography(config.graph);
+        if (built->topography.graph.agents() != network.agents())
+            throw ConfigError(fmt::format(
+                "agents: the graph ({}) has {}, but there are {} {}",
+                built->description,
+                built->topography.graph.agents(),
+                network.agents(),
+                network.processes() > 1 ? "MPI ranks (every rank is one agent)" : "agents"));
+    });
+    const Topography topography =
+        share_topography(network, built ? std::optional(built->topography) : std::nullopt);
+    LocalTask task = build_task(config.task, network);
+    std::vector<Exposure> exposures;
+    std::vector<PrivacyBudget> budgets;
+    std::optional<PlannedNoise> planned;
+    network.agree([&] {
+        if (!task.has_records && config.plan.adjacency != Adjacency::agent)
+            throw ConfigError(fmt::format(
+                "adjacency: '{}' needs a task with records; task '{}' has none (allowed: agent)",
+                name_of(config.plan.adjacency),
+                config.task.task));
+        exposures = build_exposures(config.plan, network.agents(), task.records);
+        budgets = build_budgets(config.plan, network.agents());
+        if (leader) planned = plan_noise(config.plan, topography, exposures, budgets);
+    });
+    const NoisePlan plan =
+        share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
+    verify_agreement(network, topography, plan, exposures, budgets);
+    result.mechanism = plan.mechanism;
+    if (planned) result.plan_seconds = planned->seconds;
+    std::vector<LocalAgent> agents = build_agents(config, network, task, exposures);
+    network.connect(topography.graph);
+    const std::string report =
+        leader ? plan_report_text(*planned, config.plan, exposures, budgets) : std::string();
+    const Ledger ledger(plan,
+                        exposures,
+                        budgets,
+                        config.plan.adjacency,
+                        config.plan.participation,
+                        config.plan.rounds,
+                        config.noise_seed.has_value());
+    if (config.dry_run) {
+        result.estimate = estimate_run(config, network, topography, plan, agents, task.initial);
+        result.mu = ledger.mu_after(config.plan.rounds);
+        result.epsilon = ledger.epsilon_after(config.plan.rounds);
+        result.total_seconds = since(start);
+        if (leader) observer.on_start(*planned, *built, task.description, report, &result.estimate);
+        return result;
+    }
+
+    std::optional<RunDirectory> directory;
+    network.agree([&] {
+        if (!leader) return;
+        directory = RunDirectory::create(config.run_directory.value_or(""), plan.mechanism);
+        directory->write("config.ini", config.resolved_ini);
+        directory->write("plan.json", to_json(plan));
+        directory->write("ledger.json", ledger.to_json(Ledger::Status::running, 0));
+    });
+    result.run_directory = network.broadcast(leader ? directory->path().string() : std::string());
+    if (!leader) directory = RunDirectory::existing(result.run_directory);
+
+    const std::vector<KeyRing> rings = distribute_seeds(network, plan, config.noise_seed);
+    const auto notes = network.all_gather(process_note(network, rings));
+    network.agree([&] {
+        if (leader)
+            directory->write(
+                "manifest.json",
+                manifest_json(
+                    network, topography, plan, built->description, task.description, notes));
+    });
+    if (leader) observer.on_start(*planned, *built, task.description, report, nullptr);
+
+    TrainerOptions options;
+    options.clip_norm = config.plan.clip_norm;
+    options.adjacency = config.plan.adjacency;
+    options.steps = config.steps;
+    options.l2 = config.l2;
+    options.threads = config.threads;
+    Trainer trainer(network,
+                    MixingSchedule({topography.mixing}),
+                    plan,
+                    NoiseSource(plan, rings, config.threads),
+                    std::move(agents),
+                    task.initial,
+                    options);
+    try {
+        TrainingLoop(config, network, observer, stop_requested, trainer, ledger, *directory, result)
+            .run();
+        for (Eigen::Index a = 0; a < trainer.models().cols(); ++a)
+            directory->write_model(trainer.agents()[static_cast<std::size_t>(a)].id,
+                                   trainer.models().col(a));
+    } catch (const std::exception& failure) {
+        // Messages of a started round may have left: the ledger keeps counting all planned rounds.
+        if (leader)
+            directory->write("ledger.json", ledger.to_json(Ledger::Status::failed, result.rounds));
+        if (network.processes() == 1) throw;
+        const auto* known = dynamic_cast<const Error*>(&failure);
+        std::fprintf(stderr,
+                     "sotto: rank %d, round %ld: %s\n",
+                     network.process(),
+                     result.rounds,
+                     failure.what());
+        std::fflush(stderr);
+        network.abort(known != nullptr ? known->exit_code() : ExitCode::other);
+    }
+    gather_statistics(network, trainer, result);
+    result.mu = ledger.mu_after(result.rounds);
+    result.epsilon = ledger.epsilon_after(result.rounds);
+    result.total_seconds = since(start);
+    network.agree([&] {
+        if (!leader) return;
+        directory->write("ledger.json",
+                         ledger.to_json(result.interrupted ? Ledger::Status::interrupted
+                                                           : Ledger::Status::completed,
+                                        result.rounds));
+        directory->write("summary.json", summary_json(result, config));
+    });
+    return result;
+}
+
+std::string summary_json(const TrainResult& result, const TrainConfig& config) {
+    Json json;
+    json["mechanism"] = result.mechanism;
+    json["agents"] = result.agents;
+    json["processes"] = result.processes;
+    json["rounds"] = result.rounds;
+    json["interrupted"] = result.interrupted;
+    json["epsilon"] = number(result.epsilon);
+    json["infinite"] = !std::isfinite(result.epsilon);
+    json["mu"] = number(result.mu);
+    json["delta"] = result.delta;
+    json["utility"] = name_of(config.plan.utility);
+    json["step_size"] = config.steps.step_size;
+    if (result.dry_run) {
+        json["dry_run"] = true;
+        json["memory_mib"] = result.estimate.memory_mib;
+        json["seconds_per_round"] = result.estimate.seconds_per_round;
+        json["seconds_estimated"] =
+            result.estimate.seconds_per_round * static_cast<double>(config.plan.rounds);
+        return json.dump(2) + "\n";
+    }
+    const Evaluation& evaluation = result.evaluation;
+    json["test_loss"] = number(evaluation.test_loss);
+    json["test_loss_worst"] = number(evaluation.test_loss_worst);
+    json["test_loss_mean_model"] = number(evaluation.test_loss_mean_model);
+    json["test_accuracy"] = number(evaluation.test_accuracy);
+    json["test_accuracy_mean_model"] = number(evaluation.test_accuracy_mean_model);
+    json["train_loss_mean_model"] = number(evaluation.train_loss_mean_model);
+    json["optimality_gap"] = number(evaluation.optimality_gap);
+    json["optimality_gap_agents"] = number(evaluation.optimality_gap_agents);
+    json["consensus_distance"] = number(evaluation.consensus_distance);
+    json["seconds"] = {{"plan", result.plan_seconds},
+                       {"gradient", result.phases.gradient},
+                       {"noise", result.phases.noise},
+                       {"exchange", result.phases.exchange},
+                       {"mix", result.phases.mix},
+                       {"loop", result.loop_seconds},
+                       {"evaluate", result.evaluate_seconds},
+                       {"total", result.total_seconds}};
+    json["bytes_sent"] = result.bytes_sent;
+    json["peak_memory_mib"] = result.peak_memory_mib;
+    json["run_directory"] = result.run_directory;
+    return json.dump(2) + "\n";
+}
+
+}  // namespace sotto
