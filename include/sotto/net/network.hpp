@@ -106,8 +106,15 @@ class Network {
         } catch (...) {
             failure = Error(ExitCode::other, "unknown error");
         }
-        agree_on(failure);
+        try {
+            agree_on(failure);
+        } catch (...) {
+            failed_together_ = true;
+            throw;
+        }
     }
+    /// True once `agree` has thrown: every process knows, and may end in an orderly way. LOCAL.
+    [[nodiscard]] bool failed_together() const { return failed_together_; }
 
     /// Ends all processes at once because this one cannot go on; prints nothing. Does not return.
     [[noreturn]] virtual void abort(ExitCode code) = 0;
@@ -115,6 +122,9 @@ class Network {
   protected:
     /// Throws the failure of the lowest failing process on every process; returns if none failed.
     virtual void agree_on(const std::optional<Error>& local_failure) = 0;
+
+  private:
+    bool failed_together_ = false;
 };
 
 }  // namespace sotto

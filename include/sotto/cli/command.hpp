@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/cli/options.hpp"
+
+namespace sotto::cli {
+
+/// One sub-command. A new command is one file and one line in the table of command.cpp.
+struct Command {
+    std::string name;
+    std::string summary;  ///< one line
+    std::string example;  ///< shown at the end of its help
+    std::vector<OptionGroup> (*options)();
+    bool parallel = false;  ///< takes part in an MPI job; others run on rank 0 only
+    /// @return exit code. @throws Error.
+    int (*run)(const std::vector<std::string>& arguments) = nullptr;
+};
+
+[[nodiscard]] const std::vector<Command>& commands();
+[[nodiscard]] const Command& command_named(std::string_view name);
+[[nodiscard]] std::string help_for(const Command& command);
+
+/// Writes the JSON object where --json says, if it is there.
+void write_json(const ParsedOptions& options, const std::string& json);
+/// Where text for people goes: standard error when the JSON object has standard output, else
+/// standard output; nowhere with --quiet.
+[[nodiscard]] std::FILE* report_stream(const ParsedOptions& options);
+
+// One file each.
+[[nodiscard]] Command graph_command();
+[[nodiscard]] Command plan_command();
+[[nodiscard]] Command train_command();
+
+/// The whole program: parses the command, prints one line per error, returns the exit code.
+[[nodiscard]] int run_program(const std::vector<std::string>& arguments);
+
+}  // namespace sotto::cli

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sotto/experiment/config.hpp"
+
+namespace sotto::cli {
+
+/// One option as the user sees it. Values are kept as text and checked by their readers, so that
+/// every message names the option, the value, and what is allowed.
+struct Option {
+    std::string name;
+    std::string default_text;  ///< empty: no default
+    std::string help;
+    enum class Kind {
+        value,
+        flag,   ///< no value
+        output  ///< value may be left out: then "-", standard output
+    } kind = Kind::value;
+    bool reproduces_run = true;  ///< belongs into a run's config.ini
+};
+
+struct OptionGroup {
+    std::string title;
+    std::vector<Option> options;
+};
+
+[[nodiscard]] OptionGroup graph_options();
+[[nodiscard]] OptionGroup plan_options();
+[[nodiscard]] OptionGroup task_options();
+[[nodiscard]] OptionGroup run_options();
+/// --json, --config, --quiet, --help.
+[[nodiscard]] OptionGroup common_options();
+
+/// Options of one command, from the command line and, where --config names a file, from there (the
+/// command line wins).
+class ParsedOptions {
+  public:
+    /// @throws ConfigError for an option or configuration key that does not exist (with the nearest
+    /// one), a missing value, or stray words; DataError if the file cannot be read.
+    ParsedOptions(const std::vector<OptionGroup>& groups,
+                  const std::vector<std::string>& arguments);
+
+    [[nodiscard]] bool has(const std::string& name) const { return values_.contains(name); }
+    /// Set by the user, not by default.
+    [[nodiscard]] bool given(const std::string& name) const;
+    [[nodiscard]] bool flag(const std::string& name) const;
+    [[nodiscard]] const std::string& text(const std::string& name) const;
+    [[nodiscard]] double real(const std::string& name) const;
+    /// @throws ConfigError unless minimum <= value.
+    [[nodiscard]] long integer(const std::string& name, long minimum) const;
+    /// Replaces a default by what it came to mean in this run.
+    void resolve(const std::string& name, const std::string& text) { values_[name].text = text; }
+    /// Every option of the run with its value, as an INI file that starts it again.
+    [[nodiscard]] std::string as_ini() const;
+
+  private:
+    struct Value {
+        std::string text;
+        bool given = false;
+    };
+    std::vector<OptionGroup> groups_;
+    std::map<std::string, Value> values_;
+};
+
+[[nodiscard]] std::string help_text(const std::vector<OptionGroup>& groups);
+
+[[nodiscard]] GraphConfig read_graph_config(const ParsedOptions& options);
+[[nodiscard]] PlanConfig read_plan_config(const ParsedOptions& options);
+[[nodiscard]] TrainConfig read_train_config(const ParsedOptions& options);
+
+}  // namespace sotto::cli

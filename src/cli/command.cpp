@@ -1,0 +1,118 @@
+#include "sotto/cli/command.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/experiment/run_directory.hpp"
+#include "sotto/net/mpi_network.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+std::string program_help() {
+    std::string text =
+        "sotto: private peer-to-peer training over MPI\n\n"
+        "usage: sotto <command> [options]\n"
+        "       mpirun -n 20 sotto train [options]     every rank is one agent\n\n"
+        "commands:\n";
+    for (const auto& command : commands())
+        text += fmt::format("  {:<8} {}\n", command.name, command.summary);
+    text +=
+        "\n`sotto <command> --help` lists the options of a command. `sotto --version` prints the "
+        "version.\n"
+        "exit codes: 0 done, 1 other, 2 usage or configuration, 3 data, 4 privacy refused, 5 "
+        "network or "
+        "peer, 6 audit inconsistent\n\n"
+        "example: sotto train --mechanism corn --epsilon 10\n";
+    return text;
+}
+
+int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment& launch) {
+    const bool speaks = launch.rank == 0;
+    if (arguments.empty() || arguments.front() == "--help" || arguments.front() == "-h" ||
+        arguments.front() == "help") {
+        if (speaks) fmt::print("{}", program_help());
+        return static_cast<int>(arguments.empty() ? ExitCode::usage : ExitCode::ok);
+    }
+    if (arguments.front() == "--version") {
+        if (speaks)
+            fmt::print("sotto {} (commit {}, {}, eigenvalues by {})\n",
+                       build_version(),
+                       build_commit(),
+                       build_compiler(),
+                       eigen_backend());
+        return 0;
+    }
+    const Command& command = command_named(arguments.front());
+    const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+    if (std::find(rest.begin(), rest.end(), "--help") != rest.end()) {
+        if (speaks) fmt::print("{}", help_for(command));
+        return 0;
+    }
+    if (!command.parallel && !speaks) return 0;
+    return command.run(rest);
+}
+
+}  // namespace
+
+const std::vector<Command>& commands() {
+    static const std::vector<Command> table{graph_command(), plan_command(), train_command()};
+    return table;
+}
+
+const Command& command_named(std::string_view name) {
+    std::vector<std::string> names;
+    for (const auto& command : commands()) {
+        if (command.name == name) return command;
+        names.push_back(command.name);
+    }
+    throw unknown_name_error("command", name, names);
+}
+
+std::string help_for(const Command& command) {
+    return fmt::format("sotto {}: {}\n\nusage: sotto {} [options]\n{}\nexample: {}\n",
+                       command.name,
+                       command.summary,
+                       command.name,
+                       help_text(command.options()),
+                       command.example);
+}
+
+void write_json(const ParsedOptions& options, const std::string& json) {
+    if (!options.has("json")) return;
+    if (options.text("json") == "-") {
+        std::fputs(json.c_str(), stdout);
+        std::fflush(stdout);
+    } else {
+        write_file_atomically(options.text("json"), json);
+    }
+}
+
+std::FILE* report_stream(const ParsedOptions& options) {
+    if (options.flag("quiet")) return nullptr;
+    return options.has("json") && options.text("json") == "-" ? stderr : stdout;
+}
+
+int run_program(const std::vector<std::string>& arguments) {
+    const LaunchEnvironment launch = launch_environment();
+    try {
+        return dispatch(arguments, launch);
+    } catch (const Error& error) {
+        if (launch.rank == 0) fmt::print(stderr, "sotto: {}\n", error.what());
+        return static_cast<int>(error.exit_code());
+    } catch (const std::bad_alloc&) {
+        if (launch.rank == 0) fmt::print(stderr, "sotto: out of memory\n");
+        return static_cast<int>(ExitCode::other);
+    } catch (const std::exception& error) {
+        if (launch.rank == 0) fmt::print(stderr, "sotto: {}\n", error.what());
+        return static_cast<int>(ExitCode::other);
+    }
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,307 @@
+#include "sotto/cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/experiment/task.hpp"
+#include "sotto/noise/mechanism.hpp"
+
+namespace sotto::cli {
+
+namespace po = boost::program_options;
+
+OptionGroup graph_options() {
+    return {"Graph",
+            {{"topology", "erdos-renyi", join(topology_names(), ", ")},
+             {"agents", "20", "number of agents (under mpirun: the number of ranks)"},
+             {"edge-probability", "0.5", "erdos-renyi: probability of every edge, in (0, 1]"},
+             {"radius", "", "geometric: two agents nearer than this are joined"},
+             {"graph-seed", "0", "seed of random topologies"},
+             {"graph", "", "edge list FILE instead of a topology (plain or .gz)"},
+             {"mixing", "metropolis", join(mixing_names(), ", ") + ", or FILE (text or .npy)"}}};
+}
+
+OptionGroup plan_options() {
+    return {"Noise plan",
+            {{"mechanism", "corn", join(mechanism_names(), ", ")},
+             {"utility",
+              "horizon:200",
+              "what the noise plan minimises: one-step, horizon:H, trajectory, final"},
+             {"epsilon", "10", "privacy budget, > 0"},
+             {"delta", "1e-5", "privacy budget, in (0, 1)"},
+             {"calibration", "exact", "exact, rdp, paper"},
+             {"adjacency", "agent", "what is protected: agent, record, record-zero-out"},
+             {"clip-norm", "0.1", "L2 clip C of a gradient, > 0"},
+             {"rounds", "1000", "training rounds T"},
+             {"batch-size", "128", "records an agent uses a round"},
+             {"participation", "every", "every, cyclic:b (record adjacencies)"},
+             {"variance-cap", "1e4", "largest R_uu kappa_u where the optimum would diverge, > 1"},
+             {"budgets", "", "FILE with an epsilon for every agent"},
+             {"plan", "", "use the saved plan FILE instead of solving"}}};
+}
+
+OptionGroup task_options() {
+    return {"Task",
+            {{"task", "logistic", join(task_names(), ", ")},
+             {"data",
+              "synthetic",
+              "synthetic, or LIBSVM FILE[,FILE...], plain or .gz; %r is the agent's number"},
+             {"test-data", "", "LIBSVM FILE to test on, instead of splitting the data"},
+             {"test-fraction", "0.2", "part of the data to test on, in (0, 1)"},
+             {"partition", "dirichlet:10", "iid, dirichlet:ALPHA, by-label:k"},
+             {"step-size", "0.05", "eta, > 0"},
+             {"step-schedule", "constant", "constant, inverse-sqrt"},
+             {"l2", "0", "regularisation, added outside the clip"},
+             {"seed", "1", "data, partition, batches and initialisation; never noise"}}};
+}
+
+OptionGroup run_options() {
+    return {
+        "Run",
+        {{"eval-every", "0", "rounds between evaluations (0: fifty times a run)"},
+         {"run-directory",
+          "",
+          "DIR to write to (default runs/<time>-<mechanism>)",
+          Option::Kind::value,
+          false},
+         {"noise-seed", "", "reproducible noise: INSECURE, for experiments; the ledger says so"},
+         {"threads", "0", "threads of one process hosting many agents (0: all cores)"},
+         {"dry-run",
+          "",
+          "only print plan, epsilon, memory and estimated time",
+          Option::Kind::flag,
+          false}}};
+}
+
+OptionGroup common_options() {
+    return {"General",
+            {{"config",
+              "",
+              "INI FILE with any of these options; the command line wins",
+              Option::Kind::value,
+              false},
+             {"json",
+              "",
+              "write one JSON object to FILE, or to standard output with -",
+              Option::Kind::output,
+              false},
+             {"quiet", "", "no progress and no report", Option::Kind::flag, false},
+             {"help", "", "this text", Option::Kind::flag, false}}};
+}
+
+namespace {
+
+po::options_description description_of(const std::vector<OptionGroup>& groups) {
+    po::options_description all;
+    for (const auto& group : groups) {
+        po::options_description part(group.title);
+        for (const auto& option : group.options) {
+            if (option.kind == Option::Kind::flag) {
+                part.add_options()(option.name.c_str(), po::bool_switch(), option.help.c_str());
+            } else {
+                auto* value = po::value<std::string>()->value_name(
+                    option.kind == Option::Kind::output ? "FILE|-" : "VALUE");
+                if (option.kind == Option::Kind::output) value->implicit_value("-", "-");
+                if (!option.default_text.empty()) value->default_value(option.default_text);
+                part.add_options()(option.name.c_str(), value, option.help.c_str());
+            }
+        }
+        all.add(part);
+    }
+    return all;
+}
+
+std::vector<std::string> names_of(const std::vector<OptionGroup>& groups) {
+    std::vector<std::string> names;
+    for (const auto& group : groups)
+        for (const auto& option : group.options) names.push_back(option.name);
+    return names;
+}
+
+[[noreturn]] void throw_unknown(const std::string& where,
+                                const std::string& name,
+                                const std::vector<std::string>& allowed) {
+    std::string message = fmt::format("{}: there is no option '{}'", where, name);
+    if (const auto near = nearest_name(name, allowed))
+        message += fmt::format("; did you mean '{}'?", *near);
+    throw ConfigError(message);
+}
+
+/// "--json -" and a bare "--json": Boost takes "-" for a stray word, "--json=-" it understands.
+std::vector<std::string> normalised(const std::vector<std::string>& arguments) {
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (arguments[i] == "--json") {
+            const bool has_value = i + 1 < arguments.size() &&
+                                   (arguments[i + 1] == "-" || !arguments[i + 1].starts_with("-"));
+            result.push_back("--json=" + (has_value ? arguments[++i] : std::string("-")));
+        } else {
+            result.push_back(arguments[i]);
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+ParsedOptions::ParsedOptions(const std::vector<OptionGroup>& groups,
+                             const std::vector<std::string>& arguments)
+    : groups_(groups) {
+    const po::options_description description = description_of(groups);
+    const std::vector<std::string> names = names_of(groups);
+    po::variables_map map;
+    std::map<std::string, bool> given;
+    const auto note_given = [&](const po::parsed_options& parsed) {
+        for (const auto& option : parsed.options) given[option.string_key] = true;
+    };
+    try {
+        constexpr int style =
+            po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+        const po::parsed_options parsed = po::command_line_parser(normalised(arguments))
+                                              .options(description)
+                                              .style(style)
+                                              .allow_unregistered()
+                                              .run();
+        for (const auto& option : parsed.options) {
+            if (!option.unregistered && option.position_key == -1) continue;
+            const std::string& word = option.original_tokens.front();
+            if (!word.starts_with("-"))
+                throw ConfigError(
+                    fmt::format("'{}' is not an option; options start with --", word));
+            throw_unknown("command line", word.substr(0, word.find('=')), [&] {
+                std::vector<std::string> dashed;
+                for (const auto& name : names) dashed.push_back("--" + name);
+                return dashed;
+            }());
+        }
+        note_given(parsed);
+        po::store(parsed, map);
+        if (map.contains("config")) {
+            const std::string path = map["config"].as<std::string>();
+            std::istringstream content(read_file(path));
+            const po::parsed_options file = po::parse_config_file(content, description, true);
+            for (const auto& option : file.options)
+                if (option.unregistered) throw_unknown(path, option.string_key, names);
+            note_given(file);
+            po::store(file, map);
+        }
+    } catch (const po::error& error) {
+        throw ConfigError(fmt::format("command line or configuration: {}", error.what()));
+    }
+    for (const auto& [name, value] : map) {
+        const bool is_flag = value.value().type() == typeid(bool);
+        values_[name] = {is_flag ? (value.as<bool>() ? "true" : "false") : value.as<std::string>(),
+                         given.contains(name)};
+    }
+}
+
+bool ParsedOptions::given(const std::string& name) const {
+    const auto entry = values_.find(name);
+    return entry != values_.end() && entry->second.given;
+}
+
+bool ParsedOptions::flag(const std::string& name) const { return text(name) == "true"; }
+
+const std::string& ParsedOptions::text(const std::string& name) const {
+    const auto entry = values_.find(name);
+    if (entry == values_.end()) throw ConfigError(fmt::format("--{}: a value is needed", name));
+    return entry->second.text;
+}
+
+double ParsedOptions::real(const std::string& name) const {
+    return parse_real("--" + name, text(name));
+}
+
+long ParsedOptions::integer(const std::string& name, long minimum) const {
+    const long long value = parse_integer("--" + name, text(name));
+    if (value < minimum)
+        throw ConfigError(
+            fmt::format("--{}: {} is not allowed (must be at least {})", name, value, minimum));
+    return static_cast<long>(value);
+}
+
+std::string ParsedOptions::as_ini() const {
+    std::string result = "# Start this run again: sotto train --config THIS_FILE\n";
+    for (const auto& group : groups_) {
+        std::string lines;
+        for (const auto& option : group.options) {
+            if (!option.reproduces_run || !has(option.name)) continue;
+            lines += fmt::format("{} = {}\n", option.name, text(option.name));
+        }
+        if (!lines.empty()) result += "\n# " + group.title + "\n" + lines;
+    }
+    return result;
+}
+
+std::string help_text(const std::vector<OptionGroup>& groups) {
+    std::ostringstream stream;
+    stream << description_of(groups);
+    return stream.str();
+}
+
+GraphConfig read_graph_config(const ParsedOptions& options) {
+    GraphConfig config;
+    if (options.has("graph")) config.file = options.text("graph");
+    config.topology.topology = parse_topology("--topology", options.text("topology"));
+    config.topology.agents = static_cast<int>(options.integer("agents", 1));
+    require_in_range("--agents", config.topology.agents, 1, 100000);
+    config.topology.edge_probability = options.real("edge-probability");
+    if (options.has("radius")) config.topology.radius = options.real("radius");
+    config.topology.graph_seed = static_cast<std::uint64_t>(options.integer("graph-seed", 0));
+    config.mixing = options.text("mixing");
+    return config;
+}
+
+PlanConfig read_plan_config(const ParsedOptions& options) {
+    PlanConfig config;
+    config.mechanism = find_mechanism("--mechanism", options.text("mechanism")).name;
+    config.utility = parse_utility("--utility", options.text("utility"));
+    config.epsilon = options.real("epsilon");
+    config.delta = options.real("delta");
+    config.calibration = parse_calibration("--calibration", options.text("calibration"));
+    config.adjacency = parse_adjacency("--adjacency", options.text("adjacency"));
+    config.clip_norm = options.real("clip-norm");
+    config.rounds = options.integer("rounds", 1);
+    config.batch_size = options.integer("batch-size", 1);
+    config.participation = parse_participation("--participation", options.text("participation"));
+    config.variance_cap = options.real("variance-cap");
+    if (options.has("budgets")) config.budgets_file = options.text("budgets");
+    if (options.has("plan")) config.plan_file = options.text("plan");
+    require_positive("--epsilon", config.epsilon);
+    if (!(config.delta > 0 && config.delta < 1))
+        throw ConfigError(fmt::format(
+            "--delta: {} is not allowed (must lie strictly between 0 and 1)", config.delta));
+    require_positive("--clip-norm", config.clip_norm);
+    return config;
+}
+
+TrainConfig read_train_config(const ParsedOptions& options) {
+    TrainConfig config;
+    config.graph = read_graph_config(options);
+    config.plan = read_plan_config(options);
+    config.task.task = options.text("task");
+    config.task.data = options.text("data");
+    if (options.has("test-data")) config.task.test_data = options.text("test-data");
+    config.task.test_fraction = options.real("test-fraction");
+    config.task.partition = parse_partition("--partition", options.text("partition"));
+    config.task.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+    config.steps.step_size = options.real("step-size");
+    config.steps.kind = parse_step_schedule("--step-schedule", options.text("step-schedule"));
+    config.l2 = options.real("l2");
+    config.evaluate_every = options.integer("eval-every", 0);
+    config.dry_run = options.flag("dry-run");
+    if (options.has("noise-seed"))
+        config.noise_seed = static_cast<std::uint64_t>(options.integer("noise-seed", 0));
+    if (options.has("run-directory")) config.run_directory = options.text("run-directory");
+    config.threads = static_cast<int>(options.integer("threads", 0));
+    config.resolved_ini = options.as_ini();
+    return config;
+}
+
+}  // namespace sotto::cli

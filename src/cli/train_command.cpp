@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "sotto/cli/command.hpp"
+#include "sotto/cli/progress.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/net/memory_network.hpp"
+#include "sotto/net/mpi_network.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+void request_stop(int signal) {
+    stop_signal = signal;
+    std::signal(signal, SIG_DFL);  // a second one ends the process at once
+}
+
+std::vector<OptionGroup> options() {
+    return {graph_options(), plan_options(), task_options(), run_options(), common_options()};
+}
+
+int default_threads() {
+    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+/// The job itself, on any network. Reports on process 0.
+int train_on(Network& network, const ParsedOptions& parsed, const TrainConfig& config) {
+    const bool leader = network.process() == 0;
+    std::FILE* report = leader ? report_stream(parsed) : nullptr;
+    Progress progress(report);
+    if (report != nullptr && network.processes() == 1)
+        fmt::print(report,
+                   "all {} agents run in this process; `mpirun -n {} sotto train ...` gives each "
+                   "its own\n",
+                   network.agents(),
+                   network.agents());
+    std::signal(SIGINT, request_stop);
+    std::signal(SIGTERM, request_stop);
+    const TrainResult result =
+        run_training(config, network, progress, [] { return stop_signal != 0; });
+    progress.finish();
+    if (leader) {
+        write_json(parsed, summary_json(result, config));
+        if (report != nullptr) {
+            fmt::print(report, "{}", summary_text(result, config));
+            std::fflush(report);
+        }
+    }
+    return static_cast<int>(result.interrupted ? ExitCode::other : ExitCode::ok);
+}
+
+int train_alone(const std::vector<std::string>& arguments) {
+    const ParsedOptions parsed(options(), arguments);
+    TrainConfig config = read_train_config(parsed);
+    if (config.threads == 0) config.threads = default_threads();
+    const int agents = config.graph.file ? build_topography(config.graph).topography.graph.agents()
+                                         : config.graph.topology.agents;
+    const auto network = make_memory_network(agents, config.threads);
+    return train_on(*network, parsed, config);
+}
+
+int train_over_mpi(const std::vector<std::string>& arguments) {
+    const MpiSession session;
+    const auto network = make_mpi_network(session);
+    try {
+        std::optional<ParsedOptions> parsed;
+        TrainConfig config;
+        network->agree([&] {
+            parsed.emplace(options(), arguments);
+            const std::string ranks = std::to_string(session.ranks());
+            if (parsed->given("agents") && !parsed->has("graph") && parsed->text("agents") != ranks)
+                throw ConfigError(fmt::format(
+                    "--agents: {0} given, but {1} MPI rank{2} started; every rank is one agent, so "
+                    "start "
+                    "{0} ranks, or run without mpirun to host all agents in one process",
+                    parsed->text("agents"),
+                    ranks,
+                    session.ranks() == 1 ? " was" : "s were"));
+            parsed->resolve("agents", ranks);
+            config = read_train_config(*parsed);
+            if (config.threads == 0) config.threads = 1;
+        });
+        return train_on(*network, *parsed, config);
+    } catch (const std::exception& failure) {
+        const auto* known = dynamic_cast<const Error*>(&failure);
+        const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
+        const bool together = network->failed_together();
+        if (!together || session.rank() == 0) {
+            fmt::print(stderr,
+                       "sotto: {}{}\n",
+                       together ? "" : fmt::format("rank {}: ", session.rank()),
+                       failure.what());
+            std::fflush(stderr);
+        }
+        // The other ranks know nothing of this failure and would wait for ever.
+        if (!together) network->abort(code);
+        return static_cast<int>(code);
+    }
+}
+
+int run(const std::vector<std::string>& arguments) {
+    return launch_environment().launched ? train_over_mpi(arguments) : train_alone(arguments);
+}
+
+}  // namespace
+
+Command train_command() {
+    return {"train",
+            "train a model privately, one agent per MPI rank (or all in one process)",
+            "mpirun -n 20 sotto train --data a9a.gz --mechanism corn --epsilon 10 --rounds 1000",
+            options,
+            true,
+            run};
+}
+
+}  // namespace sotto::cli
