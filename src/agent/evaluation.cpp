@@ -114,7 +114,7 @@ std::optional<double> minimum_of_average(Network& network,
         here->hessian.diagonal().array() += 1e-10 * (1 + here->hessian.diagonal().maxCoeff());
         const Eigen::VectorXd direction = here->hessian.ldlt().solve(here->gradient);
         const double decrement = here->gradient.dot(direction);
-        if (!(decrement > 1e-13 * (1 + std::abs(here->loss)))) return here->loss;
+        if (!(decrement > 1e-10 * (1 + std::abs(here->loss)))) return here->loss;
         bool moved = false;
         for (double length = 1; length > 1e-6 && !moved; length *= 0.5) {
             const Eigen::VectorXd candidate = model - length * direction;

@@ -1,0 +1,397 @@
+#pragma once
+
+// Runs the production Trainer on any Network, records what it sends, and compares the noise that
+// was really injected with the noise that the plan, and so the accountant, promises.
+
+#include <Eigen/Cholesky>
+#include <Eigen/Dense>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sotto/agent/bootstrap.hpp"
+#include "sotto/agent/trainer.hpp"
+#include "sotto/graph/topology.hpp"
+#include "sotto/noise/mechanism.hpp"
+#include "sotto/privacy/accountant.hpp"
+
+namespace sotto::test {
+
+/// Metropolis mixing on a graph.
+inline Topography metropolis_on(Graph graph) {
+    MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+    return {std::move(graph), std::move(mixing)};
+}
+
+inline Topography topography_of(Topology topology, int agents, double edge_probability = 0.5) {
+    TopologySpec spec;
+    spec.topology = topology;
+    spec.agents = agents;
+    spec.edge_probability = edge_probability;
+    spec.graph_seed = 5;
+    return metropolis_on(make_topology(spec).graph);
+}
+
+struct MechanismCase {
+    std::string label;  ///< letters and digits only: names a test
+    std::string mechanism;
+    Utility utility;
+};
+
+inline std::vector<MechanismCase> mechanism_cases() {
+    const Utility horizon{Utility::Kind::horizon, 20};
+    return {{"None", "none", horizon},
+            {"Ldp", "ldp", horizon},
+            {"Cdp", "cdp", horizon},
+            {"Decor", "decor", horizon},
+            {"CornOneStep", "corn", {Utility::Kind::one_step, 1}},
+            {"CornHorizon", "corn", horizon}};
+}
+
+/// Agents' limits differ, so that noise given to the wrong agent shows.
+inline Eigen::VectorXd uneven_limits(int agents) {
+    Eigen::VectorXd kappa(agents);
+    for (int u = 0; u < agents; ++u) kappa(u) = 0.8 * (1 + 0.5 * (u % 3));
+    return kappa;
+}
+
+inline NoisePlan plan_of(const MechanismCase& entry,
+                         const Topography& topography,
+                         const Eigen::VectorXd& kappa) {
+    DesignInput input;
+    input.graph = &topography.graph;
+    input.mixing = &topography.mixing;
+    input.utility = entry.utility;
+    input.rounds = 100;
+    input.kappa = kappa;
+    return find_mechanism("mechanism", entry.mechanism).design(input).plan;
+}
+
+/// Gradient of agent u, always the same, no two coordinates' neighbours alike; never zero.
+inline Eigen::VectorXd pattern_gradient(int agent, Eigen::Index dimension) {
+    Eigen::VectorXd gradient(dimension);
+    for (Eigen::Index i = 0; i < dimension; ++i)
+        gradient(i) = (agent + 1) * (i % 3 == 0 ? 0.037 : -0.011 * static_cast<double>(1 + i % 5));
+    return gradient;
+}
+
+class PatternObjective final : public Objective {
+  public:
+    explicit PatternObjective(Eigen::VectorXd gradient) : gradient_(std::move(gradient)) {}
+    Eigen::Index dimension() const override { return gradient_.size(); }
+    Eigen::Index records() const override { return 1; }
+    void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>&,
+                       std::span<const Eigen::Index>,
+                       Eigen::Ref<Eigen::VectorXd> gradient) override {
+        gradient = gradient_;
+    }
+    void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>&,
+                              std::span<const Eigen::Index>,
+                              double,
+                              double,
+                              Eigen::Ref<Eigen::VectorXd>) override {
+        throw ConfigError("pattern task: it has no records");
+    }
+    bool record_clipping() const override { return false; }
+    LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
+        return {gradient_.dot(model), 0, 1, false};
+    }
+    LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
+                      Eigen::Index,
+                      Eigen::Index) override {
+        return train_loss(model);
+    }
+
+  private:
+    Eigen::VectorXd gradient_;
+};
+
+/// What the agents of one process did: one matrix a round, dimension x agents.
+struct Recording {
+    std::vector<Eigen::MatrixXd> before, gradients, messages;
+    Eigen::MatrixXd last;  ///< models after the last round
+
+    /// v_u(t) = (x_u - m_u) / eta - g_u, from what was sent.
+    [[nodiscard]] std::vector<Eigen::MatrixXd> noise(double step_size) const {
+        std::vector<Eigen::MatrixXd> result;
+        for (std::size_t t = 0; t < messages.size(); ++t)
+            result.emplace_back((before[t] - messages[t]) / step_size - gradients[t]);
+        return result;
+    }
+};
+
+class Recorder final : public RoundObserver {
+  public:
+    Recorder(Eigen::Index dimension, std::size_t agents)
+        : empty_(Eigen::MatrixXd::Constant(
+              dimension, static_cast<Eigen::Index>(agents), std::nan(""))) {}
+    void on_message(long round,
+                    std::size_t local_index,
+                    const Eigen::Ref<const Eigen::VectorXd>& before,
+                    const Eigen::Ref<const Eigen::VectorXd>& gradient,
+                    const Eigen::Ref<const Eigen::VectorXd>& message) override {
+        const auto t = static_cast<std::size_t>(round);
+        const auto column = static_cast<Eigen::Index>(local_index);
+        for (auto* list : {&recording.before, &recording.gradients, &recording.messages})
+            if (list->size() <= t) list->resize(t + 1, empty_);
+        recording.before[t].col(column) = before;
+        recording.gradients[t].col(column) = gradient;
+        recording.messages[t].col(column) = message;
+    }
+    Recording recording;
+
+  private:
+    Eigen::MatrixXd empty_;
+};
+
+struct NoiseRun {
+    long rounds = 40;
+    Eigen::Index dimension = 1000;
+    std::uint64_t noise_seed = 20240607;
+    double step_size = 0.05;
+    double clip_norm = 1.0;  ///< gradients of agents with a high number are longer, of agent 0 not
+    int threads = 1;
+};
+
+inline Eigen::VectorXd pattern_start(Eigen::Index dimension) {
+    Eigen::VectorXd start(dimension);
+    for (Eigen::Index i = 0; i < dimension; ++i) start(i) = 0.3 - 0.1 * static_cast<double>(i % 7);
+    return start;
+}
+
+/// The whole production path: seeds dealt, Trainer run, messages of this process recorded.
+/// COLLECTIVE.
+inline Recording record_rounds(Network& network,
+                               const Topography& topography,
+                               const NoisePlan& plan,
+                               const NoiseRun& run) {
+    network.connect(topography.graph);
+    const std::vector<KeyRing> rings = distribute_seeds(network, plan, run.noise_seed);
+    std::vector<LocalAgent> agents;
+    for (const int id : network.local_agents())
+        agents.push_back(
+            {id,
+             std::make_unique<PatternObjective>(pattern_gradient(id, run.dimension)),
+             BatchSampler::uniform(1, 1, 1, id),
+             1});
+    TrainerOptions options;
+    options.clip_norm = run.clip_norm;
+    options.steps.step_size = run.step_size;
+    options.threads = run.threads;
+    Recorder recorder(run.dimension, agents.size());
+    Trainer trainer(network,
+                    MixingSchedule({topography.mixing}),
+                    plan,
+                    NoiseSource(plan, rings, run.threads),
+                    std::move(agents),
+                    pattern_start(run.dimension),
+                    options);
+    trainer.observe(&recorder);
+    for (long t = 0; t < run.rounds; ++t) trainer.run_round(t);
+    recorder.recording.last = trainer.models();
+    return std::move(recorder.recording);
+}
+
+/// Columns of all processes side by side, on every process. COLLECTIVE.
+inline Eigen::MatrixXd gather_columns(Network& network, const Eigen::MatrixXd& local) {
+    const auto size = static_cast<std::size_t>(local.size()) * sizeof(double);
+    std::string bytes(size, '\0');
+    std::memcpy(bytes.data(), local.data(), size);
+    const auto parts = network.all_gather(bytes);
+    Eigen::MatrixXd all(local.rows(), network.agents());
+    double* target = all.data();
+    for (const auto& part : parts) {
+        std::memcpy(target, part.data(), part.size());
+        target += part.size() / sizeof(double);
+    }
+    return all;
+}
+
+/// The recording of all agents, on every process. COLLECTIVE.
+inline Recording gather_recording(Network& network, const Recording& local) {
+    const auto gather_list = [&](const std::vector<Eigen::MatrixXd>& list) {
+        std::vector<Eigen::MatrixXd> result;
+        for (const auto& matrix : list) result.push_back(gather_columns(network, matrix));
+        return result;
+    };
+    return {gather_list(local.before),
+            gather_list(local.gradients),
+            gather_list(local.messages),
+            gather_columns(network, local.last)};
+}
+
+// Checks return what is wrong, or nothing.
+
+/// The sample covariance of zero-mean rows, S = (1/N) sum v v^T over coordinates and rounds, has
+/// entries of mean R_uv and variance (R_uu R_vv + R_uv^2) / N (Isserlis). Every entry must be
+/// within 5 standard errors; `rounding` covers noise recovered from messages in doubles.
+inline std::string covariance_mismatch(const std::vector<Eigen::MatrixXd>& noise,
+                                       const Eigen::MatrixXd& expected) {
+    constexpr double rounding = 1e-20;
+    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(expected.rows(), expected.cols());
+    double count = 0;
+    for (const auto& round : noise) {
+        sum += round.transpose() * round;
+        count += static_cast<double>(round.rows());
+    }
+    for (Eigen::Index u = 0; u < expected.rows(); ++u)
+        for (Eigen::Index v = 0; v <= u; ++v) {
+            const double error =
+                std::sqrt((expected(u, u) * expected(v, v) + expected(u, v) * expected(u, v)) /
+                          count);
+            const double found = sum(u, v) / count;
+            if (!(std::abs(found - expected(u, v)) <= 5 * error + rounding)) {
+                std::ostringstream text;
+                text << "covariance of agents " << u << " and " << v << " is " << found
+                     << ", the plan says " << expected(u, v) << " (standard error " << error << ")";
+                return text.str();
+            }
+        }
+    return {};
+}
+
+/// The same in the basis where R is the identity: L^-1 v with R = L L^T. Entries of R hide its
+/// small directions, which are the ones that protect; here every direction counts alike.
+/// Nothing for a singular R.
+inline std::string whitened_mismatch(const std::vector<Eigen::MatrixXd>& noise,
+                                     const Eigen::MatrixXd& expected) {
+    const Eigen::LLT<Eigen::MatrixXd> factor(expected);
+    if (factor.info() != Eigen::Success) return {};
+    std::vector<Eigen::MatrixXd> white;
+    for (const auto& round : noise)
+        white.emplace_back(factor.matrixL().solve(round.transpose()).transpose());
+    return covariance_mismatch(white, Eigen::MatrixXd::Identity(expected.rows(), expected.cols()));
+}
+
+/// Noise of different rounds: never equal, and without correlation. For independent rounds,
+/// (1/N) sum v_u(s) v_v(t) has mean 0 and variance R_uu R_vv / N.
+inline std::string round_dependence(const std::vector<Eigen::MatrixXd>& noise,
+                                    const Eigen::MatrixXd& expected) {
+    std::ostringstream text;
+    const std::size_t rounds = noise.size();
+    const Eigen::Index n = expected.rows();
+    const double d = static_cast<double>(noise.front().rows());
+    for (Eigen::Index u = 0; u < n; ++u) {
+        if (!(expected(u, u) > 0)) continue;
+        for (std::size_t t = 1; t < rounds; ++t) {
+            for (std::size_t s = 0; s < t; ++s)
+                if ((noise[s].col(u) - noise[t].col(u)).cwiseAbs().maxCoeff() <
+                    1e-6 * std::sqrt(expected(u, u))) {
+                    text << "rounds " << s << " and " << t << " of agent " << u << " share noise";
+                    return text.str();
+                }
+            const double correlation = noise[0].col(u).dot(noise[t].col(u)) / d / expected(u, u);
+            if (!(std::abs(correlation) <= 5 / std::sqrt(d))) {
+                text << "rounds 0 and " << t << " of agent " << u << ": correlation "
+                     << correlation;
+                return text.str();
+            }
+        }
+    }
+    Eigen::MatrixXd consecutive = Eigen::MatrixXd::Zero(n, n);
+    for (std::size_t t = 0; t + 1 < rounds; ++t) consecutive += noise[t].transpose() * noise[t + 1];
+    const double count = d * static_cast<double>(rounds - 1);
+    for (Eigen::Index u = 0; u < n; ++u)
+        for (Eigen::Index v = 0; v < n; ++v) {
+            const double error = std::sqrt(expected(u, u) * expected(v, v) / count);
+            if (!(std::abs(consecutive(u, v) / count) <= 5 * error + 1e-20)) {
+                text << "consecutive rounds of agents " << u << " and " << v << ": covariance "
+                     << consecutive(u, v) / count << ", standard error " << error;
+                return text.str();
+            }
+        }
+    return {};
+}
+
+/// Everything is a multiple of the grid step (recovered noise: but for the rounding of doubles).
+inline std::string off_grid(const std::vector<Eigen::MatrixXd>& values,
+                            double grid_step,
+                            double tolerance) {
+    for (std::size_t t = 0; t < values.size(); ++t) {
+        const Eigen::ArrayXXd steps = values[t].array() / grid_step;
+        const double worst = (steps - steps.round()).abs().maxCoeff();
+        if (!(worst <= tolerance)) {
+            std::ostringstream text;
+            text << "round " << t << ": a value is " << worst << " steps off the grid";
+            return text.str();
+        }
+    }
+    return {};
+}
+
+/// Gradients are the clipped pattern, toward zero on the grid, never longer than the clip norm.
+inline std::string wrong_gradient(const Recording& all, const NoisePlan& plan, double clip_norm) {
+    std::ostringstream text;
+    for (std::size_t t = 0; t < all.gradients.size(); ++t)
+        for (Eigen::Index u = 0; u < all.gradients[t].cols(); ++u) {
+            const auto gradient = all.gradients[t].col(u);
+            Eigen::VectorXd wanted = pattern_gradient(static_cast<int>(u), gradient.size());
+            wanted *= std::min(1.0, clip_norm / wanted.norm());
+            const double error = (gradient - wanted).cwiseAbs().maxCoeff();
+            if (!(gradient.norm() <= clip_norm))
+                text << "round " << t << ", agent " << u << ": norm " << gradient.norm() << "; ";
+            if (!(error <= plan.grid_step() * (1 + 1e-6)))
+                text << "round " << t << ", agent " << u << ": off by " << error << "; ";
+        }
+    return text.str() + off_grid(all.gradients, plan.grid_step(), 0);
+}
+
+/// The next model is the mixture of the recorded messages: what was recorded is what was sent, and
+/// nothing was added to it or weighed on the way.
+inline std::string wrong_mixture(const Recording& all, const Eigen::MatrixXd& mixing) {
+    for (std::size_t t = 0; t < all.messages.size(); ++t) {
+        const Eigen::MatrixXd& after = t + 1 < all.before.size() ? all.before[t + 1] : all.last;
+        const Eigen::MatrixXd wanted = all.messages[t] * mixing.transpose();
+        const double error = (after - wanted).cwiseAbs().maxCoeff();
+        if (!(error <= 1e-13 * (1 + wanted.cwiseAbs().maxCoeff()))) {
+            std::ostringstream text;
+            text << "after round " << t << " a model is " << error << " from the mixture";
+            return text.str();
+        }
+    }
+    return {};
+}
+
+/// All of the above; `recorded` of all agents.
+inline std::string injected_is_not_accounted(const Recording& recorded,
+                                             const Topography& topography,
+                                             const NoisePlan& plan,
+                                             const NoiseRun& run) {
+    const auto noise = recorded.noise(run.step_size);
+    const Eigen::MatrixXd accounted = spatial_covariance(plan);
+    const bool mean = plan.aggregation == Aggregation::trusted_mean;
+    const Eigen::MatrixXd mixing =
+        mean ? MixingMatrix::average(plan.agents).dense() : topography.mixing.dense();
+    const double largest = recorded.before.back().cwiseAbs().maxCoeff();
+    // Models of size x are known to x 2^-53 only, so the noise to (x/eta) 2^-52.
+    const double tolerance = (1 + largest) / run.step_size * 0x1p-48 / plan.grid_step();
+    for (const auto& problem : {covariance_mismatch(noise, accounted),
+                                whitened_mismatch(noise, accounted),
+                                round_dependence(noise, accounted),
+                                tolerance < 0.01 ? off_grid(noise, plan.grid_step(), tolerance)
+                                                 : std::string("the grid cannot be measured"),
+                                wrong_gradient(recorded, plan, run.clip_norm),
+                                wrong_mixture(recorded, mixing)})
+        if (!problem.empty()) return problem;
+    return {};
+}
+
+/// R if pair noise, or all noise, had been multiplied by the mixing weight on its way.
+inline Eigen::MatrixXd covariance_of_weighted_noise(const NoisePlan& plan,
+                                                    const MixingMatrix& mixing) {
+    Eigen::MatrixXd factor = plan.scale * plan.coefficient_matrix();
+    for (std::size_t k = 0; k < plan.streams.size(); ++k) {
+        const auto& members = plan.groups[static_cast<std::size_t>(plan.streams[k].group)].members;
+        for (const int u : members) {
+            const int other = members.size() == 2 ? members[members[0] == u ? 1 : 0] : u;
+            factor(u, static_cast<Eigen::Index>(k)) *= mixing.weight(u, other);
+        }
+    }
+    return factor * factor.transpose();
+}
+
+}  // namespace sotto::test
