@@ -81,7 +81,8 @@ Evaluation evaluate(Network& network,
         column(slice_correct) = slice.has_accuracy ? slice.correct : Evaluation::unknown;
         column(slice_records) = static_cast<double>(slice.records);
         column(train_at_mean) = mean_loss(objective.train_loss(mean));
-        column(train_at_own) = mean_loss(objective.train_loss(models.col(a)));
+        column(train_at_own) =
+            mean_loss(objective.train_loss(models.col(a))) + 0.5 * l2 * models.col(a).squaredNorm();
         column(distance) = (models.col(a) - mean).squaredNorm();
     });
     const Eigen::VectorXd sum = network.sum_over_agents(local);
