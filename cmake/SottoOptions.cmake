@@ -23,9 +23,12 @@ if(SOTTO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${SOTTO_CCACHE})
 endif()
 
-# sotto_library(NAME SOURCES ... DEPENDS ...): static library sotto_NAME, alias sotto::NAME.
+# sotto_library(NAME SOURCES ... DEPENDS ...): static library sotto_NAME, alias sotto::NAME, installed.
 function(sotto_library name)
     cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+    # Users of an installed library need not have headers that only its own sources include.
+    list(TRANSFORM ARG_PRIVATE_DEPENDS REPLACE "^.+$" "$<BUILD_INTERFACE:\\0>"
+        REGEX "^(Boost::headers|nlohmann_json::nlohmann_json|Spectra::Spectra)$")
     add_library(sotto_${name} STATIC ${ARG_SOURCES})
     add_library(sotto::${name} ALIAS sotto_${name})
     target_include_directories(sotto_${name} PUBLIC
@@ -34,4 +37,5 @@ function(sotto_library name)
         PUBLIC ${ARG_DEPENDS}
         PRIVATE $<BUILD_INTERFACE:sotto_options> ${ARG_PRIVATE_DEPENDS})
     target_compile_features(sotto_${name} PUBLIC cxx_std_20)
+    sotto_install_library(${name})
 endfunction()

@@ -118,7 +118,17 @@ void verify_agreement(Network& network,
             throw ConfigError(fmt::format("plan: made for {} agents, the graph has {}",
                                           plan.agents,
                                           topography.graph.agents()));
-        if (plan.noiseless()) return;
+        if (plan.noiseless()) {
+            for (const int agent : network.local_agents())
+                if (!(budgets[static_cast<std::size_t>(agent)].mu == 0))
+                    throw PrivacyError(fmt::format(
+                        "the plan ({}) adds no noise, agent {} has a budget of epsilon {}; solve a "
+                        "plan for it, or choose mechanism none (and no plan file) on every rank",
+                        plan.mechanism,
+                        agent,
+                        budgets[static_cast<std::size_t>(agent)].epsilon));
+            return;
+        }
         verify_agents_protected(plan, network.local_agents(), exposures, budgets);
     });
     Hasher hasher("sotto.agreement.v1");

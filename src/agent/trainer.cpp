@@ -29,8 +29,10 @@ constexpr NameTable<StepSchedule::Kind, 2> schedules{
 bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient, double clip_norm, double grid_step) {
     const double norm = gradient.norm();
     if (!std::isfinite(norm)) return false;
-    // One part in 2^50 below C covers the rounding of norm and product.
-    if (norm > clip_norm * (1 - 0x1p-48)) gradient *= clip_norm / norm * (1 - 0x1p-48);
+    // Covers the rounding of the norm (at most one part in 2^53 a term of its sum, where small ones
+    // are lost beside a large one) and of the product.
+    const double margin = 1 - static_cast<double>(gradient.size() + 16) * 0x1p-53;
+    if (norm > clip_norm * margin) gradient *= clip_norm / norm * margin;
     truncate_to_grid({gradient.data(), static_cast<std::size_t>(gradient.size())}, grid_step);
     return true;
 }
@@ -78,14 +80,14 @@ void Trainer::compute_gradient(long round, std::size_t agent) {
     const auto column = static_cast<Eigen::Index>(agent);
     const auto rows = local.batches.rows(static_cast<std::uint64_t>(round));
     auto gradient = gradients_.col(column);
-    bool finite = true;
+    // A loss that saturates has a finite gradient even at an infinite model.
+    bool finite = models_.col(column).allFinite();
     if (options_.adjacency == Adjacency::agent) {
         local.objective->mean_gradient(models_.col(column), rows, gradient);
-        finite = clip_to_grid(gradient, options_.clip_norm, grid_step_);
+        finite = clip_to_grid(gradient, options_.clip_norm, grid_step_) && finite;
     } else {
         // Records on the grid B * gamma: their sum divided by B is exact and on the grid gamma.
         const auto divisor = static_cast<double>(local.batch_size);
-        finite = models_.col(column).allFinite();
         if (finite) {
             local.objective->clipped_gradient_sum(
                 models_.col(column), rows, options_.clip_norm, divisor * grid_step_, gradient);

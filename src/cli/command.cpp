@@ -8,6 +8,7 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/experiment/error_line.hpp"
 #include "sotto/experiment/run_directory.hpp"
 #include "sotto/net/mpi_network.hpp"
 
@@ -62,7 +63,8 @@ int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment&
 }  // namespace
 
 const std::vector<Command>& commands() {
-    static const std::vector<Command> table{graph_command(), plan_command(), train_command()};
+    static const std::vector<Command> table{
+        graph_command(), plan_command(), train_command(), doctor_command()};
     return table;
 }
 
@@ -104,13 +106,13 @@ int run_program(const std::vector<std::string>& arguments) {
     try {
         return dispatch(arguments, launch);
     } catch (const Error& error) {
-        if (launch.rank == 0) fmt::print(stderr, "sotto: {}\n", error.what());
+        if (launch.rank == 0) print_error_line(error.what());
         return static_cast<int>(error.exit_code());
     } catch (const std::bad_alloc&) {
-        if (launch.rank == 0) fmt::print(stderr, "sotto: out of memory\n");
+        if (launch.rank == 0) print_error_line("out of memory");
         return static_cast<int>(ExitCode::other);
     } catch (const std::exception& error) {
-        if (launch.rank == 0) fmt::print(stderr, "sotto: {}\n", error.what());
+        if (launch.rank == 0) print_error_line(error.what());
         return static_cast<int>(ExitCode::other);
     }
 }

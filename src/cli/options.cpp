@@ -157,6 +157,7 @@ ParsedOptions::ParsedOptions(const std::vector<OptionGroup>& groups,
     const std::vector<std::string> names = names_of(groups);
     po::variables_map map;
     std::map<std::string, bool> given;
+    std::string where = "command line";
     const auto note_given = [&](const po::parsed_options& parsed) {
         for (const auto& option : parsed.options) given[option.string_key] = true;
     };
@@ -174,7 +175,7 @@ ParsedOptions::ParsedOptions(const std::vector<OptionGroup>& groups,
             if (!word.starts_with("-"))
                 throw ConfigError(
                     fmt::format("'{}' is not an option; options start with --", word));
-            throw_unknown("command line", word.substr(0, word.find('=')), [&] {
+            throw_unknown(where, word.substr(0, word.find('=')), [&] {
                 std::vector<std::string> dashed;
                 for (const auto& name : names) dashed.push_back("--" + name);
                 return dashed;
@@ -183,16 +184,16 @@ ParsedOptions::ParsedOptions(const std::vector<OptionGroup>& groups,
         note_given(parsed);
         po::store(parsed, map);
         if (map.contains("config")) {
-            const std::string path = map["config"].as<std::string>();
-            std::istringstream content(read_file(path));
+            where = map["config"].as<std::string>();
+            std::istringstream content(read_file(where));
             const po::parsed_options file = po::parse_config_file(content, description, true);
             for (const auto& option : file.options)
-                if (option.unregistered) throw_unknown(path, option.string_key, names);
+                if (option.unregistered) throw_unknown(where, option.string_key, names);
             note_given(file);
             po::store(file, map);
         }
     } catch (const po::error& error) {
-        throw ConfigError(fmt::format("command line or configuration: {}", error.what()));
+        throw ConfigError(fmt::format("{}: {}", where, error.what()));
     }
     for (const auto& [name, value] : map) {
         const bool is_flag = value.value().type() == typeid(bool);
@@ -232,6 +233,11 @@ std::string ParsedOptions::as_ini() const {
         std::string lines;
         for (const auto& option : group.options) {
             if (!option.reproduces_run || !has(option.name)) continue;
+            if (text(option.name).find_first_of("#\n") != std::string::npos)
+                throw ConfigError(fmt::format(
+                    "--{}: '{}' holds a # or a line break, which the run's config.ini cannot keep",
+                    option.name,
+                    text(option.name)));
             lines += fmt::format("{} = {}\n", option.name, text(option.name));
         }
         if (!lines.empty()) result += "\n# " + group.title + "\n" + lines;
@@ -249,8 +255,9 @@ GraphConfig read_graph_config(const ParsedOptions& options) {
     GraphConfig config;
     if (options.has("graph")) config.file = options.text("graph");
     config.topology.topology = parse_topology("--topology", options.text("topology"));
-    config.topology.agents = static_cast<int>(options.integer("agents", 1));
-    require_in_range("--agents", config.topology.agents, 1, 100000);
+    const long agents = options.integer("agents", 1);
+    require_in_range("--agents", static_cast<double>(agents), 1, 100000);
+    config.topology.agents = static_cast<int>(agents);
     config.topology.edge_probability = options.real("edge-probability");
     if (options.has("radius")) config.topology.radius = options.real("radius");
     config.topology.graph_seed = static_cast<std::uint64_t>(options.integer("graph-seed", 0));
@@ -299,7 +306,9 @@ TrainConfig read_train_config(const ParsedOptions& options) {
     if (options.has("noise-seed"))
         config.noise_seed = static_cast<std::uint64_t>(options.integer("noise-seed", 0));
     if (options.has("run-directory")) config.run_directory = options.text("run-directory");
-    config.threads = static_cast<int>(options.integer("threads", 0));
+    const long threads = options.integer("threads", 0);
+    require_in_range("--threads", static_cast<double>(threads), 0, 4096);
+    config.threads = static_cast<int>(threads);
     config.resolved_ini = options.as_ini();
     return config;
 }

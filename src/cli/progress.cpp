@@ -17,6 +17,11 @@ std::string duration(double seconds) {
     return fmt::format("{}:{:02} h", whole / 3600, whole % 3600 / 60);
 }
 
+/// Losses of a training that goes wrong have hundreds of digits.
+std::string loss_text(double loss) {
+    return std::abs(loss) < 1e6 ? fmt::format("{:.5f}", loss) : fmt::format("{:.5g}", loss);
+}
+
 }  // namespace
 
 Progress::Progress(std::FILE* report)
@@ -62,12 +67,12 @@ void Progress::show(long completed, long rounds) {
     const double left = static_cast<double>(rounds - completed) / std::max(rate, 1e-9);
     const double share = static_cast<double>(completed) / static_cast<double>(rounds);
     const std::string facts =
-        fmt::format("{}/{}  {:.0f} rounds/s  {} left  loss {:.4f}  epsilon {:.4g}",
+        fmt::format("{}/{}  {:.0f} rounds/s  {} left  loss {}  epsilon {:.4g}",
                     completed,
                     rounds,
                     rate,
                     duration(left),
-                    loss_,
+                    loss_text(loss_),
                     epsilon_);
     if (terminal_) {
         constexpr int width = 24;
@@ -122,9 +127,9 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
                    "{:.6g} at delta {:g} (mu {:.6g})", result.epsilon, result.delta, result.mu)
              : "infinite: no noise");
     line("test loss",
-         fmt::format("{:.5f} agents' own models, {:.5f} mean model",
-                     evaluation.test_loss,
-                     evaluation.test_loss_mean_model));
+         fmt::format("{} agents' own models, {} mean model",
+                     loss_text(evaluation.test_loss),
+                     loss_text(evaluation.test_loss_mean_model)));
     if (std::isfinite(evaluation.test_accuracy))
         line("test accuracy",
              fmt::format("{:.4f} agents' own models, {:.4f} mean model",

@@ -8,6 +8,7 @@
 #include "sotto/cli/command.hpp"
 #include "sotto/cli/progress.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/experiment/error_line.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
 
@@ -35,7 +36,7 @@ int train_on(Network& network, const ParsedOptions& parsed, const TrainConfig& c
     const bool leader = network.process() == 0;
     std::FILE* report = leader ? report_stream(parsed) : nullptr;
     Progress progress(report);
-    if (report != nullptr && network.processes() == 1)
+    if (report != nullptr && network.processes() == 1 && network.agents() > 1)
         fmt::print(report,
                    "all {} agents run in this process; `mpirun -n {} sotto train ...` gives each "
                    "its own\n",
@@ -92,13 +93,9 @@ int train_over_mpi(const std::vector<std::string>& arguments) {
         const auto* known = dynamic_cast<const Error*>(&failure);
         const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
         const bool together = network->failed_together();
-        if (!together || session.rank() == 0) {
-            fmt::print(stderr,
-                       "sotto: {}{}\n",
-                       together ? "" : fmt::format("rank {}: ", session.rank()),
-                       failure.what());
-            std::fflush(stderr);
-        }
+        if (!together || session.rank() == 0)
+            print_error_line(fmt::format(
+                "{}{}", together ? "" : fmt::format("rank {}: ", session.rank()), failure.what()));
         // The other ranks know nothing of this failure and would wait for ever.
         if (!together) network->abort(code);
         return static_cast<int>(code);

@@ -141,7 +141,7 @@ Eigen::MatrixXd read_npy(const std::filesystem::path& path) {
         throw fail(
             fmt::format("{} x {} values announced, {} bytes found", rows, columns, data_size));
     Eigen::MatrixXd matrix(rows, columns);
-    std::memcpy(matrix.data(), content.data() + 10 + header_size, data_size);
+    if (data_size > 0) std::memcpy(matrix.data(), content.data() + 10 + header_size, data_size);
     if (!fortran_order && columns > 1) {
         const Eigen::Map<
             const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>

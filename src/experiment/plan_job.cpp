@@ -20,7 +20,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::vector<double> read_epsilons(const std::string& path, int agents) {
+double parse_epsilon(std::string_view where, std::string_view word) {
+    const double epsilon = parse_real(where, word);
+    require_positive(where, epsilon);
+    return epsilon;
+}
+
+std::vector<double> read_epsilons(const std::string& path, int agents) try {
     std::vector<double> epsilons;
     std::set<long long> named;
     LineReader reader(path);
@@ -41,16 +47,18 @@ std::vector<double> read_epsilons(const std::string& path, int agents) {
             throw DataError(where +
                             ": a line of a budgets file is \"epsilon\" or \"agent epsilon\"");
         if (words.size() == 2) {
+            if (named.empty() && !epsilons.empty())
+                throw DataError(where + ": lines with and without an agent are mixed");
             const long long agent = parse_integer(where, words[0]);
             require_in_range(where + ": agent", static_cast<double>(agent), 0, agents - 1);
             if (!named.insert(agent).second)
                 throw DataError(fmt::format("{}: agent {} appears twice", where, agent));
             epsilons.resize(static_cast<std::size_t>(agents), std::nan(""));
-            epsilons[static_cast<std::size_t>(agent)] = parse_real(where, words[1]);
+            epsilons[static_cast<std::size_t>(agent)] = parse_epsilon(where, words[1]);
         } else {
             if (!named.empty())
                 throw DataError(where + ": lines with and without an agent are mixed");
-            epsilons.push_back(parse_real(where, words[0]));
+            epsilons.push_back(parse_epsilon(where, words[0]));
         }
     }
     const auto wanted = static_cast<std::size_t>(agents);
@@ -59,6 +67,8 @@ std::vector<double> read_epsilons(const std::string& path, int agents) {
         throw DataError(
             fmt::format("{}: {} budgets for {} agents (one each is needed)", path, given, agents));
     return epsilons;
+} catch (const ConfigError& error) {
+    throw DataError(error.what());  // what is wrong with a number of a file is wrong with the data
 }
 
 double largest_mu(const std::vector<Guarantee>& guarantees) {

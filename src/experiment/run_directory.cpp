@@ -1,7 +1,9 @@
 #include "sotto/experiment/run_directory.hpp"
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -90,6 +92,18 @@ void RunDirectory::append_metrics(long round,
         metrics_ << ',' << field(value);
     metrics_ << '\n' << std::flush;
     if (!metrics_) throw unusable(path_, "metrics.csv cannot be written; is the disk full?");
+}
+
+bool RunDirectory::claim_failure(std::string_view message) const {
+    const int file =
+        ::open((path_ / "failure.txt").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    // A folder that cannot be written, or is not shared with the other hosts, must not hide why
+    // the run failed.
+    if (file < 0) return errno != EEXIST;
+    const std::string line = std::string(message) + "\n";
+    (void)!::write(file, line.data(), line.size());
+    ::close(file);
+    return true;
 }
 
 void RunDirectory::write_model(int agent, const Eigen::VectorXd& model) const {

@@ -8,11 +8,12 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/names.hpp"
+#include "sotto/experiment/error_line.hpp"
 #include "sotto/experiment/run_directory.hpp"
 #include "sotto/experiment/task.hpp"
 #include "sotto/privacy/gdp.hpp"
@@ -249,6 +250,10 @@ class TrainingLoop {
         vote_.finish();
         result_.loop_seconds += since(start);
         result_.interrupted = result_.rounds < rounds;
+        // A launcher that passes an interrupt on kills soon after: the ledger comes first.
+        if (result_.interrupted && network_.process() == 0)
+            directory_.write("ledger.json",
+                             ledger_.to_json(Ledger::Status::interrupted, result_.rounds));
         evaluate_now(result_.rounds);
     }
 
@@ -264,6 +269,12 @@ class TrainingLoop {
                 round, epsilon, result_.evaluation, result_.loop_seconds, trainer_.seconds());
             observer_.on_evaluation(round, epsilon, result_.evaluation);
         }
+        // Every process has the same figures, so all of them end here.
+        if (!std::isfinite(result_.evaluation.train_loss_mean_model) ||
+            !std::isfinite(result_.evaluation.consensus_distance))
+            throw Error(ExitCode::other,
+                        "the models are not finite; the training diverged (use a smaller "
+                        "--step-size)");
     }
 
     const TrainConfig& config_;
@@ -411,15 +422,18 @@ TrainResult run_training(const TrainConfig& config,
         // Messages of a started round may have left: the ledger keeps counting all planned rounds.
         if (leader)
             directory->write("ledger.json", ledger.to_json(Ledger::Status::failed, result.rounds));
+        const std::string message =
+            fmt::format("rank {}, round {}: {}", network.process(), result.rounds, failure.what());
+        const bool first = directory->claim_failure(message);
         if (network.processes() == 1) throw;
         const auto* known = dynamic_cast<const Error*>(&failure);
-        std::fprintf(stderr,
-                     "sotto: rank %d, round %ld: %s\n",
-                     network.process(),
-                     result.rounds,
-                     failure.what());
-        std::fflush(stderr);
-        network.abort(known != nullptr ? known->exit_code() : ExitCode::other);
+        const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
+        if (!first) {
+            ::sleep(3);  // the process that reports the failure ends the job meanwhile
+            std::_Exit(static_cast<int>(code));
+        }
+        print_error_line(message);
+        network.abort(code);
     }
     gather_statistics(network, trainer, result);
     result.mu = ledger.mu_after(result.rounds);

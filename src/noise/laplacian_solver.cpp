@@ -60,7 +60,10 @@ class LaplacianFamily {
         struct HalfPlane {
             double a, b, r;
         };
-        std::vector<HalfPlane> planes{{1, 0, 0}, {0, 1, 0}};
+        // However large c is, [R^-1]_uu >= q_u^2 / s2, q the unit vector that L maps to 0. Where
+        // edge noise costs nothing (the complete graph) no linearisation says so.
+        const double least_s2 = squares_.col(0).cwiseQuotient(kappa_).maxCoeff();
+        std::vector<HalfPlane> planes{{1, 0, least_s2}, {0, 1, 0}};
         for (const Eigen::Index u : order) {
             const double right =
                 precision(u) - kappa_(u) + private_slope(u) * s2 + edge_slope(u) * ratio * s2;

@@ -113,7 +113,7 @@ class PlanCheck {
                     "the temporal factor is the identity but holds numbers");
             return;
         }
-        require(factor.lower.rows() > 0 && factor.lower.allFinite(),
+        require(factor.lower.size() > 0 && factor.lower.allFinite(),
                 "the temporal factor is empty or not finite");
         const bool dense = factor.kind == TemporalFactor::Kind::dense;
         require(!dense || factor.lower.rows() == factor.lower.cols(),

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -22,6 +25,31 @@ constexpr NameTable<TemporalFactor::Kind, 3> temporal_kinds{
     {{{TemporalFactor::Kind::identity, "identity"},
       {TemporalFactor::Kind::dense, "dense"},
       {TemporalFactor::Kind::banded, "banded"}}}};
+
+/// A whole number that fits. The library's own conversion would cut off what does not, and turn
+/// a number that names nobody into one that names another agent or stream.
+template <class Integer>
+Integer integer_from_json(const Json& json) {
+    if (json.is_number_unsigned()) {
+        const auto value = json.get<std::uint64_t>();
+        if (std::in_range<Integer>(value)) return static_cast<Integer>(value);
+    } else if (json.is_number_integer()) {
+        const auto value = json.get<std::int64_t>();
+        if (std::in_range<Integer>(value)) return static_cast<Integer>(value);
+    }
+    throw DataError(fmt::format("{} where a whole number from {} to {} must stand",
+                                json.dump(),
+                                std::numeric_limits<Integer>::min(),
+                                std::numeric_limits<Integer>::max()));
+}
+
+std::vector<int> integers_from_json(const Json& json) {
+    std::vector<int> values;
+    values.reserve(json.size());
+    for (const auto& value : json.get_ref<const Json::array_t&>())
+        values.push_back(integer_from_json<int>(value));
+    return values;
+}
 
 Json matrix_to_json(const Eigen::MatrixXd& matrix) {
     Json result = Json::array();
@@ -51,25 +79,25 @@ NoisePlan parse(const Json& json) {
         throw DataError("\"format\" must be \"sotto-plan\" and \"version\" 1");
     NoisePlan plan;
     plan.mechanism = json.at("mechanism").get<std::string>();
-    plan.agents = json.at("agents").get<int>();
+    plan.agents = integer_from_json<int>(json.at("agents"));
     plan.scale = json.at("scale").get<double>();
-    plan.grid_step_log2 = json.at("grid_step_log2").get<int>();
+    plan.grid_step_log2 = integer_from_json<int>(json.at("grid_step_log2"));
     plan.temporal.kind =
         temporal_kinds.parse("kind", json.at("temporal").at("kind").get<std::string>());
     plan.temporal.lower = matrix_from_json(json.at("temporal").at("lower"));
     plan.entry = entries.parse("entry", json.at("entry").get<std::string>());
     plan.aggregation = aggregations.parse("aggregation", json.at("aggregation").get<std::string>());
     for (const auto& group : json.at("seed_groups"))
-        plan.groups.push_back({group.get<std::vector<int>>()});
+        plan.groups.push_back({integers_from_json(group)});
     for (const auto& stream : json.at("streams"))
         plan.streams.push_back(
-            {stream.at("group").get<int>(),
-             stream.at("index").get<std::uint64_t>(),
+            {integer_from_json<int>(stream.at("group")),
+             integer_from_json<std::uint64_t>(stream.at("index")),
              distributions.parse("distribution", stream.at("distribution").get<std::string>())});
     for (const auto& row : json.at("rows"))
-        plan.rows.push_back({row.at("sender").get<int>(),
-                             row.at("receiver").get<int>(),
-                             row.at("streams").get<std::vector<int>>(),
+        plan.rows.push_back({integer_from_json<int>(row.at("sender")),
+                             integer_from_json<int>(row.at("receiver")),
+                             integers_from_json(row.at("streams")),
                              row.at("coefficients").get<std::vector<double>>()});
     return plan;
 }

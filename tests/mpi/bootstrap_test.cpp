@@ -149,19 +149,15 @@ TEST(Bootstrap, RefusesAPlanWithoutNoiseUnlessTheBudgetAsksForNone) {
     const NoisePlan plan =
         test::plan_of({"None", "none", {Utility::Kind::horizon, 20}}, topography, {});
     Protection protection = protection_of(n);
-    expect_same_refusal(*network,
-                        refusal(*network, topography, plan, protection),
-                        ExitCode::privacy,
-                        "no noise");
+    expect_same_refusal(
+        *network, refusal(*network, topography, plan, protection), ExitCode::privacy, "no noise");
     for (auto& budget : protection.budgets) budget = {0, 1e-5, Calibration::exact, 0};
     EXPECT_FALSE(refusal(*network, topography, plan, protection));
     // One agent that was promised protection is enough to stop all.
     if (network->process() == n - 1)
         protection.budgets.back() = make_budget(5, 1e-5, Calibration::exact);
-    expect_same_refusal(*network,
-                        refusal(*network, topography, plan, protection),
-                        ExitCode::privacy,
-                        "no noise");
+    expect_same_refusal(
+        *network, refusal(*network, topography, plan, protection), ExitCode::privacy, "no noise");
 }
 
 TEST(Bootstrap, NoticesRanksWithAnotherPlanGraphOrMixing) {
@@ -262,7 +258,8 @@ TEST(SeedsOfThePlan, ReachExactlyTheMembersOfTheirGroups) {
     for (const MechanismCase& entry : test::mechanism_cases())
         plans.push_back(test::plan_of(entry, topography, test::uneven_limits(n)));
     for (const NoisePlan& plan : plans)
-        for (const auto noise_seed : {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(5)}) {
+        for (const auto noise_seed :
+             {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(5)}) {
             const auto rings = distribute_seeds(*network, plan, noise_seed);
             EXPECT_EQ(rings.size(), 1u);
             EXPECT_EQ(rings.front().agent(), network->process());
@@ -278,9 +275,8 @@ TEST(SeedsOfThePlan, ReachExactlyTheMembersOfTheirGroups) {
                     held.push_back(group);
                     auto& known = of_group[static_cast<std::size_t>(group)];
                     if (!known) known = seed;
-                    EXPECT_EQ(*known == seed, true)
-                        << plan.mechanism << ": agent " << u << " holds another seed of group "
-                        << group;
+                    EXPECT_EQ(*known == seed, true) << plan.mechanism << ": agent " << u
+                                                    << " holds another seed of group " << group;
                 }
                 EXPECT_EQ(held, wanted) << plan.mechanism << ", agent " << u;
             }

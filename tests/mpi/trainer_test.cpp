@@ -25,8 +25,7 @@ std::vector<test::NamedGraph> graphs() {
     const int n = test::mpi_session().ranks();
     std::vector<test::NamedGraph> result;
     if (n > 4) {
-        result.push_back(
-            {"Erdos-Renyi", test::topography_of(Topology::erdos_renyi, n, 0.4).graph});
+        result.push_back({"Erdos-Renyi", test::topography_of(Topology::erdos_renyi, n, 0.4).graph});
         if (n > 8) return result;  // one is enough when ranks share few cores
     }
     for (auto& [name, graph] : test::graphs_of(n))
@@ -68,6 +67,7 @@ TEST(InjectedNoise, OfALargerScaleIsNoticed) {
         NoisePlan louder = plan;
         louder.scale *= 1.1;
         const auto noise = record(topography, louder, run).noise(run.step_size);
+        if (test::mpi_session().rank() != 0) continue;
         EXPECT_EQ(test::covariance_mismatch(noise, spatial_covariance(louder)), "") << entry.label;
         EXPECT_NE(test::covariance_mismatch(noise, spatial_covariance(plan)), "") << entry.label;
     }
@@ -81,7 +81,8 @@ TEST(InjectedNoise, IsNotMultipliedByTheMixingWeight) {
     for (const MechanismCase& entry : test::mechanism_cases()) {
         if (entry.mechanism != "decor") continue;
         const NoisePlan plan = test::plan_of(entry, topography, test::uneven_limits(n));
-        EXPECT_EQ(plan.streams.size(), static_cast<std::size_t>(n) + topography.graph.edges().size());
+        EXPECT_EQ(plan.streams.size(),
+                  static_cast<std::size_t>(n) + topography.graph.edges().size());
         const auto noise = record(topography, plan, run).noise(run.step_size);
         EXPECT_EQ(test::covariance_mismatch(noise, spatial_covariance(plan)), "");
         if (n == 1) continue;  // its only weight is 1
@@ -105,7 +106,8 @@ TEST(InjectedNoise, OfATrustedMeanHasTheVarianceOfOneAgentOverNSquared) {
         Eigen::MatrixXd::Constant(1, 1, 1 / (kappa.minCoeff() * n * n));
     EXPECT_EQ(test::covariance_mismatch(of_mean, expected), "") << "seed " << run.noise_seed;
     EXPECT_NE(test::covariance_mismatch(of_mean, 1.2 * expected), "");
-    // All agents' gradients, not only the aggregator's, are in the mean that everybody goes on from.
+    // All agents' gradients, not only the aggregator's, are in the mean that everybody goes on
+    // from.
     for (std::size_t t = 1; t < recorded.before.size(); ++t)
         for (int u = 1; u < n; ++u)
             EXPECT_TRUE(recorded.before[t].col(u) == recorded.before[t].col(0))
@@ -140,7 +142,8 @@ TEST(PairNoise, VanishesFromTheNetworkMean) {
             mean -= run.step_size * recorded.gradients[t].rowwise().mean();
         }
         const double error = (recorded.last.rowwise().mean() - mean).cwiseAbs().maxCoeff();
-        EXPECT_LE(error, static_cast<double>(run.rounds) * run.step_size * left / n + 1e-12) << name;
+        EXPECT_LE(error, static_cast<double>(run.rounds) * run.step_size * left / n + 1e-12)
+            << name;
     }
 }
 
@@ -179,10 +182,9 @@ Eigen::MatrixXd train(Network& network,
     std::vector<LocalAgent> agents;
     for (const int id : network.local_agents()) {
         std::unique_ptr<Objective> objective =
-            job.logistic
-                ? make_logistic_objective(
-                      select_rows(data, shards[static_cast<std::size_t>(id)]), nullptr)
-                : make_quadratic_objective(id, n);
+            job.logistic ? make_logistic_objective(
+                               select_rows(data, shards[static_cast<std::size_t>(id)]), nullptr)
+                         : make_quadratic_objective(id, n);
         const Eigen::Index records = objective->records();
         agents.push_back({id,
                           std::move(objective),
@@ -211,10 +213,9 @@ TEST(Trainer, GivesTheSameBitsOnMpiAndInOneProcess) {
     const Topography topography = test::metropolis_on(graphs().front().graph);
     const int n = topography.graph.agents();
     for (const Job& job : jobs()) {
-        const NoisePlan plan =
-            test::plan_of({"", job.mechanism, {Utility::Kind::horizon, 20}},
-                          topography,
-                          100 * test::uneven_limits(n));
+        const NoisePlan plan = test::plan_of({"", job.mechanism, {Utility::Kind::horizon, 20}},
+                                             topography,
+                                             100 * test::uneven_limits(n));
         const auto network = mpi_network();
         const Eigen::MatrixXd across =
             test::gather_columns(*network, train(*network, topography, plan, job, 1));

@@ -26,8 +26,9 @@ struct Topography {
 [[nodiscard]] NoisePlan share_plan(Network& network, const std::optional<NoisePlan>& own);
 
 /// Every agent checks for itself that the plan protects it as configured (a plan without noise is
-/// its user's explicit wish), and all processes compare digests of graph, mixing and plan.
-/// COLLECTIVE. @throws PrivacyError, NetworkError, the same on every process.
+/// accepted only where the agent's own budget, with mu = 0, says that its user wants none), and all
+/// processes compare digests of graph, mixing and plan. COLLECTIVE. @throws PrivacyError,
+/// NetworkError, the same on every process.
 void verify_agreement(Network& network,
                       const Topography& topography,
                       const NoisePlan& plan,

@@ -20,9 +20,10 @@ struct Evaluation {
     double test_accuracy_mean_model = unknown;
     double train_loss_mean_model =
         unknown;  ///< F(mean), F = average of the agents' mean losses + l2/2 |x|^2
-    double consensus_distance = unknown;     ///< sqrt(average over agents of |x_u - mean|^2)
-    double optimality_gap = unknown;         ///< F(mean) - F*; NaN where F* is not computed
-    double optimality_gap_agents = unknown;  ///< average of f_u(x_u), minus F*; NaN likewise
+    double consensus_distance = unknown;  ///< sqrt(average over agents of |x_u - mean|^2)
+    double optimality_gap = unknown;      ///< F(mean) - F*; NaN where F* is not computed
+    double optimality_gap_agents =
+        unknown;  ///< average of f_u(x_u) + l2/2 |x_u|^2, minus F*; NaN likewise
 };
 
 /// COLLECTIVE. Cost: one pass over the test set per agent, one over the training data.

@@ -54,6 +54,7 @@ class ParsedOptions {
     /// Replaces a default by what it came to mean in this run.
     void resolve(const std::string& name, const std::string& text) { values_[name].text = text; }
     /// Every option of the run with its value, as an INI file that starts it again.
+    /// @throws ConfigError for a value that the format cannot hold (# starts a comment).
     [[nodiscard]] std::string as_ini() const;
 
   private:

@@ -36,6 +36,9 @@ class RunDirectory {
                         const PhaseSeconds& phases);
     /// agents/<agent>/model.npy.
     void write_model(int agent, const Eigen::VectorXd& model) const;
+    /// Leaves failure.txt with the message. Processes often fail together, and one message is
+    /// enough: false if another process was first and has the word.
+    [[nodiscard]] bool claim_failure(std::string_view message) const;
 
   private:
     explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}

@@ -114,8 +114,8 @@ TEST(Npy, WritesTheLayoutThatNumpyDescribes) {
     write_npy(folder / "m.npy", matrix);
     const std::string content = read_file(folder / "m.npy");
     EXPECT_EQ(content.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
-    const std::size_t header = 10 + static_cast<unsigned char>(content[8]) +
-                               256 * static_cast<std::size_t>(content[9]);
+    const std::size_t header =
+        10 + static_cast<unsigned char>(content[8]) + 256 * static_cast<std::size_t>(content[9]);
     EXPECT_EQ(header % 64, 0U);
     EXPECT_EQ(content[header - 1], '\n');
     EXPECT_TRUE(contains(content, "'descr': '<f8'"));
@@ -163,13 +163,13 @@ TEST(Npy, RefusesWhatItCannotReadAndSaysWhy) {
     version_two[6] = 2;
     expect_refused(version_two, "version 1.0");
     for (const char* type : {"<f4", "<i8", ">f8", "|O"})
-        expect_refused(npy("{'descr': '" + std::string(type) +
-                               "', 'fortran_order': False, 'shape': (2, 2), }",
-                           {1, 2, 3, 4}),
-                       "float64");
-    expect_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2, 2), }",
-                       {1, 2, 3, 4}),
-                   "3 dimensions");
+        expect_refused(
+            npy("{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (2, 2), }",
+                {1, 2, 3, 4}),
+            "float64");
+    expect_refused(
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2, 2), }", {1, 2, 3, 4}),
+        "3 dimensions");
     expect_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", {1}),
                    "0 dimensions");
     expect_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-2, 2), }", {}),
@@ -184,8 +184,8 @@ TEST(Npy, RefusesWhatItCannotReadAndSaysWhy) {
 
 TEST(Npy, RefusesAMissingFile) {
     const TemporaryDirectory folder;
-    EXPECT_TRUE(contains(
-        message_of<DataError>([&] { (void)read_npy(folder / "missing.npy"); }), "missing.npy"));
+    EXPECT_TRUE(contains(message_of<DataError>([&] { (void)read_npy(folder / "missing.npy"); }),
+                         "missing.npy"));
 }
 
 }  // namespace

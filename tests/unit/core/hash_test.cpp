@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
-#include <limits>
 #include <set>
 #include <vector>
 
@@ -46,10 +46,14 @@ TEST(Hasher, NeverCollidesByConcatenation) {
         [](Hasher& h) { h.add("abc"); },
         [](Hasher& h) { h.add("abc").add(""); },
         [](Hasher& h) { h.add("").add("abc"); },
-        [](Hasher& h) { h.add_bytes(B{'a', 'b', 'c'}); },
+        [](Hasher& h) {
+            h.add_bytes(B{'a', 'b', 'c'});
+        },
         [](Hasher& h) { h.add_bytes(B{}); },
         [](Hasher& h) { h.add(V{}); },
-        [](Hasher& h) { h.add(V{1.0, 2.0}); },
+        [](Hasher& h) {
+            h.add(V{1.0, 2.0});
+        },
         [](Hasher& h) { h.add(V{1.0}).add(V{2.0}); },
         [](Hasher& h) { h.add(1.0).add(2.0); },
         [](Hasher& h) { h.add(V{1.0}).add(2.0); },

@@ -26,7 +26,7 @@ TEST(NearestName, FindsTheNameBehindATypingMistake) {
 }
 
 TEST(NearestName, CountsASwapOfNeighboursAsOneMistake) {
-    // "form" is one swap from "from" and two substitutions from "fork" or "farm" only by chance.
+    // Two substitutions lead to either; one swap leads to the second only.
     const std::vector<std::string> candidates{"xxrm", "from"};
     EXPECT_EQ(nearest_name("form", candidates), "from");
 }
@@ -63,9 +63,24 @@ TEST(ParseReal, ReadsEveryUsualWayToWriteANumber) {
 }
 
 TEST(ParseReal, RefusesWhatIsNotOneFiniteNumber) {
-    for (const char* text : {"",     "+",     " 1",   "1 ",   "1,5", "1.5x", "abc",
-                             "1e",   "nan",   "inf",  "-inf", "+-1", "--1",  "++1",
-                             "1e999", "1 2",  "0x10", "infinity"}) {
+    for (const char* text : {"",
+                             "+",
+                             " 1",
+                             "1 ",
+                             "1,5",
+                             "1.5x",
+                             "abc",
+                             "1e",
+                             "nan",
+                             "inf",
+                             "-inf",
+                             "+-1",
+                             "--1",
+                             "++1",
+                             "1e999",
+                             "1 2",
+                             "0x10",
+                             "infinity"}) {
         const std::string message =
             message_of<ConfigError>([&] { (void)parse_real("epsilon", text); });
         EXPECT_TRUE(contains(message, "epsilon")) << text;
@@ -83,8 +98,8 @@ TEST(ParseInteger, ReadsWholeNumbersOfBothSigns) {
 TEST(ParseInteger, RefusesWhatIsNotOneWholeNumber) {
     for (const char* text :
          {"", "+", "1.0", "1e3", " 1", "1 ", "ten", "9223372036854775808", "+-5", "-+5", "0x1F"})
-        EXPECT_TRUE(contains(
-            message_of<ConfigError>([&] { (void)parse_integer("agents", text); }), "agents"))
+        EXPECT_TRUE(contains(message_of<ConfigError>([&] { (void)parse_integer("agents", text); }),
+                             "agents"))
             << text;
 }
 

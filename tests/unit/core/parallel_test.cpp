@@ -26,8 +26,7 @@ TEST(ParallelFor, KeepsTheOrderWithOneThread) {
 }
 
 TEST(ParallelFor, RethrowsAnErrorWithItsOwnTypeAndMessage) {
-    for (const int threads : {1, 2, 4})
-        try {
+    for (const int threads : {1, 2, 4}) try {
             parallel_for(64, threads, [](long i) {
                 if (i == 40) throw DataError("index 40 is bad");
             });

@@ -30,11 +30,8 @@ Moments moments_of(long count, double true_mean, Draw&& draw) {
 }
 
 /// The mean of N draws has variance v/N; the squared deviation has variance m4 - v^2.
-void expect_moments(const Moments& found,
-                    long count,
-                    double mean,
-                    double variance,
-                    double fourth_central_moment) {
+void expect_moments(
+    const Moments& found, long count, double mean, double variance, double fourth_central_moment) {
     const auto n = static_cast<double>(count);
     EXPECT_NEAR(found.mean, mean, standard_errors * std::sqrt(variance / n)) << "seed " << seed;
     EXPECT_NEAR(found.variance,
@@ -130,7 +127,8 @@ TEST(SeededRandom, IsUnbiasedForABoundThatDoesNotDivideItsRange) {
     constexpr long count = 20'000;
     SeededRandom random(seed, "large bound");
     long lower = 0;
-    for (long i = 0; i < count; ++i) lower += random.below(bound) < (std::uint64_t{1} << 62) ? 1 : 0;
+    for (long i = 0; i < count; ++i)
+        lower += random.below(bound) < (std::uint64_t{1} << 62) ? 1 : 0;
     EXPECT_NEAR(static_cast<double>(lower),
                 count / 3.0,
                 standard_errors * std::sqrt(count * (1.0 / 3) * (2.0 / 3)))

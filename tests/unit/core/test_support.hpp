@@ -70,10 +70,9 @@ inline ::testing::AssertionResult relatively_near(double actual,
                                                   double tolerance) {
     if (std::abs(actual - expected) <= tolerance * std::abs(expected))
         return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure()
-           << actual << " differs from " << expected << " by "
-           << std::abs(actual - expected) / std::abs(expected) << " relative, allowed "
-           << tolerance;
+    return ::testing::AssertionFailure() << actual << " differs from " << expected << " by "
+                                         << std::abs(actual - expected) / std::abs(expected)
+                                         << " relative, allowed " << tolerance;
 }
 
 }  // namespace sotto::test

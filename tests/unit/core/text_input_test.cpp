@@ -96,8 +96,8 @@ std::string many_lines() {
 TEST(LineReader, RefusesATruncatedGzipStreamWhereverItEnds) {
     const TemporaryDirectory folder;
     const std::string whole = read_file(put_compressed(folder, "whole.gz", many_lines()));
-    for (const std::size_t size : {whole.size() - 1, whole.size() - 8, whole.size() / 2,
-                                   std::size_t{20}, std::size_t{11}}) {
+    for (const std::size_t size :
+         {whole.size() - 1, whole.size() - 8, whole.size() / 2, std::size_t{20}, std::size_t{11}}) {
         const auto path = folder.put("cut.gz", whole.substr(0, size));
         const std::string message = message_of<DataError>([&] { (void)lines_of(path); });
         EXPECT_TRUE(contains(message, path.string())) << size << " bytes";

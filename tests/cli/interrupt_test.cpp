@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "program.hpp"
+
+namespace sotto::test {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Interruption {
+    std::string name;
+    int ranks;
+    int signal;
+};
+
+std::ostream& operator<<(std::ostream& stream, const Interruption& interruption) {
+    return stream << interruption.name;
+}
+
+class LongTraining : public testing::TestWithParam<Interruption> {};
+
+/// Rows after the header and the row of round 0: rounds are under way.
+bool rounds_run(const std::string& metrics) { return lines_of(content_of(metrics)).size() > 2; }
+
+TEST_P(LongTraining, EndsSoonAndLeavesAnInterruptedLedger) {
+    const int ranks = GetParam().ranks;
+    const TempDir directory;
+    const std::string data = directory.file("data.svm", small_data(60));
+    const std::string run = directory / "run";
+    constexpr long planned = 100'000'000'000;
+    Arguments arguments{"train",
+                        "--data",
+                        data,
+                        "--rounds",
+                        std::to_string(planned),
+                        "--eval-every",
+                        "100",
+                        "--run-directory",
+                        run};
+    if (ranks == one_process) arguments.insert(arguments.end(), {"--agents", "3"});
+    Process process(sotto_command(ranks, arguments), directory.path());
+    for (int i = 0; i < 600 && !rounds_run(run + "/metrics.csv"); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_TRUE(rounds_run(run + "/metrics.csv")) << "the training did not start";
+    EXPECT_EQ(json_of(run + "/ledger.json").at("status"), "running");
+
+    process.signal_group(GetParam().signal);
+    const Outcome outcome = process.wait(20);
+    EXPECT_FALSE(outcome.timed_out) << outcome.text();
+    EXPECT_LT(outcome.seconds, 10);
+    EXPECT_NE(outcome.exit_code, 0) << outcome.text();
+    EXPECT_TRUE(processes_with(directory.path()).empty()) << "a process is left";
+
+    const Json ledger = json_of(run + "/ledger.json");
+    EXPECT_EQ(ledger.at("rounds").at("planned"), planned);
+    EXPECT_EQ(ledger.at("status"), "interrupted") << outcome.text();
+    const long completed = ledger.at("rounds").at("completed");
+    EXPECT_GT(completed, 0);
+    EXPECT_LT(completed, planned);
+    EXPECT_EQ(ledger.at("rounds").at("accounted"), completed);
+    EXPECT_LT(ledger.at("headline").at("epsilon").get<double>(), 10);
+
+    const Json summary = json_of(run + "/summary.json");
+    EXPECT_EQ(summary.at("interrupted"), true);
+    EXPECT_EQ(summary.at("rounds"), completed);
+    const auto rows = lines_of(content_of(run + "/metrics.csv"));
+    EXPECT_TRUE(rows.back().starts_with(std::to_string(completed) + ",")) << rows.back();
+    for (int u = 0; u < (ranks == one_process ? 3 : ranks); ++u)
+        EXPECT_TRUE(std::filesystem::exists(fmt::format("{}/agents/{}/model.npy", run, u)));
+    EXPECT_NE(outcome.out.find("INTERRUPTED"), std::string::npos) << outcome.text();
+}
+
+INSTANTIATE_TEST_SUITE_P(Interrupted,
+                         LongTraining,
+                         testing::Values(Interruption{"by_interrupt_alone", one_process, SIGINT},
+                                         Interruption{"by_termination_alone", one_process, SIGTERM},
+                                         Interruption{"by_interrupt_with_1_rank", 1, SIGINT},
+                                         Interruption{"by_interrupt_with_3_ranks", 3, SIGINT},
+                                         Interruption{"by_interrupt_with_5_ranks", 5, SIGINT},
+                                         Interruption{"by_termination_with_3_ranks", 3, SIGTERM}),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace sotto::test

@@ -1,0 +1,199 @@
+#include "program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace sotto::test {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+[[noreturn]] void fail(const char* call) {
+    throw std::runtime_error(fmt::format("{}: {}", call, std::strerror(errno)));
+}
+
+/// False once the other side has closed.
+bool read_some(int file, std::string& text) {
+    std::array<char, 4096> buffer{};
+    const ssize_t count = ::read(file, buffer.data(), buffer.size());
+    if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
+    return count > 0 || (count < 0 && errno == EINTR);
+}
+
+}  // namespace
+
+TempDir::TempDir() {
+    std::string name = fs::temp_directory_path() / "sotto-cli-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) fail("mkdtemp");
+    path_ = name;
+}
+
+TempDir::~TempDir() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+}
+
+std::string TempDir::file(const std::string& name, std::string_view content) const {
+    std::ofstream(path_ / name, std::ios::binary) << content;
+    return path_ / name;
+}
+
+std::string Outcome::text() const {
+    return fmt::format("exit code {}{} after {:.1f} s\n--- output\n{}\n--- errors\n{}",
+                       exit_code,
+                       timed_out ? " (killed: too slow)" : "",
+                       seconds,
+                       out,
+                       err);
+}
+
+Arguments sotto_command(int ranks, const Arguments& arguments) {
+    Arguments command;
+    if (ranks != one_process)
+        command = {
+            SOTTO_MPIEXEC, "--oversubscribe", "--bind-to", "none", "-n", std::to_string(ranks)};
+    command.push_back(SOTTO_PROGRAM);
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return command;
+}
+
+Process::Process(const Arguments& command, const fs::path& directory) {
+    std::array<int, 2> out{}, err{};
+    if (::pipe2(out.data(), O_CLOEXEC) != 0 || ::pipe2(err.data(), O_CLOEXEC) != 0) fail("pipe2");
+    std::vector<char*> words;
+    for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ < 0) fail("fork");
+    if (pid_ == 0) {
+        ::setpgid(0, 0);
+        ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+        ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+        ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
+        // A build with sanitizers: MPI itself leaks, which must not change exit codes.
+        ::setenv("ASAN_OPTIONS", "detect_leaks=0", 0);
+        const int nothing = ::open("/dev/null", O_RDONLY);
+        ::dup2(nothing, STDIN_FILENO);
+        ::dup2(out[1], STDOUT_FILENO);
+        ::dup2(err[1], STDERR_FILENO);
+        if (::chdir(directory.c_str()) == 0) ::execvp(words.front(), words.data());
+        ::_exit(127);
+    }
+    ::setpgid(pid_, pid_);  // both sides, so that it holds whoever runs first
+    ::close(out[1]);
+    ::close(err[1]);
+    out_ = out[0];
+    err_ = err[0];
+}
+
+Process::~Process() {
+    if (!ended_) {
+        ::kill(-pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+    }
+    ::close(out_);
+    ::close(err_);
+}
+
+void Process::signal_group(int signal) const { ::kill(-pid_, signal); }
+
+Outcome Process::wait(double limit_seconds) {
+    Outcome outcome;
+    const auto start = Clock::now();
+    std::array<pollfd, 2> pipes{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
+    std::array<std::string*, 2> texts{&outcome.out, &outcome.err};
+    while (pipes[0].fd >= 0 || pipes[1].fd >= 0) {
+        if (!outcome.timed_out && since(start) > limit_seconds) {
+            outcome.timed_out = true;
+            ::kill(-pid_, SIGKILL);
+        }
+        // A process that outlives its killed launcher could keep the pipes open.
+        if (since(start) > limit_seconds + 5) break;
+        if (::poll(pipes.data(), pipes.size(), 50) <= 0) continue;
+        for (std::size_t i = 0; i < pipes.size(); ++i)
+            if (pipes[i].revents != 0 && !read_some(pipes[i].fd, *texts[i])) pipes[i].fd = -1;
+    }
+    int status = 0;
+    while (::waitpid(pid_, &status, WNOHANG) == 0) {
+        if (!outcome.timed_out && since(start) > limit_seconds) {
+            outcome.timed_out = true;
+            ::kill(-pid_, SIGKILL);
+        }
+        ::usleep(2000);
+    }
+    ended_ = true;
+    outcome.seconds = since(start);
+    outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return outcome;
+}
+
+Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& arguments) {
+    Process process(sotto_command(ranks, arguments), directory.path());
+    return process.wait(ranks == one_process ? 30 : 60);
+}
+
+std::vector<pid_t> processes_with(const std::string& text) {
+    std::vector<pid_t> found;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        const std::string name = entry.path().filename();
+        if (!std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
+            continue;
+        // Arguments are separated by zero bytes; a process that has ended reads as empty.
+        if (content_of(entry.path() / "cmdline").find(text) != std::string::npos)
+            found.push_back(static_cast<pid_t>(std::stol(name)));
+    }
+    return found;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+std::vector<std::string> error_lines(const std::string& err) {
+    std::vector<std::string> found;
+    for (const auto& line : lines_of(err))
+        if (line.find("sotto: ") != std::string::npos) found.push_back(line);
+    return found;
+}
+
+std::string content_of(const fs::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    std::ostringstream content;
+    content << stream.rdbuf();
+    return std::move(content).str();
+}
+
+nlohmann::json json_of(const fs::path& path) { return nlohmann::json::parse(content_of(path)); }
+
+std::string small_data(int records) {
+    std::string text;
+    for (int i = 0; i < records; ++i)
+        text += fmt::format("{} 1:{} 2:{} 3:1\n", i % 2 == 0 ? "+1" : "-1", i % 7, 0.25 * (i % 5));
+    return text;
+}
+
+}  // namespace sotto::test

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sotto::test {
+
+/// A folder of one test, removed at its end.
+class TempDir {
+  public:
+    TempDir();
+    ~TempDir();
+    TempDir(const TempDir&) = delete;
+    TempDir& operator=(const TempDir&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    [[nodiscard]] std::string operator/(const std::string& name) const { return path_ / name; }
+    /// Writes a file and returns its full path.
+    std::string file(const std::string& name, std::string_view content) const;
+
+  private:
+    std::filesystem::path path_;
+};
+
+/// How a program ended, and what it wrote.
+struct Outcome {
+    int exit_code = -1;  ///< 128 + signal if a signal ended it
+    bool timed_out = false;
+    double seconds = 0;
+    std::string out, err;
+    /// Everything, for messages of failing tests.
+    [[nodiscard]] std::string text() const;
+};
+
+using Arguments = std::vector<std::string>;
+
+/// sotto in one process, or under mpirun with that many ranks.
+constexpr int one_process = 0;
+[[nodiscard]] Arguments sotto_command(int ranks, const Arguments& arguments);
+
+/// A program in a process group of its own, as a terminal starts it, with `directory` as its
+/// working directory. Its output is collected in the background of wait().
+class Process {
+  public:
+    Process(const Arguments& command, const std::filesystem::path& directory);
+    ~Process();
+    Process(const Process&) = delete;
+    Process& operator=(const Process&) = delete;
+
+    /// To the whole process group, as Ctrl-C in a terminal does.
+    void signal_group(int signal) const;
+    /// Waits for the end; kills the group after the limit.
+    [[nodiscard]] Outcome wait(double limit_seconds);
+
+  private:
+    pid_t pid_ = -1;
+    int out_ = -1, err_ = -1;
+    bool ended_ = false;
+};
+
+/// Runs sotto in the folder and waits: 30 s in one process, 60 s under mpirun.
+[[nodiscard]] Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& arguments);
+
+/// Ids of processes that have `text` in their command line.
+[[nodiscard]] std::vector<pid_t> processes_with(const std::string& text);
+
+[[nodiscard]] std::vector<std::string> lines_of(const std::string& text);
+/// Lines that sotto itself wrote about an error. Ranks write to one pipe, so that its beginning may
+/// stand behind the end of a line without a newline.
+[[nodiscard]] std::vector<std::string> error_lines(const std::string& err);
+
+[[nodiscard]] std::string content_of(const std::filesystem::path& path);
+[[nodiscard]] nlohmann::json json_of(const std::filesystem::path& path);
+
+/// A small LIBSVM file: two classes, three features, this many records.
+[[nodiscard]] std::string small_data(int records);
+
+}  // namespace sotto::test

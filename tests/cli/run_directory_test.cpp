@@ -1,0 +1,237 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "program.hpp"
+#include "sotto/core/files.hpp"
+
+namespace sotto::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::vector<std::string> cells_of(const std::string& line) {
+    std::vector<std::string> cells;
+    std::istringstream stream(line);
+    for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
+    return cells;
+}
+
+class RunDirectoryOf : public testing::TestWithParam<int> {};
+
+TEST_P(RunDirectoryOf, ACompletedTrainingHoldsEverything) {
+    const TempDir directory;
+    const std::string data = directory.file("data.svm", small_data(60));
+    Arguments arguments{"train",
+                        "--data",
+                        data,
+                        "--rounds",
+                        "20",
+                        "--eval-every",
+                        "6",
+                        "--quiet",
+                        "--json",
+                        "out.json",
+                        "--run-directory",
+                        "run"};
+    if (GetParam() == one_process) arguments.insert(arguments.end(), {"--agents", "3"});
+    const Outcome outcome = run_sotto(directory, GetParam(), arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+
+    const fs::path run = directory / "run";
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(run)) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"agents",
+                                        "config.ini",
+                                        "ledger.json",
+                                        "manifest.json",
+                                        "metrics.csv",
+                                        "plan.json",
+                                        "summary.json"}));
+
+    // Rounds 0, every 6th, and the last.
+    const auto rows = lines_of(content_of(run / "metrics.csv"));
+    ASSERT_EQ(rows.size(), 6U);
+    const auto header = cells_of(rows[0]);
+    EXPECT_EQ(rows[0],
+              "round,epsilon,test_loss,test_loss_worst,test_loss_mean_model,test_accuracy,"
+              "test_accuracy_mean_model,train_loss_mean_model,optimality_gap,"
+              "optimality_gap_agents,consensus_distance,elapsed_seconds,gradient_seconds,"
+              "noise_seconds,exchange_seconds,mix_seconds");
+    std::vector<std::string> rounds;
+    double last_epsilon = -1;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        const auto cells = cells_of(rows[i]);
+        ASSERT_EQ(cells.size(), header.size()) << rows[i];
+        rounds.push_back(cells[0]);
+        EXPECT_GT(std::stod(cells[1]), last_epsilon) << "epsilon only grows";
+        last_epsilon = std::stod(cells[1]);
+        EXPECT_TRUE(std::isfinite(std::stod(cells[2]))) << rows[i];
+    }
+    EXPECT_EQ(rounds, (std::vector<std::string>{"0", "6", "12", "18", "20"}));
+    EXPECT_NEAR(last_epsilon, 10, 1e-6);
+
+    const Json ledger = json_of(run / "ledger.json");
+    EXPECT_EQ(ledger.at("status"), "completed");
+    EXPECT_EQ(ledger.at("rounds").at("planned"), 20);
+    EXPECT_EQ(ledger.at("rounds").at("completed"), 20);
+    EXPECT_EQ(ledger.at("rounds").at("accounted"), 20);
+    EXPECT_EQ(ledger.at("noise").at("insecure"), false);
+
+    const Json summary = json_of(run / "summary.json");
+    EXPECT_EQ(summary, json_of(directory / "out.json"));
+    EXPECT_EQ(summary.at("processes"), std::max(1, GetParam()));
+    EXPECT_EQ(summary.at("rounds"), 20);
+    EXPECT_EQ(summary.at("run_directory"), "run");
+    EXPECT_NEAR(summary.at("epsilon").get<double>(),
+                ledger.at("headline").at("epsilon").get<double>(),
+                1e-12);
+
+    const Json manifest = json_of(run / "manifest.json");
+    for (const char* key : {"version", "commit", "compiler", "network", "hosts"})
+        EXPECT_TRUE(manifest.contains(key)) << key;
+    EXPECT_EQ(manifest.at("processes"), std::max(1, GetParam()));
+    std::vector<int> committed;
+    for (const auto& commitment : manifest.at("seed_commitments")) {
+        committed.push_back(commitment.at("agent"));
+        EXPECT_EQ(commitment.at("blake2b").get<std::string>().size(), 64U);
+    }
+    for (int u = 0; u < 3; ++u)
+        EXPECT_NE(std::find(committed.begin(), committed.end(), u), committed.end());
+    EXPECT_EQ(manifest.at("plan_hash"), ledger.at("plan_hash"));
+
+    // Three features and the bias.
+    for (int u = 0; u < 3; ++u) {
+        const Eigen::MatrixXd model = read_npy(run / "agents" / std::to_string(u) / "model.npy");
+        EXPECT_EQ(model.size(), 4);
+        EXPECT_TRUE(model.allFinite());
+        EXPECT_GT(model.norm(), 0);
+    }
+    // Every link carries d numbers both ways in every round.
+    const Json graph = Json::parse(
+        run_sotto(directory, one_process, {"graph", "--agents", "3", "--quiet", "--json", "-"})
+            .out);
+    EXPECT_EQ(summary.at("bytes_sent").get<long>(), 20 * 2 * graph.at("edges").get<long>() * 4 * 8);
+}
+
+INSTANTIATE_TEST_SUITE_P(AloneAndOverMpi,
+                         RunDirectoryOf,
+                         testing::Values(one_process, 3),
+                         [](const auto& instance) {
+                             return instance.param == one_process ? "Alone" : "OverMpi";
+                         });
+
+TEST(RunDirectory, IsNamedByTimeAndMechanismIfTheUserNamesNone) {
+    const TempDir directory;
+    for (int i = 0; i < 2; ++i) {  // two in one second must not collide
+        const Outcome outcome =
+            run_sotto(directory,
+                      one_process,
+                      {"train", "--agents", "2", "--rounds", "2", "--mechanism", "ldp", "--quiet"});
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    }
+    int runs = 0;
+    for (const auto& entry : fs::directory_iterator(directory / "runs")) {
+        EXPECT_NE(entry.path().filename().string().find("-ldp"), std::string::npos);
+        ++runs;
+    }
+    EXPECT_EQ(runs, 2);
+}
+
+TEST(RunDirectory, OfADivergedTrainingKeepsTheReasonAndAccountsForAllRounds) {
+    const TempDir directory;
+    const Outcome outcome = run_sotto(directory,
+                                      one_process,
+                                      {"train",
+                                       "--agents",
+                                       "3",
+                                       "--rounds",
+                                       "9",
+                                       "--step-size",
+                                       "1e308",
+                                       "--clip-norm",
+                                       "1e6",
+                                       "--quiet",
+                                       "--run-directory",
+                                       "run"});
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.text();
+    EXPECT_NE(content_of(directory / "run/failure.txt").find("diverged"), std::string::npos);
+    const Json ledger = json_of(directory / "run/ledger.json");
+    EXPECT_EQ(ledger.at("status"), "failed");
+    EXPECT_EQ(ledger.at("rounds").at("accounted"), 9);
+}
+
+class DryRunOf : public testing::TestWithParam<int> {};
+
+TEST_P(DryRunOf, ATrainingPrintsPlanEpsilonMemoryAndTimeAndLeavesNothing) {
+    const TempDir directory;
+    Arguments arguments{"train", "--rounds", "1000000", "--dry-run", "--run-directory", "run"};
+    if (GetParam() == one_process) arguments.insert(arguments.end(), {"--agents", "3"});
+    const Outcome outcome = run_sotto(directory, GetParam(), arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    for (const char* word : {"plan ", "budget ", "epsilon ", "memory ", "MiB", "time ", "round"})
+        EXPECT_NE(outcome.out.find(word), std::string::npos) << word << "\n" << outcome.text();
+    EXPECT_TRUE(fs::is_empty(directory.path())) << "a dry run left something behind";
+
+    arguments.insert(arguments.end(), {"--quiet", "--json", "-"});
+    const Outcome quiet = run_sotto(directory, GetParam(), arguments);
+    ASSERT_EQ(quiet.exit_code, 0) << quiet.text();
+    const Json json = Json::parse(quiet.out);
+    EXPECT_EQ(json.at("dry_run"), true);
+    EXPECT_NEAR(json.at("epsilon").get<double>(), 10, 1e-6);
+    EXPECT_GT(json.at("memory_mib").get<double>(), 0);
+    EXPECT_GT(json.at("seconds_per_round").get<double>(), 0);
+    EXPECT_TRUE(fs::is_empty(directory.path()));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AloneAndOverMpi, DryRunOf, testing::Values(one_process, 1, 3), [](const auto& instance) {
+        return instance.param == one_process ? "Alone"
+                                             : "Over" + std::to_string(instance.param) + "Ranks";
+    });
+
+TEST(Memory, AndTimeOfARoundDoNotGrowWithTheNumberOfRounds) {
+    const TempDir directory;
+    const auto measure = [&](int rounds, int attempt) {
+        const Outcome outcome = run_sotto(directory,
+                                          one_process,
+                                          {"train",
+                                           "--rounds",
+                                           std::to_string(rounds),
+                                           "--batch-size",
+                                           "16",
+                                           "--threads",
+                                           "1",
+                                           "--eval-every",
+                                           std::to_string(rounds),
+                                           "--quiet",
+                                           "--run-directory",
+                                           fmt::format("run{}-{}", rounds, attempt),
+                                           "--json",
+                                           "-"});
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        return Json::parse(outcome.out);
+    };
+    double few_seconds = 1e9, many_seconds = 1e9, few_memory = 0, many_memory = 0;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        const Json few = measure(200, attempt), many = measure(2000, attempt);
+        const auto loop = [](const Json& json) {
+            return json.at("seconds").at("loop").get<double>() / json.at("rounds").get<double>();
+        };
+        few_seconds = std::min(few_seconds, loop(few));
+        many_seconds = std::min(many_seconds, loop(many));
+        few_memory = few.at("peak_memory_mib");
+        many_memory = many.at("peak_memory_mib");
+        EXPECT_NEAR(many_memory, few_memory, 0.1 * few_memory);
+    }
+    // Ten times the rounds: a round that looks back at all earlier ones would take ten times as
+    // long. The limit leaves room for a busy machine.
+    EXPECT_LT(many_seconds, 4 * few_seconds);
+}
+
+}  // namespace
+}  // namespace sotto::test

@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+
+#include "sotto/core/weighted_sum.hpp"
+#include "unit/agent/agent_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr int agents = 20;
+constexpr std::uint64_t noise_seed = 4;
+
+std::vector<KeyRing> rings_of(const NoisePlan& plan) {
+    const auto network = make_memory_network(plan.agents, 1);
+    return distribute_seeds(*network, plan, noise_seed);
+}
+
+/// One agent's noise, from whole streams side by side: no tiles, no sharing, no threads.
+Eigen::VectorXd direct_noise(const NoisePlan& plan,
+                             const KeyRing& ring,
+                             std::uint32_t epoch,
+                             std::uint64_t round,
+                             Eigen::Index dimension) {
+    Eigen::VectorXd result = Eigen::VectorXd::Zero(dimension);
+    for (const auto& row : plan.rows) {
+        if (row.sender != ring.agent()) continue;
+        Eigen::MatrixXd streams(dimension, static_cast<Eigen::Index>(row.streams.size()));
+        std::vector<const double*> columns;
+        std::vector<double> weights;
+        for (std::size_t j = 0; j < row.streams.size(); ++j) {
+            const auto& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
+            auto column = streams.col(static_cast<Eigen::Index>(j));
+            ring.stream(stream.group, stream.index)
+                .fill(epoch, round, 0, {column.data(), static_cast<std::size_t>(dimension)});
+            columns.push_back(column.data());
+            weights.push_back(row.coefficients[j] * plan.scale);
+        }
+        const std::span<double> out(result.data(), static_cast<std::size_t>(dimension));
+        weighted_sum(columns, weights, out);
+        round_to_grid(out, plan.grid_step());
+    }
+    return result;
+}
+
+std::vector<NoisePlan> plans() {
+    const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
+    std::vector<NoisePlan> result;
+    for (const auto& entry : test::mechanism_cases())
+        result.push_back(test::plan_of(entry, topography, test::uneven_limits(agents)));
+    return result;
+}
+
+TEST(NoiseSource, GivesWhatThePlanSaysForEveryDimensionAndNumberOfThreads) {
+    // 20 and more streams: tiles of a few thousand coordinates, so 20000 takes several.
+    for (const NoisePlan& plan : plans()) {
+        const auto rings = rings_of(plan);
+        for (const int threads : {1, 2, 3}) {
+            NoiseSource source(plan, rings, threads);
+            for (const Eigen::Index d : {1, 63, 64, 65, 1000, 20000}) {
+                Eigen::MatrixXd noise = Eigen::MatrixXd::Constant(d, agents, 7);
+                source.draw(3, 11, noise);
+                for (int u = 0; u < agents; ++u)
+                    ASSERT_TRUE(noise.col(u) ==
+                                direct_noise(plan, rings[static_cast<std::size_t>(u)], 3, 11, d))
+                        << plan.mechanism << ", agent " << u << ", dimension " << d << ", "
+                        << threads << " threads";
+            }
+        }
+    }
+}
+
+TEST(NoiseSource, GivesOneAgentAloneTheSameAsAmongOthers) {
+    for (const NoisePlan& plan : plans()) {
+        const auto rings = rings_of(plan);
+        NoiseSource together(plan, rings, 1);
+        Eigen::MatrixXd all(5000, agents);
+        together.draw(0, 2, all);
+        int drawn = 0;
+        for (int u = 0; u < agents; ++u) {
+            NoiseSource alone(plan, {&rings[static_cast<std::size_t>(u)], 1}, 1);
+            Eigen::MatrixXd own(5000, 1);
+            alone.draw(0, 2, own);
+            EXPECT_TRUE(own.col(0) == all.col(u)) << plan.mechanism << ", agent " << u;
+            drawn += alone.streams();
+        }
+        EXPECT_EQ(together.streams(), static_cast<int>(plan.streams.size()));
+        EXPECT_GE(drawn, together.streams());
+    }
+}
+
+TEST(NoiseSource, GivesOtherNoiseInEveryRoundAndEpoch) {
+    for (const NoisePlan& plan : plans()) {
+        if (plan.noiseless()) continue;
+        NoiseSource source(plan, rings_of(plan), 1);
+        std::vector<Eigen::VectorXd> seen;
+        for (const std::uint32_t epoch : {0u, 1u})
+            for (const std::uint64_t round : {0ull, 1ull, 2ull, 1ull << 32, (1ull << 32) + 1}) {
+                Eigen::MatrixXd noise(100, agents);
+                source.draw(epoch, round, noise);
+                for (const auto& other : seen)
+                    EXPECT_GT((noise.col(0) - other).cwiseAbs().maxCoeff(), 1e-3);
+                seen.emplace_back(noise.col(0));
+                Eigen::MatrixXd again(100, agents);
+                source.draw(epoch, round, again);
+                EXPECT_TRUE(again == noise);
+            }
+    }
+}
+
+TEST(NoiseSource, NeedsTheSeedsOfItsAgents) {
+    for (const NoisePlan& plan : plans()) {
+        if (plan.noiseless()) continue;
+        std::vector<KeyRing> empty;
+        empty.emplace_back(0);
+        EXPECT_THROW(NoiseSource(plan, empty, 1), CryptoError) << plan.mechanism;
+    }
+}
+
+TEST(NoiseSource, KeepsAFewMegabytesWhateverTheDimension) {
+    for (const std::int64_t streams : {1, 20, 271, 1000})
+        for (const std::int64_t dimension : {100, 100000, 100000000}) {
+            EXPECT_LE(NoiseSource::scratch_bytes(streams, dimension),
+                      std::max<std::int64_t>(1 << 20, streams * 64 * 8));
+            EXPECT_GE(NoiseSource::scratch_bytes(streams, dimension), streams * 64 * 8);
+        }
+}
+
+}  // namespace
+}  // namespace sotto

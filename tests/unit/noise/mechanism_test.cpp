@@ -1,0 +1,296 @@
+#include "sotto/noise/mechanism.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+
+#include "sotto/core/error.hpp"
+#include "sotto/noise/spatial_solver.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "unit/core/test_support.hpp"
+#include "unit/noise/noise_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace test;
+
+constexpr std::uint64_t seed = 31;
+
+/// A graph with its mixing matrix; makes inputs that point to them.
+struct Setting {
+    NamedGraph named;
+    MixingMatrix mixing;
+
+    [[nodiscard]] DesignInput input(long horizon, const Eigen::VectorXd& kappa) const {
+        DesignInput result;
+        result.graph = &named.graph;
+        result.mixing = &mixing;
+        result.utility = {Utility::Kind::horizon, horizon};
+        result.rounds = 100;
+        result.kappa = kappa;
+        return result;
+    }
+    [[nodiscard]] DesignInput input(long horizon) const {
+        return input(horizon, Eigen::VectorXd::Ones(named.graph.agents()));
+    }
+};
+
+std::vector<Setting> settings(const std::vector<int>& sizes) {
+    std::vector<Setting> result;
+    for (const auto& named : sample_graphs(sizes))
+        result.push_back({named, MixingMatrix::from_rule(named.graph, MixingRule::metropolis)});
+    return result;
+}
+
+/// Calls f(mechanism, input, design) for every private mechanism over graphs, horizons and kappa.
+template <class Function>
+void for_each_design(Function&& f) {
+    for (const auto& setting : settings({1, 2, 5, 12}))
+        for (const long horizon : {1L, 200L})
+            for (const bool equal : {true, false})
+                for (const auto& mechanism : mechanisms()) {
+                    if (!mechanism.needs_budget) continue;
+                    SCOPED_TRACE(setting.named.name + ", " + mechanism.name + ", horizon " +
+                                 std::to_string(horizon) + (equal ? "" : ", unequal kappa"));
+                    const Eigen::Index n = setting.named.graph.agents();
+                    const DesignInput input = setting.input(
+                        horizon,
+                        equal ? Eigen::VectorXd::Constant(n, 0.02).eval() : random_kappa(n, seed));
+                    f(mechanism, input, mechanism.design(input));
+                }
+}
+
+TEST(Mechanisms, KeepEveryAgentWithinItsOwnBudget) {
+    for_each_design([](const Mechanism&, const DesignInput& input, const Design& design) {
+        const Eigen::VectorXd precision = observed_precision(design.plan, {});
+        for (Eigen::Index u = 0; u < precision.size(); ++u)
+            EXPECT_LE(precision(u), input.kappa(u) * (1 + 1e-9)) << "agent " << u;
+    });
+}
+
+TEST(Mechanisms, MakePlansThatEveryProcessAcceptsForItsBudget) {
+    for_each_design([](const Mechanism& mechanism, const DesignInput& input, const Design& design) {
+        EXPECT_NO_THROW(design.plan.validate());
+        EXPECT_EQ(design.plan.mechanism, mechanism.name);
+        EXPECT_EQ(design.plan.agents, input.graph->agents());
+        // mu_u^2 = Delta_u^2 sens2 kappa_u.
+        std::vector<Exposure> exposures;
+        std::vector<PrivacyBudget> budgets;
+        std::vector<int> everybody(static_cast<std::size_t>(design.plan.agents));
+        std::iota(everybody.begin(), everybody.end(), 0);
+        for (const int u : everybody) {
+            exposures.push_back({0.2, 100, 1});
+            budgets.push_back({1, 1e-5, Calibration::exact, 0.2 * std::sqrt(100 * input.kappa(u))});
+        }
+        EXPECT_NO_THROW(verify_agents_protected(design.plan, everybody, exposures, budgets));
+    });
+}
+
+TEST(Mechanisms, ChooseTheCoarsestGridThatTheConditionalNoiseAllows) {
+    for_each_design([](const Mechanism&, const DesignInput&, const Design& design) {
+        const double finest_std = 1 / std::sqrt(observed_precision(design.plan, {}).maxCoeff());
+        EXPECT_LE(design.plan.grid_step(), std::ldexp(finest_std, -20));
+        EXPECT_GT(design.plan.grid_step() * 2, std::ldexp(finest_std, -20) * (1 - 1e-12));
+    });
+}
+
+TEST(Mechanisms, StateTheObjectiveOfTheNoiseThatTheirPlanInjects) {
+    for_each_design([](const Mechanism& mechanism, const DesignInput& input, const Design& design) {
+        if (mechanism.name == "cdp") return;  // its noise enters the mean only
+        const Eigen::MatrixXd utility =
+            utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip_steps);
+        const double injected = cost(utility, spatial_covariance(design.plan));
+        EXPECT_TRUE(relatively_near(injected * input.kappa.minCoeff(), design.objective, 1e-6));
+        EXPECT_GE(design.relative_gap(), -1e-10);
+        EXPECT_GT(design.lower_bound, 0);
+        EXPECT_LE(design.relative_gap(), 1e-2);
+    });
+}
+
+TEST(Mechanisms, KeepTheCapOnEveryVariance) {
+    for_each_design([](const Mechanism& mechanism, const DesignInput& input, const Design& design) {
+        // One stream per budget already needs max kappa / min kappa with a common private variance.
+        const double cap = mechanism.name == "decor"
+                               ? std::max(1e4, input.kappa.maxCoeff() / input.kappa.minCoeff())
+                               : 1e4;
+        EXPECT_LE(spatial_covariance(design.plan).diagonal().cwiseProduct(input.kappa).maxCoeff(),
+                  cap * (1 + 1e-6));
+    });
+}
+
+TEST(Mechanisms, ScaleTheirNoiseAndNotTheirObjectiveWithTheBudget) {
+    for (const auto& setting : settings({6}))
+        for (const auto& mechanism : mechanisms()) {
+            if (!mechanism.needs_budget) continue;
+            SCOPED_TRACE(setting.named.name + ", " + mechanism.name);
+            const Eigen::VectorXd kappa = random_kappa(6, seed);
+            const Design loose = mechanism.design(setting.input(10, kappa));
+            const Design tight = mechanism.design(setting.input(10, kappa / 1024));
+            EXPECT_TRUE(relatively_near(tight.objective, loose.objective, 1e-12));
+            EXPECT_TRUE(spatial_covariance(tight.plan)
+                            .isApprox(1024 * spatial_covariance(loose.plan), 1e-9));
+            EXPECT_EQ(tight.plan.grid_step(), 32 * loose.plan.grid_step());
+        }
+}
+
+TEST(Mechanisms, RankCornBeforeDecorBeforeLdpOnEveryGraph) {
+    for (const auto& setting : settings({2, 5, 12, 20}))
+        for (const long horizon : {1L, 10L, 200L}) {
+            SCOPED_TRACE(setting.named.name + ", horizon " + std::to_string(horizon));
+            const DesignInput input = setting.input(horizon);
+            const Design ldp = design_ldp(input), decor = design_decor(input),
+                         corn = design_corn(input), cdp = design_cdp(input);
+            EXPECT_LE(decor.objective, ldp.objective * (1 + 1e-12));
+            // Under the cap corn stops within a few percent of it.
+            EXPECT_LE(corn.objective, decor.objective * (1 + (corn.capped ? 1e-4 : 1e-9)));
+            EXPECT_LE(corn.lower_bound, decor.objective * (1 + 1e-12));
+            EXPECT_LE(cdp.objective, corn.objective * (1 + 1e-9));
+        }
+}
+
+TEST(Mechanisms, GiveTheSamePlanForTheSameInput) {
+    for (const auto& setting : settings({7}))
+        for (const auto& mechanism : mechanisms())
+            EXPECT_EQ(mechanism.design(setting.input(50)).plan.hash(),
+                      mechanism.design(setting.input(50)).plan.hash())
+                << mechanism.name;
+}
+
+TEST(Mechanisms, RefuseAKappaThatIsNotFiniteAndPositiveAndNameTheAgent) {
+    const Setting setting = settings({5}).front();
+    for (const double bad : {0.0,
+                             -1.0,
+                             std::numeric_limits<double>::quiet_NaN(),
+                             std::numeric_limits<double>::infinity()})
+        for (const auto& mechanism : mechanisms()) {
+            if (!mechanism.needs_budget) continue;
+            Eigen::VectorXd kappa = Eigen::VectorXd::Ones(5);
+            kappa(1) = bad;
+            EXPECT_TRUE(contains(
+                message_of<ConfigError>([&] { (void)mechanism.design(setting.input(10, kappa)); }),
+                "kappa of agent 1"))
+                << mechanism.name << " " << bad;
+        }
+}
+
+TEST(FindMechanism, KnowsEveryNameAndSuggestsTheNearest) {
+    for (const auto& name : mechanism_names())
+        EXPECT_EQ(find_mechanism("mechanism", name).name, name);
+    EXPECT_EQ(mechanism_names(), (std::vector<std::string>{"none", "ldp", "cdp", "decor", "corn"}));
+    const std::string message =
+        message_of<ConfigError>([] { (void)find_mechanism("mechanism", "cron"); });
+    EXPECT_TRUE(contains(message, "mechanism"));
+    EXPECT_TRUE(contains(message, "did you mean 'corn'?"));
+}
+
+TEST(None, AddsNothing) {
+    const Design design = design_none(settings({5}).front().input(1));
+    EXPECT_TRUE(design.plan.noiseless());
+    EXPECT_EQ(design.plan.scale, 0.0);
+    EXPECT_EQ(design.objective, 0.0);
+    EXPECT_FALSE(find_mechanism("mechanism", "none").needs_budget);
+}
+
+TEST(Ldp, GivesEveryAgentItsOwnVariance) {
+    for (const auto& setting : settings({6})) {
+        const Eigen::VectorXd kappa = random_kappa(6, seed);
+        const Design design = design_ldp(setting.input(10, kappa));
+        EXPECT_TRUE(spatial_covariance(design.plan)
+                        .isApprox(kappa.cwiseInverse().asDiagonal().toDenseMatrix(), 1e-12));
+        EXPECT_EQ(design.plan.streams_per_agent(), 1);
+    }
+}
+
+TEST(Cdp, HasTheObjectiveHorizonOverAgents) {
+    for (const auto& setting : settings({1, 5, 12}))
+        for (const long horizon : {1L, 10L, 200L}) {
+            const Design design = design_cdp(setting.input(horizon));
+            EXPECT_TRUE(relatively_near(design.objective,
+                                        static_cast<double>(horizon) / setting.named.graph.agents(),
+                                        1e-12));
+            EXPECT_EQ(design.plan.aggregation, Aggregation::trusted_mean);
+        }
+}
+
+TEST(Decor, AddsOneCancellingStreamPerEdge) {
+    for (const auto& setting : settings({7})) {
+        SCOPED_TRACE(setting.named.name);
+        const Graph& graph = setting.named.graph;
+        const Design design = design_decor(setting.input(200));
+        const Eigen::MatrixXd covariance = spatial_covariance(design.plan);
+        ASSERT_EQ(design.plan.streams.size(), 7 + graph.edges().size());
+        const double edge_variance = -covariance(graph.edges()[0].first, graph.edges()[0].second);
+        EXPECT_GT(edge_variance, 0);
+        const Eigen::MatrixXd rest = covariance - edge_variance * laplacian_of(graph);
+        EXPECT_TRUE(rest.isApprox(rest(0, 0) * Eigen::MatrixXd::Identity(7, 7), 1e-7));
+        // Only its two ends hold the seed of an edge.
+        for (std::size_t e = 0; e < graph.edges().size(); ++e) {
+            const auto group = static_cast<std::size_t>(design.plan.streams[7 + e].group);
+            EXPECT_EQ(design.plan.groups[group].members,
+                      (std::vector<int>{graph.edges()[e].first, graph.edges()[e].second}));
+        }
+    }
+}
+
+TEST(Corn, InjectsTheOptimalCovarianceFromOneSharedSeed) {
+    for (const auto& setting : settings({7})) {
+        SCOPED_TRACE(setting.named.name);
+        const DesignInput input = setting.input(20);
+        const Design design = design_corn(input);
+        const SpatialSolution solution =
+            solve_spatial_covariance(utility_matrix(*input.mixing, input.utility, 1), input.kappa);
+        EXPECT_TRUE(spatial_covariance(design.plan).isApprox(solution.covariance, 1e-8));
+        ASSERT_EQ(design.plan.groups.size(), 1U);
+        EXPECT_EQ(design.plan.groups[0].members.size(), 7U);
+        EXPECT_EQ(design.plan.streams_per_agent(), 7);
+        EXPECT_EQ(design.plan.rows[0].streams.size(), 1U);
+    }
+}
+
+TEST(Corn, ApproachesCentralNoiseOnTheCompleteGraph) {
+    for (const int n : {3, 10, 20}) {
+        const Graph graph = make_graph(Topology::complete, n);
+        const Setting setting{{"complete", graph},
+                              MixingMatrix::from_rule(graph, MixingRule::uniform)};
+        for (const long horizon : {1L, 200L}) {
+            const Design corn = design_corn(setting.input(horizon));
+            const Design cdp = design_cdp(setting.input(horizon));
+            EXPECT_TRUE(relatively_near(corn.objective, cdp.objective, 1e-2)) << n;
+            EXPECT_GE(corn.objective, cdp.objective * (1 - 1e-12));
+            EXPECT_TRUE(corn.capped);
+        }
+    }
+}
+
+TEST(RelativeLimits, HaveTheSmallestKappaAsTheirUnit) {
+    const RelativeLimits limits = relative_limits(Eigen::Vector3d(4, 0.5, 2));
+    EXPECT_EQ(limits.unit, 0.5);
+    EXPECT_EQ(limits.kappa, Eigen::VectorXd(Eigen::Vector3d(8, 1, 4)));
+}
+
+TEST(FinishPlan, RaisesTheScaleUntilTheBudgetIsMet) {
+    const Setting setting = settings({6}).front();
+    NoisePlan plan = design_corn(setting.input(10)).plan;
+    const double scale = plan.scale;
+    plan.scale *= 0.5;
+    finish_plan(plan, Eigen::VectorXd::Ones(6));
+    EXPECT_TRUE(relatively_near(plan.scale, scale, 1e-9));
+    EXPECT_LE(observed_precision(plan, {}).maxCoeff(), 1 + 1e-12);
+    // More noise than necessary is left alone.
+    plan.scale = 3 * scale;
+    finish_plan(plan, Eigen::VectorXd::Ones(6));
+    EXPECT_EQ(plan.scale, 3 * scale);
+}
+
+TEST(FinishPlan, RefusesNoiseThatDoesNotCoverEveryAgent) {
+    NoisePlan plan = design_ldp(settings({6}).front().input(10)).plan;
+    plan.rows[2].coefficients[0] = 0;
+    EXPECT_TRUE(
+        contains(message_of<PrivacyError>([&] { finish_plan(plan, Eigen::VectorXd::Ones(6)); }),
+                 "does not cover every agent"));
+}
+
+}  // namespace
+}  // namespace sotto
