@@ -50,7 +50,8 @@ def google_benchmark(name, repetitions):
                       f"--benchmark_min_time={0.02 if QUICK else 0.25}",
                       f"--benchmark_repetitions={repetitions}"])
     runs = {}
-    for entry in json.loads(text)["benchmarks"]:
+    order = lambda entry: (entry["family_index"], entry["per_family_instance_index"])
+    for entry in sorted(json.loads(text)["benchmarks"], key=order):
         if entry["run_type"] == "iteration":
             runs.setdefault(entry["run_name"].removesuffix("/real_time"), []).append(entry)
     return runs

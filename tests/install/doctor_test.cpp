@@ -1,0 +1,229 @@
+// `sotto doctor` as a user runs it, on a machine that is ready and on one that is not.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "cli/program.hpp"
+
+namespace sotto::test {
+namespace {
+
+using Json = nlohmann::json;
+
+const Arguments json_only{"doctor", "--quiet", "--json", "-"};
+
+/// Words in front of a command: `env NAME=VALUE` and the like.
+Outcome run_with(const TempDir& directory, const Arguments& words, int ranks) {
+    Arguments command = words;
+    for (const auto& word : sotto_command(ranks, json_only)) command.push_back(word);
+    Process process(command, directory.path());
+    return process.wait(60);
+}
+
+/// The report; what holds for every report is checked on the way.
+Json report_of(const Outcome& outcome) {
+    EXPECT_TRUE(Json::accept(outcome.out)) << outcome.text();
+    const Json json = Json::parse(outcome.out, nullptr, false);
+    if (json.is_discarded()) return {};
+    bool ok = true;
+    std::set<std::string> names;
+    for (const auto& check : json.at("checks")) {
+        EXPECT_TRUE(names.insert(check.at("name")).second) << check;
+        EXPECT_FALSE(check.at("found").get<std::string>().empty()) << check;
+        EXPECT_TRUE(check.at("ok").get<bool>() || !check.at("fix").get<std::string>().empty())
+            << "a failed check says what to do: " << check;
+        ok = ok && check.at("ok").get<bool>();
+    }
+    EXPECT_GE(names.size(), 15U);
+    EXPECT_EQ(json.at("ok"), ok);
+    EXPECT_EQ(outcome.exit_code, ok ? 0 : 1) << outcome.text();
+    return json;
+}
+
+Json check_named(const Json& report, const std::string& name) {
+    for (const auto& check : report.value("checks", Json::array()))
+        if (check.at("name") == name) return check;
+    ADD_FAILURE() << "no check " << name;
+    return {{"ok", nullptr}, {"found", ""}, {"fix", ""}};
+}
+
+void expect_failed(const Json& report, const std::string& name, const std::string& words) {
+    const Json check = check_named(report, name);
+    EXPECT_EQ(check.at("ok"), false) << check;
+    EXPECT_NE(check.at("found").get<std::string>().find(words), std::string::npos) << check;
+}
+
+TEST(Doctor, ReportsDocumentedKeysAloneAndThatAJobOfTwoRanksWorks) {
+    const TempDir directory;
+    const Json report = report_of(run_with(directory, {}, one_process));
+    EXPECT_EQ(report.at("launched"), false);
+    EXPECT_EQ(report.at("ranks"), 1);
+    for (const char* name : {"launcher",
+                             "exchange",
+                             "root",
+                             "eigenvalues",
+                             "libsodium",
+                             "noise-bits",
+                             "temporary-directory",
+                             "run-directory"})
+        EXPECT_EQ(check_named(report, name).at("ok"), true) << check_named(report, name);
+    EXPECT_NE(check_named(report, "exchange").at("found").get<std::string>().find("2 ranks"),
+              std::string::npos);
+    EXPECT_TRUE(std::filesystem::is_empty(directory.path())) << "nothing is left behind";
+}
+
+TEST(Doctor, ReportsOnceForAllRanksUnderMpirun) {
+    const TempDir directory;
+    const Json report = report_of(run_with(directory, {}, 3));
+    EXPECT_EQ(report.at("launched"), true);
+    EXPECT_EQ(report.at("ranks"), 3);
+    ASSERT_EQ(report.at("hosts").size(), 1U);
+    EXPECT_EQ(report.at("hosts")[0].at("ranks"), (std::vector<int>{0, 1, 2}));
+    EXPECT_EQ(check_named(report, "launcher").at("found"), "3 ranks announced, 3 started");
+    EXPECT_EQ(check_named(report, "exchange").at("ok"), true);
+    EXPECT_EQ(check_named(report, "noise-bits").at("ok"), true);
+    EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(Doctor, PrintsATableWithEveryCheckOnce) {
+    const TempDir directory;
+    for (const int ranks : {one_process, 3}) {
+        const Outcome outcome = run_sotto(directory, ranks, {"doctor", "--json", "report.json"});
+        const auto lines = lines_of(outcome.out);
+        for (const auto& check : json_of(directory / "report.json").at("checks")) {
+            const auto said = std::count_if(lines.begin(), lines.end(), [&](const auto& line) {
+                return line.find(check.at("found").template get<std::string>()) !=
+                       std::string::npos;
+            });
+            EXPECT_EQ(said, 1) << check << outcome.text();
+        }
+    }
+}
+
+TEST(Doctor, FindsThatThereIsNoMpirun) {
+    const TempDir directory;
+    const Json report =
+        report_of(run_with(directory, {"/usr/bin/env", "PATH=/nonexistent"}, one_process));
+    expect_failed(report, "launcher", "in PATH");
+    expect_failed(report, "exchange", "not tried");
+}
+
+TEST(Doctor, FindsAnMpirunOfAnotherLibraryAndAJobThatFails) {
+    const TempDir directory;
+    const std::string fake =
+        directory.file("mpirun",
+                       "#!/bin/sh\n[ $1 = --version ] && echo 'mpirun (Open MPI) 1.0.1' && exit\n"
+                       "echo ------- >&2; echo 'no slots today' >&2; exit 9\n");
+    std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
+    const Json report = report_of(run_with(
+        directory, {"env", "PATH=" + directory.path().string() + ":/usr/bin:/bin"}, one_process));
+    expect_failed(report, "launcher", "1.0.1");
+    expect_failed(report, "exchange", "exit code 9): no slots today");
+}
+
+TEST(Doctor, FindsThatTheTemporaryDirectoryIsMissing) {
+    const TempDir directory;
+    const Json report = report_of(run_with(directory, {"env", "TMPDIR=/nonexistent"}, one_process));
+    expect_failed(report, "temporary-directory", "/nonexistent cannot be written");
+}
+
+TEST(Doctor, FindsThatRunsIsNotAFolder) {
+    const TempDir directory;
+    directory.file("runs", "");
+    expect_failed(
+        report_of(run_with(directory, {}, one_process)), "run-directory", "is not a directory");
+}
+
+TEST(Doctor, FindsThatRootMayNotStartJobs) {
+    if (::geteuid() != 0) GTEST_SKIP() << "not running as root";
+    const TempDir directory;
+    expect_failed(report_of(run_with(
+                      directory, {"env", "-u", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}, one_process)),
+                  "root",
+                  "mpirun refuses");
+}
+
+TEST(Doctor, FindsThatKeysCannotBeLocked) {
+    if (run_with(TempDir(), {"setpriv", "--bounding-set=-ipc_lock", "prlimit", "--memlock=0"}, 0)
+            .exit_code > 1)
+        GTEST_SKIP() << "limits cannot be changed here";
+    const TempDir directory;
+    Arguments words{"prlimit", "--memlock=0"};
+    if (::geteuid() == 0) words.insert(words.begin(), {"setpriv", "--bounding-set=-ipc_lock"});
+    const Outcome outcome = run_with(directory, words, one_process);
+    expect_failed(report_of(outcome), "locked-memory", "limit 0 KiB");
+}
+
+TEST(Doctor, FindsRanksThatDoNotYieldAlthoughTheyShareCores) {
+    const TempDir directory;
+    const int ranks = static_cast<int>(std::thread::hardware_concurrency()) + 1;
+    if (ranks > 9) GTEST_SKIP() << "too many cores to share";
+    const Json report =
+        report_of(run_with(directory, {"env", "OMPI_MCA_mpi_yield_when_idle=0"}, ranks));
+    expect_failed(report, "cores", "do not yield");
+    EXPECT_NE(check_named(report, "cores")
+                  .at("found")
+                  .get<std::string>()
+                  .find(fmt::format("{} ranks on {} core", ranks, ranks - 1)),
+              std::string::npos)
+        << report;
+}
+
+TEST(Doctor, NamesTheRankAndItsHostWhereSomethingIsWrong) {
+    const TempDir directory;
+    Arguments command = sotto_command(2, json_only);
+    const Arguments third{":", "-n", "1", "env", "TMPDIR=/nonexistent"};
+    command.insert(command.end(), third.begin(), third.end());
+    for (const auto& word : sotto_command(one_process, json_only)) command.push_back(word);
+    Process process(command, directory.path());
+    const Json report = report_of(process.wait(60));
+    EXPECT_EQ(report.at("ranks"), 3);
+    const std::string host = report.at("hosts")[0].at("host");
+    expect_failed(report, "temporary-directory", "rank 2 on " + host + ": /nonexistent");
+}
+
+TEST(Doctor, FindsAJobThatFellApartIntoSingleProcesses) {
+    const TempDir directory;
+    const Outcome outcome = run_with(
+        directory, {"env", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_RANK=0"}, one_process);
+    expect_failed(report_of(outcome), "launcher", "announced 4 ranks but MPI sees 1");
+    const Outcome silent = run_with(
+        directory, {"env", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_RANK=2"}, one_process);
+    EXPECT_NE(silent.exit_code, 0);
+    EXPECT_TRUE(silent.out.empty() && error_lines(silent.err).empty()) << silent.text();
+}
+
+TEST(Doctor, FindsSharedMemoryFilesOfEndedJobs) {
+    const TempDir directory;
+    const std::string file =
+        fmt::format("/dev/shm/vader_segment.sotto-test.{}", static_cast<long>(::getpid()));
+    if (std::FILE* created = std::fopen(file.c_str(), "w"))
+        std::fclose(created);
+    else
+        GTEST_SKIP() << "/dev/shm cannot be written";
+    const utimbuf long_ago{1000000000, 1000000000};
+    ::utime(file.c_str(), &long_ago);
+    const Json report = report_of(run_with(directory, {}, one_process));
+    std::filesystem::remove(file);
+    const Json check = check_named(report, "leftover-segments");
+    EXPECT_NE(check.at("found").get<std::string>().find("of ended jobs"), std::string::npos);
+    EXPECT_FALSE(check.at("fix").get<std::string>().empty());
+}
+
+TEST(Doctor, RefusesAnUnknownOptionWithOneLine) {
+    const TempDir directory;
+    for (const int ranks : {one_process, 3}) {
+        const Outcome outcome = run_sotto(directory, ranks, {"doctor", "--jsn"});
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
+        EXPECT_EQ(error_lines(outcome.err).size(), 1U) << outcome.text();
+    }
+}
+
+}  // namespace
+}  // namespace sotto::test
