@@ -57,10 +57,11 @@ def a9a(folder):
     edges = folder / "edges"
     common.output_of([common.SOTTO, "graph", "--out", edges, "--quiet"])
     options = ["--data", data, "--rounds", ROUNDS, "--eval-every", ROUNDS, "--step-size", "0.01"]
-    runs = {"sotto, 20 ranks": [], "sotto, one process": [], "numpy": []}
+    runs = {"sotto, 20 ranks": [], "sotto, one process": [], "sotto, one thread": [], "numpy": []}
     for i in range(REPETITIONS):
         runs["sotto, 20 ranks"].append(train(folder, 20, options, f"ranks{i}"))
         runs["sotto, one process"].append(train(folder, None, options, f"process{i}"))
+        runs["sotto, one thread"].append(train(folder, None, options + ["--threads", 1], f"thread{i}"))
         runs["numpy"].append(json.loads(common.output_of(
             ["/usr/bin/python3", common.ROOT / "bench" / "numpy_dsgd.py", data,
              folder / f"process{i}" / "plan.json", edges, ROUNDS, "0.01"], **BLAS_THREADS)))

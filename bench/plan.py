@@ -114,15 +114,19 @@ def compare(agents, utility, ours):
     return comparisons
 
 
+def data_name(utility):
+    return re.sub(r"\W", "_", utility)
+
+
 def plot(runs):
     """results/plan.svg: growth in n on logarithmic axes."""
     lines = []
     for utility in UTILITIES:
-        lines.append(f"${utility.replace('-', '_').replace(':', '_')} << EOD")
+        lines.append(f"${data_name(utility)} << EOD")
         lines += [f"{r['agents']} {r['median_solve_seconds']}" for r in runs if r["utility"] == utility]
         lines.append("EOD")
-    blocks = ", ".join(
-        f"${u.replace('-', '_').replace(':', '_')} with linespoints pointtype 7 title '{u}'" for u in UTILITIES)
+    curves = ", ".join(
+        f"${data_name(u)} with linespoints pointtype 7 title '{u}'" for u in UTILITIES)
     anchor = max((r for r in runs if r["utility"] == UTILITIES[-1]), key=lambda r: r["agents"])
     cubic = anchor["median_solve_seconds"] / anchor["agents"] ** 3
     script = "\n".join(lines) + f"""
@@ -133,7 +137,7 @@ set xlabel 'agents'
 set ylabel 'seconds to solve (relative gap 1e-6)'
 set key left top
 set grid
-plot {blocks}, {cubic} * x**3 with lines dashtype 2 linecolor 'gray' title 'n^3'
+plot {curves}, {cubic} * x**3 with lines dashtype 2 linecolor 'gray' title 'n^3'
 """
     subprocess.run(["gnuplot"], input=script, text=True, check=True)
 
@@ -154,7 +158,7 @@ def main():
           f"{r['median_design_seconds']:.4f}", r["iterations"], f"{r['relative_gap']:.1e}", r["status"]]
          for r in runs])
     text += ("\nThe same SDP with interior-point solvers, in two forms: one block [[R, e_u], [e_u', 1]] an agent,\n"
-             f"and the dual in one joint block of size 2n. At most {TIME_LIMIT} s each; without starting and reading.\n\n")
+             f"and the dual in one joint block of size 2n. At most {TIME_LIMIT} s; without start and reading.\n\n")
     text += common.table(
         ["solver", "form", "utility", "agents", "solve s", "times slower", "values differ by"],
         [[c["solver"], c["form"], c["utility"], c["agents"],

@@ -49,7 +49,10 @@ RankFindings findings_of(const Placement& placement, std::vector<DoctorCheck> ch
 
 int examine_alone(const std::vector<std::string>& arguments) {
     const ParsedOptions parsed(options(), arguments);
-    return report(parsed, {findings_of(alone(), {check_mpirun(), check_trial_job()})});
+    // The machine first: mpirun may change what it finds (as root it makes a missing TMPDIR).
+    RankFindings findings = findings_of(alone(), {});
+    findings.checks.insert(findings.checks.begin(), {check_mpirun(), check_trial_job()});
+    return report(parsed, {findings});
 }
 
 extern "C" void give_up(int) {

@@ -405,7 +405,7 @@ inline void expect_refused(const BadInput& bad, int ranks) {
         EXPECT_TRUE(outcome.err.starts_with("sotto: ")) << outcome.text();
     }
     EXPECT_FALSE(std::filesystem::exists(directory / "run")) << "a refused run left a directory";
-    EXPECT_TRUE(processes_with(directory.path()).empty());
+    EXPECT_TRUE(all_ended(directory.path())) << "a process is left";
 }
 
 }  // namespace sotto::test

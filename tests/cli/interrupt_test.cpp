@@ -53,7 +53,7 @@ TEST_P(LongTraining, EndsSoonAndLeavesAnInterruptedLedger) {
     EXPECT_FALSE(outcome.timed_out) << outcome.text();
     EXPECT_LT(outcome.seconds, 10);
     EXPECT_NE(outcome.exit_code, 0) << outcome.text();
-    EXPECT_TRUE(processes_with(directory.path()).empty()) << "a process is left";
+    EXPECT_TRUE(all_ended(directory.path())) << "a process is left";
 
     const Json ledger = json_of(run + "/ledger.json");
     EXPECT_EQ(ledger.at("rounds").at("planned"), planned);

@@ -41,17 +41,34 @@ bool read_some(int file, std::string& text) {
     return count > 0 || (count < 0 && errno == EINTR);
 }
 
+bool any_process_with(const std::string& text) {
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        const std::string name = entry.path().filename();
+        if (!std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
+            continue;
+        // Arguments are separated by zero bytes; a process that has ended reads as empty.
+        if (content_of(entry.path() / "cmdline").find(text) != std::string::npos) return true;
+    }
+    return false;
+}
+
+/// Open MPI keeps its session here. Launchers that share a folder sometimes fail to start, because
+/// one removes it while another creates it.
+fs::path session_folder(fs::path directory) { return directory += "-mpi"; }
+
 }  // namespace
 
 TempDir::TempDir() {
     std::string name = fs::temp_directory_path() / "sotto-cli-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) fail("mkdtemp");
     path_ = name;
+    fs::create_directory(session_folder(path_));
 }
 
 TempDir::~TempDir() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
+    fs::remove_all(session_folder(path_), ignored);
 }
 
 std::string TempDir::file(const std::string& name, std::string_view content) const {
@@ -81,6 +98,7 @@ Arguments sotto_command(int ranks, const Arguments& arguments) {
 Process::Process(const Arguments& command, const fs::path& directory) {
     std::array<int, 2> out{}, err{};
     if (::pipe2(out.data(), O_CLOEXEC) != 0 || ::pipe2(err.data(), O_CLOEXEC) != 0) fail("pipe2");
+    const std::string session = session_folder(directory);
     std::vector<char*> words;
     for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
@@ -91,6 +109,7 @@ Process::Process(const Arguments& command, const fs::path& directory) {
         ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
         ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
         ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
+        ::setenv("OMPI_MCA_orte_tmpdir_base", session.c_str(), 1);
         // A build with sanitizers: MPI itself leaks, which must not change exit codes.
         ::setenv("ASAN_OPTIONS", "detect_leaks=0", 0);
         const int nothing = ::open("/dev/null", O_RDONLY);
@@ -153,17 +172,10 @@ Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& argument
     return process.wait(ranks == one_process ? 30 : 60);
 }
 
-std::vector<pid_t> processes_with(const std::string& text) {
-    std::vector<pid_t> found;
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-        const std::string name = entry.path().filename();
-        if (!std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
-            continue;
-        // Arguments are separated by zero bytes; a process that has ended reads as empty.
-        if (content_of(entry.path() / "cmdline").find(text) != std::string::npos)
-            found.push_back(static_cast<pid_t>(std::stol(name)));
-    }
-    return found;
+bool all_ended(const std::string& text) {
+    for (const auto start = Clock::now(); since(start) < 5; ::usleep(20000))
+        if (!any_process_with(text)) return true;
+    return false;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

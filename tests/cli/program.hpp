@@ -67,8 +67,9 @@ class Process {
 /// Runs sotto in the folder and waits: 30 s in one process, 60 s under mpirun.
 [[nodiscard]] Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& arguments);
 
-/// Ids of processes that have `text` in their command line.
-[[nodiscard]] std::vector<pid_t> processes_with(const std::string& text);
+/// Whether within a few seconds no process is left that has `text` in its command line: ranks may
+/// end a moment after their launcher.
+[[nodiscard]] bool all_ended(const std::string& text);
 
 [[nodiscard]] std::vector<std::string> lines_of(const std::string& text);
 /// Lines that sotto itself wrote about an error. Ranks write to one pipe, so that its beginning may

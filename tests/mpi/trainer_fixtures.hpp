@@ -75,7 +75,7 @@ inline NoisePlan plan_of(const MechanismCase& entry,
 inline Eigen::VectorXd pattern_gradient(int agent, Eigen::Index dimension) {
     Eigen::VectorXd gradient(dimension);
     for (Eigen::Index i = 0; i < dimension; ++i)
-        gradient(i) = (agent + 1) * (i % 3 == 0 ? 0.037 : -0.011 * static_cast<double>(1 + i % 5));
+        gradient(i) = (agent + 1) * (i % 3 == 0 ? 0.3 : -0.09 * static_cast<double>(1 + i % 5));
     return gradient;
 }
 
@@ -153,7 +153,7 @@ struct NoiseRun {
     Eigen::Index dimension = 1000;
     std::uint64_t noise_seed = 20240607;
     double step_size = 0.05;
-    double clip_norm = 1.0;  ///< gradients of agents with a high number are longer, of agent 0 not
+    double clip_norm = 10;  ///< gradients of agents with a high number are longer, of agent 0 not
     int threads = 1;
 };
 
@@ -314,6 +314,39 @@ inline std::string round_dependence(const std::vector<Eigen::MatrixXd>& noise,
     return {};
 }
 
+/// Noise holds nothing of the gradients: an agent that sent noise without its gradient, or the
+/// gradient twice, would show -g or g here. For each agent the best linear measurement of g_u in
+/// noise of covariance R, sum over rounds of e_u^T R^-1 V^T g_u / |g_u|, has mean 0 and variance
+/// T [R^-1]_uu.
+inline std::string gradient_in_noise(const std::vector<Eigen::MatrixXd>& noise,
+                                     const std::vector<Eigen::MatrixXd>& gradients,
+                                     const Eigen::MatrixXd& expected) {
+    std::ostringstream text;
+    const Eigen::Index n = expected.rows();
+    const Eigen::LLT<Eigen::MatrixXd> factor(expected);
+    Eigen::MatrixXd precision = Eigen::MatrixXd::Zero(n, n);
+    if (factor.info() == Eigen::Success)
+        precision = factor.solve(Eigen::MatrixXd::Identity(n, n));
+    else  // a trusted mean: each agent for itself
+        for (Eigen::Index u = 0; u < n; ++u)
+            if (expected(u, u) > 0) precision(u, u) = 1 / expected(u, u);
+    for (Eigen::Index u = 0; u < n; ++u) {
+        double sum = 0;
+        double largest = 0;
+        for (std::size_t t = 0; t < noise.size(); ++t) {
+            sum += (noise[t] * precision.col(u)).dot(gradients[t].col(u).normalized());
+            largest = std::max(largest, noise[t].col(u).cwiseAbs().maxCoeff());
+        }
+        const double error = std::sqrt(static_cast<double>(noise.size()) * precision(u, u));
+        if (!(std::abs(sum) <= 5 * error))
+            text << "agent " << u << ": its noise holds " << sum / error
+                 << " standard errors of its gradient; ";
+        if (expected(u, u) == 0 && !(largest < 1e-9))
+            text << "agent " << u << ": noise of " << largest << " where there is none; ";
+    }
+    return text.str();
+}
+
 /// Everything is a multiple of the grid step (recovered noise: but for the rounding of doubles).
 inline std::string off_grid(const std::vector<Eigen::MatrixXd>& values,
                             double grid_step,
@@ -381,6 +414,7 @@ inline std::string injected_is_not_accounted(const Recording& recorded,
     for (const auto& problem : {covariance_mismatch(noise, accounted),
                                 whitened_mismatch(noise, accounted),
                                 round_dependence(noise, accounted),
+                                gradient_in_noise(noise, recorded.gradients, accounted),
                                 plan.noiseless()  ? std::string()
                                 : tolerance < 0.1 ? off_grid(noise, plan.grid_step(), tolerance)
                                                   : std::string("the grid cannot be measured"),

@@ -106,6 +106,24 @@ TEST_P(InjectedNoise, DrawnOnceOrSharedByRoundsWouldBeNoticed) {
     EXPECT_NE(test::round_dependence(shared_with_first, accounted), "");
 }
 
+TEST_P(InjectedNoise, WithoutTheGradientWouldBeNoticed) {
+    const NoiseRun run;
+    const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
+    const NoisePlan plan = plan_on(topography);
+    const Eigen::MatrixXd accounted = spatial_covariance(plan);
+    const Recording recorded = record(topography, plan, run);
+    EXPECT_EQ(test::gradient_in_noise(recorded.noise(run.step_size), recorded.gradients, accounted),
+              "");
+    for (const Eigen::Index u : {0, 7, 19}) {
+        Recording without = recorded;
+        for (std::size_t t = 0; t < without.messages.size(); ++t)
+            without.messages[t].col(u) += run.step_size * without.gradients[t].col(u);
+        EXPECT_NE(
+            test::gradient_in_noise(without.noise(run.step_size), without.gradients, accounted), "")
+            << "agent " << u;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Every,
                          InjectedNoise,
                          ::testing::ValuesIn(test::mechanism_cases()),
