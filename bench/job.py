@@ -117,10 +117,10 @@ def large_text(results):
                      f"{r['milliseconds_a_round']:.1f}",
                      *[f"{1e3 * r['seconds'][phase] / r['rounds']:.1f}" for phase in PHASES],
                      f"{r['milliseconds_a_round_and_agent']:.3f}", f"{r['peak_memory_mib']:.0f}",
-                     " > ".join(f"{loss:.3f}" for _, loss in r["losses"]),
+                     ", ".join(f"{loss:.3f}" for _, loss in r["losses"]),
                      "yes" if r["loss_decreased"] else "NO"])
     return ("Many agents, d = 1000, corn horizon:200, Erdos-Renyi p=0.5: milliseconds a round, with phases (average\n"
-            "over the processes); MiB of the largest process; test loss at four equal parts of the run.\n\n"
+            "over the processes); MiB of the largest process; test loss at the start and after each quarter.\n\n"
             + common.table(["", "rounds", "plan s", "loop s", "ms", *PHASES, "ms an agent", "MiB", "test loss",
                             "decreased"], rows))
 
