@@ -14,7 +14,8 @@ if(SOTTO_WERROR)
     target_compile_options(sotto_options INTERFACE -Werror)
 endif()
 if(SOTTO_SANITIZE)
-    target_compile_options(sotto_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
+    target_compile_options(sotto_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer
+        -fno-sanitize-recover=undefined)
     target_link_options(sotto_options INTERFACE -fsanitize=address,undefined)
 endif()
 

@@ -86,6 +86,10 @@ std::string help_for(const Command& command) {
                        command.example);
 }
 
+void require_json_writable(const ParsedOptions& options) {
+    if (options.has("json") && options.text("json") != "-") require_writable(options.text("json"));
+}
+
 void write_json(const ParsedOptions& options, const std::string& json) {
     if (!options.has("json")) return;
     if (options.text("json") == "-") {

@@ -8,6 +8,7 @@
 #include "sotto/cli/command.hpp"
 #include "sotto/cli/progress.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
 #include "sotto/experiment/error_line.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
@@ -36,6 +37,9 @@ int train_on(Network& network, const ParsedOptions& parsed, const TrainConfig& c
     const bool leader = network.process() == 0;
     std::FILE* report = leader ? report_stream(parsed) : nullptr;
     Progress progress(report);
+    network.agree([&] {
+        if (leader) require_json_writable(parsed);
+    });
     if (report != nullptr && network.processes() == 1 && network.agents() > 1)
         fmt::print(report,
                    "all {} agents run in this process; `mpirun -n {} sotto train ...` gives each "
@@ -61,6 +65,7 @@ int train_alone(const std::vector<std::string>& arguments) {
     const ParsedOptions parsed(options(), arguments);
     TrainConfig config = read_train_config(parsed);
     if (config.threads == 0) config.threads = default_threads();
+    set_linear_algebra_threads(config.threads);
     const int agents = config.graph.file ? build_topography(config.graph).topography.graph.agents()
                                          : config.graph.topology.agents;
     const auto network = make_memory_network(agents, config.threads);
@@ -87,6 +92,7 @@ int train_over_mpi(const std::vector<std::string>& arguments) {
             parsed->resolve("agents", ranks);
             config = read_train_config(*parsed);
             if (config.threads == 0) config.threads = 1;
+            set_linear_algebra_threads(config.threads);
         });
         return train_on(*network, *parsed, config);
     } catch (const std::exception& failure) {

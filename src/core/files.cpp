@@ -44,12 +44,33 @@ std::string raw_bytes(const double* values, Eigen::Index count) {
             static_cast<std::size_t>(count) * sizeof(double)};
 }
 
-}  // namespace
-
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+std::filesystem::path temporary_of(const std::filesystem::path& path) {
     std::filesystem::path temporary = path;
     temporary += fmt::format(".part.{}", ::getpid());
-    const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    return temporary;
+}
+
+int create(const std::filesystem::path& path) {
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+}
+
+}  // namespace
+
+void require_writable(const std::filesystem::path& path) {
+    if (std::filesystem::is_directory(path)) {
+        errno = EISDIR;
+        throw_unwritable(path);
+    }
+    const std::filesystem::path temporary = temporary_of(path);
+    const int file = create(temporary);
+    if (file < 0) throw_unwritable(path);
+    ::close(file);
+    ::unlink(temporary.c_str());
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+    const std::filesystem::path temporary = temporary_of(path);
+    const int file = create(temporary);
     if (file < 0) throw_unwritable(path);
     bool good = true;
     for (std::size_t written = 0; good && written < content.size();) {

@@ -1,6 +1,9 @@
 #include "sotto/core/linear_algebra.hpp"
 
+#include <dlfcn.h>
+
 #include <Eigen/Eigenvalues>
+#include <string>
 
 #include "sotto/core/error.hpp"
 
@@ -12,6 +15,40 @@ namespace sotto {
 
 namespace {
 
+[[maybe_unused]] int thread_limit = 0;  // 0: what the library starts with
+
+#ifdef SOTTO_HAVE_LAPACK
+
+constexpr Eigen::Index one_thread_below = 600;
+
+/// OpenBLAS's own setting, for the scope; nothing where another BLAS is in use.
+class BlasThreads {
+  public:
+    explicit BlasThreads(int threads) {
+        using Count = int (*)();
+        using Set = void (*)(int);
+        static const auto count =
+            reinterpret_cast<Count>(::dlsym(RTLD_DEFAULT, "openblas_get_num_threads"));
+        static const auto set =
+            reinterpret_cast<Set>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
+        if (threads == 0 || count == nullptr || set == nullptr || count() == threads) return;
+        set_ = set;
+        before_ = count();
+        set_(threads);
+    }
+    ~BlasThreads() {
+        if (set_ != nullptr) set_(before_);
+    }
+    BlasThreads(const BlasThreads&) = delete;
+    BlasThreads& operator=(const BlasThreads&) = delete;
+
+  private:
+    void (*set_)(int) = nullptr;
+    int before_ = 0;
+};
+
+#endif
+
 SymmetricEigen decompose(const Eigen::MatrixXd& matrix, bool with_vectors) {
     if (!matrix.allFinite())
         throw Error(ExitCode::other, "eigendecomposition of a matrix that holds NaN or infinity");
@@ -21,6 +58,7 @@ SymmetricEigen decompose(const Eigen::MatrixXd& matrix, bool with_vectors) {
     const auto n = static_cast<lapack_int>(matrix.rows());
     result.values.resize(n);
     result.vectors = matrix;
+    const BlasThreads threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
     const lapack_int status = LAPACKE_dsyevd(LAPACK_COL_MAJOR,
                                              with_vectors ? 'V' : 'N',
                                              'L',
@@ -49,6 +87,13 @@ SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix) { return decompose
 
 Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& matrix) {
     return decompose(matrix, false).values;
+}
+
+void set_linear_algebra_threads(int threads) {
+    if (threads < 1)
+        throw ConfigError("threads is " + std::to_string(threads) + "; must be at least 1");
+    thread_limit = threads;
+    Eigen::setNbThreads(threads);
 }
 
 const char* eigen_backend() {

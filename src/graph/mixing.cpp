@@ -163,7 +163,7 @@ MixingMatrix MixingMatrix::from_rule(const Graph& graph, MixingRule rule) {
         case MixingRule::uniform:
             return MixingMatrix(uniform(graph));
     }
-    throw Error(ExitCode::other, "a mixing rule is not implemented");
+    throw Error(ExitCode::other, "mixing: unknown rule");
 }
 
 MixingMatrix MixingMatrix::from_dense(const Graph& graph, const Eigen::MatrixXd& dense) {

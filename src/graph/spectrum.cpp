@@ -15,7 +15,7 @@
 namespace sotto {
 namespace {
 
-constexpr int most_dense_agents = 1500;
+constexpr int most_dense_agents = 400;
 constexpr double convergence_tolerance = 1e-10;
 constexpr double solver_tolerance = 1e-11;
 constexpr double invariance_tolerance = 1e-13;

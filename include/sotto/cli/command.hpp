@@ -23,6 +23,8 @@ struct Command {
 [[nodiscard]] const Command& command_named(std::string_view name);
 [[nodiscard]] std::string help_for(const Command& command);
 
+/// Finds out before a long job whether write_json will fail. @throws ConfigError.
+void require_json_writable(const ParsedOptions& options);
 /// Writes the JSON object where --json says, if it is there.
 void write_json(const ParsedOptions& options, const std::string& json);
 /// Where text for people goes: standard error when the JSON object has standard output, else

@@ -12,7 +12,11 @@ namespace sotto {
 /// @throws ConfigError with path and reason if it cannot be written.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// @throws DataError with path and reason if it cannot be read.
+/// Finds out now whether write_file_atomically would fail later; leaves nothing behind.
+/// @throws ConfigError with path and reason.
+void require_writable(const std::filesystem::path& path);
+
+/// @throws DataError with path and reason if it cannot be read, or is empty.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
 /// NumPy .npy, version 1.0, little-endian float64. Matrices are written in C order.

@@ -18,6 +18,12 @@ struct SymmetricEigen {
 /// Eigenvalues only, ascending.
 [[nodiscard]] Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& matrix);
 
+/// At most this many threads for Eigen's products and for LAPACK in this process (>= 1; all cores
+/// when never called). Ranks that share a machine use one each: threads that wait for each other
+/// and for a core lose more than they bring. Decompositions below 600 rows use one in any case:
+/// measured, more are slower.
+void set_linear_algebra_threads(int threads);
+
 /// "LAPACK" or "Eigen": what symmetric_eigen uses in this build.
 [[nodiscard]] const char* eigen_backend();
 

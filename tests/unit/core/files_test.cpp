@@ -71,6 +71,14 @@ TEST(WriteFileAtomically, LeavesNoPartialFileWhereTheTargetIsAFolder) {
     EXPECT_EQ(folder.entries(), 1);
 }
 
+TEST(RequireWritable, AgreesWithWritingAndLeavesNothing) {
+    const TemporaryDirectory folder;
+    EXPECT_NO_THROW(require_writable(folder / "new"));
+    EXPECT_EQ(folder.entries(), 0);
+    EXPECT_THROW(require_writable(folder / ""), ConfigError);
+    EXPECT_THROW(require_writable(folder / "none" / "new"), ConfigError);
+}
+
 TEST(WriteFileAtomically, RefusesAPathBelowAFile) {
     const TemporaryDirectory folder;
     const auto file = folder.put("file", "content");
