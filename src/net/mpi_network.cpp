@@ -17,10 +17,10 @@
 namespace sotto {
 namespace {
 
-// Up to 128 KiB a message goes whole. Above, it goes in pieces that are still in cache when they
+// Up to 1 MiB a message goes whole. Above, it goes in pieces that are still in cache when they
 // are mixed, and all pieces use the same small receive buffer.
-constexpr Eigen::Index largest_whole_message = 16384;
-constexpr Eigen::Index largest_piece = 16384;
+constexpr Eigen::Index largest_whole_message = 131072;
+constexpr Eigen::Index largest_piece = 65536;
 // Values that process 0 holds at once while it sums over all agents (16 MiB).
 constexpr Eigen::Index gathered_values = Eigen::Index{1} << 21;
 // Counts of MPI are int: longer strings go in pieces.
