@@ -8,6 +8,7 @@
 #include "sotto/core/error.hpp"
 
 #ifdef SOTTO_HAVE_LAPACK
+#include <cblas.h>
 #include <lapacke.h>
 #endif
 
@@ -87,6 +88,46 @@ SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix) { return decompose
 
 Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& matrix) {
     return decompose(matrix, false).values;
+}
+
+void add_gram(const Eigen::MatrixXd& rows, Eigen::MatrixXd& matrix) {
+    if (rows.rows() == 0) return;
+#ifdef SOTTO_HAVE_LAPACK
+    const BlasThreads threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
+    cblas_dsyrk(CblasColMajor,
+                CblasLower,
+                CblasTrans,
+                static_cast<int>(matrix.rows()),
+                static_cast<int>(rows.rows()),
+                1.0,
+                rows.data(),
+                static_cast<int>(rows.rows()),
+                1.0,
+                matrix.data(),
+                static_cast<int>(matrix.rows()));
+#else
+    matrix.selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose());
+#endif
+}
+
+bool solve_positive_definite(Eigen::MatrixXd& matrix, Eigen::MatrixXd& right) {
+#ifdef SOTTO_HAVE_LAPACK
+    const BlasThreads threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
+    const auto n = static_cast<lapack_int>(matrix.rows());
+    return LAPACKE_dposv(LAPACK_COL_MAJOR,
+                         'L',
+                         n,
+                         static_cast<lapack_int>(right.cols()),
+                         matrix.data(),
+                         n,
+                         right.data(),
+                         n) == 0;
+#else
+    const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>, Eigen::Lower> factor(matrix);
+    if (factor.info() != Eigen::Success) return false;
+    right = factor.solve(right);
+    return true;
+#endif
 }
 
 void set_linear_algebra_threads(int threads) {

@@ -18,6 +18,15 @@ struct SymmetricEigen {
 /// Eigenvalues only, ascending.
 [[nodiscard]] Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& matrix);
 
+/// lower triangle of `matrix` += rows^T rows; the upper triangle is left alone. BLAS when built
+/// with it. Cost O(m n^2).
+void add_gram(const Eigen::MatrixXd& rows, Eigen::MatrixXd& matrix);
+
+/// Replaces every column of `right` by the solution x of matrix * x = right, for a symmetric positive definite matrix, of which the lower triangle
+/// is read; it is overwritten by its Cholesky factor. False if it is not positive definite.
+/// Cost O(n^3).
+[[nodiscard]] bool solve_positive_definite(Eigen::MatrixXd& matrix, Eigen::MatrixXd& right);
+
 /// At most this many threads for Eigen's products and for LAPACK in this process (>= 1; all cores
 /// when never called). Ranks that share a machine use one each: threads that wait for each other
 /// and for a core lose more than they bring. Decompositions below 600 rows use one in any case:
