@@ -11,7 +11,7 @@
 #include "setup.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/noise/mechanism.hpp"
-#include "sotto/trust/key_ring.hpp"
+#include "sotto/trust/group_seeds.hpp"
 
 namespace {
 
@@ -39,13 +39,7 @@ const NoisePlan& corn_plan(int agents) {
 }
 
 KeyRing key_ring(const NoisePlan& plan, int agent) {
-    KeyRing ring(agent);
-    draw_own_seeds(plan, &noise_seed, ring);
-    for (const auto& [group, seed] : draw_dealt_seeds(plan, &noise_seed)) {
-        const auto& members = plan.groups[static_cast<std::size_t>(group)].members;
-        if (std::ranges::binary_search(members, agent)) ring.add(group, seed.clone());
-    }
-    return ring;
+    return std::move(reproducible_rings(plan, {&agent, 1}, noise_seed).front());
 }
 
 /// Streams every agent draws a round.

@@ -64,7 +64,7 @@ int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment&
 
 const std::vector<Command>& commands() {
     static const std::vector<Command> table{
-        graph_command(), plan_command(), train_command(), doctor_command()};
+        graph_command(), plan_command(), train_command(), doctor_command(), keygen_command()};
     return table;
 }
 

@@ -71,6 +71,14 @@ OptionGroup run_options() {
           Option::Kind::value,
           false},
          {"noise-seed", "", "reproducible noise: INSECURE, for experiments; the ledger says so"},
+         {"roster",
+          "",
+          "FILE with the public keys of the agents that may take part (with --identity)"},
+         {"identity", "", "FILE with this agent's identity, of `sotto keygen`; %r is its number"},
+         {"bootstrap",
+          "central",
+          "who builds graph, mixing and plan: central (rank 0), distributed (every rank; all must "
+          "come to the same)"},
          {"threads", "0", "threads of one process hosting many agents (0: all cores)"},
          {"dry-run",
           "",
@@ -305,6 +313,14 @@ TrainConfig read_train_config(const ParsedOptions& options) {
     config.dry_run = options.flag("dry-run");
     if (options.has("noise-seed"))
         config.noise_seed = static_cast<std::uint64_t>(options.integer("noise-seed", 0));
+    if (options.has("roster") != options.has("identity"))
+        throw ConfigError(fmt::format(
+            "--{}: --{} is needed too (both, or none for agents that do not prove who they are)",
+            options.has("roster") ? "roster" : "identity",
+            options.has("roster") ? "identity" : "roster"));
+    if (options.has("roster"))
+        config.trust = TrustConfig{options.text("roster"), options.text("identity")};
+    config.bootstrap = parse_bootstrap("--bootstrap", options.text("bootstrap"));
     if (options.has("run-directory")) config.run_directory = options.text("run-directory");
     const long threads = options.integer("threads", 0);
     require_in_range("--threads", static_cast<double>(threads), 0, 4096);

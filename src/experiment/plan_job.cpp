@@ -12,7 +12,6 @@
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "sotto/privacy/ledger.hpp"
 
 namespace sotto {
 
@@ -258,7 +257,8 @@ std::string plan_report_json(const PlannedNoise& planned,
 std::string plan_report_text(const PlannedNoise& planned,
                              const PlanConfig& config,
                              const std::vector<Exposure>& exposures,
-                             const std::vector<PrivacyBudget>& budgets) {
+                             const std::vector<PrivacyBudget>& budgets,
+                             const Ledger* ledger) {
     const NoisePlan& plan = planned.design.plan;
     const Design& design = planned.design;
     std::string text =
@@ -267,8 +267,6 @@ std::string plan_report_text(const PlannedNoise& planned,
                     plan.agents,
                     planned.solved ? fmt::format(", solved in {:.3g} s", planned.seconds)
                                    : fmt::format(", from {}", *config.plan_file));
-    const Ledger ledger(
-        plan, exposures, budgets, config.adjacency, config.participation, config.rounds, false);
     if (plan.noiseless()) {
         text += "noise      none: epsilon is infinite\n";
     } else {
@@ -329,7 +327,17 @@ std::string plan_report_text(const PlannedNoise& planned,
                               worst->target);
         }
     }
-    for (const auto& statement : ledger.statements()) text += "note       " + statement + "\n";
+    const auto statements = ledger != nullptr ? ledger->statements()
+                                              : Ledger(plan,
+                                                       exposures,
+                                                       budgets,
+                                                       config.adjacency,
+                                                       config.participation,
+                                                       config.rounds,
+                                                       false,
+                                                       "")
+                                                    .statements();
+    for (const auto& statement : statements) text += "note       " + statement + "\n";
     return text;
 }
 

@@ -18,6 +18,7 @@
 #include "sotto/experiment/task.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "sotto/privacy/ledger.hpp"
+#include "sotto/trust/group_seeds.hpp"
 
 namespace sotto {
 
@@ -113,16 +114,27 @@ std::vector<LocalAgent> build_agents(const TrainConfig& config,
 
 /// Key rings for estimating time: throw-away keys, nothing drawn from them is ever sent.
 std::vector<KeyRing> throw_away_rings(Network& network, const NoisePlan& plan) {
+    const auto groups = groups_of_agents(plan);
     std::vector<KeyRing> rings;
     for (const int agent : network.local_agents()) {
         KeyRing& ring = rings.emplace_back(agent);
-        for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-            const auto& members = plan.groups[g].members;
-            if (std::binary_search(members.begin(), members.end(), agent))
-                ring.add(static_cast<int>(g), SecretKey::random());
-        }
+        for (const int group : groups[static_cast<std::size_t>(agent)])
+            ring.add(group, SecretKey::random());
     }
     return rings;
+}
+
+/// The roster, and the identity of each agent of this process. LOCAL.
+std::optional<Credentials> read_credentials(const TrainConfig& config, const Network& network) {
+    if (!config.trust) return std::nullopt;
+    Credentials credentials{Roster::read(config.trust->roster), {}};
+    for (const int agent : network.local_agents()) {
+        std::string path = config.trust->identity;
+        for (std::size_t at = path.find("%r"); at != std::string::npos; at = path.find("%r", at))
+            path.replace(at, 2, std::to_string(agent));
+        credentials.identities.push_back(Identity::read(path));
+    }
+    return credentials;
 }
 
 RunEstimate estimate_run(const TrainConfig& config,
@@ -164,6 +176,8 @@ RunEstimate estimate_run(const TrainConfig& config,
 std::string manifest_json(Network& network,
                           const Topography& topography,
                           const NoisePlan& plan,
+                          const Session& session,
+                          const std::optional<Credentials>& credentials,
                           const std::string& graph_description,
                           const std::string& task_description,
                           const std::vector<std::string>& process_notes) {
@@ -179,6 +193,19 @@ std::string manifest_json(Network& network,
     json["mixing_hash"] = to_hex(topography.mixing.hash());
     json["plan_hash"] = to_hex(plan.hash());
     json["task"] = task_description;
+    json["run_id"] = to_hex(session.run_id);
+    json["transcript"] = to_hex(session.transcript);
+    json["authentication"] = session.authentication();
+    json["roster"] = session.roster ? Json(to_hex(*session.roster)) : Json();
+    json["public_keys"] = Json::array();
+    for (const Announcement& agent : session.announcements) {
+        Json key{{"agent", agent.agent}, {"ephemeral", to_hex(agent.ephemeral)}};
+        key["identity"] = agent.identity ? Json(to_hex(*agent.identity)) : Json();
+        if (agent.identity && credentials)
+            if (const auto* entry = credentials->roster.find(*agent.identity))
+                key["name"] = entry->name;
+        json["public_keys"].push_back(std::move(key));
+    }
     json["hosts"] = Json::array();
     json["seed_commitments"] = Json::array();
     for (const auto& note : process_notes) {
@@ -305,6 +332,12 @@ void gather_statistics(Network& network, const Trainer& trainer, TrainResult& re
 
 }  // namespace
 
+Bootstrap parse_bootstrap(std::string_view option, std::string_view text) {
+    constexpr NameTable<Bootstrap, 2> table{
+        {{{Bootstrap::central, "central"}, {Bootstrap::distributed, "distributed"}}}};
+    return table.parse(option, text);
+}
+
 TrainResult run_training(const TrainConfig& config,
                          Network& network,
                          TrainingObserver& observer,
@@ -317,8 +350,10 @@ TrainResult run_training(const TrainConfig& config,
     result.delta = config.plan.delta;
     result.dry_run = config.dry_run;
 
-    // Bootstrap: process 0 builds what is public, everybody checks it.
+    // Bootstrap: process 0 builds what is public, or every process does; everybody checks it.
+    const bool builds = leader || config.bootstrap == Bootstrap::distributed;
     std::optional<BuiltTopography> built;
+    std::optional<Credentials> credentials;
     network.agree([&] {
         require_positive("step-size", config.steps.step_size);
         require_positive("clip-norm", config.plan.clip_norm);
@@ -326,7 +361,8 @@ TrainResult run_training(const TrainConfig& config,
         require_in_range("eval-every", static_cast<double>(config.evaluate_every), 0, 1e12);
         require_in_range("rounds", static_cast<double>(config.plan.rounds), 1, 1e12);
         require_in_range("batch-size", static_cast<double>(config.plan.batch_size), 1, 1e12);
-        if (!leader) return;
+        credentials = read_credentials(config, network);
+        if (!builds) return;
         built = build_topography(config.graph);
         if (built->topography.graph.agents() != network.agents())
             throw ConfigError(fmt::format(
@@ -350,24 +386,28 @@ TrainResult run_training(const TrainConfig& config,
                 config.task.task));
         exposures = build_exposures(config.plan, network.agents(), task.records);
         budgets = build_budgets(config.plan, network.agents());
-        if (leader) planned = plan_noise(config.plan, topography, exposures, budgets);
+        if (builds) planned = plan_noise(config.plan, topography, exposures, budgets);
     });
     const NoisePlan plan =
         share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
     verify_agreement(network, topography, plan, exposures, budgets);
+    Session session =
+        open_session(network, topography, plan, credentials ? &*credentials : nullptr);
     result.mechanism = plan.mechanism;
     if (planned) result.plan_seconds = planned->seconds;
     std::vector<LocalAgent> agents = build_agents(config, network, task, exposures);
     network.connect(topography.graph);
-    const std::string report =
-        leader ? plan_report_text(*planned, config.plan, exposures, budgets) : std::string();
     const Ledger ledger(plan,
                         exposures,
                         budgets,
                         config.plan.adjacency,
                         config.plan.participation,
                         config.plan.rounds,
-                        config.noise_seed.has_value());
+                        config.noise_seed.has_value(),
+                        session.authentication());
+    const std::string report =
+        leader ? plan_report_text(*planned, config.plan, exposures, budgets, &ledger)
+               : std::string();
     if (config.dry_run) {
         result.estimate = estimate_run(config, network, topography, plan, agents, task.initial);
         result.mu = ledger.mu_after(config.plan.rounds);
@@ -388,14 +428,21 @@ TrainResult run_training(const TrainConfig& config,
     result.run_directory = network.broadcast(leader ? directory->path().string() : std::string());
     if (!leader) directory = RunDirectory::existing(result.run_directory);
 
-    const std::vector<KeyRing> rings = distribute_seeds(network, plan, config.noise_seed);
+    const std::vector<KeyRing> rings =
+        config.noise_seed ? distribute_seeds(network, plan, *config.noise_seed)
+                          : distribute_seeds(network, plan, session, config.threads);
     const auto notes = network.all_gather(process_note(network, rings));
     network.agree([&] {
         if (leader)
-            directory->write(
-                "manifest.json",
-                manifest_json(
-                    network, topography, plan, built->description, task.description, notes));
+            directory->write("manifest.json",
+                             manifest_json(network,
+                                           topography,
+                                           plan,
+                                           session,
+                                           credentials,
+                                           built->description,
+                                           task.description,
+                                           notes));
     });
     if (leader) observer.on_start(*planned, *built, task.description, report, nullptr);
 

@@ -63,11 +63,13 @@ Json matrix_to_json(const Eigen::MatrixXd& matrix) {
 
 Eigen::MatrixXd matrix_from_json(const Json& json) {
     const auto rows = json.get<std::vector<std::vector<double>>>();
+    // Before anything is allocated: one long row and many empty ones are no matrix.
+    for (const auto& row : rows)
+        if (row.size() != rows.front().size())
+            throw DataError("rows of the temporal factor differ in length");
     Eigen::MatrixXd matrix(static_cast<Eigen::Index>(rows.size()),
                            rows.empty() ? 0 : static_cast<Eigen::Index>(rows.front().size()));
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (static_cast<Eigen::Index>(rows[i].size()) != matrix.cols())
-            throw DataError("rows of the temporal factor differ in length");
         for (std::size_t j = 0; j < rows[i].size(); ++j)
             matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = rows[i][j];
     }

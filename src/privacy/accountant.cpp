@@ -62,20 +62,11 @@ Eigen::MatrixXd spatial_covariance(const NoisePlan& plan) {
     return plan.scale * plan.scale * (factor * factor.transpose());
 }
 
-Observer dealer(const NoisePlan& plan) {
-    Observer observer;
-    observer.coalition = {0};
-    for (std::size_t g = 0; g < plan.groups.size(); ++g)
-        if (plan.groups[g].members.size() > 1) observer.known_groups.push_back(static_cast<int>(g));
-    return observer;
-}
-
 Eigen::MatrixXd unknown_covariance(const NoisePlan& plan, const Observer& observer) {
     Eigen::MatrixXd factor = plan.coefficient_matrix();
     for (std::size_t k = 0; k < plan.streams.size(); ++k) {
         const int group = plan.streams[k].group;
-        if (holds_a_seed(plan.groups[static_cast<std::size_t>(group)], observer.coalition) ||
-            std::binary_search(observer.known_groups.begin(), observer.known_groups.end(), group))
+        if (holds_a_seed(plan.groups[static_cast<std::size_t>(group)], observer.coalition))
             factor.col(static_cast<Eigen::Index>(k)).setZero();
     }
     for (const int member : observer.coalition) factor.row(member).setZero();
@@ -128,7 +119,7 @@ std::optional<CuriousAgent> worst_curious_agent(const NoisePlan& plan,
                                                 double delta) {
     std::optional<CuriousAgent> worst;
     for (int observer = 0; observer < plan.agents; ++observer) {
-        const auto against = guarantees(plan, {{observer}, {}}, exposures, delta);
+        const auto against = guarantees(plan, {{observer}}, exposures, delta);
         for (int target = 0; target < plan.agents; ++target) {
             if (target == observer) continue;
             const Guarantee& guarantee = against[static_cast<std::size_t>(target)];
@@ -151,16 +142,17 @@ void verify_agents_protected(const NoisePlan& plan,
         const double mu =
             exposure.sensitivity * std::sqrt(exposure.temporal_sensitivity * precision(agent));
         if (!(mu <= budget.mu * (1 + verification_tolerance)))
-            throw PrivacyError(fmt::format(
-                "the plan ({}) does not protect agent {}: mu = {:.9g}, allowed {:.9g} (epsilon {} at "
-                "delta {}, calibration {}); solve a plan for this budget",
-                plan.mechanism,
-                agent,
-                mu,
-                budget.mu,
-                budget.epsilon,
-                budget.delta,
-                name_of(budget.calibration)));
+            throw PrivacyError(
+                fmt::format("the plan ({}) does not protect agent {}: mu = {:.9g}, allowed {:.9g} "
+                            "(epsilon {} at "
+                            "delta {}, calibration {}); solve a plan for this budget",
+                            plan.mechanism,
+                            agent,
+                            mu,
+                            budget.mu,
+                            budget.epsilon,
+                            budget.delta,
+                            name_of(budget.calibration)));
         const double conditional_std = 1 / std::sqrt(precision(agent));
         if (!(plan.grid_step() <= std::ldexp(conditional_std, -20)))
             throw PrivacyError(fmt::format(

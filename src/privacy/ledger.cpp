@@ -50,7 +50,8 @@ Ledger::Ledger(NoisePlan plan,
                Adjacency adjacency,
                Participation participation,
                long rounds,
-               bool reproducible_noise)
+               bool reproducible_noise,
+               std::string authentication)
     : plan_(std::move(plan)),
       exposures_(std::move(exposures)),
       budgets_(std::move(budgets)),
@@ -58,6 +59,7 @@ Ledger::Ledger(NoisePlan plan,
       participation_(participation),
       rounds_(rounds),
       reproducible_noise_(reproducible_noise),
+      authentication_(std::move(authentication)),
       precision_(observed_precision(plan_, {})) {}
 
 std::vector<Exposure> Ledger::exposures_after(long rounds) const {
@@ -100,22 +102,17 @@ std::vector<std::string> Ledger::statements() const {
             });
         if (shared)
             lines.emplace_back(
-                "All agents share one seed: any agent, and rank 0, can compute all noise. "
-                "Protected "
-                "against outsiders who see every message, not against agents.");
-        else if (std::any_of(plan_.groups.begin(), plan_.groups.end(), [](const SeedGroup& group) {
-                     return group.members.size() > 1;
-                 }))
-            lines.emplace_back(
-                "Rank 0 deals the seeds that agents share (sealed to each of them) and has seen "
-                "all "
-                "of them.");
+                "All agents share one seed: any agent can compute all noise. Protected against "
+                "outsiders who see every message, not against agents.");
     }
     if (reproducible_noise_)
         lines.emplace_back(
             "INSECURE: noise derives from --noise-seed; whoever knows or guesses it can remove all "
             "noise.");
-    lines.emplace_back("Peers are unauthenticated.");
+    if (authentication_ == "unauthenticated")
+        lines.emplace_back(
+            "Peers are unauthenticated: whoever can change messages between them can take an "
+            "agent's place, and learn every seed of its groups.");
     lines.emplace_back(
         "Losses, accuracies and the optimality gap are computed from raw data for the "
         "experimenter; "
@@ -167,28 +164,21 @@ std::string Ledger::to_json(Status status, long rounds_completed) const {
     }
 
     json["observers"] = Json::array();
-    if (!plan_.noiseless() && counted > 0 && plan_.agents > 1) {
-        if (plan_.agents <= most_agents_for_pairs) {
-            if (const auto worst = worst_curious_agent(plan_, exposures, delta())) {
-                Json entry;
-                entry["observer"] = "one curious agent (worst case)";
-                entry["agent"] = worst->observer;
-                entry["target"] = worst->target;
-                put_guarantee(entry, worst->guarantee);
-                json["observers"].push_back(std::move(entry));
-            }
+    if (!plan_.noiseless() && counted > 0 && plan_.agents <= most_agents_for_pairs) {
+        if (const auto worst = worst_curious_agent(plan_, exposures, delta())) {
+            Json entry;
+            entry["observer"] = "one curious agent (worst case)";
+            entry["agent"] = worst->observer;
+            entry["target"] = worst->target;
+            put_guarantee(entry, worst->guarantee);
+            json["observers"].push_back(std::move(entry));
         }
-        auto against_dealer = guarantees(plan_, dealer(plan_), exposures, delta());
-        against_dealer.erase(against_dealer.begin());  // the dealer itself
-        Json entry;
-        entry["observer"] = "rank 0, which deals the shared seeds";
-        put_guarantee(entry, largest(against_dealer));
-        json["observers"].push_back(std::move(entry));
     }
     json["noise"] = {{"keys", reproducible_noise_ ? "noise seed (insecure)" : "operating system"},
                      {"insecure", reproducible_noise_},
                      {"grid_step", plan_.grid_step()},
                      {"streams_per_agent", plan_.streams_per_agent()}};
+    if (!authentication_.empty()) json["authentication"] = authentication_;
     json["statements"] = statements();
     return json.dump(2) + "\n";
 }

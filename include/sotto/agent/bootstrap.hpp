@@ -8,6 +8,7 @@
 #include "sotto/net/network.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
+#include "sotto/trust/handshake.hpp"
 #include "sotto/trust/key_ring.hpp"
 
 namespace sotto {
@@ -19,10 +20,16 @@ struct Topography {
 };
 
 /// Process 0's graph and mixing matrix, on every process. COLLECTIVE.
-/// @param own read on process 0 only (others may pass nothing).
+/// @param own needed on process 0. Another process may give what it built itself, which is then
+/// compared: the graphs must be equal, and the weights within 1e-12. All use process 0's numbers.
+/// @throws NetworkError, the same on every process, naming rank and quantity that differ, or if
+/// process 0 sent something else than a graph of the network's agents with a mixing matrix.
 [[nodiscard]] Topography share_topography(Network& network, const std::optional<Topography>& own);
 
-/// Process 0's plan, on every process. COLLECTIVE. @param own as above.
+/// Process 0's plan, on every process. COLLECTIVE.
+/// @param own as above; two plans agree if they have the same streams and rows, and their scale
+/// and coefficients differ by at most 1e-12 of the largest. All use process 0's numbers, because
+/// shared noise cancels only where its coefficients have the same bits.
 [[nodiscard]] NoisePlan share_plan(Network& network, const std::optional<NoisePlan>& own);
 
 /// Every agent checks for itself that the plan protects it as configured (a plan without noise is
@@ -35,12 +42,31 @@ void verify_agreement(Network& network,
                       const std::vector<Exposure>& exposures,
                       const std::vector<PrivacyBudget>& budgets);
 
-/// One key ring per local agent with exactly the seeds the plan entitles it to. Private seeds are
-/// drawn by their owner; seeds of several agents are drawn by process 0 and sealed to each member's
-/// one-time X25519 key, so that none crosses the network in clear. COLLECTIVE.
-/// @param noise_seed reproducible (insecure) keys; must be the same on every process.
+/// The handshake of all agents (handshake.hpp): afterwards every pair of them has a secret, and
+/// with credentials every agent has proved who it is. COLLECTIVE.
+/// @param credentials on all processes or on none.
+/// @throws CryptoError, NetworkError, the same on every process, naming agent and identity.
+[[nodiscard]] Session open_session(Network& network,
+                                   const Topography& topography,
+                                   const NoisePlan& plan,
+                                   const Credentials* credentials);
+
+/// One key ring per local agent with exactly the seeds the plan entitles it to, made by whom
+/// SeedMaker says. No seed crosses the network in clear, and no process but those of a group's
+/// members sees its seed. COLLECTIVE.
+///
+/// Cost: one X25519 (40 us) a pair of agents that share a group of two, on `threads` threads; one
+/// sealed message from the lowest member of a larger group to each other member; for groups of all
+/// agents one sealed message from every agent to agent 0 and back. Agents of one process need none.
+/// @throws CryptoError, NetworkError, the same on every process.
 [[nodiscard]] std::vector<KeyRing> distribute_seeds(Network& network,
                                                     const NoisePlan& plan,
-                                                    std::optional<std::uint64_t> noise_seed);
+                                                    Session& session,
+                                                    int threads = 1);
+
+/// Reproducible (INSECURE) key rings: see reproducible_rings. LOCAL.
+[[nodiscard]] std::vector<KeyRing> distribute_seeds(const Network& network,
+                                                    const NoisePlan& plan,
+                                                    std::uint64_t noise_seed);
 
 }  // namespace sotto

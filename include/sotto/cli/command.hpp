@@ -34,6 +34,7 @@ void write_json(const ParsedOptions& options, const std::string& json);
 // One file each.
 [[nodiscard]] Command doctor_command();
 [[nodiscard]] Command graph_command();
+[[nodiscard]] Command keygen_command();
 [[nodiscard]] Command plan_command();
 [[nodiscard]] Command train_command();
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sotto/agent/trainer.hpp"
@@ -47,6 +48,19 @@ struct TaskConfig {
     std::uint64_t seed = 1;  ///< data, partition, batches and initialisation only
 };
 
+/// Who builds graph, mixing matrix and plan.
+enum class Bootstrap {
+    central,     ///< process 0, for all; every agent checks that the plan protects it
+    distributed  ///< every process for itself; all must come to the same
+};
+[[nodiscard]] Bootstrap parse_bootstrap(std::string_view option, std::string_view text);
+
+/// Files that prove who the agents are.
+struct TrustConfig {
+    std::string roster;
+    std::string identity;  ///< %r is the agent
+};
+
 struct TrainConfig {
     GraphConfig graph;
     PlanConfig plan;
@@ -56,6 +70,8 @@ struct TrainConfig {
     long evaluate_every = 0;  ///< rounds; 0: fifty times a run
     bool dry_run = false;
     std::optional<std::uint64_t> noise_seed;
+    Bootstrap bootstrap = Bootstrap::central;
+    std::optional<TrustConfig> trust;  ///< none: peers are unauthenticated
     std::optional<std::string> run_directory;
     int threads = 1;
     std::string resolved_ini;  ///< the options of this run, as a configuration file

@@ -7,6 +7,7 @@
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/experiment/config.hpp"
 #include "sotto/noise/mechanism.hpp"
+#include "sotto/privacy/ledger.hpp"
 
 namespace sotto {
 
@@ -47,9 +48,11 @@ struct PlannedNoise {
                                            const std::vector<Exposure>& exposures,
                                            const std::vector<PrivacyBudget>& budgets);
 /// The same for people: budget, noise, what survives against ldp and cdp, who is not protected.
+/// @param ledger of the run the plan is for; null: nobody runs it yet.
 [[nodiscard]] std::string plan_report_text(const PlannedNoise& planned,
                                            const PlanConfig& config,
                                            const std::vector<Exposure>& exposures,
-                                           const std::vector<PrivacyBudget>& budgets);
+                                           const std::vector<PrivacyBudget>& budgets,
+                                           const Ledger* ledger = nullptr);
 
 }  // namespace sotto

@@ -51,8 +51,8 @@ struct TrainResult {
     RunEstimate estimate;  ///< dry run only
 };
 
-/// The main job: bootstrap (process 0 builds graph, mixing and plan and deals seeds; every process
-/// verifies), rounds, evaluation, ledger, models. COLLECTIVE.
+/// The main job: bootstrap (process 0, or every process, builds graph, mixing and plan; all verify;
+/// handshake; seeds), rounds, evaluation, ledger, models. COLLECTIVE.
 /// @param stop_requested polled on every process; when one says yes, all stop after the same round
 /// with the ledger written.
 /// @throws Error before the first round, the same on every process. In the rounds a failing process

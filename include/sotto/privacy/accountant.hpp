@@ -18,17 +18,11 @@ namespace sotto {
 /// agents (empty: an eavesdropper). This is the view of every guarantee: gradients depend on the
 /// past, and only with all messages seen does the state of every other agent follow from the view.
 struct Observer {
-    std::vector<int> coalition;     ///< ascending
-    std::vector<int> known_groups;  ///< further seed groups whose seed it knows, ascending
+    std::vector<int> coalition;  ///< ascending
 };
 
-/// The dealer of seeds (rank 0 in the central bootstrap): agent 0, who has also seen the seed of
-/// every group of several members.
-[[nodiscard]] Observer dealer(const NoisePlan& plan);
-
-/// R^(I): the part of R that the observer does not know, i.e. from streams whose seed neither a
-/// member of its coalition holds nor it knows otherwise; rows and columns of the coalition are zero
-/// (its own noise is known to it).
+/// R^(I): the part of R that the observer does not know, i.e. from streams whose seed no member of
+/// its coalition holds; rows and columns of the coalition are zero (its own noise is known to it).
 [[nodiscard]] Eigen::MatrixXd unknown_covariance(const NoisePlan& plan, const Observer& observer);
 
 /// diag((R^(I))^-1): how sharply the observer sees one unit of each agent's gradient in one round

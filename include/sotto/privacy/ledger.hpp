@@ -17,13 +17,16 @@ class Ledger {
     /// @param exposures one per agent.  @param budgets one per agent (mu unused when the plan adds
     /// no noise).  @param rounds the run is planned for.
     /// @param reproducible_noise keys came from a noise seed instead of the operating system.
+    /// @param authentication "roster <digest>" of a run whose agents proved who they are,
+    /// "unauthenticated" of any other run, empty for a plan that nobody runs yet.
     Ledger(NoisePlan plan,
            std::vector<Exposure> exposures,
            std::vector<PrivacyBudget> budgets,
            Adjacency adjacency,
            Participation participation,
            long rounds,
-           bool reproducible_noise);
+           bool reproducible_noise,
+           std::string authentication = "unauthenticated");
 
     enum class Status { running, completed, interrupted, failed };
 
@@ -51,6 +54,7 @@ class Ledger {
     Participation participation_;
     long rounds_;
     bool reproducible_noise_;
+    std::string authentication_;
     Eigen::VectorXd precision_;  // against the eavesdropper
 };
 

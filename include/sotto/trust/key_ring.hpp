@@ -4,16 +4,15 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "sotto/plan/noise_plan.hpp"
 #include "sotto/trust/normal_stream.hpp"
 #include "sotto/trust/secret.hpp"
 
 namespace sotto {
 
-/// The seeds one agent holds: those of the seed groups it belongs to, and no others.
+/// The seeds one agent holds: those of the seed groups it belongs to, and no others
+/// (group_seeds.hpp says who makes them).
 class KeyRing {
   public:
     explicit KeyRing(int agent) : agent_(agent) {}
@@ -32,18 +31,7 @@ class KeyRing {
     std::map<int, SecretKey> seeds_;
 };
 
-/// Every seed of a plan is made here and nowhere else.
-///
-/// A group of one agent: `draw_own_seeds` on that agent. A group of several: `draw_dealt_seeds` on
-/// the dealer (rank 0), which seals to each member what that member is entitled to.
-/// @param noise_seed if not null, seeds derive from it (reproducible, insecure); otherwise they
-/// come
-///        from the operating system.
-void draw_own_seeds(const NoisePlan& plan, const std::uint64_t* noise_seed, KeyRing& ring);
-[[nodiscard]] std::map<int, SecretKey> draw_dealt_seeds(const NoisePlan& plan,
-                                                        const std::uint64_t* noise_seed);
-
-/// X25519 key pair that lives as long as the bootstrap.
+/// X25519 key pair of one run.
 class EphemeralKeyPair {
   public:
     EphemeralKeyPair();
@@ -54,18 +42,5 @@ class EphemeralKeyPair {
     std::array<std::uint8_t, 32> public_{};
     SecretKey secret_;
 };
-
-/// The seeds of `recipient`'s groups, sealed (crypto_box_seal) to its ephemeral public key.
-[[nodiscard]] std::vector<std::uint8_t> seal_seeds(const NoisePlan& plan,
-                                                   const std::map<int, SecretKey>& seeds,
-                                                   int recipient,
-                                                   std::span<const std::uint8_t, 32> public_key);
-/// Opens what the dealer sealed and adds it to the ring.
-/// @throws CryptoError if it was not sealed to this pair, is damaged, or holds other groups than
-///         exactly those of several members that the plan entitles the agent to.
-void open_seeds(const NoisePlan& plan,
-                std::span<const std::uint8_t> sealed,
-                const EphemeralKeyPair& pair,
-                KeyRing& ring);
 
 }  // namespace sotto

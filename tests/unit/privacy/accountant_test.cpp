@@ -27,7 +27,7 @@ Eigen::MatrixXd brute_force_unknown(const NoisePlan& plan, const Observer& obser
     const Eigen::MatrixXd coefficients = plan.coefficient_matrix();
     for (std::size_t k = 0; k < plan.streams.size(); ++k) {
         const int group = plan.streams[k].group;
-        bool known = in(observer.known_groups, group);
+        bool known = false;
         for (const int holder : plan.groups[static_cast<std::size_t>(group)].members)
             known = known || in(observer.coalition, holder);
         if (known) continue;
@@ -43,14 +43,7 @@ Eigen::MatrixXd brute_force_unknown(const NoisePlan& plan, const Observer& obser
 
 std::vector<Observer> sample_observers(const NoisePlan& plan) {
     const int last = plan.agents - 1;
-    return {{},
-            {{0}, {}},
-            {{last}, {}},
-            {{0, last}, {}},
-            {{1, 2}, {}},
-            {{}, {0}},
-            {{}, {plan.agents, plan.agents + 1}},
-            {{1}, {0, plan.agents}}};
+    return {{}, {{0}}, {{last}}, {{0, last}}, {{1, 2}}, {{0, 1, last}}};
 }
 
 TEST(SpatialCovariance, OfAHandMadePlanIsWhatItSays) {
@@ -69,14 +62,11 @@ TEST(SpatialCovariance, OfAHandMadePlanIsWhatItSays) {
     Eigen::MatrixXd against_zero = Eigen::MatrixXd::Zero(3, 3);
     against_zero(1, 1) = 36;
     against_zero(2, 2) = 1;
-    EXPECT_TRUE(unknown_covariance(plan, {{0}, {}}).isApprox(against_zero, 1e-15));
+    EXPECT_TRUE(unknown_covariance(plan, {{0}}).isApprox(against_zero, 1e-15));
     // Agent 2 holds no seed of the others.
     expected(2, 2) = 0;
-    EXPECT_TRUE(unknown_covariance(plan, {{2}, {}}).isApprox(expected, 1e-15));
-    // Somebody who learnt the shared seed only.
-    EXPECT_TRUE(unknown_covariance(plan, {{}, {2}})
-                    .isApprox(Eigen::Vector3d(4, 36, 1).asDiagonal().toDenseMatrix(), 1e-15));
-    const Eigen::VectorXd precision = observed_precision(plan, {{0}, {}});
+    EXPECT_TRUE(unknown_covariance(plan, {{2}}).isApprox(expected, 1e-15));
+    const Eigen::VectorXd precision = observed_precision(plan, {{0}});
     EXPECT_EQ(precision(0), infinity);
     EXPECT_DOUBLE_EQ(precision(1), 1.0 / 36);
     EXPECT_DOUBLE_EQ(precision(2), 1.0);
@@ -98,8 +88,6 @@ TEST(ObservedPrecision, IsTheDiagonalOfTheInverseForEveryGraphAndObserver) {
     for (const Graph& graph : sample_graphs({4, 9, 16})) {
         const NoisePlan plan = random_plan(graph, seed);
         for (const Observer& observer : sample_observers(plan)) {
-            // Who lost its private stream may not be covered; that is another test.
-            if (!observer.known_groups.empty() && observer.known_groups.front() == 0) continue;
             std::vector<Eigen::Index> outside;
             for (int u = 0; u < plan.agents; ++u)
                 if (!in(observer.coalition, u)) outside.push_back(u);
@@ -121,11 +109,9 @@ TEST(ObservedPrecision, IsInfiniteForEveryoneWhenTheObserverHoldsTheSeedAllShare
         const NoisePlan plan = shared_seed_plan(agents);
         EXPECT_TRUE(observed_precision(plan, {}).allFinite());
         for (int observer = 0; observer < agents; ++observer) {
-            const Eigen::VectorXd precision = observed_precision(plan, {{observer}, {}});
+            const Eigen::VectorXd precision = observed_precision(plan, {{observer}});
             EXPECT_TRUE((precision.array() == infinity).all()) << "agent " << observer;
         }
-        EXPECT_TRUE((observed_precision(plan, dealer(plan)).array() == infinity).all());
-        EXPECT_TRUE((observed_precision(plan, {{}, {0}}).array() == infinity).all());
     }
 }
 
@@ -165,7 +151,7 @@ TEST(ObservedPrecision, IsInfiniteForThoseWhoseNoiseACoalitionKnowsOrSeesCancel)
     NoisePlan plan = pair_plan(make_graph(Topology::ring, 6));
     add_stream(plan, {2}, {1.0});
     add_stream(plan, {3}, {1.0});
-    const Eigen::VectorXd precision = observed_precision(plan, {{1, 4}, {}});
+    const Eigen::VectorXd precision = observed_precision(plan, {{1, 4}});
     for (const int u : {0, 1, 4, 5}) EXPECT_EQ(precision(u), infinity) << u;
     // R over (2, 3) is [[2, -1], [-1, 2]].
     for (const int u : {2, 3}) EXPECT_DOUBLE_EQ(precision(u), 2.0 / 3) << u;
@@ -178,7 +164,7 @@ TEST(ObservedPrecision, NeverFallsWhenMoreAgentsCollude) {
         std::vector<int> coalition;
         for (const int member : {1, 2, 4}) {
             coalition.push_back(member);
-            const Eigen::VectorXd now = observed_precision(plan, {coalition, {}});
+            const Eigen::VectorXd now = observed_precision(plan, {coalition});
             for (int u = 0; u < plan.agents; ++u)
                 EXPECT_GE(now(u), before(u) * (1 - 1e-12)) << "agent " << u << ", seed " << seed;
             before = now;
@@ -191,13 +177,11 @@ TEST(ObservedPrecision, WithATrustedMeanIsThatOfTheSumOfAllNoise) {
     plan.aggregation = Aggregation::trusted_mean;
     add_stream(plan, {0}, {2.0});
     for (int u = 0; u < 4; ++u) EXPECT_DOUBLE_EQ(observed_precision(plan, {})(u), 1.0 / 36);
-    const Eigen::VectorXd against_two = observed_precision(plan, {{2}, {}});
+    const Eigen::VectorXd against_two = observed_precision(plan, {{2}});
     EXPECT_EQ(against_two(2), infinity);
     EXPECT_DOUBLE_EQ(against_two(1), 1.0 / 36);
     // The aggregator, or whoever has its seed, sees through the mean.
-    EXPECT_TRUE((observed_precision(plan, {{0}, {}}).array() == infinity).all());
-    EXPECT_TRUE((observed_precision(plan, {{}, {0}}).array() == infinity).all());
-    EXPECT_TRUE((observed_precision(plan, dealer(plan)).array() == infinity).all());
+    EXPECT_TRUE((observed_precision(plan, {{0}}).array() == infinity).all());
     for (const Graph& graph : sample_graphs({6})) {
         NoisePlan random = random_plan(graph, seed);
         random.aggregation = Aggregation::trusted_mean;
@@ -229,23 +213,9 @@ TEST(ObservedPrecision, RefusesPlansItCannotBound) {
 TEST(ObservedPrecision, RefusesACoalitionOfAgentsThatDoNotExist) {
     for (const int member : {-1, 3})
         EXPECT_TRUE(contains(message_of<ConfigError>([&] {
-                                 (void)observed_precision(private_plan({1, 1, 1}), {{member}, {}});
+                                 (void)observed_precision(private_plan({1, 1, 1}), {{member}});
                              }),
                              "coalition"));
-}
-
-TEST(Dealer, KnowsWhatAgentZeroHoldsAndEverySharedSeed) {
-    const Graph graph = make_graph(Topology::ring, 5);
-    const NoisePlan plan = random_plan(graph, seed);
-    const Observer observer = dealer(plan);
-    EXPECT_EQ(observer.coalition, std::vector<int>{0});
-    // Groups 0..4 are private, the five edges and the triple are not.
-    EXPECT_EQ(observer.known_groups, (std::vector<int>{5, 6, 7, 8, 9, 10}));
-    const Eigen::VectorXd precision = observed_precision(plan, observer);
-    for (int u = 1; u < 5; ++u) {
-        const double own_std = plan.scale * plan.rows[static_cast<std::size_t>(u)].coefficients[0];
-        EXPECT_TRUE(relatively_near(precision(u), 1 / (own_std * own_std), 1e-12));
-    }
 }
 
 TEST(Guarantees, AreSensitivityTimesTheRootOfRoundsTimesPrecision) {
@@ -257,7 +227,7 @@ TEST(Guarantees, AreSensitivityTimesTheRootOfRoundsTimesPrecision) {
     EXPECT_EQ(found[2].mu, 0.0);
     for (const auto& guarantee : found)
         EXPECT_DOUBLE_EQ(guarantee.epsilon, gdp_epsilon(guarantee.mu, 1e-5));
-    const auto against_one = guarantees(plan, {{1}, {}}, exposures, 1e-5);
+    const auto against_one = guarantees(plan, {{1}}, exposures, 1e-5);
     EXPECT_EQ(against_one[1].mu, infinity);
     EXPECT_EQ(against_one[1].epsilon, infinity);
 }
@@ -271,7 +241,7 @@ TEST(WorstCuriousAgent, IsTheLargestOverAllPairs) {
         ASSERT_TRUE(worst.has_value());
         double largest = 0;
         for (int observer = 0; observer < plan.agents; ++observer) {
-            const auto against = guarantees(plan, {{observer}, {}}, exposures, 1e-5);
+            const auto against = guarantees(plan, {{observer}}, exposures, 1e-5);
             for (int target = 0; target < plan.agents; ++target) {
                 if (target == observer) continue;
                 const double mu = against[static_cast<std::size_t>(target)].mu;

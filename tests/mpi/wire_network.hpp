@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sotto/net/network.hpp"
+
+namespace sotto::test {
+
+/// A network that keeps everything this process sends in set-up, and can change it on the way.
+class WireNetwork final : public Network {
+  public:
+    enum class Call { broadcast, all_gather, scatter };
+    /// @param number of this call of its kind, from 0.
+    using Change = std::function<std::string(Call call, int number, std::string bytes)>;
+
+    explicit WireNetwork(Network& inner, Change change = {})
+        : inner_(inner), change_(std::move(change)) {}
+
+    /// Everything sent, one after the other.
+    [[nodiscard]] const std::string& sent() const { return sent_; }
+
+    int agents() const override { return inner_.agents(); }
+    std::span<const int> local_agents() const override { return inner_.local_agents(); }
+    int processes() const override { return inner_.processes(); }
+    int process() const override { return inner_.process(); }
+    std::string description() const override { return inner_.description(); }
+    void connect(const Graph& graph) override { inner_.connect(graph); }
+    void exchange(ExchangeId id,
+                  std::span<const Outgoing> outgoing,
+                  Eigen::Index dimension,
+                  const Delivery& deliver) override {
+        inner_.exchange(id, outgoing, dimension, deliver);
+    }
+    Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) override {
+        return inner_.sum_over_agents(local);
+    }
+    std::string broadcast(const std::string& bytes) override {
+        return inner_.broadcast(process() == 0 ? passed(Call::broadcast, 0, bytes) : bytes);
+    }
+    std::vector<std::string> all_gather(const std::string& bytes) override {
+        return inner_.all_gather(passed(Call::all_gather, gathers_++, bytes));
+    }
+    std::string scatter(const std::vector<std::string>& to_processes) override {
+        std::vector<std::string> changed = to_processes;
+        if (process() == 0)
+            for (std::size_t p = 1; p < changed.size(); ++p)
+                changed[p] = passed(Call::scatter, static_cast<int>(p), changed[p]);
+        return inner_.scatter(changed);
+    }
+    double maximum(double value) override { return inner_.maximum(value); }
+    void begin_maximum(std::span<const double> values) override { inner_.begin_maximum(values); }
+    std::vector<double> end_maximum() override { return inner_.end_maximum(); }
+    std::int64_t bytes_sent() const override { return inner_.bytes_sent(); }
+    void abort(ExitCode code) override { inner_.abort(code); }
+
+  protected:
+    void agree_on(const std::optional<Error>& local_failure) override {
+        inner_.agree([&] {
+            if (local_failure) throw Error(*local_failure);
+        });
+    }
+
+  private:
+    std::string passed(Call call, int number, std::string bytes) {
+        if (change_) bytes = change_(call, number, std::move(bytes));
+        sent_ += bytes;
+        return bytes;
+    }
+    Network& inner_;
+    Change change_;
+    std::string sent_;
+    int gathers_ = 0;
+};
+
+}  // namespace sotto::test
