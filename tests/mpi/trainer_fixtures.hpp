@@ -129,18 +129,14 @@ class Recorder final : public RoundObserver {
     Recorder(Eigen::Index dimension, std::size_t agents)
         : empty_(Eigen::MatrixXd::Constant(
               dimension, static_cast<Eigen::Index>(agents), std::nan(""))) {}
-    void on_message(long round,
-                    std::size_t local_index,
-                    const Eigen::Ref<const Eigen::VectorXd>& before,
-                    const Eigen::Ref<const Eigen::VectorXd>& gradient,
-                    const Eigen::Ref<const Eigen::VectorXd>& message) override {
+    void on_message(long round, std::size_t local_index, const OwnRound& own) override {
         const auto t = static_cast<std::size_t>(round);
         const auto column = static_cast<Eigen::Index>(local_index);
         for (auto* list : {&recording.before, &recording.gradients, &recording.messages})
             if (list->size() <= t) list->resize(t + 1, empty_);
-        recording.before[t].col(column) = before;
-        recording.gradients[t].col(column) = gradient;
-        recording.messages[t].col(column) = message;
+        recording.before[t].col(column) = own.before;
+        recording.gradients[t].col(column) = own.gradient;
+        recording.messages[t].col(column) = own.message;
     }
     Recording recording;
 
