@@ -59,7 +59,6 @@ Trainer::Trainer(Network& network,
     : network_(network),
       mixing_(mixing),
       trusted_mean_(plan.aggregation == Aggregation::trusted_mean),
-      same_message_to_all_(plan.same_message_to_all()),
       grid_step_(plan.grid_step()),
       noise_source_(std::move(noise)),
       agents_(std::move(agents)),
@@ -136,15 +135,21 @@ void Trainer::run_round(long round) {
     mix(round);
 }
 
+void require_summable(const NoisePlan& plan) {
+    if (plan.aggregation == Aggregation::trusted_mean)
+        throw ConfigError(fmt::format(
+            "secure-sum: on is not possible with mechanism {}, whose trusted aggregator "
+            "adds up the messages itself; use another mechanism, or --secure-sum off",
+            plan.mechanism));
+    if (!plan.same_message_to_all())
+        throw ConfigError(
+            fmt::format("secure-sum: on is not possible with mechanism {}, which gives every "
+                        "receiver a message of its own; use another mechanism, or --secure-sum off",
+                        plan.mechanism));
+}
+
 void Trainer::use_secure_sums(std::vector<SecureSum> sums) {
-    if (trusted_mean_)
-        throw ConfigError(
-            "secure-sum: a trusted aggregator (mechanism cdp) adds up messages itself; use another "
-            "mechanism or --secure-sum off");
-    if (!same_message_to_all_)
-        throw ConfigError(
-            "secure-sum: this plan sends every receiver a message of its own, and its accounting "
-            "counts on each being seen; use another mechanism or --secure-sum off");
+    if (trusted_mean_) throw Error(ExitCode::other, "secure sums beside a trusted mean");
     if (sums.size() != agents_.size())
         throw Error(ExitCode::other,
                     fmt::format("secure sums of {} agents for {}", sums.size(), agents_.size()));

@@ -18,6 +18,7 @@
 #include "sotto/graph/topology.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/privacy/accountant.hpp"
+#include "unit/trust/pair_fixtures.hpp"
 
 namespace sotto::test {
 
@@ -151,6 +152,8 @@ struct NoiseRun {
     double step_size = 0.05;
     double clip_norm = 10;  ///< gradients of agents with a high number are longer, of agent 0 not
     int threads = 1;
+    bool encrypted = false;  ///< over MPI
+    bool secure_sum = false;
 };
 
 inline Eigen::VectorXd pattern_start(Eigen::Index dimension) {
@@ -166,6 +169,10 @@ inline Recording record_rounds(Network& network,
                                const NoisePlan& plan,
                                const NoiseRun& run) {
     network.connect(topography.graph);
+    std::vector<PairSecrets> secrets;
+    if (run.encrypted || run.secure_sum) secrets = pair_secrets(network.agents());
+    if (run.encrypted)
+        network.protect({&secrets[static_cast<std::size_t>(network.process())], 1}, 0);
     const std::vector<KeyRing> rings = distribute_seeds(network, plan, run.noise_seed);
     std::vector<LocalAgent> agents;
     for (const int id : network.local_agents())
@@ -186,6 +193,12 @@ inline Recording record_rounds(Network& network,
                     pattern_start(run.dimension),
                     options);
     trainer.observe(&recorder);
+    if (run.secure_sum) {
+        std::vector<SecureSum> sums;
+        for (const int id : network.local_agents())
+            sums.emplace_back(topography.graph, secrets[static_cast<std::size_t>(id)], 0, 16);
+        trainer.use_secure_sums(std::move(sums));
+    }
     for (long t = 0; t < run.rounds; ++t) trainer.run_round(t);
     recorder.recording.last = trainer.models();
     return std::move(recorder.recording);

@@ -80,6 +80,10 @@ class RoundObserver {
     virtual void on_mixed(long /*round*/, std::size_t /*local_index*/) {}
 };
 
+/// @throws ConfigError saying why if agents that learn sums only cannot follow the plan: a trusted
+/// mean, or messages that depend on the receiver.
+void require_summable(const NoisePlan& plan);
+
 /// Time this process spent, summed over rounds [s].
 struct PhaseSeconds {
     double gradient = 0, noise = 0, exchange = 0, mix = 0;
@@ -116,8 +120,8 @@ class Trainer {
     [[nodiscard]] std::vector<LocalAgent>& agents() { return agents_; }
     [[nodiscard]] const PhaseSeconds& seconds() const { return seconds_; }
     void observe(RoundObserver* observer) { observer_ = observer; }
-    /// From the next round on agents learn sums only. @param sums one per local agent, same order.
-    /// @throws ConfigError for a plan with a trusted mean or messages that depend on the receiver.
+    /// From the next round on agents learn sums only; the plan must pass require_summable.
+    /// @param sums one per local agent, same order.
     void use_secure_sums(std::vector<SecureSum> sums);
 
     /// Bytes of the vectors one process keeps for this many local agents and neighbours.
@@ -135,7 +139,6 @@ class Trainer {
     Network& network_;
     MixingSchedule mixing_;
     bool trusted_mean_;
-    bool same_message_to_all_;
     double grid_step_;
     NoiseSource noise_source_;
     std::vector<LocalAgent> agents_;

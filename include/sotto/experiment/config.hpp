@@ -56,6 +56,10 @@ struct TrainConfig {
     long evaluate_every = 0;  ///< rounds; 0: fifty times a run
     bool dry_run = false;
     std::optional<std::uint64_t> noise_seed;
+    bool link_encryption = true;    ///< over MPI; in one process nothing crosses a wire
+    bool secure_sum = false;        ///< agents learn weighted sums of messages only
+    int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)
+    std::vector<int> record_views;  ///< agents whose views are written to the run directory
     std::optional<std::string> run_directory;
     int threads = 1;
     std::string resolved_ini;  ///< the options of this run, as a configuration file

@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sotto/plan/noise_plan.hpp"
@@ -41,6 +42,8 @@ class Ledger {
 
     /// Sentences a reader must know: who is not protected, and what is not covered.
     [[nodiscard]] std::vector<std::string> statements() const;
+    /// Adds one about how this run is carried out; it stands last.
+    void add_statement(std::string statement) { more_statements_.push_back(std::move(statement)); }
 
   private:
     [[nodiscard]] std::vector<Exposure> exposures_after(long rounds) const;
@@ -51,6 +54,7 @@ class Ledger {
     Participation participation_;
     long rounds_;
     bool reproducible_noise_;
+    std::vector<std::string> more_statements_;
     Eigen::VectorXd precision_;  // against the eavesdropper
 };
 
