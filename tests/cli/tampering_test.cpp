@@ -79,5 +79,43 @@ TEST(Tampering, GoesUnnoticedWithoutEncryption) {
     EXPECT_EQ(json_of(directory / "run/manifest.json").at("link_encryption"), "off");
 }
 
+TEST(Transport, OfRanksStartedWithDifferentOptionsIsRefused) {
+    const TempDir directory;
+    const Arguments options{"train", "--task", "quadratic", "--rounds", "5", "--quiet"};
+    for (const Arguments& other :
+         {Arguments{"--secure-sum", "on"}, Arguments{"--link-encryption", "off"}}) {
+        Arguments command = sotto_command(1, options);
+        const std::string program = *(std::ranges::find(command, std::string("train")) - 1);
+        command.insert(command.end(), {":", "-n", "2", program});
+        command.insert(command.end(), options.begin(), options.end());
+        command.insert(command.end(), other.begin(), other.end());
+        const Outcome outcome = Process(command, directory.path()).wait(60);
+        EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
+        const auto errors = error_lines(outcome.err);
+        ASSERT_EQ(errors.size(), 1U) << outcome.text();
+        EXPECT_NE(errors.front().find("rank 1 was started with"), std::string::npos);
+    }
+}
+
+TEST(RecordedView, OverMpiIsWrittenByTheAgentsOwnRankAndChangesNothing) {
+    const TempDir directory;
+    const Arguments options{
+        "train", "--task", "quadratic", "--noise-seed", "3", "--rounds", "7", "--quiet"};
+    const auto run = [&](const std::string& name, const Arguments& more) {
+        Arguments arguments = options;
+        arguments.insert(arguments.end(), {"--run-directory", name});
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = run_sotto(directory, 3, arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        return content_of(directory / (name + "/agents/1/model.npy"));
+    };
+    EXPECT_EQ(run("plain", {}), run("recorded", {"--record-view", "0,2"}));
+    EXPECT_EQ(content_of(directory / "recorded/views/2/view.bin").substr(0, 8), "SOTTOVW1");
+    EXPECT_EQ(content_of(directory / "recorded/views/0/view.bin").substr(0, 8), "SOTTOVW1");
+    EXPECT_FALSE(std::filesystem::exists(directory / "recorded/views/1"));
+    EXPECT_EQ(json_of(directory / "recorded/manifest.json").at("recorded_views"),
+              (std::vector<int>{0, 2}));
+}
+
 }  // namespace
 }  // namespace sotto::test
