@@ -227,14 +227,16 @@ void verify_same_transport(Network& network, const TrainConfig& config) {
                     config.secure_sum ? "on" : "off",
                     config.secure_sum ? fmt::format(" --mask-partners {}", config.mask_partners)
                                       : std::string()));
-    for (std::size_t p = 1; p < all.size(); ++p)
-        if (all[p] != all[0])
-            throw NetworkError(
-                fmt::format("rank {} was started with {}, rank 0 with {}; start all ranks with the "
-                            "same options",
-                            p,
-                            all[p],
-                            all[0]));
+    network.agree([&] {
+        for (std::size_t p = 1; p < all.size(); ++p)
+            if (all[p] != all[0])
+                throw NetworkError(fmt::format(
+                    "rank {} was started with {}, rank 0 with {}; start all ranks with the "
+                    "same options",
+                    p,
+                    all[p],
+                    all[0]));
+    });
 }
 
 // TEMPORARY until the handshake is merged: replace this function, and its one call, by the
