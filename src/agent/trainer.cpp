@@ -120,24 +120,71 @@ void Trainer::run_round(long round) {
     });
     if (observer_ != nullptr)
         for (long a = 0; a < count; ++a)
-            observer_->on_message(round,
-                                  static_cast<std::size_t>(a),
-                                  models_.col(a),
-                                  gradients_.col(a),
-                                  messages_.col(a));
+            observer_->on_message(
+                round,
+                static_cast<std::size_t>(a),
+                {step,
+                 models_.col(a),
+                 gradients_.col(a),
+                 noise_.col(a),
+                 messages_.col(a),
+                 mixing_.at(round).weights(agents_[static_cast<std::size_t>(a)].id)});
     seconds_.gradient +=
         seconds_between(start, after_gradient) + seconds_between(after_noise, Clock::now());
     seconds_.noise += seconds_between(after_gradient, after_noise);
     mix(round);
 }
 
+void require_summable(const NoisePlan& plan) {
+    if (plan.aggregation == Aggregation::trusted_mean)
+        throw ConfigError(fmt::format(
+            "secure-sum: on is not possible with mechanism {}, whose trusted aggregator "
+            "adds up the messages itself; use another mechanism, or --secure-sum off",
+            plan.mechanism));
+    if (!plan.same_message_to_all())
+        throw ConfigError(
+            fmt::format("secure-sum: on is not possible with mechanism {}, which gives every "
+                        "receiver a message of its own; use another mechanism, or --secure-sum off",
+                        plan.mechanism));
+}
+
+void Trainer::use_secure_sums(std::vector<SecureSum> sums) {
+    if (trusted_mean_) throw Error(ExitCode::other, "secure sums beside a trusted mean");
+    if (sums.size() != agents_.size())
+        throw Error(ExitCode::other,
+                    fmt::format("secure sums of {} agents for {}", sums.size(), agents_.size()));
+    for (std::size_t a = 0; a < sums.size(); ++a)
+        if (sums[a].agent() != agents_[a].id)
+            throw Error(
+                ExitCode::other,
+                fmt::format(
+                    "secure sum of agent {} given to agent {}", sums[a].agent(), agents_[a].id));
+    sums_ = std::move(sums);
+}
+
 void Trainer::mix(long round) {
-    const auto start = Clock::now();
     if (trusted_mean_) {
+        const auto start = Clock::now();
         models_.colwise() = network_.sum_over_agents(messages_) / network_.agents();
         seconds_.exchange += seconds_between(start, Clock::now());
-        return;
+        if (observer_ != nullptr)
+            for (Eigen::Index a = 0; a < models_.cols(); ++a)
+                observer_->on_sum(
+                    round,
+                    static_cast<std::size_t>(a),
+                    0,
+                    {models_.col(a).data(), static_cast<std::size_t>(models_.rows())});
+    } else if (!sums_.empty()) {
+        mix_sums(round);
+    } else {
+        mix_messages(round);
     }
+    if (observer_ != nullptr)
+        for (std::size_t a = 0; a < agents_.size(); ++a) observer_->on_mixed(round, a);
+}
+
+void Trainer::mix_messages(long round) {
+    const auto start = Clock::now();
     const MixingMatrix& mixing = mixing_.at(round);
     // With one agent per process the callback runs on this thread; with many, exchange is a pointer
     // hand-over and everything counts as mixing.
@@ -151,6 +198,8 @@ void Trainer::mix(long round) {
                           Eigen::Index part,
                           std::span<const double* const> columns) {
                           const auto begin = timed ? Clock::now() : Clock::time_point();
+                          if (observer_ != nullptr)
+                              observer_->on_received(round, local, first, part, columns);
                           double* target = models_.col(static_cast<Eigen::Index>(local)).data();
                           weighted_sum(columns,
                                        mixing.weights(agents_[local].id),
@@ -161,6 +210,41 @@ void Trainer::mix(long round) {
     if (!timed) mixing_seconds = total;
     seconds_.mix += mixing_seconds;
     seconds_.exchange += total - mixing_seconds;
+}
+
+void Trainer::mix_sums(long round) {
+    const auto start = Clock::now();
+    const MixingMatrix& mixing = mixing_.at(round);
+    const Eigen::Index dimension = models_.rows();
+    for (std::size_t v = 0; v < agents_.size(); ++v) {
+        const int id = agents_[v].id;
+        weights_away_.clear();
+        for (const int member : mixing.members(id))
+            if (member != id) weights_away_.push_back(mixing.weight(member, id));
+        const double* message = messages_.col(static_cast<Eigen::Index>(v)).data();
+        sums_[v].begin(round, 0, {message, static_cast<std::size_t>(dimension)}, weights_away_);
+    }
+    network_.exchange_sum(
+        {round, 0},
+        dimension,
+        [&](std::size_t local,
+            std::size_t neighbour,
+            Eigen::Index first,
+            std::span<std::uint64_t> words) { sums_[local].share(neighbour, first, words); },
+        [&](std::size_t local, Eigen::Index first, std::span<const std::uint64_t> sum) {
+            if (observer_ != nullptr) {
+                std::vector<double> decoded(sum.size());
+                SecureSum::decode(sum, decoded);
+                observer_->on_sum(round, local, first, decoded);
+            }
+            const int id = agents_[local].id;
+            const auto column = static_cast<Eigen::Index>(local);
+            SecureSum::finish(sum,
+                              mixing.weight(id, id),
+                              {messages_.col(column).data() + first, sum.size()},
+                              {models_.col(column).data() + first, sum.size()});
+        });
+    seconds_.exchange += seconds_between(start, Clock::now());
 }
 
 std::int64_t Trainer::memory_bytes(std::int64_t dimension,

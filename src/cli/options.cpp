@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <fstream>
 #include <sstream>
@@ -79,6 +80,21 @@ OptionGroup run_options() {
           "central",
           "who builds graph, mixing and plan: central (rank 0), distributed (every rank; all must "
           "come to the same)"},
+         {"link-encryption",
+          "on",
+          "on, off: encrypt and authenticate every message between agents (over MPI; in one "
+          "process nothing crosses a wire)"},
+         {"secure-sum",
+          "off",
+          "on, off: agents learn only weighted sums of their neighbours' messages"},
+         {"mask-partners",
+          "16",
+          "secure-sum: mask partners H on each side; up to 2H+1 neighbours all are joined, above a "
+          "sum withstands 2H-1 colluding ones"},
+         {"record-view",
+          "",
+          "a,b,...: agents whose received messages, gradients, noise and seeds are written to the "
+          "run directory"},
          {"threads", "0", "threads of one process hosting many agents (0: all cores)"},
          {"dry-run",
           "",
@@ -296,6 +312,35 @@ PlanConfig read_plan_config(const ParsedOptions& options) {
     return config;
 }
 
+namespace {
+
+bool parse_switch(const ParsedOptions& options, const std::string& name) {
+    const std::string& text = options.text(name);
+    if (text == "on" || text == "off") return text == "on";
+    const std::vector<std::string> allowed{"on", "off"};
+    throw unknown_name_error("--" + name, text, allowed);
+}
+
+/// Agents separated by commas, ascending, each once.
+std::vector<int> parse_agents(const ParsedOptions& options, const std::string& name) {
+    std::vector<int> agents;
+    std::istringstream words(options.text(name));
+    for (std::string word; std::getline(words, word, ',');) {
+        const long long agent = parse_integer("--" + name, word);
+        require_in_range("--" + name, static_cast<double>(agent), 0, 1e6);
+        agents.push_back(static_cast<int>(agent));
+    }
+    if (agents.empty())
+        throw ConfigError(fmt::format("--{}: no agent is named (example: 2,5)", name));
+    std::ranges::sort(agents);
+    const auto repeated = std::ranges::adjacent_find(agents);
+    if (repeated != agents.end())
+        throw ConfigError(fmt::format("--{}: agent {} is named twice", name, *repeated));
+    return agents;
+}
+
+}  // namespace
+
 TrainConfig read_train_config(const ParsedOptions& options) {
     TrainConfig config;
     config.graph = read_graph_config(options);
@@ -322,6 +367,12 @@ TrainConfig read_train_config(const ParsedOptions& options) {
         config.trust = TrustConfig{options.text("roster"), options.text("identity")};
     config.bootstrap = parse_bootstrap("--bootstrap", options.text("bootstrap"));
     if (options.has("run-directory")) config.run_directory = options.text("run-directory");
+    config.link_encryption = parse_switch(options, "link-encryption");
+    config.secure_sum = parse_switch(options, "secure-sum");
+    const long partners = options.integer("mask-partners", 1);
+    require_in_range("--mask-partners", static_cast<double>(partners), 1, 100000);
+    config.mask_partners = static_cast<int>(partners);
+    if (options.has("record-view")) config.record_views = parse_agents(options, "record-view");
     const long threads = options.integer("threads", 0);
     require_in_range("--threads", static_cast<double>(threads), 0, 4096);
     config.threads = static_cast<int>(threads);

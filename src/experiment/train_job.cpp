@@ -1,6 +1,7 @@
 #include "sotto/experiment/train_job.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "sotto/agent/recorded_view.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/error_line.hpp"
 #include "sotto/experiment/run_directory.hpp"
@@ -19,6 +21,7 @@
 #include "sotto/privacy/gdp.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/trust/group_seeds.hpp"
+#include "sotto/trust/secure_sum.hpp"
 
 namespace sotto {
 
@@ -180,6 +183,7 @@ std::string manifest_json(Network& network,
                           const std::optional<Credentials>& credentials,
                           const std::string& graph_description,
                           const std::string& task_description,
+                          const TrainConfig& config,
                           const std::vector<std::string>& process_notes) {
     Json json;
     json["format"] = "sotto-manifest";
@@ -206,6 +210,12 @@ std::string manifest_json(Network& network,
                 key["name"] = entry->name;
         json["public_keys"].push_back(std::move(key));
     }
+    json["link_encryption"] = network.encrypted() ? "ChaCha20-Poly1305"
+                              : network.processes() == 1
+                                  ? "none: one process, nothing crosses a wire"
+                                  : "off";
+    json["secure_sum"] = config.secure_sum;
+    json["recorded_views"] = config.record_views;
     json["hosts"] = Json::array();
     json["seed_commitments"] = Json::array();
     for (const auto& note : process_notes) {
@@ -233,6 +243,79 @@ std::string process_note(const Network& network, const std::vector<KeyRing>& rin
                 {{"agent", ring.agent()}, {"group", group}, {"blake2b", to_hex(hasher.finish())}});
         }
     return note.dump();
+}
+
+/// How messages travel must be the same everywhere, or ranks would read each other's bytes wrongly.
+/// COLLECTIVE. @throws NetworkError, the same on every process.
+void verify_same_transport(Network& network, const TrainConfig& config) {
+    const auto all = network.all_gather(
+        fmt::format("--link-encryption {} --secure-sum {}{}",
+                    config.link_encryption ? "on" : "off",
+                    config.secure_sum ? "on" : "off",
+                    config.secure_sum ? fmt::format(" --mask-partners {}", config.mask_partners)
+                                      : std::string()));
+    network.agree([&] {
+        for (std::size_t p = 1; p < all.size(); ++p)
+            if (all[p] != all[0])
+                throw NetworkError(fmt::format(
+                    "rank {} was started with {}, rank 0 with {}; start all ranks with the "
+                    "same options",
+                    p,
+                    all[p],
+                    all[0]));
+    });
+}
+
+/// What the ledger says about how this run carries messages and what it writes down.
+std::vector<std::string> transport_statements(const TrainConfig& config,
+                                              const Network& network,
+                                              const Graph& graph,
+                                              const NoisePlan& plan) {
+    std::vector<std::string> lines;
+    const bool trusted = plan.aggregation == Aggregation::trusted_mean;
+    if (network.processes() == 1)
+        lines.emplace_back("All agents run in one process, which sees everything.");
+    else if (trusted)
+        lines.emplace_back(
+            "Messages to the trusted aggregator carry no noise of their own and are not encrypted: "
+            "cdp is a reference only.");
+    else if (config.link_encryption)
+        lines.emplace_back(
+            "Messages between agents are encrypted and authenticated, each edge with keys of its "
+            "own; the guarantee does not count on it. Models gathered for evaluation are not.");
+    else
+        lines.emplace_back("Messages between agents are not encrypted (--link-encryption off).");
+    if (config.secure_sum) {
+        int most = 0;
+        int single = 0;
+        for (int u = 0; u < graph.agents(); ++u) {
+            most = std::max(most, graph.degree(u));
+            single += graph.degree(u) == 1 ? 1 : 0;
+        }
+        std::string line =
+            "Secure sums: an agent learns only the weighted sum of its neighbours' messages; the "
+            "guarantee does not count on it.";
+        const int partners = 2 * config.mask_partners;
+        line += most - 1 <= partners
+                    ? " An agent that colludes with some of its neighbours learns only the sum of "
+                      "the others."
+                    : fmt::format(
+                          " That holds for an agent that colludes with up to {} of its "
+                          "neighbours; up to {} neighbours, with any of them.",
+                          partners - 1,
+                          partners + 1);
+        if (single > 0)
+            line += fmt::format(" {} agent{} one neighbour, whose message is the sum.",
+                                single,
+                                single == 1 ? " has" : "s have");
+        lines.push_back(std::move(line));
+    }
+    if (!config.record_views.empty())
+        lines.push_back(fmt::format(
+            "The views of agents {} are recorded in the run directory, with their un-noised "
+            "gradients and their seeds: whoever reads them is not bound by this ledger.",
+            fmt::join(config.record_views, ", ")));
+    return lines;
 }
 
 /// Rounds, evaluations, ledger: everything after the bootstrap.
@@ -362,6 +445,9 @@ TrainResult run_training(const TrainConfig& config,
         require_in_range("rounds", static_cast<double>(config.plan.rounds), 1, 1e12);
         require_in_range("batch-size", static_cast<double>(config.plan.batch_size), 1, 1e12);
         credentials = read_credentials(config, network);
+        require_in_range("mask-partners", config.mask_partners, 1, 1e9);
+        for (const int agent : config.record_views)
+            require_in_range("record-view", agent, 0, network.agents() - 1);
         if (!builds) return;
         built = build_topography(config.graph);
         if (built->topography.graph.agents() != network.agents())
@@ -397,14 +483,20 @@ TrainResult run_training(const TrainConfig& config,
     if (planned) result.plan_seconds = planned->seconds;
     std::vector<LocalAgent> agents = build_agents(config, network, task, exposures);
     network.connect(topography.graph);
-    const Ledger ledger(plan,
-                        exposures,
-                        budgets,
-                        config.plan.adjacency,
-                        config.plan.participation,
-                        config.plan.rounds,
-                        config.noise_seed.has_value(),
-                        session.authentication());
+    verify_same_transport(network, config);
+    network.agree([&] {
+        if (config.secure_sum) require_summable(plan);
+    });
+    Ledger ledger(plan,
+                  exposures,
+                  budgets,
+                  config.plan.adjacency,
+                  config.plan.participation,
+                  config.plan.rounds,
+                  config.noise_seed.has_value(),
+                  session.authentication());
+    for (const auto& statement : transport_statements(config, network, topography.graph, plan))
+        ledger.add_statement(statement);
     const std::string report =
         leader ? plan_report_text(*planned, config.plan, exposures, budgets, &ledger)
                : std::string();
@@ -431,6 +523,30 @@ TrainResult run_training(const TrainConfig& config,
     const std::vector<KeyRing> rings =
         config.noise_seed ? distribute_seeds(network, plan, *config.noise_seed)
                           : distribute_seeds(network, plan, session, config.threads);
+    constexpr std::uint32_t key_epoch = 0;
+    const bool encrypt = config.link_encryption && network.processes() > 1;
+    std::vector<SecureSum> sums;
+    std::optional<ViewRecorder> recorder;
+    network.agree([&] {
+        if (encrypt) network.protect(session.secrets, key_epoch);
+        if (config.secure_sum)
+            for (PairSecrets& own : session.secrets)
+                sums.emplace_back(topography.graph, own, key_epoch, config.mask_partners);
+        if (config.record_views.empty()) return;
+        const Received received = plan.aggregation == Aggregation::trusted_mean ? Received::mean
+                                  : config.secure_sum                           ? Received::sum
+                                                      : Received::messages;
+        const auto folder = directory->path() / "views";
+        recorder.emplace(folder,
+                         network.local_agents(),
+                         config.record_views,
+                         topography.graph,
+                         plan,
+                         ViewRecorder::Setup{task.initial.size(), received, key_epoch});
+        for (const KeyRing& ring : rings)
+            if (std::ranges::find(config.record_views, ring.agent()) != config.record_views.end())
+                record_seeds(folder, plan, ring);
+    });
     const auto notes = network.all_gather(process_note(network, rings));
     network.agree([&] {
         if (leader)
@@ -438,10 +554,11 @@ TrainResult run_training(const TrainConfig& config,
                              manifest_json(network,
                                            topography,
                                            plan,
-                                           session,
-                                           credentials,
-                                           built->description,
-                                           task.description,
+                                            session,
+                                            credentials,
+                                            built->description,
+                                            task.description,
+                                            config,
                                            notes));
     });
     if (leader) observer.on_start(*planned, *built, task.description, report, nullptr);
@@ -451,6 +568,7 @@ TrainResult run_training(const TrainConfig& config,
     options.adjacency = config.plan.adjacency;
     options.steps = config.steps;
     options.l2 = config.l2;
+    options.key_epoch = key_epoch;
     options.threads = config.threads;
     Trainer trainer(network,
                     MixingSchedule({topography.mixing}),
@@ -459,9 +577,12 @@ TrainResult run_training(const TrainConfig& config,
                     std::move(agents),
                     task.initial,
                     options);
+    if (config.secure_sum) trainer.use_secure_sums(std::move(sums));
+    if (recorder) trainer.observe(&*recorder);
     try {
         TrainingLoop(config, network, observer, stop_requested, trainer, ledger, *directory, result)
             .run();
+        if (recorder) recorder->finish();
         for (Eigen::Index a = 0; a < trainer.models().cols(); ++a)
             directory->write_model(trainer.agents()[static_cast<std::size_t>(a)].id,
                                    trainer.models().col(a));

@@ -78,4 +78,8 @@ void check_exchange(bool connected,
         throw Error(ExitCode::other, fmt::format("exchange of {} values; must be > 0", dimension));
 }
 
+void add_words(std::span<const std::uint64_t> words, std::span<std::uint64_t> sum) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += words[i];
+}
+
 }  // namespace sotto

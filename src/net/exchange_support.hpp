@@ -4,6 +4,8 @@
 
 #include <Eigen/Dense>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "sotto/net/network.hpp"
@@ -36,5 +38,8 @@ void check_exchange(bool connected,
                     std::size_t messages,
                     std::size_t agents,
                     Eigen::Index dimension);
+
+/// sum[i] += words[i], modulo 2^64.
+void add_words(std::span<const std::uint64_t> words, std::span<std::uint64_t> sum);
 
 }  // namespace sotto

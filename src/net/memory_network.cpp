@@ -41,7 +41,7 @@ class MemoryNetwork final : public Network {
                 const auto receivers = graph.closed_neighbourhood(v);
                 const auto place = std::ranges::lower_bound(receivers, u) - receivers.begin();
                 inbox.sources.push_back(
-                    {static_cast<std::size_t>(v), static_cast<std::size_t>(place)});
+                    {static_cast<std::size_t>(v), static_cast<std::size_t>(place), u > v});
             }
             inbox.columns.resize(inbox.sources.size());
             links_ += graph.degree(u);
@@ -62,10 +62,11 @@ class MemoryNetwork final : public Network {
             Inbox& inbox = inboxes_[static_cast<std::size_t>(u)];
             for (Eigen::Index first = 0; first < dimension; first += piece) {
                 for (std::size_t j = 0; j < inbox.sources.size(); ++j) {
-                    const auto [sender, place] = inbox.sources[j];
-                    const Outgoing& message = outgoing[sender];
-                    const double* vector =
-                        message.to_all != nullptr ? message.to_all : message.per_receiver[place];
+                    const Source& source = inbox.sources[j];
+                    const Outgoing& message = outgoing[source.sender];
+                    const double* vector = message.to_all != nullptr
+                                               ? message.to_all
+                                               : message.per_receiver[source.place];
                     inbox.columns[j] = vector + first;
                 }
                 deliver(static_cast<std::size_t>(u),
@@ -75,6 +76,38 @@ class MemoryNetwork final : public Network {
             }
         });
         bytes_sent_ += links_ * dimension * static_cast<std::int64_t>(sizeof(double));
+    }
+
+    void protect(std::span<PairSecrets> /*secrets*/, std::uint32_t /*key_epoch*/) override {}
+    bool encrypted() const override { return false; }
+
+    void exchange_sum(ExchangeId /*id*/,
+                      Eigen::Index dimension,
+                      const ShareSource& share,
+                      const SumDelivery& deliver) override {
+        check_exchange(connected_, local_agents_.size(), local_agents_.size(), dimension);
+        const Eigen::Index piece = chunk_length(dimension, largest_whole_message, largest_piece);
+        parallel_for(agents(), threads_, [&](long u) {
+            Inbox& inbox = inboxes_[static_cast<std::size_t>(u)];
+            inbox.sum.resize(static_cast<std::size_t>(piece));
+            inbox.share.resize(static_cast<std::size_t>(piece));
+            for (Eigen::Index first = 0; first < dimension; first += piece) {
+                const auto count = static_cast<std::size_t>(std::min(piece, dimension - first));
+                const std::span<std::uint64_t> sum = std::span(inbox.sum).first(count);
+                const std::span<std::uint64_t> words = std::span(inbox.share).first(count);
+                std::ranges::fill(sum, 0);
+                for (const Source& source : inbox.sources) {
+                    if (source.sender == static_cast<std::size_t>(u)) continue;
+                    // Among the sender's neighbours: its closed neighbourhood without itself.
+                    const std::size_t neighbour =
+                        source.place - (source.after_sender ? std::size_t{1} : std::size_t{0});
+                    share(source.sender, neighbour, first, words);
+                    add_words(words, sum);
+                }
+                deliver(static_cast<std::size_t>(u), first, sum);
+            }
+        });
+        bytes_sent_ += links_ * dimension * static_cast<std::int64_t>(sizeof(std::uint64_t));
     }
 
     Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) override {
@@ -125,10 +158,13 @@ class MemoryNetwork final : public Network {
     struct Source {
         std::size_t sender;
         std::size_t place;  // of the receiver in the sender's closed neighbourhood
+        bool after_sender;  // the receiver's number is higher than the sender's
     };
     struct Inbox {
         std::vector<Source> sources;
-        std::vector<const double*> columns;  // kept between calls: exchanging allocates nothing
+        // Kept between calls: exchanging allocates nothing.
+        std::vector<const double*> columns;
+        std::vector<std::uint64_t> sum, share;
     };
 
     int threads_;

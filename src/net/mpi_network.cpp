@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <limits>
@@ -13,6 +16,7 @@
 
 #include "exchange_support.hpp"
 #include "mpi_call.hpp"
+#include "sotto/trust/link_cipher.hpp"
 
 namespace sotto {
 namespace {
@@ -84,6 +88,7 @@ class MpiNetwork final : public Network {
         });
         const auto neighbours = graph.neighbours(rank_);
         degree_ = neighbours.size();
+        neighbours_.assign(neighbours.begin(), neighbours.end());
         // One spare entry: some libraries reject a null pointer even for no neighbours.
         std::vector<int> peers(degree_ + 1, rank_);
         std::ranges::copy(neighbours, peers.begin());
@@ -105,6 +110,22 @@ class MpiNetwork final : public Network {
                                               neighbours.begin());
     }
 
+    void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) override {
+        if (links_ == MPI_COMM_NULL)
+            throw Error(ExitCode::other, "encryption before the network is connected");
+        if (secrets.size() != 1 || secrets.front().agent() != rank_)
+            throw Error(ExitCode::other,
+                        fmt::format("encryption of rank {} needs the secrets of agent {}, and of "
+                                    "no other",
+                                    rank_,
+                                    rank_));
+        std::vector<LinkCipher> ciphers;
+        for (const int peer : neighbours_) ciphers.emplace_back(secrets.front(), peer, key_epoch);
+        ciphers_ = std::move(ciphers);
+        encrypted_ = true;
+    }
+    bool encrypted() const override { return encrypted_; }
+
     void exchange(ExchangeId id,
                   std::span<const Outgoing> outgoing,
                   Eigen::Index dimension,
@@ -115,48 +136,63 @@ class MpiNetwork final : public Network {
         const bool to_all = message.to_all != nullptr;
         const double* own_copy = to_all ? message.to_all : message.per_receiver[own_place_];
         const Eigen::Index piece = chunk_length(dimension, largest_whole_message, largest_piece);
-        const std::size_t needed =
-            std::max(degree_, std::size_t{1}) * static_cast<std::size_t>(piece);
-        if (received_.size() < needed) received_.resize(needed);
-        if (!to_all && packed_.size() < needed) packed_.resize(needed);
+        reserve(piece, !to_all || encrypted_);
 
         for (Eigen::Index first = 0; first < dimension; first += piece) {
             const Eigen::Index count = std::min(piece, dimension - first);
-            const int n = mpi_count(count);
-            int code = MPI_SUCCESS;
-            if (to_all) {
-                code = MPI_Neighbor_allgather(
-                    message.to_all + first, n, MPI_DOUBLE, received_.data(), n, MPI_DOUBLE, links_);
+            if (to_all && !encrypted_) {
+                const int n = mpi_count(count);
+                check_exchanged(MPI_Neighbor_allgather(message.to_all + first,
+                                                       n,
+                                                       MPI_DOUBLE,
+                                                       received_.data(),
+                                                       n,
+                                                       MPI_DOUBLE,
+                                                       links_),
+                                id);
             } else {
-                double* target = packed_.data();
-                for (std::size_t j = 0; j < message.per_receiver.size(); ++j) {
-                    if (j == own_place_) continue;
-                    std::copy_n(message.per_receiver[j] + first, count, target);
-                    target += count;
-                }
-                code = MPI_Neighbor_alltoall(
-                    packed_.data(), n, MPI_DOUBLE, received_.data(), n, MPI_DOUBLE, links_);
+                transfer(id, first / piece, count, [&](std::size_t j, std::byte*) {
+                    const double* vector =
+                        to_all ? message.to_all : message.per_receiver[j < own_place_ ? j : j + 1];
+                    return as_bytes(vector + first, count);
+                });
             }
-            if (code != MPI_SUCCESS)
-                throw NetworkError(
-                    fmt::format("exchange of rank {} in round {}, step {} failed: {}",
-                                rank_,
-                                id.round,
-                                id.step,
-                                mpi_error_text(code)));
-            const double* column = received_.data();
-            for (std::size_t j = 0; j < columns_.size(); ++j) {
-                if (j == own_place_) {
-                    columns_[j] = own_copy + first;
-                } else {
-                    columns_[j] = column;
-                    column += count;
-                }
-            }
+            for (std::size_t j = 0; j < degree_; ++j)
+                columns_[j < own_place_ ? j : j + 1] =
+                    reinterpret_cast<const double*>(received_.data() + j * stride(count));
+            columns_[own_place_] = own_copy + first;
             deliver(0, first, count, columns_);
         }
-        bytes_sent_ += static_cast<std::int64_t>(degree_) * dimension *
-                       static_cast<std::int64_t>(sizeof(double));
+        count_sent(dimension, piece);
+    }
+
+    void exchange_sum(ExchangeId id,
+                      Eigen::Index dimension,
+                      const ShareSource& share,
+                      const SumDelivery& deliver) override {
+        check_exchange(links_ != MPI_COMM_NULL, 1, 1, dimension);
+        const Eigen::Index piece = chunk_length(dimension, largest_whole_message, largest_piece);
+        reserve(piece, true);
+        if (sum_.size() < static_cast<std::size_t>(piece))
+            sum_.resize(static_cast<std::size_t>(piece));
+        for (Eigen::Index first = 0; first < dimension; first += piece) {
+            const Eigen::Index count = std::min(piece, dimension - first);
+            const auto size = static_cast<std::size_t>(count);
+            transfer(id, first / piece, count, [&](std::size_t j, std::byte* target) {
+                auto* words = reinterpret_cast<std::uint64_t*>(target);
+                share(0, j, first, {words, size});
+                return as_bytes(words, count);
+            });
+            const std::span<std::uint64_t> sum = std::span(sum_).first(size);
+            std::ranges::fill(sum, 0);
+            for (std::size_t j = 0; j < degree_; ++j)
+                add_words(
+                    {reinterpret_cast<const std::uint64_t*>(received_.data() + j * stride(count)),
+                     size},
+                    sum);
+            deliver(0, first, sum);
+        }
+        count_sent(dimension, piece);
     }
 
     Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) override {
@@ -315,6 +351,66 @@ class MpiNetwork final : public Network {
     }
 
   private:
+    static std::size_t byte_count(Eigen::Index values) {
+        return static_cast<std::size_t>(values) * sizeof(double);
+    }
+    template <class Value>
+    static std::span<const std::uint8_t> as_bytes(const Value* values, Eigen::Index count) {
+        static_assert(sizeof(Value) == sizeof(double));
+        return {reinterpret_cast<const std::uint8_t*>(values), byte_count(count)};
+    }
+    /// Bytes from one neighbour's piece to the next in packed_ and received_.
+    std::size_t stride(Eigen::Index count) const {
+        return byte_count(count) + (encrypted_ ? LinkCipher::tag_size : 0);
+    }
+    void reserve(Eigen::Index piece, bool packed) {
+        const std::size_t needed = std::max(degree_, std::size_t{1}) * stride(piece);
+        if (received_.size() < needed) received_.resize(needed);
+        if (packed && packed_.size() < needed) packed_.resize(needed);
+    }
+    void check_exchanged(int code, ExchangeId id) const {
+        if (code != MPI_SUCCESS)
+            throw NetworkError(fmt::format("exchange of rank {} in round {}, step {} failed: {}",
+                                           rank_,
+                                           id.round,
+                                           id.step,
+                                           mpi_error_text(code)));
+    }
+
+    /// A piece of its own to each neighbour; afterwards received_ holds theirs, decrypted, `stride`
+    /// bytes apart. `pack(j, target)` returns where the j-th piece is; it may have put it there,
+    /// into `target`.
+    template <class Pack>
+    void transfer(ExchangeId id, Eigen::Index chunk, Eigen::Index count, Pack&& pack) {
+        const std::size_t size = stride(count);
+        const ChunkAddress address{id.round, id.step, chunk};
+        for (std::size_t j = 0; j < degree_; ++j) {
+            std::byte* const target = packed_.data() + j * size;
+            const std::span<const std::uint8_t> plain = pack(j, target);
+            auto* const bytes = reinterpret_cast<std::uint8_t*>(target);
+            if (encrypted_)
+                ciphers_[j].seal(address, plain, {bytes, size});
+            else if (plain.data() != bytes)
+                std::memcpy(bytes, plain.data(), size);
+        }
+        const int n = mpi_count(size);
+        check_exchanged(MPI_Neighbor_alltoall(
+                            packed_.data(), n, MPI_BYTE, received_.data(), n, MPI_BYTE, links_),
+                        id);
+        if (!encrypted_) return;
+        for (std::size_t j = 0; j < degree_; ++j) {
+            const std::span<std::uint8_t> sealed(
+                reinterpret_cast<std::uint8_t*>(received_.data() + j * size), size);
+            ciphers_[j].open(address, sealed, sealed.first(byte_count(count)));
+        }
+    }
+    void count_sent(Eigen::Index dimension, Eigen::Index piece) {
+        const Eigen::Index chunks = (dimension + piece - 1) / piece;
+        const std::size_t tags =
+            encrypted_ ? static_cast<std::size_t>(chunks) * LinkCipher::tag_size : 0;
+        bytes_sent_ += static_cast<std::int64_t>(degree_ * (byte_count(dimension) + tags));
+    }
+
     template <class Transfer>
     static void in_pieces(std::size_t size, Transfer&& transfer) {
         for (std::size_t first = 0; first < size; first += largest_transfer_bytes)
@@ -344,11 +440,15 @@ class MpiNetwork final : public Network {
     int ranks_ = 1;
     int rank_ = 0;
     std::size_t degree_ = 0;
-    std::size_t own_place_ = 0;  // in the closed neighbourhood
+    std::vector<int> neighbours_;
+    bool encrypted_ = false;
+    std::vector<LinkCipher> ciphers_;  // one per neighbour
+    std::size_t own_place_ = 0;        // in the closed neighbourhood
     // Kept between calls: exchanging allocates nothing.
-    std::vector<double> received_;  // count x degree, one column per neighbour
-    std::vector<double> packed_;
+    std::vector<std::byte> received_;  // one piece per neighbour, with its tag when encrypted
+    std::vector<std::byte> packed_;
     std::vector<const double*> columns_;
+    std::vector<std::uint64_t> sum_;
     std::int64_t bytes_sent_ = 0;
     MPI_Request pending_ = MPI_REQUEST_NULL;
     bool begun_ = false;

@@ -122,6 +122,7 @@ std::vector<std::string> Ledger::statements() const {
     if (adjacency_ != Adjacency::agent)
         lines.emplace_back(
             "The budget covers one record; no amplification by subsampling is claimed.");
+    lines.insert(lines.end(), more_statements_.begin(), more_statements_.end());
     return lines;
 }
 

@@ -18,6 +18,7 @@
 #include "sotto/graph/topology.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/privacy/accountant.hpp"
+#include "unit/trust/pair_fixtures.hpp"
 
 namespace sotto::test {
 
@@ -129,18 +130,14 @@ class Recorder final : public RoundObserver {
     Recorder(Eigen::Index dimension, std::size_t agents)
         : empty_(Eigen::MatrixXd::Constant(
               dimension, static_cast<Eigen::Index>(agents), std::nan(""))) {}
-    void on_message(long round,
-                    std::size_t local_index,
-                    const Eigen::Ref<const Eigen::VectorXd>& before,
-                    const Eigen::Ref<const Eigen::VectorXd>& gradient,
-                    const Eigen::Ref<const Eigen::VectorXd>& message) override {
+    void on_message(long round, std::size_t local_index, const OwnRound& own) override {
         const auto t = static_cast<std::size_t>(round);
         const auto column = static_cast<Eigen::Index>(local_index);
         for (auto* list : {&recording.before, &recording.gradients, &recording.messages})
             if (list->size() <= t) list->resize(t + 1, empty_);
-        recording.before[t].col(column) = before;
-        recording.gradients[t].col(column) = gradient;
-        recording.messages[t].col(column) = message;
+        recording.before[t].col(column) = own.before;
+        recording.gradients[t].col(column) = own.gradient;
+        recording.messages[t].col(column) = own.message;
     }
     Recording recording;
 
@@ -155,6 +152,8 @@ struct NoiseRun {
     double step_size = 0.05;
     double clip_norm = 10;  ///< gradients of agents with a high number are longer, of agent 0 not
     int threads = 1;
+    bool encrypted = false;  ///< over MPI
+    bool secure_sum = false;
 };
 
 inline Eigen::VectorXd pattern_start(Eigen::Index dimension) {
@@ -170,6 +169,10 @@ inline Recording record_rounds(Network& network,
                                const NoisePlan& plan,
                                const NoiseRun& run) {
     network.connect(topography.graph);
+    std::vector<PairSecrets> secrets;
+    if (run.encrypted || run.secure_sum) secrets = pair_secrets(network.agents());
+    if (run.encrypted)
+        network.protect({&secrets[static_cast<std::size_t>(network.process())], 1}, 0);
     const std::vector<KeyRing> rings = distribute_seeds(network, plan, run.noise_seed);
     std::vector<LocalAgent> agents;
     for (const int id : network.local_agents())
@@ -190,6 +193,12 @@ inline Recording record_rounds(Network& network,
                     pattern_start(run.dimension),
                     options);
     trainer.observe(&recorder);
+    if (run.secure_sum) {
+        std::vector<SecureSum> sums;
+        for (const int id : network.local_agents())
+            sums.emplace_back(topography.graph, secrets[static_cast<std::size_t>(id)], 0, 16);
+        trainer.use_secure_sums(std::move(sums));
+    }
     for (long t = 0; t < run.rounds; ++t) trainer.run_round(t);
     recorder.recording.last = trainer.models();
     return std::move(recorder.recording);

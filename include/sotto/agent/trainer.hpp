@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sotto/agent/noise_source.hpp"
@@ -12,6 +13,7 @@
 #include "sotto/net/network.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
+#include "sotto/trust/secure_sum.hpp"
 
 namespace sotto {
 
@@ -43,19 +45,44 @@ struct TrainerOptions {
     int threads = 1;  ///< for agents of one process
 };
 
-/// Sees what an agent does in a round, after its message is made and before it is sent. Calls for
-/// different agents may come from different threads.
+/// What one agent made in a round, before anything is sent; views that last as long as the call.
+struct OwnRound {
+    double step_size;                          ///< eta_t
+    Eigen::Ref<const Eigen::VectorXd> before;  ///< the agent's model at the start of the round
+    Eigen::Ref<const Eigen::VectorXd>
+        gradient;                               ///< clipped, on the grid, as it entered the message
+    Eigen::Ref<const Eigen::VectorXd> noise;    ///< on the grid, as it entered the message
+    Eigen::Ref<const Eigen::VectorXd> message;  ///< as sent
+    std::span<const double> mixing_row;         ///< of its closed neighbourhood, ascending
+};
+
+/// Sees what an agent makes, sends and receives; changes nothing. Calls for different agents may
+/// come from different threads.
 class RoundObserver {
   public:
     virtual ~RoundObserver() = default;
-    /// @param before the agent's model at the start of the round.  @param gradient clipped, on the
-    /// grid, as it entered the message.  @param message as sent.
-    virtual void on_message(long round,
-                            std::size_t local_index,
-                            const Eigen::Ref<const Eigen::VectorXd>& before,
-                            const Eigen::Ref<const Eigen::VectorXd>& gradient,
-                            const Eigen::Ref<const Eigen::VectorXd>& message) = 0;
+    /// After the agent's message is made and before anything of the round is sent.
+    virtual void on_message(long round, std::size_t local_index, const OwnRound& own) = 0;
+    /// Coordinates [first, first + count) of the messages of its closed neighbourhood (ascending;
+    /// its own among them), decrypted, as they are mixed. Ranges arrive in order.
+    virtual void on_received(long /*round*/,
+                             std::size_t /*local_index*/,
+                             Eigen::Index /*first*/,
+                             Eigen::Index /*count*/,
+                             std::span<const double* const> /*columns*/) {}
+    /// The same coordinates of all it learns where it does not receive messages: with secure sums
+    /// the neighbours' sum_v w_av m_v, with a trusted mean the mean of all messages.
+    virtual void on_sum(long /*round*/,
+                        std::size_t /*local_index*/,
+                        Eigen::Index /*first*/,
+                        std::span<const double> /*sum*/) {}
+    /// After the agent has mixed; one agent after the other.
+    virtual void on_mixed(long /*round*/, std::size_t /*local_index*/) {}
 };
+
+/// @throws ConfigError saying why if agents that learn sums only cannot follow the plan: a trusted
+/// mean, or messages that depend on the receiver.
+void require_summable(const NoisePlan& plan);
 
 /// Time this process spent, summed over rounds [s].
 struct PhaseSeconds {
@@ -69,7 +96,9 @@ struct PhaseSeconds {
 ///     m_v.
 ///
 /// Gradient and noise lie on the plan's grid, so their sum is exact and its set of possible values
-/// does not depend on the data. With a trusted mean, x_u <- mean of all messages.
+/// does not depend on the data. With a trusted mean, x_u <- mean of all messages. With secure sums,
+/// x_u <- w_uu m_u + the sum, all that u receives; it differs from the above by fixed-point
+/// rounding.
 class Trainer {
   public:
     /// @param network connected to the graph.  @param agents one per local agent, same order.
@@ -91,6 +120,9 @@ class Trainer {
     [[nodiscard]] std::vector<LocalAgent>& agents() { return agents_; }
     [[nodiscard]] const PhaseSeconds& seconds() const { return seconds_; }
     void observe(RoundObserver* observer) { observer_ = observer; }
+    /// From the next round on agents learn sums only; the plan must pass require_summable.
+    /// @param sums one per local agent, same order.
+    void use_secure_sums(std::vector<SecureSum> sums);
 
     /// Bytes of the vectors one process keeps for this many local agents and neighbours.
     [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
@@ -101,6 +133,8 @@ class Trainer {
   private:
     void compute_gradient(long round, std::size_t agent);
     void mix(long round);
+    void mix_messages(long round);
+    void mix_sums(long round);
 
     Network& network_;
     MixingSchedule mixing_;
@@ -112,6 +146,8 @@ class Trainer {
     RoundObserver* observer_ = nullptr;
     Eigen::MatrixXd models_, gradients_, noise_, messages_;  // d x local agents
     std::vector<Outgoing> outgoing_;
+    std::vector<SecureSum> sums_;       // empty: messages
+    std::vector<double> weights_away_;  // w_av of one agent v, over its neighbours a
     PhaseSeconds seconds_;
 };
 

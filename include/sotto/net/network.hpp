@@ -10,6 +10,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/graph/graph.hpp"
+#include "sotto/trust/pair_secrets.hpp"
 
 namespace sotto {
 
@@ -38,6 +39,18 @@ using Delivery = std::function<void(std::size_t local_index,
                                     Eigen::Index count,
                                     std::span<const double* const> columns)>;
 
+/// Writes coordinates [first, first + words.size()) of one local agent's share for its neighbour-th
+/// neighbour (ascending, without itself). `first` is a multiple of 8. Calls may come from different
+/// threads, also for one agent.
+using ShareSource = std::function<void(std::size_t local_index,
+                                       std::size_t neighbour,
+                                       Eigen::Index first,
+                                       std::span<std::uint64_t> words)>;
+/// Called when coordinates [first, first + sum.size()) of all shares for one local agent are there
+/// and added up, modulo 2^64. Ranges and threads as with Delivery.
+using SumDelivery = std::function<void(
+    std::size_t local_index, Eigen::Index first, std::span<const std::uint64_t> sum)>;
+
 /// What a training needs from the other agents. One process hosts one or more agents; everything
 /// marked COLLECTIVE must be called by all processes in the same order.
 class Network {
@@ -57,19 +70,39 @@ class Network {
     /// Fixes the graph along which `exchange` sends; once, before the first exchange. COLLECTIVE.
     virtual void connect(const Graph& graph) = 0;
 
+    /// Encrypts and authenticates every message of `exchange` and `exchange_sum` from now on
+    /// (LinkCipher). In one process nothing crosses a wire, and nothing changes. After `connect`;
+    /// again for a new key epoch. LOCAL, but all processes between the same two exchanges.
+    /// @param secrets one per local agent, same order.  @throws CryptoError for a neighbour with an
+    /// unusable public key.
+    virtual void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) = 0;
+    /// Whether messages leave this process encrypted. LOCAL.
+    [[nodiscard]] virtual bool encrypted() const = 0;
+
     /// Sends every local agent's message to its neighbours and delivers what they sent. COLLECTIVE.
-    /// @param id for messages about failures.  @param outgoing one per local agent; all agents of
-    /// the network send the same kind (to_all or per_receiver).  @param dimension values per
-    /// message, > 0, equal for all agents.  @throws Error before `connect` or for messages that
-    /// are not complete.
+    /// @param id for messages about failures and, when encrypted, the nonce: then it must come
+    /// after that of the exchange before, and a message that is not what was sent is a CryptoError
+    /// that names both ends and the round.  @param outgoing one per local agent; all agents of the
+    /// network send the same kind (to_all or per_receiver).  @param dimension values per message, >
+    /// 0, equal for all agents.  @throws Error before `connect` or for messages that are not
+    /// complete.
     virtual void exchange(ExchangeId id,
                           std::span<const Outgoing> outgoing,
                           Eigen::Index dimension,
                           const Delivery& deliver) = 0;
 
+    /// Sends every neighbour a share of its own and delivers only the sum of the shares an agent
+    /// got: with masked shares (SecureSum) no process ever sees a neighbour's message. No sum is
+    /// delivered before all its shares have arrived. COLLECTIVE. @param id as in `exchange`.
+    /// @param dimension words per share, > 0, equal for all agents.
+    virtual void exchange_sum(ExchangeId id,
+                              Eigen::Index dimension,
+                              const ShareSource& share,
+                              const SumDelivery& deliver) = 0;
+
     /// Sum over all agents of one vector each, added in ascending agent order (same bits for every
-    /// network). Every process gets the sum. COLLECTIVE; not along the graph: set-up, evaluation,
-    /// and the trusted aggregator only.
+    /// network). Every process gets the sum. COLLECTIVE; not along the graph and never encrypted:
+    /// set-up, evaluation, and the trusted aggregator only.
     /// @param local dimension x local agents.
     [[nodiscard]] virtual Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) = 0;
 
@@ -88,7 +121,9 @@ class Network {
     virtual void begin_maximum(std::span<const double> values) = 0;
     [[nodiscard]] virtual std::vector<double> end_maximum() = 0;
 
-    /// Payload bytes this process has sent to other agents through `exchange`. LOCAL.
+    /// Bytes this process has sent to other agents through `exchange` and `exchange_sum`: values or
+    /// words, and their tags when encrypted. In one process: what its agents gave each other.
+    /// LOCAL.
     [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
 
     /// Runs a set-up step on every process; if it throws anywhere, every process throws the error

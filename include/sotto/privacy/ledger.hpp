@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sotto/plan/noise_plan.hpp"
@@ -44,6 +45,8 @@ class Ledger {
 
     /// Sentences a reader must know: who is not protected, and what is not covered.
     [[nodiscard]] std::vector<std::string> statements() const;
+    /// Adds one about how this run is carried out; it stands last.
+    void add_statement(std::string statement) { more_statements_.push_back(std::move(statement)); }
 
   private:
     [[nodiscard]] std::vector<Exposure> exposures_after(long rounds) const;
@@ -55,6 +58,7 @@ class Ledger {
     long rounds_;
     bool reproducible_noise_;
     std::string authentication_;
+    std::vector<std::string> more_statements_;
     Eigen::VectorXd precision_;  // against the eavesdropper
 };
 

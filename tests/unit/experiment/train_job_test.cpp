@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "sotto/agent/recorded_view.hpp"
 #include "sotto/experiment/task.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/privacy/gdp.hpp"
@@ -318,6 +319,13 @@ TEST(RunTraining, RefusesWhatItCannotAccountFor) {
     expect_contains(with([&](TrainConfig& c) { c.evaluate_every = -1; }), "eval-every");
     expect_contains(with([&](TrainConfig& c) { c.plan.batch_size = 0; }), "batch-size");
     expect_contains(with([&](TrainConfig& c) { c.plan.mechanism = "cron"; }), "corn");
+    expect_contains(with([&](TrainConfig& c) { c.record_views = {1, 4}; }), "record-view");
+    expect_contains(with([&](TrainConfig& c) { c.mask_partners = 0; }), "mask-partners");
+    expect_contains(with([&](TrainConfig& c) {
+                        c.plan.mechanism = "cdp";
+                        c.secure_sum = true;
+                    }),
+                    "trusted aggregator");
     // Nothing was trained, so nothing was left.
     EXPECT_FALSE(std::filesystem::exists(folder.path("run")));
 
@@ -375,6 +383,64 @@ TEST(RunTraining, GivesTheSameModelsForTheSameSeedsAndAnyNumberOfThreads) {
         EXPECT_EQ(test::read_json(folder.path(mechanism + "5/ledger.json"))["noise"]["insecure"],
                   false);
     }
+}
+
+TEST(RunTraining, RecordsViewsAndUsesSecureSumsAsConfigured) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(5, "decor", 12);
+    const auto models = [&](const std::string& name) {
+        config.run_directory = folder.path(name);
+        (void)train(config);
+        std::vector<Eigen::MatrixXd> all;
+        for (int u = 0; u < 5; ++u)
+            all.push_back(
+                read_npy(folder.path(name + "/agents/" + std::to_string(u) + "/model.npy")));
+        return all;
+    };
+    const auto plain = models("plain");
+    EXPECT_FALSE(std::filesystem::exists(folder.path("plain/views")));
+    config.record_views = {1, 4};
+    EXPECT_EQ(models("recorded") == plain, true);
+    const RecordedView view = read_recorded_view(folder.path("recorded/views/4/view.bin"));
+    EXPECT_EQ(view.rounds.size(), 12U);
+    EXPECT_EQ(view.header.neighbours, (std::vector<int>{0, 3}));
+    EXPECT_EQ(view.header.received, Received::messages);
+    EXPECT_TRUE(std::filesystem::exists(folder.path("recorded/views/1/seeds.json")));
+
+    config.secure_sum = true;
+    const auto sums = models("sums");
+    for (std::size_t u = 0; u < plain.size(); ++u) {
+        EXPECT_FALSE(sums[u] == plain[u]);
+        EXPECT_LT((sums[u] - plain[u]).cwiseAbs().maxCoeff(), 1e-9);
+    }
+    const RecordedView of_sums = read_recorded_view(folder.path("sums/views/1/view.bin"));
+    EXPECT_EQ(of_sums.header.received, Received::sum);
+    EXPECT_EQ(of_sums.rounds.front().received.cols(), 1);
+    const Json manifest = test::read_json(folder.path("sums/manifest.json"));
+    EXPECT_EQ(manifest["secure_sum"], true);
+    EXPECT_EQ(manifest["recorded_views"], (std::vector<int>{1, 4}));
+    expect_contains(manifest["link_encryption"], "one process");
+    const std::string statements =
+        test::read_json(folder.path("sums/ledger.json"))["statements"].dump();
+    expect_contains(statements, "views of agents 1, 4 are recorded");
+    expect_contains(statements, "learns only the weighted sum");
+}
+
+TEST(RunTraining, SaysForWhichCoalitionsASecureSumHolds) {
+    const TemporaryFolder folder;
+    const auto statements = [&](Topology topology, int partners) {
+        TrainConfig config = quadratic_config(6, "ldp", 3);
+        config.graph.topology.topology = topology;
+        config.secure_sum = true;
+        config.mask_partners = partners;
+        config.dry_run = true;
+        Watcher watcher;
+        (void)train(config, watcher, [] { return false; });
+        return watcher.report;
+    };
+    expect_contains(statements(Topology::complete, 16), "only the sum of the others");
+    expect_contains(statements(Topology::complete, 1), "up to 1 of its neighbours");
+    expect_contains(statements(Topology::star, 16), "5 agents have one neighbour");
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "unit/net/network_fixtures.hpp"
+#include "unit/net/sum_fixtures.hpp"
 
 namespace sotto {
 namespace {
@@ -180,6 +182,34 @@ TEST(MemoryNetworkDeathTest, AbortEndsTheProcessWithTheCodeAndNeverWithZero) {
     const auto network = make_memory_network(1, 1);
     EXPECT_EXIT(network->abort(ExitCode::data), testing::ExitedWithCode(3), "");
     EXPECT_EXIT(network->abort(ExitCode::ok), testing::ExitedWithCode(1), "");
+}
+
+TEST(MemoryNetwork, DeliversSumsOfSharesOnlyWithTheSameBitsOnAnyNumberOfThreads) {
+    for (const auto& [name, graph] : test::graphs_of(6))
+        for (const Eigen::Index d : {5, 40000}) {
+            std::vector<int> everybody(6);
+            std::iota(everybody.begin(), everybody.end(), 0);
+            Eigen::MatrixXd results[2];
+            for (const int threads : {1, 3}) {
+                const auto network = make_memory_network(6, threads);
+                network->connect(graph);
+                test::SumRun run(graph, everybody, d);
+                results[threads == 1 ? 0 : 1] = run.exchange(*network, 0);
+                EXPECT_EQ(run.problem(), "") << name;
+                EXPECT_EQ(run.deliveries() > 6, d == 40000) << name;
+                EXPECT_EQ(network->bytes_sent(),
+                          2 * static_cast<std::int64_t>(graph.edges().size()) * d * 8);
+            }
+            EXPECT_TRUE(results[0] == results[1]) << name;
+        }
+}
+
+TEST(MemoryNetwork, HasNothingToEncrypt) {
+    const auto network = make_memory_network(3, 1);
+    network->connect(test::graphs_of(3).front().graph);
+    auto secrets = test::pair_secrets(3);
+    network->protect(secrets, 0);
+    EXPECT_FALSE(network->encrypted());
 }
 
 }  // namespace

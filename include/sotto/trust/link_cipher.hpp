@@ -1,0 +1,60 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "sotto/trust/pair_secrets.hpp"
+#include "sotto/trust/secret.hpp"
+
+namespace sotto {
+
+/// Which piece of which message: training round, gossip step inside it, chunk of the message, all
+/// from 0. Both ends know it, so it is never sent.
+struct ChunkAddress {
+    std::int64_t round = 0;  ///< in [0, 2^48)
+    std::int64_t step = 0;   ///< in [0, 2^16)
+    std::int64_t chunk = 0;  ///< in [0, 2^32)
+    [[nodiscard]] auto operator<=>(const ChunkAddress&) const = default;
+};
+
+/// Authenticated encryption of the messages between one agent and one neighbour
+/// (ChaCha20-Poly1305, IETF: 96-bit nonce, 128-bit tag).
+///
+/// Each direction of each key epoch has a key of its own, KDF(pair secret, "sottolnk", 2 epoch +
+/// direction) with direction 0 from the lower agent to the higher; the nonce is (round, step,
+/// chunk). A message that was changed, belongs to another round, step or chunk, comes from another
+/// edge, or is sent back to its sender has the wrong tag and does not open. Nothing is allocated.
+/// Cost: about 1 ns a byte for either end.
+class LinkCipher {
+  public:
+    static constexpr std::size_t tag_size = 16;
+
+    LinkCipher(PairSecrets& secrets, int peer, std::uint32_t key_epoch);
+
+    /// Encrypts a piece for the peer. @param message may be the beginning of `sealed`.
+    /// @param sealed message.size() + tag_size bytes.
+    /// @throws CryptoError unless the address comes after that of the piece sealed before: one
+    /// nonce for two messages would reveal both, and the key of the tags.
+    void seal(const ChunkAddress& address,
+              std::span<const std::uint8_t> message,
+              std::span<std::uint8_t> sealed);
+
+    /// Decrypts a piece from the peer. @param message sealed.size() - tag_size bytes; may be the
+    /// beginning of `sealed`.
+    /// @throws CryptoError naming the edge and the round if it is not what the peer sealed; then
+    /// `message` is not to be used.
+    void open(const ChunkAddress& address,
+              std::span<const std::uint8_t> sealed,
+              std::span<std::uint8_t> message) const;
+
+  private:
+    int agent_;
+    int peer_;
+    SecretKey outgoing_;
+    SecretKey incoming_;
+    ChunkAddress last_sealed_{-1, 0, 0};
+};
+
+}  // namespace sotto

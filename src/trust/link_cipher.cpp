@@ -1,0 +1,111 @@
+#include "sotto/trust/link_cipher.hpp"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include "nonce.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+namespace {
+
+static_assert(crypto_aead_chacha20poly1305_ietf_KEYBYTES == SecretKey::size);
+static_assert(crypto_aead_chacha20poly1305_ietf_ABYTES == LinkCipher::tag_size);
+static_assert(crypto_aead_chacha20poly1305_ietf_NPUBBYTES == 12);
+
+SecretKey key_from_to(PairSecrets& secrets, int from, int to, std::uint32_t key_epoch) {
+    const int peer = from == secrets.agent() ? to : from;
+    const std::uint64_t direction = from < to ? 0 : 1;
+    return secrets.with(peer).derive("sottolnk", 2 * std::uint64_t{key_epoch} + direction);
+}
+
+void put(std::uint8_t* at, std::int64_t number, int bits, const char* name) {
+    if (number < 0 || number >= std::int64_t{1} << bits)
+        throw CryptoError(fmt::format(
+            "{} {} of a message: encryption needs 0 <= {} < 2^{}", name, number, name, bits));
+    for (int i = 0; i < bits / 8; ++i) at[i] = static_cast<std::uint8_t>(number >> (8 * i));
+}
+
+void check_sizes(std::size_t message, std::size_t sealed) {
+    if (sealed != message + LinkCipher::tag_size)
+        throw Error(
+            ExitCode::other,
+            fmt::format("sealed message of {} bytes for a message of {}; {} more are needed",
+                        sealed,
+                        message,
+                        LinkCipher::tag_size));
+}
+
+}  // namespace
+
+std::array<std::uint8_t, 12> nonce_of(const ChunkAddress& address) {
+    std::array<std::uint8_t, 12> nonce{};
+    put(nonce.data(), address.round, 48, "round");
+    put(nonce.data() + 6, address.step, 16, "gossip step");
+    put(nonce.data() + 8, address.chunk, 32, "chunk");
+    return nonce;
+}
+
+LinkCipher::LinkCipher(PairSecrets& secrets, int peer, std::uint32_t key_epoch)
+    : agent_(secrets.agent()),
+      peer_(peer),
+      outgoing_(key_from_to(secrets, agent_, peer, key_epoch)),
+      incoming_(key_from_to(secrets, peer, agent_, key_epoch)) {
+    ensure_sodium();
+}
+
+void LinkCipher::seal(const ChunkAddress& address,
+                      std::span<const std::uint8_t> message,
+                      std::span<std::uint8_t> sealed) {
+    check_sizes(message.size(), sealed.size());
+    const auto nonce = nonce_of(address);
+    if (!(address > last_sealed_))
+        throw CryptoError(
+            fmt::format("message from agent {} to agent {}, round {}, step {}, chunk {}: it does "
+                        "not come after round {}, step {}, chunk {}, and no nonce is used twice",
+                        agent_,
+                        peer_,
+                        address.round,
+                        address.step,
+                        address.chunk,
+                        last_sealed_.round,
+                        last_sealed_.step,
+                        last_sealed_.chunk));
+    last_sealed_ = address;
+    crypto_aead_chacha20poly1305_ietf_encrypt_detached(sealed.data(),
+                                                       sealed.data() + message.size(),
+                                                       nullptr,
+                                                       message.data(),
+                                                       message.size(),
+                                                       nullptr,
+                                                       0,
+                                                       nullptr,
+                                                       nonce.data(),
+                                                       outgoing_.bytes().data());
+}
+
+void LinkCipher::open(const ChunkAddress& address,
+                      std::span<const std::uint8_t> sealed,
+                      std::span<std::uint8_t> message) const {
+    check_sizes(message.size(), sealed.size());
+    const auto nonce = nonce_of(address);
+    if (crypto_aead_chacha20poly1305_ietf_decrypt_detached(message.data(),
+                                                           nullptr,
+                                                           sealed.data(),
+                                                           message.size(),
+                                                           sealed.data() + message.size(),
+                                                           nullptr,
+                                                           0,
+                                                           nonce.data(),
+                                                           incoming_.bytes().data()) != 0)
+        throw CryptoError(fmt::format(
+            "message from agent {} to agent {}, round {}, step {}: it was changed on the way, or "
+            "belongs to another round, edge or run",
+            peer_,
+            agent_,
+            address.round,
+            address.step));
+}
+
+}  // namespace sotto

@@ -1,0 +1,121 @@
+// Somebody between the agents changes a message: the whole job ends, soon, with exit code 5 and a
+// line that names the edge.
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "program.hpp"
+
+namespace sotto::test {
+namespace {
+
+Outcome train(const TempDir& directory, const std::string& tamper, const Arguments& more) {
+    Arguments arguments{"train",
+                        "--task",
+                        "quadratic",
+                        "--topology",
+                        "complete",
+                        "--mechanism",
+                        "corn",
+                        "--rounds",
+                        "20",
+                        "--eval-every",
+                        "20",
+                        "--quiet",
+                        "--run-directory",
+                        "run"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Arguments command = sotto_command(3, arguments);
+    const auto program = std::ranges::find(command, std::string("train")) - 1;
+    *program = SOTTO_TAMPERING_PROGRAM;
+    ::setenv("SOTTO_TEST_TAMPER", tamper.c_str(), 1);
+    return Process(command, directory.path()).wait(60);
+}
+
+void expect_stopped_by(const Outcome& outcome, const std::string& edge) {
+    EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
+    EXPECT_FALSE(outcome.timed_out);
+    const auto errors = error_lines(outcome.err);
+    ASSERT_EQ(errors.size(), 1U) << outcome.text();
+    EXPECT_NE(errors.front().find(edge), std::string::npos) << errors.front();
+    EXPECT_TRUE(all_ended(SOTTO_TAMPERING_PROGRAM));
+}
+
+TEST(Tampering, WithNothingTheJobCompletes) {
+    const TempDir directory;
+    const Outcome outcome = train(directory, "", {});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+    EXPECT_EQ(json_of(directory / "run/manifest.json").at("link_encryption"), "ChaCha20-Poly1305");
+}
+
+TEST(Tampering, WithABitEndsTheJob) {
+    const TempDir directory;
+    expect_stopped_by(train(directory, "flip", {}), "from agent 2 to agent 1, round 12");
+    EXPECT_EQ(json_of(directory / "run/ledger.json").at("status"), "running");
+}
+
+TEST(Tampering, WithAMessageOfAnEarlierRoundEndsTheJob) {
+    const TempDir directory;
+    expect_stopped_by(train(directory, "replay", {}), "from agent 0 to agent 1, round 12");
+}
+
+TEST(Tampering, BySwappingTheMessagesOfTwoEdgesEndsTheJob) {
+    const TempDir directory;
+    expect_stopped_by(train(directory, "swap", {}), "from agent 0 to agent 1, round 12");
+}
+
+TEST(Tampering, WithAMaskedShareEndsTheJob) {
+    const TempDir directory;
+    expect_stopped_by(train(directory, "flip", {"--secure-sum", "on"}),
+                      "from agent 2 to agent 1, round 12");
+}
+
+TEST(Tampering, GoesUnnoticedWithoutEncryption) {
+    const TempDir directory;
+    // Shares leave through the call that is tampered with, encrypted or not.
+    const Outcome outcome =
+        train(directory, "flip", {"--secure-sum", "on", "--link-encryption", "off"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+    EXPECT_EQ(json_of(directory / "run/manifest.json").at("link_encryption"), "off");
+}
+
+TEST(Transport, OfRanksStartedWithDifferentOptionsIsRefused) {
+    const TempDir directory;
+    const Arguments options{"train", "--task", "quadratic", "--rounds", "5", "--quiet"};
+    for (const Arguments& other :
+         {Arguments{"--secure-sum", "on"}, Arguments{"--link-encryption", "off"}}) {
+        Arguments command = sotto_command(1, options);
+        const std::string program = *(std::ranges::find(command, std::string("train")) - 1);
+        command.insert(command.end(), {":", "-n", "2", program});
+        command.insert(command.end(), options.begin(), options.end());
+        command.insert(command.end(), other.begin(), other.end());
+        const Outcome outcome = Process(command, directory.path()).wait(60);
+        EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
+        const auto errors = error_lines(outcome.err);
+        ASSERT_EQ(errors.size(), 1U) << outcome.text();
+        EXPECT_NE(errors.front().find("rank 1 was started with"), std::string::npos);
+    }
+}
+
+TEST(RecordedView, OverMpiIsWrittenByTheAgentsOwnRankAndChangesNothing) {
+    const TempDir directory;
+    const Arguments options{
+        "train", "--task", "quadratic", "--noise-seed", "3", "--rounds", "7", "--quiet"};
+    const auto run = [&](const std::string& name, const Arguments& more) {
+        Arguments arguments = options;
+        arguments.insert(arguments.end(), {"--run-directory", name});
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = run_sotto(directory, 3, arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        return content_of(directory / (name + "/agents/1/model.npy"));
+    };
+    EXPECT_EQ(run("plain", {}), run("recorded", {"--record-view", "0,2"}));
+    EXPECT_EQ(content_of(directory / "recorded/views/2/view.bin").substr(0, 8), "SOTTOVW1");
+    EXPECT_EQ(content_of(directory / "recorded/views/0/view.bin").substr(0, 8), "SOTTOVW1");
+    EXPECT_FALSE(std::filesystem::exists(directory / "recorded/views/1"));
+    EXPECT_EQ(json_of(directory / "recorded/manifest.json").at("recorded_views"),
+              (std::vector<int>{0, 2}));
+}
+
+}  // namespace
+}  // namespace sotto::test

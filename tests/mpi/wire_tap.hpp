@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace sotto::test {
+
+/// What crosses the wire in MPI_Neighbor_alltoall of this program: seen, and changed, between the
+/// agents. Pieces are `piece` bytes for each neighbour, ascending.
+struct WireTap {
+    std::function<void(std::span<const std::uint8_t> sent, std::size_t piece)> on_sent;
+    std::function<void(std::span<std::uint8_t> received, std::size_t piece)> on_received;
+    bool fail = false;  ///< the call reports an error, and nothing arrives
+};
+[[nodiscard]] WireTap& wire_tap();
+
+}  // namespace sotto::test
