@@ -218,14 +218,18 @@ std::string manifest_json(Network& network,
     json["recorded_views"] = config.record_views;
     json["hosts"] = Json::array();
     json["seed_commitments"] = Json::array();
-    for (const auto& note : process_notes) {
-        const Json parsed = Json::parse(note);
-        json["hosts"].push_back(parsed.at("host"));
-        for (const auto& commitment : parsed.at("commitments"))
-            json["seed_commitments"].push_back(commitment);
-        json["network"] = parsed.at("network");
+    for (std::size_t p = 0; p < process_notes.size(); ++p) {
+        try {
+            const Json parsed = Json::parse(process_notes[p]);
+            json["hosts"].push_back(parsed.at("host"));
+            for (const auto& commitment : parsed.at("commitments"))
+                json["seed_commitments"].push_back(commitment);
+            json["network"] = parsed.at("network");
+        } catch (const Json::exception&) {
+            throw NetworkError(fmt::format("what rank {} sent for the manifest is damaged", p));
+        }
     }
-    return json.dump(2) + "\n";
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 /// Host and seed commitments (BLAKE2b of each held seed: binding, and hiding since a seed has 256

@@ -184,6 +184,37 @@ inline std::vector<BadInput> bad_inputs() {
          2,
          {"train", "--record-view", "0,0"},
          {"--record-view", "0", "twice"},
+        // Identities.
+        {"roster_without_identity",
+         2,
+         {"train", "--roster", "{dir}/open.id"},
+         {"--roster", "--identity"}},
+        {"identity_without_roster",
+         2,
+         {"train", "--identity", "{dir}/open.id"},
+         {"--identity", "--roster"},
+         R::none},
+        {"identity_that_others_can_read",
+         2,
+         {"train", "--roster", "{dir}/empty", "--identity", "{dir}/open.id"},
+         {"{dir}/open.id", "chmod 600"},
+         R::every},
+        {"missing_identity",
+         3,
+         {"train", "--roster", "{dir}/empty", "--identity", "{dir}/none%r.id"},
+         {"{dir}/none0.id", "No such file"}},
+        {"missing_roster",
+         3,
+         {"train", "--roster", "{dir}/none", "--identity", "{dir}/open.id"},
+         {"{dir}/none", "No such file"}},
+        {"roster_is_garbage",
+         3,
+         {"train", "--roster", "{dir}/garbage", "--identity", "{dir}/open.id"},
+         {"{dir}/garbage:1"}},
+        {"unknown_bootstrap",
+         2,
+         {"train", "--bootstrap", "centrl"},
+         {"--bootstrap", "'centrl'", "did you mean 'central'"},
          R::none},
 
         // Data.
@@ -373,6 +404,8 @@ inline void make_files(const TempDir& directory, int agents, bool one_process_ru
     directory.file("wide.svm", "+1 1:1 7:1\n-1 2:1\n");
     directory.file("nan.svm", "+1 1:1\n-1 2:nan\n");
     directory.file("empty", "");
+    directory.file("open.id", "sotto-identity 1\n");
+    std::filesystem::permissions(directory / "open.id", std::filesystem::perms(0644));
     std::string garbage = "\x1b[31m";
     for (int i = 0; i < 2000; ++i) garbage += static_cast<char>((i * i * 7 + i / 3) & 0xff);
     directory.file("garbage", garbage);

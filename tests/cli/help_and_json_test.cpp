@@ -178,6 +178,7 @@ INSTANTIATE_TEST_SUITE_P(EveryLevel,
                                          CommandCase{"program_short", {"-h"}, {}},
                                          CommandCase{"graph", {"graph", "--help"}, {}},
                                          CommandCase{"plan", {"plan", "--help"}, {}},
+                                         CommandCase{"keygen", {"keygen", "--help"}, {}},
                                          CommandCase{"train", {"train", "--help"}, {}},
                                          CommandCase{"train_with_other_options",
                                                      {"train", "--rounds", "5", "--help"},
@@ -203,7 +204,7 @@ TEST(Version, IsOneLineWithANumber) {
 
 TEST(EveryExampleOfTheHelp, NamesOptionsThatExist) {
     const TempDir directory;
-    for (const std::string command : {"graph", "plan", "train"}) {
+    for (const std::string command : {"graph", "plan", "train", "keygen"}) {
         const std::string help = run_sotto(directory, one_process, {command, "--help"}).out;
         const std::size_t at = help.find("example: ");
         ASSERT_NE(at, std::string::npos);
