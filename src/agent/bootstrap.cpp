@@ -166,7 +166,8 @@ void verify_agreement(Network& network,
                       const Topography& topography,
                       const NoisePlan& plan,
                       const std::vector<Exposure>& exposures,
-                      const std::vector<PrivacyBudget>& budgets) {
+                      const std::vector<PrivacyBudget>& budgets,
+                      int coalition_size) {
     network.agree([&] {
         if (plan.agents != topography.graph.agents())
             throw ConfigError(fmt::format("plan: made for {} agents, the graph has {}",
@@ -183,7 +184,7 @@ void verify_agreement(Network& network,
                         budgets[static_cast<std::size_t>(agent)].epsilon));
             return;
         }
-        verify_agents_protected(plan, network.local_agents(), exposures, budgets);
+        verify_agents_protected(plan, network.local_agents(), exposures, budgets, coalition_size);
     });
     Hasher hasher("sotto.agreement.v1");
     hasher.add_bytes(topography.graph.hash());
@@ -191,13 +192,14 @@ void verify_agreement(Network& network,
     hasher.add_bytes(plan.hash());
     const Digest digest = hasher.finish();
     const auto all = network.all_gather(std::string(digest.begin(), digest.end()));
-    for (std::size_t p = 1; p < all.size(); ++p)
-        if (all[p] != all[0])
-            throw NetworkError(
-                fmt::format("rank {} holds another graph, mixing matrix or plan than rank 0; start "
-                            "all ranks with "
-                            "the same program and options",
-                            p));
+    network.agree([&] {
+        for (std::size_t p = 1; p < all.size(); ++p)
+            if (all[p] != all[0])
+                throw NetworkError(fmt::format(
+                    "rank {} holds another graph, mixing matrix or plan than rank 0; start all "
+                    "ranks with the same program and options",
+                    p));
+    });
 }
 
 Session open_session(Network& network,

@@ -30,7 +30,7 @@ OptionGroup graph_options() {
 
 OptionGroup plan_options() {
     return {"Noise plan",
-            {{"mechanism", "corn", join(mechanism_names(), ", ")},
+            {{"mechanism", "pairs", join(mechanism_names(), ", ")},
              {"utility",
               "horizon:200",
               "what the noise plan minimises: one-step, horizon:H, trajectory, final"},
@@ -42,6 +42,17 @@ OptionGroup plan_options() {
              {"rounds", "1000", "training rounds T"},
              {"batch-size", "128", "records an agent uses a round"},
              {"participation", "every", "every, cyclic:b (record adjacencies)"},
+             {"coalition-size",
+              "",
+              "colluding agents q to withstand (default: 1 for pairs and corn-hbc, else 0)"},
+             {"seed-groups",
+              "",
+              "who may share a seed (pairs, corn-hbc): all, edges, all-pairs, neighbourhoods, "
+              "circulant:K, FILE (default all-pairs; circulant:10 above 62 agents)"},
+             {"common-variance",
+              "",
+              "one private variance for all agents (pairs, corn-hbc)",
+              Option::Kind::flag},
              {"variance-cap", "1e4", "largest R_uu kappa_u where the optimum would diverge, > 1"},
              {"budgets", "", "FILE with an epsilon for every agent"},
              {"plan", "", "use the saved plan FILE instead of solving"}}};
@@ -302,6 +313,13 @@ PlanConfig read_plan_config(const ParsedOptions& options) {
     config.batch_size = options.integer("batch-size", 1);
     config.participation = parse_participation("--participation", options.text("participation"));
     config.variance_cap = options.real("variance-cap");
+    if (options.has("coalition-size")) {
+        const long size = options.integer("coalition-size", 0);
+        require_in_range("--coalition-size", static_cast<double>(size), 0, 1e6);
+        config.coalition_size = static_cast<int>(size);
+    }
+    if (options.has("seed-groups")) config.seed_groups = options.text("seed-groups");
+    config.common_variance = options.flag("common-variance");
     if (options.has("budgets")) config.budgets_file = options.text("budgets");
     if (options.has("plan")) config.plan_file = options.text("plan");
     require_positive("--epsilon", config.epsilon);

@@ -11,7 +11,9 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
+#include "sotto/noise/seed_groups.hpp"
 #include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/coalitions.hpp"
 
 namespace sotto {
 
@@ -152,6 +154,25 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
     return exposures;
 }
 
+int coalition_size_of(const PlanConfig& config, int agents, const NoisePlan* plan) {
+    if (config.plan_file)
+        return config.coalition_size ? *config.coalition_size
+               : plan != nullptr     ? plan->coalition_size
+                                     : 0;
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    const int size =
+        config.coalition_size.value_or(std::min(mechanism.default_coalition_size, agents - 1));
+    if (size > 0 && !mechanism.coalitions)
+        throw ConfigError(
+            fmt::format("coalition-size: {} is not allowed with mechanism {}, which protects "
+                        "against no curious "
+                        "agent (allowed: 0, or a mechanism that does: pairs, corn-hbc, decor, ldp)",
+                        size,
+                        mechanism.name));
+    check_coalition_size(agents, size);
+    return size;
+}
+
 PlannedNoise plan_noise(const PlanConfig& config,
                         const Topography& topography,
                         const std::vector<Exposure>& exposures,
@@ -163,9 +184,26 @@ PlannedNoise plan_noise(const PlanConfig& config,
     input.utility = config.utility;
     input.rounds = config.rounds;
     input.variance_cap = config.variance_cap;
+    input.common_variance = config.common_variance;
     PlannedNoise planned;
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
     const bool budgeted = mechanism.needs_budget || config.plan_file.has_value();
+    const int agents = topography.graph.agents();
+    if (!config.plan_file) {
+        input.coalition_size = coalition_size_of(config, agents, nullptr);
+        if (mechanism.seed_groups)
+            input.seed_groups = make_seed_groups(
+                config.seed_groups.empty() ? default_seed_groups(agents) : config.seed_groups,
+                topography.graph);
+        else if (!config.seed_groups.empty())
+            throw ConfigError(
+                fmt::format("seed-groups: mechanism {} has its own (allowed with pairs, corn-hbc)",
+                            mechanism.name));
+        if (config.common_variance && !mechanism.seed_groups)
+            throw ConfigError(fmt::format(
+                "common-variance: mechanism {} has no choice (allowed with pairs, corn-hbc)",
+                mechanism.name));
+    }
     if (budgeted) {
         planned.kappa.resize(static_cast<Eigen::Index>(exposures.size()));
         for (std::size_t u = 0; u < exposures.size(); ++u)
@@ -195,6 +233,7 @@ PlannedNoise plan_noise(const PlanConfig& config,
     planned.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (budgeted) {
+        input.coalition_size = 0;  // neither depends on it
         planned.ldp_objective = design_ldp(input).objective;
         planned.cdp_objective = design_cdp(input).objective;
     }

@@ -480,7 +480,9 @@ TrainResult run_training(const TrainConfig& config,
     });
     const NoisePlan plan =
         share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
-    verify_agreement(network, topography, plan, exposures, budgets);
+    int coalition_size = 0;
+    network.agree([&] { coalition_size = coalition_size_of(config.plan, plan.agents, &plan); });
+    verify_agreement(network, topography, plan, exposures, budgets, coalition_size);
     Session session =
         open_session(network, topography, plan, credentials ? &*credentials : nullptr);
     result.mechanism = plan.mechanism;
@@ -558,11 +560,11 @@ TrainResult run_training(const TrainConfig& config,
                              manifest_json(network,
                                            topography,
                                            plan,
-                                            session,
-                                            credentials,
-                                            built->description,
-                                            task.description,
-                                            config,
+                                           session,
+                                           credentials,
+                                           built->description,
+                                           task.description,
+                                           config,
                                            notes));
     });
     if (leader) observer.on_start(*planned, *built, task.description, report, nullptr);

@@ -22,7 +22,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr int most_unknowns = 6000;
-constexpr double most_coalitions = 1e6;
 /// Up to this many coalitions all take part from the start.
 constexpr double few_coalitions = 300;
 /// Parts the coalitions are split into for threads; fixed, so that sums do not depend on them.
@@ -533,20 +532,7 @@ void check_input(const MatrixXd& utility,
                                       utility.rows(),
                                       utility.cols(),
                                       agents));
-    if (options.coalition_size < 0 || options.coalition_size >= std::max(agents, 1))
-        throw ConfigError(fmt::format("coalition-size: {} is not allowed (0 to {} of {} agents)",
-                                      options.coalition_size,
-                                      agents - 1,
-                                      agents));
-    if (const double count = count_coalitions(agents, options.coalition_size);
-        count > most_coalitions)
-        throw ConfigError(
-            fmt::format("coalition-size: {} of {} agents are {:.3g} coalitions; at most {:g} can "
-                        "be checked",
-                        options.coalition_size,
-                        agents,
-                        count,
-                        most_coalitions));
+    check_coalition_size(agents, options.coalition_size);
     if (!(options.variance_cap > 1))
         throw ConfigError(
             fmt::format("variance-cap: {} is not allowed (must be above 1)", options.variance_cap));

@@ -1,3 +1,4 @@
+#include "group_plan.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 
@@ -27,34 +28,23 @@ Design design_decor(const DesignInput& input) {
         utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip_steps),
         laplacian(graph),
         limits.kappa,
-        input.variance_cap);
+        input.variance_cap,
+        input.coalition_size);
 
+    std::vector<SeedGroup> groups;
+    std::vector<Eigen::MatrixXd> factors;
+    for (const auto& [u, v] : graph.edges()) {
+        groups.push_back({{u, v}});
+        factors.push_back(difference_factor(solution.edge_variance));
+    }
     Design design;
     NoisePlan& plan = design.plan;
-    plan.mechanism = "decor";
-    plan.agents = graph.agents();
+    plan = make_group_plan("decor",
+                           Eigen::VectorXd::Constant(graph.agents(), solution.private_variance),
+                           groups,
+                           factors);
     plan.scale = 1 / std::sqrt(limits.unit);
-    const double private_std = std::sqrt(solution.private_variance);
-    const double edge_std = std::sqrt(solution.edge_variance);
-    for (int u = 0; u < plan.agents; ++u) {
-        plan.groups.push_back({{u}});
-        plan.streams.push_back({u, 0, StreamDistribution::gaussian});
-        plan.rows.push_back({u, NoiseRow::all_receivers, {u}, {private_std}});
-    }
-    if (edge_std > 0) {
-        for (const auto& [u, v] : graph.edges()) {
-            const auto stream = static_cast<int>(plan.streams.size());
-            plan.groups.push_back({{u, v}});
-            plan.streams.push_back({stream, 0, StreamDistribution::gaussian});
-            const auto add = [&](int agent, double coefficient) {
-                auto& row = plan.rows[static_cast<std::size_t>(agent)];
-                row.streams.push_back(stream);
-                row.coefficients.push_back(coefficient);
-            };
-            add(u, edge_std);
-            add(v, -edge_std);
-        }
-    }
+    plan.coalition_size = input.coalition_size;
     finish_plan(plan, input.kappa);
     design.objective = solution.value;
     design.lower_bound = solution.lower_bound;

@@ -9,6 +9,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/noise/spatial_solver.hpp"
+#include "sotto/privacy/coalitions.hpp"
 
 namespace sotto {
 
@@ -17,20 +18,55 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// R = s2 (I + ratio L), with s2 the smallest that satisfies every agent.
+/// What one coalition leaves unknown: s2 I + c L of the graph without it.
+struct RemainingGraph {
+    RemainingGraph(const MatrixXd& laplacian,
+                   const VectorXd& all_kappa,
+                   const std::vector<int>& coalition) {
+        std::vector<Eigen::Index> outside;
+        for (Eigen::Index u = 0; u < laplacian.rows(); ++u)
+            if (!std::binary_search(coalition.begin(), coalition.end(), static_cast<int>(u)))
+                outside.push_back(u);
+        kappa = all_kappa(outside);
+        MatrixXd remaining = laplacian(outside, outside);
+        // Its edges to the coalition are gone.
+        remaining.diagonal().setZero();
+        const VectorXd degree = -remaining.rowwise().sum();
+        remaining.diagonal() = degree;
+        SymmetricEigen eigen = symmetric_eigen(remaining);
+        values = eigen.values.cwiseMax(0);
+        squares = eigen.vectors.cwiseAbs2();
+    }
+    VectorXd kappa;
+    VectorXd values;   // eigenvalues of L
+    MatrixXd squares;  // of the entries of its eigenvectors
+};
+
+/// R = s2 (I + ratio L), with s2 the smallest that satisfies every agent against every coalition.
 class LaplacianFamily {
   public:
-    LaplacianFamily(const MatrixXd& utility, const MatrixXd& laplacian, const VectorXd& kappa)
-        : kappa_(kappa), eigen_(symmetric_eigen(laplacian)) {
+    LaplacianFamily(const MatrixXd& utility,
+                    const MatrixXd& laplacian,
+                    const VectorXd& kappa,
+                    int coalition_size)
+        : kappa_(kappa) {
         private_cost_ = utility.trace();
         edge_cost_ = utility.cwiseProduct(laplacian).sum();
         degree_ = laplacian.diagonal();
-        squares_ = eigen_.vectors.cwiseAbs2();
+        for_each_coalition(
+            static_cast<int>(kappa.size()), coalition_size, [&](const std::vector<int>& coalition) {
+                views_.emplace_back(laplacian, kappa, coalition);
+            });
     }
 
     [[nodiscard]] double private_variance(double ratio) const {
-        const VectorXd gains = (1 + ratio * eigen_.values.array()).inverse().matrix();
-        return (squares_ * gains).cwiseQuotient(kappa_).maxCoeff();
+        double variance = 0;
+        for (const RemainingGraph& view : views_) {
+            const VectorXd gains = (1 + ratio * view.values.array()).inverse().matrix();
+            variance =
+                std::max(variance, (view.squares * gains).cwiseQuotient(view.kappa).maxCoeff());
+        }
+        return variance;
     }
     [[nodiscard]] double value(double ratio) const {
         return private_variance(ratio) * (private_cost_ + ratio * edge_cost_);
@@ -45,30 +81,38 @@ class LaplacianFamily {
     /// constraints are convex, so every feasible point satisfies the linearisation: a lower bound.
     [[nodiscard]] double lower_bound(double ratio) const {
         const double s2 = private_variance(ratio);
-        const Eigen::ArrayXd inverse = (s2 * (1 + ratio * eigen_.values.array())).inverse();
-        // h_u = [R^-1]_uu;  -dh_u/ds2 = |R^-1 e_u|^2,  -dh_u/dc = (R^-1 e_u)^T L (R^-1 e_u).
-        const VectorXd precision = squares_ * inverse.matrix();
-        const VectorXd private_slope = squares_ * inverse.square().matrix();
-        const VectorXd edge_slope = squares_ * (inverse.square() * eigen_.values.array()).matrix();
-        // a s2 + b c >= r for every agent; only the tightest matter, and fewer still bound.
-        std::vector<Eigen::Index> order(static_cast<std::size_t>(kappa_.size()));
-        for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Eigen::Index>(i);
-        std::sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) {
-            return precision(a) / kappa_(a) > precision(b) / kappa_(b);
-        });
-        if (order.size() > 24) order.resize(24);
         struct HalfPlane {
-            double a, b, r;
+            double a, b, r, tightness;
         };
-        // However large c is, [R^-1]_uu >= q_u^2 / s2, q the unit vector that L maps to 0. Where
-        // edge noise costs nothing (the complete graph) no linearisation says so.
-        const double least_s2 = squares_.col(0).cwiseQuotient(kappa_).maxCoeff();
-        std::vector<HalfPlane> planes{{1, 0, least_s2}, {0, 1, 0}};
-        for (const Eigen::Index u : order) {
-            const double right =
-                precision(u) - kappa_(u) + private_slope(u) * s2 + edge_slope(u) * ratio * s2;
-            planes.push_back({private_slope(u), edge_slope(u), right});
+        std::vector<HalfPlane> all;
+        double least_s2 = 0;
+        for (const RemainingGraph& view : views_) {
+            const Eigen::ArrayXd inverse = (s2 * (1 + ratio * view.values.array())).inverse();
+            // h_u = [R^-1]_uu;  -dh_u/ds2 = |R^-1 e_u|^2,  -dh_u/dc = (R^-1 e_u)^T L (R^-1 e_u).
+            const VectorXd precision = view.squares * inverse.matrix();
+            const VectorXd private_slope = view.squares * inverse.square().matrix();
+            const VectorXd edge_slope =
+                view.squares * (inverse.square() * view.values.array()).matrix();
+            for (Eigen::Index u = 0; u < view.kappa.size(); ++u)
+                all.push_back({private_slope(u),
+                               edge_slope(u),
+                               precision(u) - view.kappa(u) + private_slope(u) * s2 +
+                                   edge_slope(u) * ratio * s2,
+                               precision(u) / view.kappa(u)});
+            // However large c is, [R^-1]_uu >= |q_u|^2 / s2, q the vectors that L maps to 0. Where
+            // edge noise costs nothing (the complete graph) no linearisation says so.
+            const double zero = 1e-10 * std::max(1.0, view.values.maxCoeff());
+            const VectorXd null = (view.values.array() <= zero).cast<double>().matrix();
+            least_s2 =
+                std::max(least_s2, (view.squares * null).cwiseQuotient(view.kappa).maxCoeff());
         }
+        // a s2 + b c >= r for every agent; only the tightest matter, and fewer still bound.
+        std::sort(all.begin(), all.end(), [](const HalfPlane& p, const HalfPlane& q) {
+            return p.tightness > q.tightness;
+        });
+        if (all.size() > 24) all.resize(24);
+        std::vector<HalfPlane> planes{{1, 0, least_s2, 0}, {0, 1, 0, 0}};
+        planes.insert(planes.end(), all.begin(), all.end());
         double best = std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < planes.size(); ++i)
             for (std::size_t j = i + 1; j < planes.size(); ++j) {
@@ -90,8 +134,7 @@ class LaplacianFamily {
 
   private:
     VectorXd kappa_;
-    SymmetricEigen eigen_;
-    MatrixXd squares_;
+    std::vector<RemainingGraph> views_;
     VectorXd degree_;
     double private_cost_ = 0, edge_cost_ = 0;
 };
@@ -101,7 +144,8 @@ class LaplacianFamily {
 LaplacianSolution solve_laplacian_covariance(const MatrixXd& utility,
                                              const MatrixXd& laplacian,
                                              const VectorXd& kappa,
-                                             double variance_cap) {
+                                             double variance_cap,
+                                             int coalition_size) {
     for (Eigen::Index u = 0; u < kappa.size(); ++u)
         if (!(kappa(u) > 0 && std::isfinite(kappa(u))))
             throw ConfigError(fmt::format(
@@ -109,7 +153,8 @@ LaplacianSolution solve_laplacian_covariance(const MatrixXd& utility,
     if (!(variance_cap > 1))
         throw ConfigError(
             fmt::format("variance-cap: {} is not allowed (must be above 1)", variance_cap));
-    const LaplacianFamily family(utility, laplacian, kappa);
+    check_coalition_size(static_cast<int>(kappa.size()), coalition_size);
+    const LaplacianFamily family(utility, laplacian, kappa, coalition_size);
     // Unequal kappa can exceed the cap with private noise alone; the cap is then relative to that.
     const double cap = std::max(variance_cap, family.relative_variance(0) * (1 + 1e-12));
 

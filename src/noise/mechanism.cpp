@@ -12,14 +12,49 @@ namespace sotto {
 
 std::span<const Mechanism> mechanisms() {
     static const std::vector<Mechanism> table{
-        {"none", "no noise, no privacy", false, design_none},
+        {"none", "no noise, no privacy", false, false, 0, false, design_none},
         {"ldp",
          "private independent noise: protects against everybody, loses most",
          true,
+         true,
+         0,
+         false,
          design_ldp},
-        {"cdp", "reference: a trusted aggregator adds noise to the mean", true, design_cdp},
-        {"decor", "private noise plus one shared stream per edge that cancels", true, design_decor},
-        {"corn", "optimal correlated noise from one seed that all agents share", true, design_corn},
+        {"cdp",
+         "reference: a trusted aggregator adds noise to the mean",
+         true,
+         false,
+         0,
+         false,
+         design_cdp},
+        {"decor",
+         "private noise plus one shared stream per edge that cancels",
+         true,
+         true,
+         0,
+         false,
+         design_decor},
+        {"corn",
+         "optimal correlated noise from one seed that all agents share",
+         true,
+         false,
+         0,
+         false,
+         design_corn},
+        {"corn-hbc",
+         "private noise plus optimal noise of seed groups, against curious agents too",
+         true,
+         true,
+         1,
+         true,
+         design_corn_hbc},
+        {"pairs",
+         "private noise plus pair noise that cancels, optimal against curious agents too",
+         true,
+         true,
+         1,
+         true,
+         design_pairs},
     };
     return table;
 }
@@ -46,7 +81,7 @@ RelativeLimits relative_limits(const Eigen::VectorXd& kappa) {
 }
 
 void finish_plan(NoisePlan& plan, const Eigen::VectorXd& kappa) {
-    const Eigen::VectorXd precision = observed_precision(plan, {});
+    const Eigen::VectorXd precision = coalition_precision(plan, plan.coalition_size);
     if (!precision.allFinite())
         throw PrivacyError(fmt::format(
             "mechanism {}: its noise does not cover every agent (numerically singular covariance); "

@@ -17,6 +17,10 @@ class PlanCheck {
 
     void run() const {
         require(plan_.agents >= 1, fmt::format("agents is {}, must be at least 1", plan_.agents));
+        require(plan_.coalition_size >= 0 && plan_.coalition_size < plan_.agents,
+                fmt::format("coalition_size is {}, must be in [0, {}]",
+                            plan_.coalition_size,
+                            plan_.agents - 1));
         require(
             plan_.grid_step_log2 >= -1000 && plan_.grid_step_log2 <= 1000,
             fmt::format("grid_step_log2 is {}, must be in [-1000, 1000]", plan_.grid_step_log2));
@@ -172,6 +176,7 @@ Eigen::MatrixXd NoisePlan::coefficient_matrix() const {
 Digest NoisePlan::hash() const {
     Hasher hasher("sotto.plan.v1");
     hasher.add(mechanism).add(std::int64_t{agents}).add(scale).add(std::int64_t{grid_step_log2});
+    hasher.add(std::int64_t{coalition_size});
     hasher.add(static_cast<std::int64_t>(temporal.kind));
     hasher.add(std::int64_t{temporal.lower.rows()}).add(std::int64_t{temporal.lower.cols()});
     hasher.add(std::span(temporal.lower.data(), static_cast<std::size_t>(temporal.lower.size())));

@@ -83,6 +83,7 @@ NoisePlan parse(const Json& json) {
     plan.mechanism = json.at("mechanism").get<std::string>();
     plan.agents = integer_from_json<int>(json.at("agents"));
     plan.scale = json.at("scale").get<double>();
+    plan.coalition_size = integer_from_json<int>(json.value("coalition_size", Json(0)));
     plan.grid_step_log2 = integer_from_json<int>(json.at("grid_step_log2"));
     plan.temporal.kind =
         temporal_kinds.parse("kind", json.at("temporal").at("kind").get<std::string>());
@@ -113,6 +114,7 @@ std::string to_json(const NoisePlan& plan) {
     json["mechanism"] = plan.mechanism;
     json["agents"] = plan.agents;
     json["scale"] = plan.scale;
+    json["coalition_size"] = plan.coalition_size;
     json["grid_step_log2"] = plan.grid_step_log2;
     json["temporal"] = {{"kind", temporal_kinds.name_of(plan.temporal.kind)},
                         {"lower", matrix_to_json(plan.temporal.lower)}};

@@ -8,6 +8,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/privacy/coalitions.hpp"
 #include "sotto/privacy/gdp.hpp"
 
 namespace sotto {
@@ -99,6 +100,18 @@ Eigen::VectorXd observed_precision(const NoisePlan& plan, const Observer& observ
     return precision;
 }
 
+Eigen::VectorXd coalition_precision(const NoisePlan& plan, int size) {
+    check_coalition_size(plan.agents, size);
+    Eigen::VectorXd largest = Eigen::VectorXd::Zero(plan.agents);
+    for_each_coalition(plan.agents, size, [&](const std::vector<int>& coalition) {
+        const Eigen::VectorXd precision = observed_precision(plan, {coalition});
+        for (int u = 0; u < plan.agents; ++u)
+            if (!std::binary_search(coalition.begin(), coalition.end(), u))
+                largest(u) = std::max(largest(u), precision(u));
+    });
+    return largest;
+}
+
 std::vector<Guarantee> guarantees(const NoisePlan& plan,
                                   const Observer& observer,
                                   std::span<const Exposure> exposures,
@@ -134,8 +147,9 @@ std::optional<CuriousAgent> worst_curious_agent(const NoisePlan& plan,
 void verify_agents_protected(const NoisePlan& plan,
                              std::span<const int> agents,
                              std::span<const Exposure> exposures,
-                             std::span<const PrivacyBudget> budgets) {
-    const Eigen::VectorXd precision = observed_precision(plan, {});
+                             std::span<const PrivacyBudget> budgets,
+                             int coalition_size) {
+    const Eigen::VectorXd precision = coalition_precision(plan, coalition_size);
     for (const int agent : agents) {
         const auto& exposure = exposures[static_cast<std::size_t>(agent)];
         const auto& budget = budgets[static_cast<std::size_t>(agent)];

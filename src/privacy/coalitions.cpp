@@ -1,6 +1,11 @@
 #include "sotto/privacy/coalitions.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <numeric>
+
+#include "sotto/core/error.hpp"
 
 namespace sotto {
 
@@ -8,6 +13,23 @@ double count_coalitions(int agents, int size) {
     double count = 1;
     for (int i = 0; i < size; ++i) count = count * (agents - i) / (i + 1);
     return count;
+}
+
+void check_coalition_size(int agents, int size) {
+    constexpr double most = 1e6;
+    if (size < 0 || (size > 0 && size >= agents))
+        throw ConfigError(fmt::format("coalition-size: {} is not allowed (0 to {} of {} agents)",
+                                      size,
+                                      std::max(agents - 1, 0),
+                                      agents));
+    if (const double count = count_coalitions(agents, size); count > most)
+        throw ConfigError(fmt::format(
+            "coalition-size: {} of {} agents are {:.3g} coalitions; at most {:g} can be "
+            "checked",
+            size,
+            agents,
+            count,
+            most));
 }
 
 std::vector<int> first_coalition(int size) {

@@ -60,7 +60,7 @@ Ledger::Ledger(NoisePlan plan,
       rounds_(rounds),
       reproducible_noise_(reproducible_noise),
       authentication_(std::move(authentication)),
-      precision_(observed_precision(plan_, {})) {}
+      precision_(coalition_precision(plan_, plan_.coalition_size)) {}
 
 std::vector<Exposure> Ledger::exposures_after(long rounds) const {
     std::vector<Exposure> exposures = exposures_;

@@ -32,7 +32,8 @@ struct Topography {
 /// shared noise cancels only where its coefficients have the same bits.
 [[nodiscard]] NoisePlan share_plan(Network& network, const std::optional<NoisePlan>& own);
 
-/// Every agent checks for itself that the plan protects it as configured (a plan without noise is
+/// Every agent checks for itself that the plan protects it as configured, from every coalition of
+/// `coalition_size` others too (a plan without noise is
 /// accepted only where the agent's own budget, with mu = 0, says that its user wants none), and all
 /// processes compare digests of graph, mixing and plan. COLLECTIVE. @throws PrivacyError,
 /// NetworkError, the same on every process.
@@ -40,7 +41,8 @@ void verify_agreement(Network& network,
                       const Topography& topography,
                       const NoisePlan& plan,
                       const std::vector<Exposure>& exposures,
-                      const std::vector<PrivacyBudget>& budgets);
+                      const std::vector<PrivacyBudget>& budgets,
+                      int coalition_size = 0);
 
 /// The handshake of all agents (handshake.hpp): afterwards every pair of them has a secret, and
 /// with credentials every agent has proved who it is. COLLECTIVE.

@@ -23,7 +23,7 @@ struct GraphConfig {
 
 /// Which noise, for which budget.
 struct PlanConfig {
-    std::string mechanism = "corn";
+    std::string mechanism = "pairs";
     Utility utility;
     double epsilon = 10;
     double delta = 1e-5;
@@ -34,6 +34,9 @@ struct PlanConfig {
     long batch_size = 128;
     Participation participation;
     double variance_cap = 1e4;
+    std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups
+    std::optional<int> coalition_size;  ///< q; none: the mechanism's (or the plan file's) own
+    bool common_variance = false;
     std::optional<std::string> budgets_file;  ///< epsilon of every agent
     std::optional<std::string> plan_file;     ///< use this plan instead of solving
 };

@@ -28,6 +28,11 @@ struct BuiltTopography {
                                                     int agents,
                                                     const std::vector<Eigen::Index>& records);
 
+/// How many colluding agents a run must withstand: as configured, or what the mechanism is made for
+/// (never more than the other agents), or, with a plan file, what that plan says.
+/// @throws ConfigError where the mechanism cannot protect against coalitions.
+[[nodiscard]] int coalition_size_of(const PlanConfig& config, int agents, const NoisePlan* plan);
+
 /// A plan with everything `sotto plan` says about it.
 struct PlannedNoise {
     Design design;

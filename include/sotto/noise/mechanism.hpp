@@ -20,6 +20,9 @@ struct DesignInput {
     int gossip_steps = 1;
     Eigen::VectorXd kappa;      ///< largest allowed [R^-1]_uu of every agent; see precision_limit
     double variance_cap = 1e4;  ///< R_uu <= variance_cap / kappa_u
+    int coalition_size = 0;     ///< q: every coalition of q agents is kept within kappa too
+    bool common_variance = false;        ///< one private variance for all (pairs, corn-hbc)
+    std::vector<SeedGroup> seed_groups;  ///< who may share a seed (pairs, corn-hbc)
 };
 
 /// A plan, and how good it is. Objectives are Tr(M R) in units where the smallest kappa is 1; they
@@ -40,6 +43,11 @@ struct Mechanism {
     std::string name;
     std::string summary;       ///< one line for people
     bool needs_budget = true;  ///< false: adds no noise, epsilon is infinite
+    /// Against how many colluding agents it can be designed: none, or any number (then
+    /// `default_coalition_size` is what it does when not asked).
+    bool coalitions = false;
+    int default_coalition_size = 0;
+    bool seed_groups = false;  ///< uses DesignInput::seed_groups
     Design (*design)(const DesignInput&) = nullptr;
 };
 
@@ -54,6 +62,8 @@ struct Mechanism {
 [[nodiscard]] Design design_cdp(const DesignInput& input);
 [[nodiscard]] Design design_decor(const DesignInput& input);
 [[nodiscard]] Design design_corn(const DesignInput& input);
+[[nodiscard]] Design design_pairs(const DesignInput& input);
+[[nodiscard]] Design design_corn_hbc(const DesignInput& input);
 
 /// Shared by the design files: kappa in units of its smallest value, and that value.
 struct RelativeLimits {
@@ -62,7 +72,8 @@ struct RelativeLimits {
 };
 [[nodiscard]] RelativeLimits relative_limits(const Eigen::VectorXd& kappa);
 /// Shared by the design files: raises `scale` by the rounding error of the factorisation, if any,
-/// so that the plan's own coefficients meet kappa; chooses the grid (2^-20 of the smallest
+/// so that the plan's own coefficients meet kappa against every coalition of plan.coalition_size;
+/// chooses the grid (2^-20 of the smallest
 /// conditional standard deviation, rounded down to a power of two); validates.
 void finish_plan(NoisePlan& plan, const Eigen::VectorXd& kappa);
 

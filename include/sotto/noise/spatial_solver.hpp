@@ -59,11 +59,16 @@ struct LaplacianSolution {
 };
 
 /// Solves  min_{s2, c >= 0} Tr(M (s2 I + c L))  s.t.  [R^-1]_uu <= kappa_u, R_uu <= cap / kappa_u.
-/// One-dimensional in c/s2 and unimodal there. @param laplacian n x n. Cost: one eigendecomposition
-/// and O(n^2) an evaluation. @throws ConfigError as solve_spatial_covariance.
+/// One-dimensional in c/s2 and unimodal there. With coalitions of q agents the constraint holds for
+/// R^(I) = s2 I + c L of the graph without I, for every |I| = q: the coalition knows its edges'
+/// noise.
+/// @param laplacian n x n.  @param coalition_size q, 0 <= q < n. Cost: one eigendecomposition and
+/// O(n^2) an evaluation, for every coalition. @throws ConfigError as solve_spatial_covariance, and
+/// for more than a million coalitions.
 [[nodiscard]] LaplacianSolution solve_laplacian_covariance(const Eigen::MatrixXd& utility,
                                                            const Eigen::MatrixXd& laplacian,
                                                            const Eigen::VectorXd& kappa,
-                                                           double variance_cap = 1e4);
+                                                           double variance_cap = 1e4,
+                                                           int coalition_size = 0);
 
 }  // namespace sotto

@@ -70,6 +70,7 @@ struct NoisePlan {
     std::string mechanism;
     int agents = 0;
     double scale = 0;        ///< [gradient unit]; 0 exactly when there are no streams
+    int coalition_size = 0;  ///< q: made to protect against every coalition of q agents
     int grid_step_log2 = 0;  ///< noise and gradients are multiples of 2^grid_step_log2
     TemporalFactor temporal;
     NoiseEntry entry = NoiseEntry::gradient;

@@ -35,6 +35,11 @@ struct Observer {
 ///         enters the message, is not Gaussian, or is correlated over rounds).
 [[nodiscard]] Eigen::VectorXd observed_precision(const NoisePlan& plan, const Observer& observer);
 
+/// Largest observed_precision of every agent over all coalitions of `size` agents it does not
+/// belong to, each seeing all messages; size 0: the eavesdropper. A smaller coalition learns no
+/// more. Cost: one observed_precision a coalition. @throws ConfigError as check_coalition_size.
+[[nodiscard]] Eigen::VectorXd coalition_precision(const NoisePlan& plan, int size);
+
 /// The guarantee of one agent against one observer: mu = Delta_u sqrt(sens2_u precision_u).
 struct Guarantee {
     double mu = 0;       ///< may be infinite
@@ -57,14 +62,17 @@ struct CuriousAgent {
                                                               std::span<const Exposure> exposures,
                                                               double delta);
 
-/// Checks that the plan keeps agents within their budgets against the eavesdropper, by recomputing
+/// Checks that the plan keeps agents within their budgets against the eavesdropper, and against
+/// every coalition of `coalition_size` other agents that also sees all messages, by recomputing
 /// R^-1 from the plan's own coefficients; and that the grid of the noise is at most 2^-20 of their
-/// conditional standard deviation. Every process calls it for its own agents before the first round.
+/// conditional standard deviation. Every process calls it for its own agents before the first
+/// round.
 /// @param agents to check.  @param exposures, budgets one per agent of the network.
 /// @throws PrivacyError with agent, mu and limit if it does not (1e-9 relative is forgiven).
 void verify_agents_protected(const NoisePlan& plan,
                              std::span<const int> agents,
                              std::span<const Exposure> exposures,
-                             std::span<const PrivacyBudget> budgets);
+                             std::span<const PrivacyBudget> budgets,
+                             int coalition_size = 0);
 
 }  // namespace sotto

@@ -7,6 +7,10 @@ namespace sotto {
 /// Number of coalitions of `size` out of `agents` agents.
 [[nodiscard]] double count_coalitions(int agents, int size);
 
+/// @throws ConfigError unless 0 <= size < agents (0 is allowed for one agent) and there are at most
+/// a million coalitions: all of them are checked.
+void check_coalition_size(int agents, int size);
+
 /// The first coalition in lexicographic order: {0, 1, ..., size - 1}.
 [[nodiscard]] std::vector<int> first_coalition(int size);
 /// Steps to the next one in lexicographic order; false (and unchanged) after the last.

@@ -31,7 +31,9 @@ class Ledger {
 
     enum class Status { running, completed, interrupted, failed };
 
-    /// Guarantee against the eavesdropper after `rounds` rounds; one per agent.
+    /// Guarantee after `rounds` rounds, one per agent: against the eavesdropper on all messages
+    /// and, where the plan is made for it, every coalition of plan.coalition_size other agents with
+    /// it.
     [[nodiscard]] std::vector<Guarantee> after(long rounds) const;
     /// The largest epsilon over the agents after `rounds` rounds: what progress and summary show.
     [[nodiscard]] double epsilon_after(long rounds) const;
@@ -59,7 +61,7 @@ class Ledger {
     bool reproducible_noise_;
     std::string authentication_;
     std::vector<std::string> more_statements_;
-    Eigen::VectorXd precision_;  // against the eavesdropper
+    Eigen::VectorXd precision_;  // against the worst coalition the plan is made for
 };
 
 }  // namespace sotto

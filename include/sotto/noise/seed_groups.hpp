@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sotto/graph/graph.hpp"
+#include "sotto/plan/noise_plan.hpp"
+
+namespace sotto {
+
+/// Which agents share a seed: "all" (one group), "edges", "all-pairs", "neighbourhoods" (every
+/// closed neighbourhood), "circulant:K" (every agent with K others, the nearest by number, K even),
+/// or a FILE with the members of one group a line (agent numbers, separated by blanks or commas; #
+/// starts a comment). Pairs need not be edges: a pair seed comes from key agreement and costs no
+/// message. Groups of one agent are left out.
+/// @throws ConfigError for an unknown name or K, DataError naming file and line.
+[[nodiscard]] std::vector<SeedGroup> make_seed_groups(const std::string& choice,
+                                                      const Graph& graph);
+
+/// What is chosen when the user does not: all pairs, or, where these are too many to optimise in
+/// seconds (above 62 agents), 10 partners for every agent.
+[[nodiscard]] std::string default_seed_groups(int agents);
+
+}  // namespace sotto

@@ -1,0 +1,107 @@
+#include "sotto/noise/seed_groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/core/text_input.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr std::string_view circulant = "circulant:";
+
+std::vector<SeedGroup> circulant_pairs(int agents, long partners) {
+    std::set<std::vector<int>> pairs;
+    for (int u = 0; u < agents; ++u)
+        for (long step = 1; step <= partners / 2; ++step) {
+            const int v = static_cast<int>((u + step) % agents);
+            if (u != v) pairs.insert({std::min(u, v), std::max(u, v)});
+        }
+    std::vector<SeedGroup> groups;
+    for (const auto& pair : pairs) groups.push_back({pair});
+    return groups;
+}
+
+std::vector<SeedGroup> read_groups(const std::string& path, int agents) try {
+    std::vector<SeedGroup> groups;
+    LineReader reader(path);
+    std::string_view line;
+    while (reader.next(line)) {
+        line = line.substr(0, line.find('#'));
+        const std::string where = fmt::format("{}:{}", path, reader.line_number());
+        std::set<int> members;
+        for (std::size_t i = 0; i < line.size();) {
+            const std::size_t begin = line.find_first_not_of(" \t,\r", i);
+            if (begin == std::string_view::npos) break;
+            const std::size_t end = std::min(line.find_first_of(" \t,\r", begin), line.size());
+            const long long agent = parse_integer(where, line.substr(begin, end - begin));
+            require_in_range(where + ": agent", static_cast<double>(agent), 0, agents - 1);
+            if (!members.insert(static_cast<int>(agent)).second)
+                throw DataError(fmt::format("{}: agent {} appears twice", where, agent));
+            i = end;
+        }
+        if (members.empty()) continue;
+        if (members.size() == 1)
+            throw DataError(where + ": a seed group needs at least two agents");
+        groups.push_back({{members.begin(), members.end()}});
+    }
+    if (groups.empty()) throw DataError(path + ": no seed group in it");
+    return groups;
+} catch (const ConfigError& error) {
+    throw DataError(error.what());
+}
+
+}  // namespace
+
+std::vector<SeedGroup> make_seed_groups(const std::string& choice, const Graph& graph) {
+    const int agents = graph.agents();
+    std::vector<SeedGroup> groups;
+    if (choice == "all") {
+        if (agents > 1) {
+            SeedGroup everybody;
+            for (int u = 0; u < agents; ++u) everybody.members.push_back(u);
+            groups.push_back(std::move(everybody));
+        }
+    } else if (choice == "edges") {
+        for (const auto& [u, v] : graph.edges()) groups.push_back({{u, v}});
+    } else if (choice == "all-pairs") {
+        groups = circulant_pairs(agents, 2L * agents);
+    } else if (choice == "neighbourhoods") {
+        std::set<std::vector<int>> different;
+        for (int u = 0; u < agents; ++u) {
+            const auto members = graph.closed_neighbourhood(u);
+            if (members.size() > 1) different.insert({members.begin(), members.end()});
+        }
+        for (const auto& members : different) groups.push_back({members});
+    } else if (choice.starts_with(circulant)) {
+        const long long partners =
+            parse_integer("seed-groups", std::string_view(choice).substr(circulant.size()));
+        if (partners < 2 || partners % 2 != 0)
+            throw ConfigError(fmt::format(
+                "seed-groups: '{}' is not allowed (circulant:K needs an even K, 2 or more)",
+                choice));
+        groups = circulant_pairs(agents, std::min<long long>(partners, 2LL * agents));
+    } else {
+        const bool file = choice.find_first_of("./") != std::string::npos;
+        if (!file)
+            throw unknown_name_error("seed-groups",
+                                     choice,
+                                     {"all",
+                                      "edges",
+                                      "all-pairs",
+                                      "neighbourhoods",
+                                      "circulant:K",
+                                      "FILE (a path with / or .)"});
+        groups = read_groups(choice, agents);
+    }
+    return groups;
+}
+
+std::string default_seed_groups(int agents) { return agents <= 62 ? "all-pairs" : "circulant:10"; }
+
+}  // namespace sotto
