@@ -245,7 +245,8 @@ std::string plan_report_json(const PlannedNoise& planned,
                              const std::vector<Exposure>& exposures,
                              const std::vector<PrivacyBudget>& budgets) {
     const NoisePlan& plan = planned.design.plan;
-    const auto guaranteed = guarantees(plan, {}, exposures, budgets.front().delta);
+    const auto guaranteed =
+        coalition_guarantees(plan, plan.coalition_size, exposures, budgets.front().delta);
     const Eigen::MatrixXd covariance = spatial_covariance(plan);
     const Eigen::VectorXd variances = covariance.diagonal();
     const double mu = largest_mu(guaranteed);
@@ -270,6 +271,7 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["noise_std"] = {{"min", std::sqrt(variances.minCoeff())},
                          {"max", std::sqrt(variances.maxCoeff())}};
     json["streams_per_agent"] = plan.streams_per_agent();
+    json["coalition_size"] = plan.coalition_size;
     json["sensitivity"] = exposures.front().sensitivity;
     json["sensitivity_squared"] = exposures.front().temporal_sensitivity;
     json["epsilon"] = number(largest_epsilon(guaranteed));
@@ -351,6 +353,16 @@ std::string plan_report_text(const PlannedNoise& planned,
         text += fmt::format(
             "protected  against an eavesdropper on all messages: every agent, epsilon {:.6g}\n",
             largest_epsilon(guaranteed));
+        if (plan.coalition_size > 0) {
+            const bool one = plan.coalition_size == 1;
+            text += fmt::format(
+                "           and against any {} of them who see{} all messages too: epsilon "
+                "{:.6g}\n",
+                one ? std::string("one") : std::to_string(plan.coalition_size),
+                one ? "s" : "",
+                largest_epsilon(coalition_guarantees(
+                    plan, plan.coalition_size, exposures, budgets.front().delta)));
+        }
         if (plan.agents > 1 && plan.agents <= 128) {
             const auto worst = worst_curious_agent(plan, exposures, budgets.front().delta);
             text += std::isfinite(worst->guarantee.mu)

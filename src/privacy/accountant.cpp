@@ -112,11 +112,11 @@ Eigen::VectorXd coalition_precision(const NoisePlan& plan, int size) {
     return largest;
 }
 
-std::vector<Guarantee> guarantees(const NoisePlan& plan,
-                                  const Observer& observer,
-                                  std::span<const Exposure> exposures,
-                                  double delta) {
-    const Eigen::VectorXd precision = observed_precision(plan, observer);
+namespace {
+
+std::vector<Guarantee> guarantees_of(const Eigen::VectorXd& precision,
+                                     std::span<const Exposure> exposures,
+                                     double delta) {
     std::vector<Guarantee> result(exposures.size());
     for (std::size_t u = 0; u < exposures.size(); ++u) {
         const double squared =
@@ -125,6 +125,22 @@ std::vector<Guarantee> guarantees(const NoisePlan& plan,
         result[u].epsilon = gdp_epsilon(result[u].mu, delta);
     }
     return result;
+}
+
+}  // namespace
+
+std::vector<Guarantee> guarantees(const NoisePlan& plan,
+                                  const Observer& observer,
+                                  std::span<const Exposure> exposures,
+                                  double delta) {
+    return guarantees_of(observed_precision(plan, observer), exposures, delta);
+}
+
+std::vector<Guarantee> coalition_guarantees(const NoisePlan& plan,
+                                            int size,
+                                            std::span<const Exposure> exposures,
+                                            double delta) {
+    return guarantees_of(coalition_precision(plan, size), exposures, delta);
 }
 
 std::optional<CuriousAgent> worst_curious_agent(const NoisePlan& plan,

@@ -146,9 +146,15 @@ std::string Ledger::to_json(Status status, long rounds_completed) const {
     json["target"] = {{"epsilon", plan_.noiseless() ? Json() : Json(budgets_.front().epsilon)},
                       {"calibration", name_of(budgets_.front().calibration)}};
     Json headline;
-    headline["observer"] = plan_.aggregation == Aggregation::trusted_mean
-                               ? "whoever sees every mean the trusted aggregator returns"
-                               : "eavesdropper on all messages of all rounds";
+    headline["observer"] =
+        plan_.aggregation == Aggregation::trusted_mean
+            ? "whoever sees every mean the trusted aggregator returns"
+        : plan_.coalition_size > 0
+            ? fmt::format("any coalition of {} agent{}, with all messages of all rounds",
+                          plan_.coalition_size,
+                          plan_.coalition_size == 1 ? "" : "s")
+            : "eavesdropper on all messages of all rounds";
+    headline["coalition_size"] = plan_.coalition_size;
     headline["argument"] = "adaptive";
     put_guarantee(headline, largest(per_agent));
     json["headline"] = headline;
@@ -165,6 +171,12 @@ std::string Ledger::to_json(Status status, long rounds_completed) const {
     }
 
     json["observers"] = Json::array();
+    if (plan_.coalition_size > 0 && counted > 0) {
+        Json entry;
+        entry["observer"] = "eavesdropper on all messages of all rounds";
+        put_guarantee(entry, largest(guarantees(plan_, {}, exposures, delta())));
+        json["observers"].push_back(std::move(entry));
+    }
     if (!plan_.noiseless() && counted > 0 && plan_.agents <= most_agents_for_pairs) {
         if (const auto worst = worst_curious_agent(plan_, exposures, delta())) {
             Json entry;

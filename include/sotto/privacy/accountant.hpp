@@ -50,6 +50,12 @@ struct Guarantee {
                                                 std::span<const Exposure> exposures,
                                                 double delta);
 
+/// The same against the worst coalition of `size` other agents, for each agent.
+[[nodiscard]] std::vector<Guarantee> coalition_guarantees(const NoisePlan& plan,
+                                                          int size,
+                                                          std::span<const Exposure> exposures,
+                                                          double delta);
+
 /// The pair (one curious agent, target) that leaks most: the largest mu over all coalitions of one
 /// agent and all other agents. Cost: n eigendecompositions, unless a target without any unknown
 /// noise is found first. Nothing for one agent.
