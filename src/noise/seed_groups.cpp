@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "sotto/core/error.hpp"
@@ -87,16 +88,13 @@ std::vector<SeedGroup> make_seed_groups(const std::string& choice, const Graph& 
                 choice));
         groups = circulant_pairs(agents, std::min<long long>(partners, 2LL * agents));
     } else {
-        const bool file = choice.find_first_of("./") != std::string::npos;
-        if (!file)
-            throw unknown_name_error("seed-groups",
-                                     choice,
-                                     {"all",
-                                      "edges",
-                                      "all-pairs",
-                                      "neighbourhoods",
-                                      "circulant:K",
-                                      "FILE (a path with / or .)"});
+        if (!std::filesystem::exists(choice)) {
+            static const std::vector<std::string> names{
+                "all", "edges", "all-pairs", "neighbourhoods", "circulant:K", "FILE"};
+            throw ConfigError(
+                unknown_name_error("seed-groups", choice, names).what() +
+                std::string("; and there is no such file"));
+        }
         groups = read_groups(choice, agents);
     }
     return groups;
