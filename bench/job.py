@@ -56,10 +56,13 @@ def a9a(folder):
     data = common.data_file("a9a.gz")
     edges = folder / "edges"
     common.output_of([common.SOTTO, "graph", "--out", edges, "--quiet"])
-    options = ["--data", data, "--rounds", ROUNDS, "--eval-every", ROUNDS, "--step-size", "0.01"]
-    runs = {"sotto, 20 ranks": [], "sotto, one process": [], "sotto, one thread": [], "numpy": []}
+    options = ["--data", data, "--rounds", ROUNDS, "--eval-every", ROUNDS, "--step-size", "0.01",
+               "--mechanism", "corn"]
+    runs = {"sotto, 20 ranks": [], "sotto, 20 ranks, links not encrypted": [], "sotto, one process": [], "sotto, one thread": [], "numpy": []}
     for i in range(REPETITIONS):
         runs["sotto, 20 ranks"].append(train(folder, 20, options, f"ranks{i}"))
+        runs["sotto, 20 ranks, links not encrypted"].append(
+            train(folder, 20, options + ["--link-encryption", "off"], f"clear{i}"))
         runs["sotto, one process"].append(train(folder, None, options, f"process{i}"))
         runs["sotto, one thread"].append(train(folder, None, options + ["--threads", 1], f"thread{i}"))
         runs["numpy"].append(json.loads(common.output_of(
@@ -97,7 +100,7 @@ def large(folder, data):
     results = {}
     for name, ranks, agents, rounds in LARGE:
         options = ["--data", data, "--rounds", rounds, "--eval-every", rounds // 4,
-                   "--step-size", STEP_SIZE_LARGE]
+                   "--step-size", STEP_SIZE_LARGE, "--mechanism", "corn"]
         if not ranks:
             options += ["--agents", agents]
         run = train(folder, ranks, options, f"large{agents}")

@@ -17,6 +17,7 @@
 #include "sotto/agent/trainer.hpp"
 #include "sotto/graph/topology.hpp"
 #include "sotto/noise/mechanism.hpp"
+#include "sotto/noise/seed_groups.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "unit/trust/pair_fixtures.hpp"
 
@@ -50,7 +51,9 @@ inline std::vector<MechanismCase> mechanism_cases() {
             {"Cdp", "cdp", horizon},
             {"Decor", "decor", horizon},
             {"CornOneStep", "corn", {Utility::Kind::one_step, 1}},
-            {"CornHorizon", "corn", horizon}};
+            {"CornHorizon", "corn", horizon},
+            {"Pairs", "pairs", horizon},
+            {"CornHbc", "corn-hbc", horizon}};
 }
 
 /// Agents' limits differ, so that noise given to the wrong agent shows.
@@ -69,7 +72,13 @@ inline NoisePlan plan_of(const MechanismCase& entry,
     input.utility = entry.utility;
     input.rounds = 100;
     input.kappa = kappa;
-    return find_mechanism("mechanism", entry.mechanism).design(input).plan;
+    const Mechanism& mechanism = find_mechanism("mechanism", entry.mechanism);
+    input.coalition_size =
+        std::min(mechanism.default_coalition_size, topography.graph.agents() - 1);
+    if (mechanism.seed_groups)
+        input.seed_groups = make_seed_groups(
+            entry.mechanism == "pairs" ? "all-pairs" : "neighbourhoods", topography.graph);
+    return mechanism.design(input).plan;
 }
 
 /// Gradient of agent u, always the same, no two coordinates' neighbours alike; never zero.

@@ -68,6 +68,29 @@ TEST(GoldenCovariance, HasTheObjectiveAndTheVariancesOfDecor) {
     });
 }
 
+TEST(GoldenCovariance, HasTheObjectiveOfDecorAgainstColludingAgents) {
+    std::ifstream file(SOTTO_GOLDEN_DIR "/covariance.json");
+    int rows = 0;
+    for (const auto& entry : Json::parse(file)["graphs"]) {
+        if (!entry.contains("hbc")) continue;
+        const Graph graph = Graph::from_edges(entry["n"], entry["edges"].get<std::vector<Edge>>());
+        const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+        for (const auto& row : entry["hbc"]) {
+            DesignInput input;
+            input.graph = &graph;
+            input.mixing = &mixing;
+            input.utility = {Utility::Kind::horizon, row["horizon"]};
+            input.kappa = Eigen::VectorXd::Ones(graph.agents());
+            input.coalition_size = row["q"];
+            const Design design = design_decor(input);
+            EXPECT_TRUE(relatively_near(design.objective, row["decor_uniform"], 1e-6));
+            EXPECT_LE(design.relative_gap(), 1e-6);
+            ++rows;
+        }
+    }
+    EXPECT_EQ(rows, 12);
+}
+
 TEST(GoldenCovariance, HasTheObjectiveOfTheOptimalCovarianceBetweenItsBounds) {
     for_each_result([](const Json&, const Json& result, const DesignInput& input) {
         const Eigen::MatrixXd utility = utility_matrix(*input.mixing, input.utility, 1);

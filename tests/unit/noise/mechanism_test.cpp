@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/noise/seed_groups.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "unit/core/test_support.hpp"
@@ -44,6 +46,13 @@ std::vector<Setting> settings(const std::vector<int>& sizes) {
     return result;
 }
 
+/// Coalition size and seed groups as they are where the user chooses neither.
+void ask_like_the_program(DesignInput& input, const Mechanism& mechanism) {
+    const int agents = input.graph->agents();
+    input.coalition_size = std::min(mechanism.default_coalition_size, agents - 1);
+    if (mechanism.seed_groups) input.seed_groups = make_seed_groups("all-pairs", *input.graph);
+}
+
 /// Calls f(mechanism, input, design) for every private mechanism over graphs, horizons and kappa.
 template <class Function>
 void for_each_design(Function&& f) {
@@ -55,16 +64,18 @@ void for_each_design(Function&& f) {
                     SCOPED_TRACE(setting.named.name + ", " + mechanism.name + ", horizon " +
                                  std::to_string(horizon) + (equal ? "" : ", unequal kappa"));
                     const Eigen::Index n = setting.named.graph.agents();
-                    const DesignInput input = setting.input(
+                    DesignInput input = setting.input(
                         horizon,
                         equal ? Eigen::VectorXd::Constant(n, 0.02).eval() : random_kappa(n, seed));
+                    ask_like_the_program(input, mechanism);
                     f(mechanism, input, mechanism.design(input));
                 }
 }
 
 TEST(Mechanisms, KeepEveryAgentWithinItsOwnBudget) {
     for_each_design([](const Mechanism&, const DesignInput& input, const Design& design) {
-        const Eigen::VectorXd precision = observed_precision(design.plan, {});
+        EXPECT_EQ(design.plan.coalition_size, input.coalition_size);
+        const Eigen::VectorXd precision = coalition_precision(design.plan, input.coalition_size);
         for (Eigen::Index u = 0; u < precision.size(); ++u)
             EXPECT_LE(precision(u), input.kappa(u) * (1 + 1e-9)) << "agent " << u;
     });
@@ -84,13 +95,15 @@ TEST(Mechanisms, MakePlansThatEveryProcessAcceptsForItsBudget) {
             exposures.push_back({0.2, 100, 1});
             budgets.push_back({1, 1e-5, Calibration::exact, 0.2 * std::sqrt(100 * input.kappa(u))});
         }
-        EXPECT_NO_THROW(verify_agents_protected(design.plan, everybody, exposures, budgets));
+        EXPECT_NO_THROW(verify_agents_protected(
+            design.plan, everybody, exposures, budgets, input.coalition_size));
     });
 }
 
 TEST(Mechanisms, ChooseTheCoarsestGridThatTheConditionalNoiseAllows) {
-    for_each_design([](const Mechanism&, const DesignInput&, const Design& design) {
-        const double finest_std = 1 / std::sqrt(observed_precision(design.plan, {}).maxCoeff());
+    for_each_design([](const Mechanism&, const DesignInput& input, const Design& design) {
+        const double finest_std =
+            1 / std::sqrt(coalition_precision(design.plan, input.coalition_size).maxCoeff());
         EXPECT_LE(design.plan.grid_step(), std::ldexp(finest_std, -20));
         EXPECT_GT(design.plan.grid_step() * 2, std::ldexp(finest_std, -20) * (1 - 1e-12));
     });
@@ -178,7 +191,9 @@ TEST(Mechanisms, RefuseAKappaThatIsNotFiniteAndPositiveAndNameTheAgent) {
 TEST(FindMechanism, KnowsEveryNameAndSuggestsTheNearest) {
     for (const auto& name : mechanism_names())
         EXPECT_EQ(find_mechanism("mechanism", name).name, name);
-    EXPECT_EQ(mechanism_names(), (std::vector<std::string>{"none", "ldp", "cdp", "decor", "corn"}));
+    EXPECT_EQ(
+        mechanism_names(),
+        (std::vector<std::string>{"none", "ldp", "cdp", "decor", "corn", "corn-hbc", "pairs"}));
     const std::string message =
         message_of<ConfigError>([] { (void)find_mechanism("mechanism", "cron"); });
     EXPECT_TRUE(contains(message, "mechanism"));
@@ -262,6 +277,93 @@ TEST(Corn, ApproachesCentralNoiseOnTheCompleteGraph) {
             EXPECT_TRUE(corn.capped);
         }
     }
+}
+
+TEST(Pairs, CancelExactlyInTheMeanButForPrivateNoise) {
+    for (const auto& setting : settings({7})) {
+        SCOPED_TRACE(setting.named.name);
+        DesignInput input = setting.input(50);
+        ask_like_the_program(input, find_mechanism("mechanism", "pairs"));
+        const NoisePlan plan = design_pairs(input).plan;
+        const Eigen::MatrixXd factor = plan.coefficient_matrix();
+        for (std::size_t k = 0; k < plan.streams.size(); ++k) {
+            const auto& members =
+                plan.groups[static_cast<std::size_t>(plan.streams[k].group)].members;
+            if (members.size() == 2) {
+                EXPECT_EQ(factor.col(static_cast<Eigen::Index>(k)).sum(), 0.0);
+            }
+        }
+    }
+}
+
+TEST(Pairs, RefuseLargerGroupsWhichCornHbcTakes) {
+    const Setting setting = settings({7}).front();
+    DesignInput input = setting.input(10);
+    input.coalition_size = 1;
+    input.seed_groups = make_seed_groups("neighbourhoods", setting.named.graph);
+    EXPECT_TRUE(contains(message_of<ConfigError>([&] { (void)design_pairs(input); }), "corn-hbc"));
+    EXPECT_GT(design_corn_hbc(input).objective, 0);
+}
+
+TEST(CornHbc, IsNeverWorseThanPairsOfTheSameGroups) {
+    for (const auto& setting : settings({6})) {
+        SCOPED_TRACE(setting.named.name);
+        for (const int q : {0, 1, 2}) {
+            DesignInput input = setting.input(20);
+            input.coalition_size = q;
+            input.seed_groups = make_seed_groups("edges", setting.named.graph);
+            EXPECT_LE(design_corn_hbc(input).objective, design_pairs(input).objective * (1 + 3e-5));
+        }
+    }
+}
+
+TEST(Decor, HasAnHonestVarianceAgainstColludingAgents) {
+    for (const auto& setting : settings({6, 9})) {
+        SCOPED_TRACE(setting.named.name);
+        double before = 0;
+        for (const int q : {0, 1, 2, 5}) {
+            DesignInput input = setting.input(20);
+            input.coalition_size = q;
+            const Design design = design_decor(input);
+            EXPECT_LE(coalition_precision(design.plan, q).maxCoeff(), 1 + 1e-9);
+            EXPECT_GE(design.objective, before * (1 - 1e-9));  // more colluders, more noise
+            EXPECT_LE(design.lower_bound, design.objective * (1 + 1e-12));
+            before = design.objective;
+        }
+    }
+}
+
+TEST(MakeSeedGroups, KnowsEveryChoice) {
+    const Graph ring = make_graph(Topology::ring, 5);
+    EXPECT_EQ(make_seed_groups("edges", ring).size(), 5U);
+    EXPECT_EQ(make_seed_groups("all-pairs", ring).size(), 10U);
+    EXPECT_EQ(make_seed_groups("circulant:2", ring).size(), 5U);
+    EXPECT_EQ(make_seed_groups("circulant:100", ring).size(), 10U);
+    EXPECT_EQ(make_seed_groups("neighbourhoods", ring).size(), 5U);
+    EXPECT_EQ(make_seed_groups("all", ring).front().members, (std::vector<int>{0, 1, 2, 3, 4}));
+    EXPECT_TRUE(make_seed_groups("all-pairs", make_graph(Topology::complete, 1)).empty());
+    const auto message = [&](const std::string& choice) {
+        return message_of<ConfigError>([&] { (void)make_seed_groups(choice, ring); });
+    };
+    EXPECT_TRUE(contains(message("circulant:3"), "even"));
+    EXPECT_TRUE(contains(message("edgs"), "did you mean 'edges'"));
+}
+
+TEST(MakeSeedGroups, ReadsAFileAndNamesTheLineThatIsWrong) {
+    const Graph ring = make_graph(Topology::ring, 5);
+    const TemporaryDirectory folder;
+    const auto path = folder / "groups.txt";
+    const auto read = [&](const std::string& text) {
+        write_file_atomically(path, text);
+        return make_seed_groups(path.string(), ring);
+    };
+    const auto groups = read("# two groups\n3, 1\n0 2 4\n");
+    ASSERT_EQ(groups.size(), 2U);
+    EXPECT_EQ(groups[0].members, (std::vector<int>{1, 3}));
+    EXPECT_EQ(groups[1].members, (std::vector<int>{0, 2, 4}));
+    for (const std::string bad : {"1\n", "0 0\n", "0 5\n", "0 x\n", "\n"})
+        EXPECT_TRUE(contains(message_of<DataError>([&] { (void)read(bad); }), path.string()))
+            << bad;
 }
 
 TEST(RelativeLimits, HaveTheSmallestKappaAsTheirUnit) {
