@@ -649,6 +649,10 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
         return worst;
     };
     double target = problem.complementarity(point);
+    // Where M is singular rounding ends the progress before the gap is met.
+    constexpr int patience = 25;
+    double last_gap = infinity;
+    int last_progress = 0;
     while (solution.iterations < options.max_iterations) {
         ++solution.iterations;
         const double length = problem.step(point, target);
@@ -660,6 +664,12 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
             if (best_value - best_bound <= options.relative_gap * best_value || length == 0) break;
             if (!all && solved) restart(1.02 * std::max(1.0, worst) * point.phi, 1e-4);
         }
+        const double gap = std::min(best_value, value) - best_bound;
+        if (gap < 0.9 * last_gap) {
+            last_gap = gap;
+            last_progress = solution.iterations;
+        }
+        if (solution.iterations - last_progress > patience) break;
         // A short step means that the point is off the path: come back to it first.
         const double present = problem.complementarity(point);
         if (present < 1e-13 * problem.cost().dot(point.phi)) break;  // rounding decides from here

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "group_plan.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/noise/coalition_solver.hpp"
@@ -59,7 +62,18 @@ Design design_pairs(const DesignInput& input) {
 /// R = diag(s2_u) + sum over seed groups of R_k, any covariance of its members. [C] section V-D.
 Design design_corn_hbc(const DesignInput& input) {
     const RelativeLimits limits = relative_limits(input.kappa);
-    const CoalitionSolution solution = solve(input, limits, GroupNoise::free);
+    CoalitionSolution solution = solve(input, limits, GroupNoise::free);
+    // Differences of pairs are among the free blocks: where rounding kept those from their optimum,
+    // they may be better.
+    const bool pairs = std::ranges::all_of(
+        input.seed_groups, [](const SeedGroup& group) { return group.members.size() == 2; });
+    if (pairs && solution.relative_gap() > 1e-4) {
+        CoalitionSolution differences = solve(input, limits, GroupNoise::difference);
+        if (differences.value < solution.value) {
+            differences.lower_bound = solution.lower_bound;
+            solution = std::move(differences);
+        }
+    }
     // What is left out is added again by raising the scale.
     const double negligible = 1e-7 * solution.private_variance.minCoeff();
     std::vector<Eigen::MatrixXd> factors;

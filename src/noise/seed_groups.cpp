@@ -91,9 +91,8 @@ std::vector<SeedGroup> make_seed_groups(const std::string& choice, const Graph& 
         if (!std::filesystem::exists(choice)) {
             static const std::vector<std::string> names{
                 "all", "edges", "all-pairs", "neighbourhoods", "circulant:K", "FILE"};
-            throw ConfigError(
-                unknown_name_error("seed-groups", choice, names).what() +
-                std::string("; and there is no such file"));
+            throw ConfigError(unknown_name_error("seed-groups", choice, names).what() +
+                              std::string("; and there is no such file"));
         }
         groups = read_groups(choice, agents);
     }

@@ -83,7 +83,7 @@ NoisePlan parse(const Json& json) {
     plan.mechanism = json.at("mechanism").get<std::string>();
     plan.agents = integer_from_json<int>(json.at("agents"));
     plan.scale = json.at("scale").get<double>();
-    plan.coalition_size = integer_from_json<int>(json.value("coalition_size", Json(0)));
+    plan.coalition_size = integer_from_json<int>(json.at("coalition_size"));
     plan.grid_step_log2 = integer_from_json<int>(json.at("grid_step_log2"));
     plan.temporal.kind =
         temporal_kinds.parse("kind", json.at("temporal").at("kind").get<std::string>());

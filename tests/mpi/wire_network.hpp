@@ -33,6 +33,16 @@ class WireNetwork final : public Network {
                   const Delivery& deliver) override {
         inner_.exchange(id, outgoing, dimension, deliver);
     }
+    void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) override {
+        inner_.protect(secrets, key_epoch);
+    }
+    bool encrypted() const override { return inner_.encrypted(); }
+    void exchange_sum(ExchangeId id,
+                      Eigen::Index dimension,
+                      const ShareSource& share,
+                      const SumDelivery& deliver) override {
+        inner_.exchange_sum(id, dimension, share, deliver);
+    }
     Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) override {
         return inner_.sum_over_agents(local);
     }

@@ -195,10 +195,11 @@ TEST(PlanNoise, MeetsEveryAgentsBudgetAndUsesItUp) {
         EXPECT_EQ(noise.mechanism, mechanism.name);
         EXPECT_TRUE(result.planned.solved);
         std::vector<int> everybody{0, 1, 2, 3, 4, 5, 6, 7};
-        EXPECT_NO_THROW(
-            verify_agents_protected(noise, everybody, result.exposures, result.budgets));
+        EXPECT_NO_THROW(verify_agents_protected(
+            noise, everybody, result.exposures, result.budgets, noise.coalition_size));
         double largest = 0;
-        for (const auto& guarantee : guarantees(noise, {}, result.exposures, 1e-5)) {
+        for (const auto& guarantee :
+             coalition_guarantees(noise, noise.coalition_size, result.exposures, 1e-5)) {
             EXPECT_LE(guarantee.epsilon, 10 * (1 + 1e-6)) << mechanism.name;
             largest = std::max(largest, guarantee.epsilon);
         }

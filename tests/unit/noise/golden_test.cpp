@@ -70,8 +70,9 @@ TEST(GoldenCovariance, HasTheObjectiveAndTheVariancesOfDecor) {
 
 TEST(GoldenCovariance, HasTheObjectiveOfDecorAgainstColludingAgents) {
     std::ifstream file(SOTTO_GOLDEN_DIR "/covariance.json");
+    const Json golden = Json::parse(file);
     int rows = 0;
-    for (const auto& entry : Json::parse(file)["graphs"]) {
+    for (const auto& entry : golden["graphs"]) {
         if (!entry.contains("hbc")) continue;
         const Graph graph = Graph::from_edges(entry["n"], entry["edges"].get<std::vector<Edge>>());
         const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);

@@ -50,7 +50,8 @@ std::vector<Setting> settings(const std::vector<int>& sizes) {
 void ask_like_the_program(DesignInput& input, const Mechanism& mechanism) {
     const int agents = input.graph->agents();
     input.coalition_size = std::min(mechanism.default_coalition_size, agents - 1);
-    if (mechanism.seed_groups) input.seed_groups = make_seed_groups("all-pairs", *input.graph);
+    if (mechanism.seed_groups)
+        input.seed_groups = make_seed_groups(default_seed_groups(agents), *input.graph);
 }
 
 /// Calls f(mechanism, input, design) for every private mechanism over graphs, horizons and kappa.
