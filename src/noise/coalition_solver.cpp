@@ -174,7 +174,7 @@ class CoalitionProblem {
         point.precision.resize(coalitions_.size());
         point.slack = MatrixXd::Ones(agents_, count);
         std::vector<char> feasible(coalitions_.size(), 0);
-        parallel_for(parts, threads, [&](long part) {
+        parallel_for(parts, threads(), [&](long part) {
             for (Index c = part; c < count; c += parts) {
                 const auto place = static_cast<std::size_t>(c);
                 MatrixXd& inverse = point.precision[place];
@@ -217,7 +217,7 @@ class CoalitionProblem {
         MatrixXd hessian = MatrixXd::Zero(unknowns_, unknowns_);
         std::vector<MatrixXd> part_hessian(parts);
         std::vector<MatrixXd> slopes(parts);  // of the slacks: (agents of a coalition) x unknowns
-        parallel_for(parts, threads, [&](long part) {
+        parallel_for(parts, threads(), [&](long part) {
             const auto i = static_cast<std::size_t>(part);
             part_hessian[i] = MatrixXd::Zero(unknowns_, unknowns_);
             const auto count = static_cast<Index>(coalitions_.size());
@@ -356,7 +356,8 @@ class CoalitionProblem {
     }
 
   private:
-    static constexpr int threads = 2;
+    /// Threads that wait for each other cost more than small problems take.
+    [[nodiscard]] int threads() const { return unknowns_ < 200 ? 1 : 2; }
 
     static bool meets(const SeedGroup& group, const Coalition& coalition) {
         return std::any_of(coalition.begin(), coalition.end(), [&](int member) {
@@ -631,11 +632,16 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
     CoalitionProblem::Point point;
     VectorXd best;
     double best_value = infinity, best_bound = 0;
+    // Where M is singular rounding ends the progress before the gap is met.
+    constexpr int patience = 25;
+    double last_gap = infinity, last_present = infinity;
+    int last_progress = 0;
     const auto restart = [&](VectorXd phi, double share) {
         point.phi = std::move(phi);
         if (!problem.complete(point))
             throw Error(ExitCode::other, "coalition solver: its start is not feasible");
         problem.balance(point, share * problem.cost().dot(point.phi));
+        last_gap = last_present = infinity;
     };
     restart(problem.start(), 1e-2);
     const auto check_all = [&] {
@@ -649,10 +655,6 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
         return worst;
     };
     double target = problem.complementarity(point);
-    // Where M is singular rounding ends the progress before the gap is met.
-    constexpr int patience = 25;
-    double last_gap = infinity;
-    int last_progress = 0;
     while (solution.iterations < options.max_iterations) {
         ++solution.iterations;
         const double length = problem.step(point, target);
@@ -665,13 +667,14 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
             if (!all && solved) restart(1.02 * std::max(1.0, worst) * point.phi, 1e-4);
         }
         const double gap = std::min(best_value, value) - best_bound;
-        if (gap < 0.9 * last_gap) {
-            last_gap = gap;
+        const double present = problem.complementarity(point);
+        if (gap < 0.9 * last_gap || present < 0.9 * last_present) {
+            last_gap = std::min(last_gap, gap);
+            last_present = present;
             last_progress = solution.iterations;
         }
         if (solution.iterations - last_progress > patience) break;
         // A short step means that the point is off the path: come back to it first.
-        const double present = problem.complementarity(point);
         if (present < 1e-13 * problem.cost().dot(point.phi)) break;  // rounding decides from here
         target = (length > 0.5 ? centring : length > 0.2 ? 0.5 : 1.0) * present;
     }

@@ -51,7 +51,8 @@ class LaplacianFamily {
                     int coalition_size)
         : kappa_(kappa) {
         private_cost_ = utility.trace();
-        edge_cost_ = utility.cwiseProduct(laplacian).sum();
+        // Zero on the complete graph, but for rounding.
+        edge_cost_ = std::max(0.0, utility.cwiseProduct(laplacian).sum());
         degree_ = laplacian.diagonal();
         for_each_coalition(
             static_cast<int>(kappa.size()), coalition_size, [&](const std::vector<int>& coalition) {
@@ -81,9 +82,6 @@ class LaplacianFamily {
     /// constraints are convex, so every feasible point satisfies the linearisation: a lower bound.
     [[nodiscard]] double lower_bound(double ratio) const {
         const double s2 = private_variance(ratio);
-        struct HalfPlane {
-            double a, b, r, tightness;
-        };
         std::vector<HalfPlane> all;
         double least_s2 = 0;
         for (const RemainingGraph& view : views_) {
@@ -97,8 +95,7 @@ class LaplacianFamily {
                 all.push_back({private_slope(u),
                                edge_slope(u),
                                precision(u) - view.kappa(u) + private_slope(u) * s2 +
-                                   edge_slope(u) * ratio * s2,
-                               precision(u) / view.kappa(u)});
+                                   edge_slope(u) * ratio * s2});
             // However large c is, [R^-1]_uu >= |q_u|^2 / s2, q the vectors that L maps to 0. Where
             // edge noise costs nothing (the complete graph) no linearisation says so.
             const double zero = 1e-10 * std::max(1.0, view.values.maxCoeff());
@@ -106,33 +103,50 @@ class LaplacianFamily {
             least_s2 =
                 std::max(least_s2, (view.squares * null).cwiseQuotient(view.kappa).maxCoeff());
         }
-        // a s2 + b c >= r for every agent; only the tightest matter, and fewer still bound.
-        std::sort(all.begin(), all.end(), [](const HalfPlane& p, const HalfPlane& q) {
-            return p.tightness > q.tightness;
-        });
-        if (all.size() > 24) all.resize(24);
-        std::vector<HalfPlane> planes{{1, 0, least_s2, 0}, {0, 1, 0, 0}};
-        planes.insert(planes.end(), all.begin(), all.end());
-        double best = std::numeric_limits<double>::infinity();
-        for (std::size_t i = 0; i < planes.size(); ++i)
-            for (std::size_t j = i + 1; j < planes.size(); ++j) {
-                const auto& p = planes[i];
-                const auto& q = planes[j];
-                const double determinant = p.a * q.b - p.b * q.a;
-                if (!(std::abs(determinant) > 0)) continue;
-                const double x = (p.r * q.b - p.b * q.r) / determinant;
-                const double y = (p.a * q.r - p.r * q.a) / determinant;
-                const bool feasible =
-                    std::all_of(planes.begin(), planes.end(), [&](const HalfPlane& plane) {
-                        return plane.a * x + plane.b * y >=
-                               plane.r - 1e-12 * std::abs(plane.r) - 1e-300;
-                    });
-                if (feasible) best = std::min(best, private_cost_ * x + edge_cost_ * y);
-            }
-        return best;
+        all.push_back({1, 0, least_s2});
+        return cheapest(all);
     }
 
   private:
+    /// a s2 + b c >= r, a > 0, b >= 0.
+    struct HalfPlane {
+        double a, b, r;
+    };
+
+    /// Least cost over all half planes and c >= 0. For given c the least s2 is max (r - b c) / a,
+    /// so the cost is convex in c with the slope of whichever half plane binds: bisect to the two
+    /// that bind on both sides of the optimum. Their intersection is at most the optimum of all.
+    [[nodiscard]] double cheapest(const std::vector<HalfPlane>& planes) const {
+        const auto binding = [&](double c) {
+            const HalfPlane* best = &planes.front();
+            for (const HalfPlane& plane : planes)
+                if ((plane.r - plane.b * c) / plane.a > (best->r - best->b * c) / best->a)
+                    best = &plane;
+            return best;
+        };
+        const auto slope = [&](const HalfPlane& plane) {
+            return edge_cost_ - private_cost_ * plane.b / plane.a;
+        };
+        const HalfPlane* left = binding(0);
+        if (slope(*left) >= 0) return private_cost_ * left->r / left->a;
+        double inside = 0, outside = 1 / kappa_.minCoeff();
+        const HalfPlane* right = binding(outside);
+        while (slope(*right) < 0 && outside < 1e15 / kappa_.minCoeff())
+            right = binding(outside *= 4);
+        if (slope(*right) < 0) return 0;
+        for (int i = 0; i < 200 && outside - inside > 1e-15 * outside; ++i) {
+            const double middle = 0.5 * (inside + outside);
+            const HalfPlane* plane = binding(middle);
+            (slope(*plane) < 0 ? inside : outside) = middle;
+            (slope(*plane) < 0 ? left : right) = plane;
+        }
+        const double determinant = left->a * right->b - left->b * right->a;
+        if (!(std::abs(determinant) > 0)) return 0;
+        const double s2 = (left->r * right->b - left->b * right->r) / determinant;
+        const double c = (left->a * right->r - right->a * left->r) / determinant;
+        return private_cost_ * s2 + edge_cost_ * c;
+    }
+
     VectorXd kappa_;
     std::vector<RemainingGraph> views_;
     VectorXd degree_;

@@ -60,7 +60,12 @@ std::optional<Error> refusal(Network& network,
                              const NoisePlan& plan,
                              const Protection& protection) {
     try {
-        verify_agreement(network, topography, plan, protection.exposures, protection.budgets);
+        verify_agreement(network,
+                         topography,
+                         plan,
+                         protection.exposures,
+                         protection.budgets,
+                         plan.coalition_size);
     } catch (const Error& error) {
         EXPECT_EQ(dynamic_cast<const PrivacyError*>(&error) != nullptr,
                   error.exit_code() == ExitCode::privacy);
