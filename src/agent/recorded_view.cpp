@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
-#include "sotto/core/json_integer.hpp"
+#include "sotto/core/json_input.hpp"
 #include "sotto/core/names.hpp"
 
 namespace sotto {
@@ -93,15 +93,10 @@ ViewHeader parse_header(const std::string& text, const std::string& file) {
     ViewHeader header;
     Eigen::Index values = 0;
     std::string received;
-    Json json;
     try {
-        json = Json::parse(text);
-        if (json.at("format") != "sotto-view") throw fail("its header has another format");
-        if (json.at("version") != 1) throw fail("only version 1 is read");
-    } catch (const Json::exception& error) {
-        throw fail(fmt::format("its header cannot be read: {}", error.what()));
-    }
-    try {
+        const Json json = json_from_text<Json>(text);
+        if (json.at("format") != "sotto-view") throw DataError("it has another format");
+        if (json.at("version") != 1) throw DataError("only version 1 is read");
         header.agent = integer_from_json<int>(json.at("agent"));
         header.agents = integer_from_json<int>(json.at("agents"));
         header.dimension = integer_from_json<Eigen::Index>(json.at("dimension"));

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
-#include "sotto/core/json_integer.hpp"
+#include "sotto/core/json_input.hpp"
 #include "sotto/experiment/doctor.hpp"
 #include "sotto/experiment/run_directory.hpp"
 
@@ -158,7 +158,7 @@ std::string to_json(const RankFindings& findings) {
 
 RankFindings findings_from_json(const std::string& text) {
     try {
-        const Json json = Json::parse(text);
+        const Json json = json_from_text<Json>(text);
         RankFindings findings;
         Placement& placement = findings.placement;
         placement.launched = json.at("launched").get<bool>();

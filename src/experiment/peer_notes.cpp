@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
-#include "sotto/core/json_integer.hpp"
+#include "sotto/core/json_input.hpp"
 
 namespace sotto {
 
@@ -37,7 +37,7 @@ std::string to_json(const ProcessNote& note) {
 ProcessNote process_note_from_json(std::string_view text, std::size_t rank) {
     constexpr std::size_t digits = 64;
     try {
-        const Json json = Json::parse(text);
+        const Json json = json_from_text<Json>(text);
         ProcessNote note;
         note.host = json.at("host").get<std::string>();
         note.network = json.at("network").get<std::string>();

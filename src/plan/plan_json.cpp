@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "sotto/core/error.hpp"
-#include "sotto/core/json_integer.hpp"
+#include "sotto/core/json_input.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/plan/noise_plan.hpp"
 
@@ -66,8 +66,7 @@ NoisePlan parse(const Json& json) {
     plan.mechanism = json.at("mechanism").get<std::string>();
     plan.agents = integer_from_json<int>(json.at("agents"));
     plan.scale = json.at("scale").get<double>();
-    if (const auto size = json.find("coalition_size"); size != json.end())
-        plan.coalition_size = integer_from_json<int>(*size);
+    plan.coalition_size = integer_from_json<int>(json.at("coalition_size"));
     plan.grid_step_log2 = integer_from_json<int>(json.at("grid_step_log2"));
     plan.temporal.kind =
         temporal_kinds.parse("kind", json.at("temporal").at("kind").get<std::string>());
@@ -123,7 +122,7 @@ std::string to_json(const NoisePlan& plan) {
 NoisePlan plan_from_json(std::string_view text, const std::string& source) {
     NoisePlan plan;
     try {
-        plan = parse(Json::parse(text));
+        plan = parse(json_from_text<Json>(text));
     } catch (const std::exception& error) {
         throw DataError(fmt::format("{}: not a noise plan ({})", source, error.what()));
     }

@@ -99,6 +99,8 @@ class WireCapture : public testing::Test {
         for_sampled_rounds([&](const RecordedView&, const RecordedRound& round) {
             needles.add_windows_of(bytes_of(round.message));
         });
+        // Nearly all of them differ: the noise sees to that.
+        EXPECT_GT(needles.count(), std::size_t{agents} * 15 * 7900);
         return needles;
     }
     /// Shares of secure sums before their masks: round(w_av m_v 2^40) as 64-bit words, v = sender.
@@ -155,17 +157,12 @@ TEST_F(WireCapture, HoldsNoMessageAndNoSeedWhenLinksAreEncrypted) {
     if (IsSkipped() || HasFatalFailure()) return;
     EXPECT_EQ(found(messages()), 0U);
     EXPECT_EQ(found(seeds()), 0U);
-    // All that was counted was seen, and little else: 64 bytes of Open MPI's headers a message, the
-    // evaluations, and 50 kB to start and end a job.
+    // All that was counted was seen, and little else: 1.5 % more was measured, for Open MPI's
+    // headers (tens of bytes a message), the models of two evaluations, and the job's start and
+    // end.
     const auto captured = static_cast<double>(capture_->bytes());
-    RecordProperty("captured_bytes", std::to_string(captured));
-    RecordProperty("bytes_sent", std::to_string(bytes_sent()));
-    std::printf("captured %.0f bytes in %ld packets, bytes_sent %.0f\n",
-                captured,
-                capture_->packets(),
-                bytes_sent());
     EXPECT_GE(captured, bytes_sent());
-    EXPECT_LE(captured, 1.25 * bytes_sent());
+    EXPECT_LE(captured, 1.1 * bytes_sent());
 }
 
 TEST_F(WireCapture, HoldsEveryMessageWhenLinksAreNotEncrypted) {
