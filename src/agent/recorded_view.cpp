@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_input.hpp"
 #include "sotto/core/names.hpp"
 
 namespace sotto {
@@ -93,18 +94,19 @@ ViewHeader parse_header(const std::string& text, const std::string& file) {
     Eigen::Index values = 0;
     std::string received;
     try {
-        const Json json = Json::parse(text);
-        if (json.at("format") != "sotto-view") throw fail("its header has another format");
-        if (json.at("version") != 1) throw fail("only version 1 is read");
-        header.agent = json.at("agent").get<int>();
-        header.agents = json.at("agents").get<int>();
-        header.dimension = json.at("dimension").get<Eigen::Index>();
-        header.neighbours = json.at("neighbours").get<std::vector<int>>();
-        header.key_epoch = json.at("key_epoch").get<std::uint32_t>();
+        const Json json = json_from_text<Json>(text);
+        if (json.at("format") != "sotto-view") throw DataError("it has another format");
+        if (json.at("version") != 1) throw DataError("only version 1 is read");
+        header.agent = integer_from_json<int>(json.at("agent"));
+        header.agents = integer_from_json<int>(json.at("agents"));
+        header.dimension = integer_from_json<Eigen::Index>(json.at("dimension"));
+        for (const auto& neighbour : json.at("neighbours").get_ref<const Json::array_t&>())
+            header.neighbours.push_back(integer_from_json<int>(neighbour));
+        header.key_epoch = integer_from_json<std::uint32_t>(json.at("key_epoch"));
         header.plan_hash = json.at("plan_hash").get<std::string>();
-        values = json.at("values_per_round").get<Eigen::Index>();
+        values = integer_from_json<Eigen::Index>(json.at("values_per_round"));
         received = json.at("received").get<std::string>();
-    } catch (const Json::exception& error) {
+    } catch (const std::exception& error) {
         throw fail(fmt::format("its header cannot be read: {}", error.what()));
     }
     try {
@@ -123,6 +125,10 @@ ViewHeader parse_header(const std::string& text, const std::string& file) {
             (j > 0 && header.neighbours[j - 1] >= neighbour))
             throw fail(fmt::format("neighbour {} of agent {}", neighbour, header.agent));
     }
+    // So that the number of bytes of a round fits in 64 bits.
+    constexpr std::size_t most_neighbours = std::size_t{1} << 19;
+    if (header.neighbours.size() > most_neighbours)
+        throw fail(fmt::format("{} neighbours", header.neighbours.size()));
     if (values != header.values_per_round())
         throw fail(
             fmt::format("{} values a round announced, {} follow from its dimension and "

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_input.hpp"
 #include "sotto/experiment/doctor.hpp"
 #include "sotto/experiment/run_directory.hpp"
 
@@ -157,15 +158,15 @@ std::string to_json(const RankFindings& findings) {
 
 RankFindings findings_from_json(const std::string& text) {
     try {
-        const Json json = Json::parse(text);
+        const Json json = json_from_text<Json>(text);
         RankFindings findings;
         Placement& placement = findings.placement;
-        placement.launched = json.at("launched");
-        placement.rank = json.at("rank");
-        placement.ranks = json.at("ranks");
-        placement.host = json.at("host");
-        placement.ranks_on_host = json.at("ranks_on_host");
-        placement.cores_on_host = json.at("cores_on_host");
+        placement.launched = json.at("launched").get<bool>();
+        placement.rank = integer_from_json<int>(json.at("rank"));
+        placement.ranks = integer_from_json<int>(json.at("ranks"));
+        placement.host = json.at("host").get<std::string>();
+        placement.ranks_on_host = integer_from_json<int>(json.at("ranks_on_host"));
+        placement.cores_on_host = integer_from_json<int>(json.at("cores_on_host"));
         for (const auto& check : json.at("checks"))
             findings.checks.push_back({check.at("name"),
                                        check.at("ok"),
@@ -173,7 +174,7 @@ RankFindings findings_from_json(const std::string& text) {
                                        check.at("fix"),
                                        check.at("must_agree")});
         return findings;
-    } catch (const Json::exception& error) {
+    } catch (const std::exception& error) {
         throw DataError(fmt::format("a rank's findings cannot be read ({})", error.what()));
     }
 }

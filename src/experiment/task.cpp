@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "peer_notes.hpp"
 #include "sotto/core/names.hpp"
 
 namespace sotto {
@@ -67,19 +66,24 @@ SharedData deal_shared(const TaskConfig& config, int agents) {
     return shared;
 }
 
+/// Numbers of records of all agents. COLLECTIVE.
+/// @throws NetworkError, the same on every process, if a process sent something else.
 std::vector<Eigen::Index> gather_records(
     Network& network, const std::vector<std::unique_ptr<Objective>>& objectives) {
-    std::string own;
-    for (const auto& objective : objectives) own += std::to_string(objective->records()) + " ";
+    std::vector<Eigen::Index> own;
+    for (const auto& objective : objectives) own.push_back(objective->records());
+    const auto gathered = network.all_gather(records_to_text(own));
     std::vector<Eigen::Index> records;
-    for (const auto& text : network.all_gather(own)) {
-        const char* at = text.data();
-        const char* end = at + text.size();
-        for (Eigen::Index value = 0; at < end; ++at) {
-            at = std::from_chars(at, end, value).ptr;
-            records.push_back(value);
+    network.agree([&] {
+        for (std::size_t p = 0; p < gathered.size(); ++p) {
+            const auto of_process = records_from_text(gathered[p], p);
+            records.insert(records.end(), of_process.begin(), of_process.end());
         }
-    }
+        if (records.size() != static_cast<std::size_t>(network.agents()))
+            throw NetworkError(fmt::format("numbers of records of {} agents arrived, there are {}",
+                                           records.size(),
+                                           network.agents()));
+    });
     return records;
 }
 

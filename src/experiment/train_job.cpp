@@ -13,6 +13,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "peer_notes.hpp"
 #include "sotto/agent/recorded_view.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/error_line.hpp"
@@ -219,34 +220,27 @@ std::string manifest_json(Network& network,
     json["hosts"] = Json::array();
     json["seed_commitments"] = Json::array();
     for (std::size_t p = 0; p < process_notes.size(); ++p) {
-        try {
-            const Json parsed = Json::parse(process_notes[p]);
-            json["hosts"].push_back(parsed.at("host"));
-            for (const auto& commitment : parsed.at("commitments"))
-                json["seed_commitments"].push_back(commitment);
-            json["network"] = parsed.at("network");
-        } catch (const Json::exception&) {
-            throw NetworkError(fmt::format("what rank {} sent for the manifest is damaged", p));
-        }
+        const ProcessNote note = process_note_from_json(process_notes[p], p);
+        json["hosts"].push_back(note.host);
+        for (const SeedCommitment& commitment : note.commitments)
+            json["seed_commitments"].push_back({{"agent", commitment.agent},
+                                                {"group", commitment.group},
+                                                {"blake2b", commitment.blake2b}});
+        json["network"] = note.network;
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// Host and seed commitments (BLAKE2b of each held seed: binding, and hiding since a seed has 256
-/// random bits) of this process.
-std::string process_note(const Network& network, const std::vector<KeyRing>& rings) {
-    Json note;
-    note["host"] = host_name();
-    note["network"] = network.description();
-    note["commitments"] = Json::array();
+/// Of this process.
+ProcessNote process_note(const Network& network, const std::vector<KeyRing>& rings) {
+    ProcessNote note{host_name(), network.description(), {}};
     for (const auto& ring : rings)
         for (const int group : ring.groups()) {
             Hasher hasher("sotto.seed-commitment.v1");
             hasher.add_bytes(ring.seed(group).bytes());
-            note["commitments"].push_back(
-                {{"agent", ring.agent()}, {"group", group}, {"blake2b", to_hex(hasher.finish())}});
+            note.commitments.push_back({ring.agent(), group, to_hex(hasher.finish())});
         }
-    return note.dump();
+    return note;
 }
 
 /// How messages travel must be the same everywhere, or ranks would read each other's bytes wrongly.
@@ -553,7 +547,7 @@ TrainResult run_training(const TrainConfig& config,
             if (std::ranges::find(config.record_views, ring.agent()) != config.record_views.end())
                 record_seeds(folder, plan, ring);
     });
-    const auto notes = network.all_gather(process_note(network, rings));
+    const auto notes = network.all_gather(to_json(process_note(network, rings)));
     network.agree([&] {
         if (leader)
             directory->write("manifest.json",

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_input.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/plan/noise_plan.hpp"
 
@@ -25,23 +25,6 @@ constexpr NameTable<TemporalFactor::Kind, 3> temporal_kinds{
     {{{TemporalFactor::Kind::identity, "identity"},
       {TemporalFactor::Kind::dense, "dense"},
       {TemporalFactor::Kind::banded, "banded"}}}};
-
-/// A whole number that fits. The library's own conversion would cut off what does not, and turn
-/// a number that names nobody into one that names another agent or stream.
-template <class Integer>
-Integer integer_from_json(const Json& json) {
-    if (json.is_number_unsigned()) {
-        const auto value = json.get<std::uint64_t>();
-        if (std::in_range<Integer>(value)) return static_cast<Integer>(value);
-    } else if (json.is_number_integer()) {
-        const auto value = json.get<std::int64_t>();
-        if (std::in_range<Integer>(value)) return static_cast<Integer>(value);
-    }
-    throw DataError(fmt::format("{} where a whole number from {} to {} must stand",
-                                json.dump(),
-                                std::numeric_limits<Integer>::min(),
-                                std::numeric_limits<Integer>::max()));
-}
 
 std::vector<int> integers_from_json(const Json& json) {
     std::vector<int> values;
@@ -139,7 +122,7 @@ std::string to_json(const NoisePlan& plan) {
 NoisePlan plan_from_json(std::string_view text, const std::string& source) {
     NoisePlan plan;
     try {
-        plan = parse(Json::parse(text));
+        plan = parse(json_from_text<Json>(text));
     } catch (const std::exception& error) {
         throw DataError(fmt::format("{}: not a noise plan ({})", source, error.what()));
     }

@@ -114,6 +114,17 @@ TEST(Findings, SurviveTheirWayToRankZero) {
     EXPECT_THROW((void)findings_from_json("{\"rank\": 1}"), DataError);
 }
 
+TEST(Findings, WithNumbersOrNestingThatDoNotFitAreRefused) {
+    const std::string good = to_json(RankFindings{});
+    EXPECT_NO_THROW((void)findings_from_json(good));
+    const std::string deep = std::string(300000, '[') + std::string(300000, ']');
+    for (const std::string& value : {std::string("1e300"), std::string("4294967296"), deep}) {
+        std::string text = good;
+        text.replace(text.find("\"rank\":0"), 8, "\"rank\":" + value);
+        EXPECT_THROW((void)findings_from_json(text), DataError) << value.substr(0, 20);
+    }
+}
+
 TEST(Report, SaysTheSameInJsonAndForPeople) {
     auto ranks = four_ranks_on_two_hosts();
     ranks[1].checks[0] = {"folder", false, "is full", "make room", false};

@@ -139,6 +139,19 @@ TEST(NoisePlanJson, RefusesAWellFormedPlanThatIsInvalid) {
     EXPECT_THROW((void)plan_from_json(text, "test"), Error);
 }
 
+TEST(NoisePlanJson, RefusesNestingThatWouldOverflowTheStack) {
+    const std::string deep = std::string(300000, '[') + std::string(300000, ']');
+    for (const char* field : {"\"agents\":", "\"mechanism\":", "\"more\":"}) {
+        std::string text = to_json(sample_plan());
+        const std::string wanted = field;
+        if (const auto at = text.find(wanted); at != std::string::npos)
+            text.replace(at, text.find(',', at) - at, wanted + deep);
+        else
+            text.insert(1, wanted + deep + ",");
+        EXPECT_THROW((void)plan_from_json(text, "test"), DataError) << field;
+    }
+}
+
 TEST(NoisePlanJson, RefusesNumbersThatDoNotFitTheirField) {
     // Cut to 32 bits, these would name an agent or a stream that exists.
     for (const auto& [path, value] :

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sotto {
+
+/// BLAKE2b of a seed that an agent holds: binding, and hiding since a seed has 256 random bits.
+struct SeedCommitment {
+    int agent = 0;
+    int group = 0;
+    std::string blake2b;  ///< 64 hexadecimal digits
+};
+
+/// What a process sends to rank 0 for the manifest.
+struct ProcessNote {
+    std::string host;
+    std::string network;  ///< the MPI library
+    std::vector<SeedCommitment> commitments;
+};
+
+[[nodiscard]] std::string to_json(const ProcessNote& note);
+/// @throws NetworkError naming the rank if the text is no such note. Other keys are left out.
+[[nodiscard]] ProcessNote process_note_from_json(std::string_view text, std::size_t rank);
+
+/// Record numbers of a process's agents: "120 80 ".
+[[nodiscard]] std::string records_to_text(const std::vector<Eigen::Index>& records);
+/// @throws NetworkError naming the rank if the text is anything but numbers from 0.
+[[nodiscard]] std::vector<Eigen::Index> records_from_text(std::string_view text, std::size_t rank);
+
+}  // namespace sotto
