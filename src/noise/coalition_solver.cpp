@@ -24,6 +24,8 @@ using Eigen::VectorXd;
 constexpr int most_unknowns = 6000;
 /// Up to this many coalitions all take part from the start.
 constexpr double few_coalitions = 300;
+/// Numbers kept in a step; 2.4 GB.
+constexpr double most_slopes = 3e8;
 /// Parts the coalitions are split into for threads; fixed, so that sums do not depend on them.
 constexpr long parts = 4;
 /// Share of the way to the boundary that a step may go.
@@ -617,6 +619,17 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
     const MatrixXd scaled = utility / unit;
     CoalitionProblem problem(scaled, kappa, groups, shape, options);
     const bool all = count_coalitions(agents, size) <= few_coalitions;
+    const double slopes = (all ? count_coalitions(agents, size) : agents) * agents *
+                          static_cast<double>(problem.unknowns());
+    if (slopes > most_slopes)
+        throw ConfigError(
+            fmt::format("coalition-size: {} of {} agents with {} unknowns are too much to optimise "
+                        "({:.0f} GB); choose fewer seed groups (--seed-groups circulant:2), or "
+                        "--mechanism decor",
+                        size,
+                        agents,
+                        problem.unknowns(),
+                        8e-9 * slopes));
     if (all) {
         for_each_coalition(
             agents, size, [&](const std::vector<int>& coalition) { problem.add(coalition); });

@@ -55,7 +55,7 @@ struct CoalitionSolution {
 /// @return feasible for every coalition of size q; read `lower_bound` for how good. Pure.
 ///         Cost: with N unknowns and m constraints O(m N^2 + N^3) a Newton step, 30 to 60 steps.
 /// @throws ConfigError for kappa, coalition size, groups or cap out of range, and for more than
-///         6000 unknowns or a million coalitions.
+///         6000 unknowns, a million coalitions, or more than 2.4 GB of them together.
 [[nodiscard]] CoalitionSolution solve_coalition_covariance(const Eigen::MatrixXd& utility,
                                                            const Eigen::VectorXd& kappa,
                                                            std::span<const SeedGroup> groups,
