@@ -116,7 +116,9 @@ std::vector<std::string> Ledger::statements() const {
     lines.emplace_back(
         "Losses, accuracies and the optimality gap are computed from raw data for the "
         "experimenter; "
-        "they are not private outputs.");
+        "they are not private outputs. Evaluating sends models and, for the gap, exact gradients "
+        "and curvatures to rank 0, unencrypted: train real secrets where you trust rank 0 and the "
+        "wire with that, or judge models elsewhere.");
     lines.emplace_back(
         "Choosing a step size or any other option on private data is not accounted for.");
     if (adjacency_ != Adjacency::agent)
