@@ -117,8 +117,9 @@ std::vector<std::string> Ledger::statements() const {
         "Losses, accuracies and the optimality gap are computed from raw data for the "
         "experimenter; "
         "they are not private outputs. Evaluating sends models and, for the gap, exact gradients "
-        "and curvatures to rank 0, unencrypted: train real secrets where you trust rank 0 and the "
-        "wire with that, or judge models elsewhere.");
+        "and curvatures to whoever prints the figures, unencrypted: train real secrets where you "
+        "trust "
+        "that process and the wire with them.");
     lines.emplace_back(
         "Choosing a step size or any other option on private data is not accounted for.");
     if (adjacency_ != Adjacency::agent)
