@@ -42,8 +42,8 @@ void count_bytes(benchmark::State& state, std::size_t bytes) {
 /// One message sealed by its sender and opened by its receiver, chunk by chunk.
 void link(benchmark::State& state, std::size_t dimension) {
     auto secrets = secrets_of(2);
-    sotto::LinkCipher sender(secrets[0], 1, 0);
-    const sotto::LinkCipher receiver(secrets[1], 0, 0);
+    sotto::LinkCipher sender(secrets[0], 1, 0, sotto::LinkUse::exchange);
+    const sotto::LinkCipher receiver(secrets[1], 0, 0, sotto::LinkUse::exchange);
     const Bytes message(dimension * 8, 7);
     Bytes wire(chunk_bytes + tag);
     std::int64_t round = 0;

@@ -10,6 +10,7 @@
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/net/agreement.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/trust/group_seeds.hpp"
 
@@ -191,15 +192,15 @@ void verify_agreement(Network& network,
     hasher.add_bytes(topography.mixing.hash());
     hasher.add_bytes(plan.hash());
     const Digest digest = hasher.finish();
-    const auto all = network.all_gather(std::string(digest.begin(), digest.end()));
-    network.agree([&] {
-        for (std::size_t p = 1; p < all.size(); ++p)
-            if (all[p] != all[0])
-                throw NetworkError(fmt::format(
-                    "rank {} holds another graph, mixing matrix or plan than rank 0; start all "
-                    "ranks with the same program and options",
-                    p));
-    });
+    require_same_everywhere(
+        network,
+        std::string(digest.begin(), digest.end()),
+        [](std::size_t rank, const std::string&, const std::string&) {
+            return fmt::format(
+                "rank {} holds another graph, mixing matrix or plan than rank 0; start all ranks "
+                "with the same program and options",
+                rank);
+        });
 }
 
 Session open_session(Network& network,

@@ -89,7 +89,7 @@ Evaluation evaluate(Network& network,
     const double n = network.agents();
     Evaluation result;
     result.test_loss = sum(own_loss) / n;
-    result.test_loss_worst = network.maximum(local.row(own_loss).maxCoeff());
+    result.test_loss_worst = network.maximum_over_agents(local.row(own_loss))(0);
     result.test_accuracy = sum(own_accuracy) / n;
     result.test_loss_mean_model = sum(slice_loss) / sum(slice_records);
     result.test_accuracy_mean_model = sum(slice_correct) / sum(slice_records);

@@ -77,6 +77,11 @@ OptionGroup run_options() {
     return {
         "Run",
         {{"eval-every", "0", "rounds between evaluations (0: fifty times a run)"},
+         {"optimality-gap",
+          "",
+          "on, off: compare with the lowest loss possible, which shows rank 0 exact derivatives of "
+          "every agent's loss (default: off over MPI where every agent has a data file of its "
+          "own)"},
          {"run-directory",
           "",
           "DIR to write to (default runs/<time>-<mechanism>)",
@@ -385,6 +390,8 @@ TrainConfig read_train_config(const ParsedOptions& options) {
         config.trust = TrustConfig{options.text("roster"), options.text("identity")};
     config.bootstrap = parse_bootstrap("--bootstrap", options.text("bootstrap"));
     if (options.has("run-directory")) config.run_directory = options.text("run-directory");
+    if (options.has("optimality-gap"))
+        config.optimality_gap = parse_switch(options, "optimality-gap");
     config.link_encryption = parse_switch(options, "link-encryption");
     config.secure_sum = parse_switch(options, "secure-sum");
     const long partners = options.integer("mask-partners", 1);

@@ -89,7 +89,7 @@ std::vector<Eigen::Index> gather_records(
 
 LocalTask build_logistic(const TaskConfig& config, Network& network) {
     LocalTask task;
-    const bool own_files = config.data.find("%r") != std::string::npos;
+    const bool own_files = one_file_an_agent(config);
     const auto local = network.local_agents();
     std::vector<Dataset> shards;
     std::vector<std::shared_ptr<const Dataset>> tests(local.size());
@@ -151,6 +151,10 @@ LocalTask build_logistic(const TaskConfig& config, Network& network) {
 }
 
 }  // namespace
+
+bool one_file_an_agent(const TaskConfig& config) {
+    return config.data.find("%r") != std::string::npos;
+}
 
 std::vector<std::string> task_names() { return {"quadratic", "logistic"}; }
 

@@ -13,7 +13,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "peer_notes.hpp"
+#include "manifest.hpp"
 #include "sotto/agent/recorded_view.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/error_line.hpp"
@@ -23,6 +23,8 @@
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/trust/group_seeds.hpp"
 #include "sotto/trust/secure_sum.hpp"
+#include "stop_vote.hpp"
+#include "transport.hpp"
 
 namespace sotto {
 
@@ -41,57 +43,7 @@ double peak_memory_mib() {
     return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-std::string host_name() {
-    char name[256] = {};
-    gethostname(name, sizeof name - 1);
-    return name;
-}
-
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-/// Lets all processes agree to stop after the same round. A process that wants to stop raises a
-/// flag that travels with a non-blocking maximum, started every few rounds and collected before the
-/// next one starts; the distance adapts to the time of a round, so that the answer takes about 0.1
-/// s and costs nothing.
-class StopVote {
-  public:
-    StopVote(Network& network, const std::function<bool()>& requested)
-        : network_(network), requested_(requested) {}
-
-    /// After every round. True: all processes stop here.
-    bool after_round() {
-        if (--rounds_left_ > 0) return false;
-        const double round_seconds = since(started_) / static_cast<double>(interval_);
-        bool stop = false;
-        if (pending_) {
-            const auto votes = network_.end_maximum();
-            pending_ = false;
-            stop = votes[0] > 0;
-            interval_ = std::clamp(static_cast<long>(0.05 / std::max(votes[1], 1e-6)), 1L, 256L);
-        }
-        if (!stop) begin(round_seconds);
-        return stop;
-    }
-    /// Completes a vote that is under way; all processes call it after the last round.
-    void finish() {
-        if (pending_) (void)network_.end_maximum();
-        pending_ = false;
-    }
-
-  private:
-    void begin(double round_seconds) {
-        const std::array<double, 2> vote{requested_() ? 1.0 : 0.0, round_seconds};
-        network_.begin_maximum(vote);
-        pending_ = true;
-        rounds_left_ = interval_;
-        started_ = Clock::now();
-    }
-    Network& network_;
-    const std::function<bool()>& requested_;
-    bool pending_ = false;
-    long interval_ = 1, rounds_left_ = 1;
-    Clock::time_point started_ = Clock::now();
-};
 
 std::vector<LocalAgent> build_agents(const TrainConfig& config,
                                      Network& network,
@@ -177,145 +129,6 @@ RunEstimate estimate_run(const TrainConfig& config,
     return estimate;
 }
 
-std::string manifest_json(Network& network,
-                          const Topography& topography,
-                          const NoisePlan& plan,
-                          const Session& session,
-                          const std::optional<Credentials>& credentials,
-                          const std::string& graph_description,
-                          const std::string& task_description,
-                          const TrainConfig& config,
-                          const std::vector<std::string>& process_notes) {
-    Json json;
-    json["format"] = "sotto-manifest";
-    json["version"] = build_version();
-    json["commit"] = build_commit();
-    json["compiler"] = build_compiler();
-    json["processes"] = network.processes();
-    json["agents"] = network.agents();
-    json["graph"] = graph_description;
-    json["graph_hash"] = to_hex(topography.graph.hash());
-    json["mixing_hash"] = to_hex(topography.mixing.hash());
-    json["plan_hash"] = to_hex(plan.hash());
-    json["task"] = task_description;
-    json["run_id"] = to_hex(session.run_id);
-    json["transcript"] = to_hex(session.transcript);
-    json["authentication"] = session.authentication();
-    json["roster"] = session.roster ? Json(to_hex(*session.roster)) : Json();
-    json["public_keys"] = Json::array();
-    for (const Announcement& agent : session.announcements) {
-        Json key{{"agent", agent.agent}, {"ephemeral", to_hex(agent.ephemeral)}};
-        key["identity"] = agent.identity ? Json(to_hex(*agent.identity)) : Json();
-        if (agent.identity && credentials)
-            if (const auto* entry = credentials->roster.find(*agent.identity))
-                key["name"] = entry->name;
-        json["public_keys"].push_back(std::move(key));
-    }
-    json["link_encryption"] = network.encrypted() ? "ChaCha20-Poly1305"
-                              : network.processes() == 1
-                                  ? "none: one process, nothing crosses a wire"
-                                  : "off";
-    json["secure_sum"] = config.secure_sum;
-    json["recorded_views"] = config.record_views;
-    json["hosts"] = Json::array();
-    json["seed_commitments"] = Json::array();
-    for (std::size_t p = 0; p < process_notes.size(); ++p) {
-        const ProcessNote note = process_note_from_json(process_notes[p], p);
-        json["hosts"].push_back(note.host);
-        for (const SeedCommitment& commitment : note.commitments)
-            json["seed_commitments"].push_back({{"agent", commitment.agent},
-                                                {"group", commitment.group},
-                                                {"blake2b", commitment.blake2b}});
-        json["network"] = note.network;
-    }
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-/// Of this process.
-ProcessNote process_note(const Network& network, const std::vector<KeyRing>& rings) {
-    ProcessNote note{host_name(), network.description(), {}};
-    for (const auto& ring : rings)
-        for (const int group : ring.groups()) {
-            Hasher hasher("sotto.seed-commitment.v1");
-            hasher.add_bytes(ring.seed(group).bytes());
-            note.commitments.push_back({ring.agent(), group, to_hex(hasher.finish())});
-        }
-    return note;
-}
-
-/// How messages travel must be the same everywhere, or ranks would read each other's bytes wrongly.
-/// COLLECTIVE. @throws NetworkError, the same on every process.
-void verify_same_transport(Network& network, const TrainConfig& config) {
-    const auto all = network.all_gather(
-        fmt::format("--link-encryption {} --secure-sum {}{}",
-                    config.link_encryption ? "on" : "off",
-                    config.secure_sum ? "on" : "off",
-                    config.secure_sum ? fmt::format(" --mask-partners {}", config.mask_partners)
-                                      : std::string()));
-    network.agree([&] {
-        for (std::size_t p = 1; p < all.size(); ++p)
-            if (all[p] != all[0])
-                throw NetworkError(fmt::format(
-                    "rank {} was started with {}, rank 0 with {}; start all ranks with the "
-                    "same options",
-                    p,
-                    all[p],
-                    all[0]));
-    });
-}
-
-/// What the ledger says about how this run carries messages and what it writes down.
-std::vector<std::string> transport_statements(const TrainConfig& config,
-                                              const Network& network,
-                                              const Graph& graph,
-                                              const NoisePlan& plan) {
-    std::vector<std::string> lines;
-    const bool trusted = plan.aggregation == Aggregation::trusted_mean;
-    if (network.processes() == 1)
-        lines.emplace_back("All agents run in one process, which sees everything.");
-    else if (trusted)
-        lines.emplace_back(
-            "Messages to the trusted aggregator carry no noise of their own and are not encrypted: "
-            "cdp is a reference only.");
-    else if (config.link_encryption)
-        lines.emplace_back(
-            "Messages between agents are encrypted and authenticated, each edge with keys of its "
-            "own; the guarantee does not count on it. Models gathered for evaluation are not.");
-    else
-        lines.emplace_back("Messages between agents are not encrypted (--link-encryption off).");
-    if (config.secure_sum) {
-        int most = 0;
-        int single = 0;
-        for (int u = 0; u < graph.agents(); ++u) {
-            most = std::max(most, graph.degree(u));
-            single += graph.degree(u) == 1 ? 1 : 0;
-        }
-        std::string line =
-            "Secure sums: an agent learns only the weighted sum of its neighbours' messages; the "
-            "guarantee does not count on it.";
-        const int partners = 2 * config.mask_partners;
-        line += most - 1 <= partners
-                    ? " An agent that colludes with some of its neighbours learns only the sum of "
-                      "the others."
-                    : fmt::format(
-                          " That holds for an agent that colludes with up to {} of its "
-                          "neighbours; up to {} neighbours, with any of them.",
-                          partners - 1,
-                          partners + 1);
-        if (single > 0)
-            line += fmt::format(" {} agent{} one neighbour, whose message is the sum.",
-                                single,
-                                single == 1 ? " has" : "s have");
-        lines.push_back(std::move(line));
-    }
-    if (!config.record_views.empty())
-        lines.push_back(fmt::format(
-            "The views of agents {} are recorded in the run directory, with their un-noised "
-            "gradients and their seeds: whoever reads them is not bound by this ledger.",
-            fmt::join(config.record_views, ", ")));
-    return lines;
-}
-
 /// Rounds, evaluations, ledger: everything after the bootstrap.
 class TrainingLoop {
   public:
@@ -326,7 +139,8 @@ class TrainingLoop {
                  Trainer& trainer,
                  const Ledger& ledger,
                  RunDirectory& directory,
-                 TrainResult& result)
+                 TrainResult& result,
+                 bool optimality_gap)
         : config_(config),
           network_(network),
           observer_(observer),
@@ -336,10 +150,12 @@ class TrainingLoop {
           result_(result),
           vote_(network, stop_requested),
           every_(config.evaluate_every > 0 ? config.evaluate_every
-                                           : std::max(1L, config.plan.rounds / 50)) {}
+                                           : std::max(1L, config.plan.rounds / 50)),
+          optimality_gap_(optimality_gap) {}
 
     void run() {
-        minimum_ = minimum_of_average(network_, trainer_.agents(), config_.l2, config_.threads);
+        if (optimality_gap_)
+            minimum_ = minimum_of_average(network_, trainer_.agents(), config_.l2, config_.threads);
         evaluate_now(0);
         const long rounds = config_.plan.rounds;
         bool stopped = false;
@@ -394,6 +210,7 @@ class TrainingLoop {
     TrainResult& result_;
     StopVote vote_;
     long every_;
+    bool optimality_gap_;
     std::optional<double> minimum_;
 };
 
@@ -495,7 +312,11 @@ TrainResult run_training(const TrainConfig& config,
                   config.plan.rounds,
                   config.noise_seed.has_value(),
                   session.authentication());
-    for (const auto& statement : transport_statements(config, network, topography.graph, plan))
+    // Exact derivatives tell nothing new to ranks that all read the same data.
+    const bool optimality_gap =
+        config.optimality_gap.value_or(network.processes() == 1 || !one_file_an_agent(config.task));
+    for (const auto& statement :
+         transport_statements(config, network, topography.graph, plan, optimality_gap))
         ledger.add_statement(statement);
     const std::string report =
         leader ? plan_report_text(*planned, config.plan, exposures, budgets, &ledger)
@@ -580,7 +401,15 @@ TrainResult run_training(const TrainConfig& config,
     if (config.secure_sum) trainer.use_secure_sums(std::move(sums));
     if (recorder) trainer.observe(&*recorder);
     try {
-        TrainingLoop(config, network, observer, stop_requested, trainer, ledger, *directory, result)
+        TrainingLoop(config,
+                     network,
+                     observer,
+                     stop_requested,
+                     trainer,
+                     ledger,
+                     *directory,
+                     result,
+                     optimality_gap)
             .run();
         if (recorder) recorder->finish();
         for (Eigen::Index a = 0; a < trainer.models().cols(); ++a)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace sotto {
 
@@ -76,6 +77,16 @@ void check_exchange(bool connected,
                     fmt::format("{} messages for {} agents of this process", messages, agents));
     if (!(dimension > 0))
         throw Error(ExitCode::other, fmt::format("exchange of {} values; must be > 0", dimension));
+}
+
+void fold_into(Eigen::Ref<Eigen::VectorXd> total,
+               const Eigen::Ref<const Eigen::VectorXd>& values,
+               Fold fold) {
+    if (fold == Fold::sum)
+        total += values;
+    else
+        total = total.binaryExpr(values,
+                                 [](double a, double b) { return std::isnan(b) || b > a ? b : a; });
 }
 
 void add_words(std::span<const std::uint64_t> words, std::span<std::uint64_t> sum) {

@@ -110,13 +110,13 @@ class MemoryNetwork final : public Network {
         bytes_sent_ += links_ * dimension * static_cast<std::int64_t>(sizeof(std::uint64_t));
     }
 
-    Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) override {
+    Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local, Fold fold) override {
         if (local.cols() != agents())
             throw Error(ExitCode::other,
-                        fmt::format("sum of {} vectors for {} agents", local.cols(), agents()));
-        Eigen::VectorXd sum = local.col(0);
-        for (Eigen::Index u = 1; u < local.cols(); ++u) sum += local.col(u);
-        return sum;
+                        fmt::format("{} vectors collected of {} agents", local.cols(), agents()));
+        Eigen::VectorXd total = local.col(0);
+        for (Eigen::Index u = 1; u < local.cols(); ++u) fold_into(total, local.col(u), fold);
+        return total;
     }
 
     std::string broadcast(const std::string& bytes) override { return bytes; }

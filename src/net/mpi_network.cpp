@@ -29,6 +29,8 @@ constexpr Eigen::Index largest_piece = 65536;
 constexpr Eigen::Index gathered_values = Eigen::Index{1} << 21;
 // Counts of MPI are int: longer strings go in pieces.
 constexpr std::size_t largest_transfer_bytes = std::size_t{1} << 30;
+// Plans and sealed seeds of thousands of agents are far smaller.
+constexpr std::uint64_t largest_announced_bytes = std::uint64_t{1} << 34;
 constexpr int scatter_tag = 1;
 
 template <class Integer>
@@ -119,9 +121,15 @@ class MpiNetwork final : public Network {
                                     "no other",
                                     rank_,
                                     rank_));
+        PairSecrets& own = secrets.front();
         std::vector<LinkCipher> ciphers;
-        for (const int peer : neighbours_) ciphers.emplace_back(secrets.front(), peer, key_epoch);
+        for (const int peer : neighbours_)
+            ciphers.emplace_back(own, peer, key_epoch, LinkUse::exchange);
+        std::vector<LinkCipher> collection;
+        for (int peer = rank_ == 0 ? 1 : 0; peer < (rank_ == 0 ? ranks_ : 1); ++peer)
+            collection.emplace_back(own, peer, key_epoch, LinkUse::collection);
         ciphers_ = std::move(ciphers);
+        collection_ = std::move(collection);
         encrypted_ = true;
     }
     bool encrypted() const override { return encrypted_; }
@@ -195,30 +203,24 @@ class MpiNetwork final : public Network {
         count_sent(dimension, piece);
     }
 
-    Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) override {
+    Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local, Fold fold) override {
         if (local.cols() != 1)
             throw Error(
                 ExitCode::other,
-                fmt::format("sum of {} vectors for the 1 agent of rank {}", local.cols(), rank_));
-        Eigen::VectorXd sum(local.rows());
+                fmt::format("{} vectors collected of the 1 agent of rank {}", local.cols(), rank_));
+        Eigen::VectorXd total = local.col(0);
         const Eigen::Index piece = std::max<Eigen::Index>(1024, gathered_values / ranks_);
-        Eigen::MatrixXd gathered;
-        for (Eigen::Index first = 0; first < local.rows(); first += piece) {
-            const Eigen::Index count = std::min(piece, local.rows() - first);
-            const int n = mpi_count(count);
-            if (rank_ == 0) gathered.resize(count, ranks_);
-            check_mpi(
-                MPI_Gather(
-                    local.data() + first, n, MPI_DOUBLE, gathered.data(), n, MPI_DOUBLE, 0, world_),
-                "MPI_Gather");
-            auto part = sum.segment(first, count);
-            if (rank_ == 0) {
-                part = gathered.col(0);
-                for (Eigen::Index u = 1; u < ranks_; ++u) part += gathered.col(u);
-            }
-            check_mpi(MPI_Bcast(sum.data() + first, n, MPI_DOUBLE, 0, world_), "MPI_Bcast");
-        }
-        return sum;
+        const std::size_t largest = stride(std::min(piece, local.rows()));
+        std::vector<std::byte> own(largest);
+        std::vector<std::byte> all(rank_ == 0 ? largest * static_cast<std::size_t>(ranks_) : 0);
+        for (Eigen::Index first = 0; first < local.rows(); first += piece)
+            fold_piece({folds_, 0, first / piece},
+                       total.segment(first, std::min(piece, local.rows() - first)),
+                       fold,
+                       own,
+                       all);
+        ++folds_;
+        return total;
     }
 
     std::string broadcast(const std::string& bytes) override { return broadcast_from(0, bytes); }
@@ -230,7 +232,10 @@ class MpiNetwork final : public Network {
                   "MPI_Allgather");
         std::vector<std::string> result(sizes.size());
         std::uint64_t total = 0;
-        for (const std::uint64_t size : sizes) total += size;
+        for (std::size_t p = 0; p < sizes.size(); ++p) {
+            check_announced(sizes[p], static_cast<int>(p));
+            total += sizes[p];
+        }
         if (total > largest_transfer_bytes) {
             for (std::size_t p = 0; p < result.size(); ++p) {
                 if (static_cast<int>(p) == rank_) result[p] = bytes;
@@ -285,6 +290,7 @@ class MpiNetwork final : public Network {
             }
             return to_processes.front();
         }
+        check_announced(own_size, 0);
         std::string bytes(own_size, '\0');
         in_pieces(bytes.size(), [&](std::size_t first, int count) {
             check_mpi(MPI_Recv(bytes.data() + first,
@@ -404,11 +410,66 @@ class MpiNetwork final : public Network {
             ciphers_[j].open(address, sealed, sealed.first(byte_count(count)));
         }
     }
+    /// Process 0 collects everybody's values, folds them, and returns the result into `values`.
+    /// @param own room for one sealed piece.  @param all the same for all ranks, on process 0.
+    void fold_piece(const ChunkAddress& address,
+                    Eigen::Ref<Eigen::VectorXd> values,
+                    Fold fold,
+                    std::span<std::byte> own,
+                    std::span<std::byte> all) {
+        const std::size_t size = stride(values.size());
+        const int n = mpi_count(size);
+        const std::span<std::uint8_t> plain(reinterpret_cast<std::uint8_t*>(values.data()),
+                                            byte_count(values.size()));
+        const auto sealed = [&](std::span<std::byte> room, int rank) {
+            return std::span(reinterpret_cast<std::uint8_t*>(room.data()) +
+                                 static_cast<std::size_t>(rank) * size,
+                             size);
+        };
+        const auto pack = [&](std::span<std::uint8_t> target, std::size_t cipher) {
+            if (encrypted_)
+                collection_[cipher].seal(address, plain, target);
+            else
+                std::ranges::copy(plain, target.begin());
+        };
+        const auto unpack = [&](std::span<std::uint8_t> source, std::size_t cipher) {
+            if (encrypted_) collection_[cipher].open(address, source, source.first(plain.size()));
+        };
+        if (rank_ != 0) pack(sealed(own, 0), 0);
+        check_mpi(MPI_Gather(own.data(), n, MPI_BYTE, all.data(), n, MPI_BYTE, 0, world_),
+                  "MPI_Gather");
+        if (rank_ == 0) {
+            for (int peer = 1; peer < ranks_; ++peer) {
+                const std::span<std::uint8_t> theirs = sealed(all, peer);
+                unpack(theirs, static_cast<std::size_t>(peer - 1));
+                fold_into(values,
+                          Eigen::Map<const Eigen::VectorXd>(
+                              reinterpret_cast<const double*>(theirs.data()), values.size()),
+                          fold);
+            }
+            for (int peer = 1; peer < ranks_; ++peer)
+                pack(sealed(all, peer), static_cast<std::size_t>(peer - 1));
+        }
+        check_mpi(MPI_Scatter(all.data(), n, MPI_BYTE, own.data(), n, MPI_BYTE, 0, world_),
+                  "MPI_Scatter");
+        if (rank_ == 0) return;
+        unpack(sealed(own, 0), 0);
+        std::ranges::copy(sealed(own, 0).first(plain.size()), plain.begin());
+    }
     void count_sent(Eigen::Index dimension, Eigen::Index piece) {
         const Eigen::Index chunks = (dimension + piece - 1) / piece;
         const std::size_t tags =
             encrypted_ ? static_cast<std::size_t>(chunks) * LinkCipher::tag_size : 0;
         bytes_sent_ += static_cast<std::int64_t>(degree_ * (byte_count(dimension) + tags));
+    }
+
+    /// Before memory is taken for what another process says it will send.
+    static void check_announced(std::uint64_t bytes, int rank) {
+        if (bytes > largest_announced_bytes)
+            throw NetworkError(fmt::format("rank {} announces {} bytes; at most {} are accepted",
+                                           rank,
+                                           bytes,
+                                           largest_announced_bytes));
     }
 
     template <class Transfer>
@@ -428,6 +489,7 @@ class MpiNetwork final : public Network {
     std::string broadcast_from(int root, const std::string& bytes) const {
         std::uint64_t size = bytes.size();
         check_mpi(MPI_Bcast(&size, 1, MPI_UINT64_T, root, world_), "MPI_Bcast");
+        check_announced(size, root);
         std::string result = rank_ == root ? bytes : std::string(size, '\0');
         broadcast_bytes(result, root);
         return result;
@@ -443,7 +505,10 @@ class MpiNetwork final : public Network {
     std::vector<int> neighbours_;
     bool encrypted_ = false;
     std::vector<LinkCipher> ciphers_;  // one per neighbour
-    std::size_t own_place_ = 0;        // in the closed neighbourhood
+    // With process 0; on process 0 with every other process.
+    std::vector<LinkCipher> collection_;
+    std::int64_t folds_ = 0;
+    std::size_t own_place_ = 0;  // in the closed neighbourhood
     // Kept between calls: exchanging allocates nothing.
     std::vector<std::byte> received_;  // one piece per neighbour, with its tag when encrypted
     std::vector<std::byte> packed_;

@@ -115,11 +115,7 @@ std::vector<std::string> Ledger::statements() const {
             "agent's place, and learn every seed of its groups.");
     lines.emplace_back(
         "Losses, accuracies and the optimality gap are computed from raw data for the "
-        "experimenter; "
-        "they are not private outputs. Evaluating sends models and, for the gap, exact gradients "
-        "and curvatures to whoever prints the figures, unencrypted: train real secrets where you "
-        "trust "
-        "that process and the wire with them.");
+        "experimenter; they are not private outputs.");
     lines.emplace_back(
         "Choosing a step size or any other option on private data is not accounted for.");
     if (adjacency_ != Adjacency::agent)

@@ -14,10 +14,12 @@ static_assert(crypto_aead_chacha20poly1305_ietf_KEYBYTES == SecretKey::size);
 static_assert(crypto_aead_chacha20poly1305_ietf_ABYTES == LinkCipher::tag_size);
 static_assert(crypto_aead_chacha20poly1305_ietf_NPUBBYTES == 12);
 
-SecretKey key_from_to(PairSecrets& secrets, int from, int to, std::uint32_t key_epoch) {
+SecretKey key_from_to(
+    PairSecrets& secrets, int from, int to, std::uint32_t key_epoch, LinkUse use) {
     const int peer = from == secrets.agent() ? to : from;
     const std::uint64_t direction = from < to ? 0 : 1;
-    return secrets.with(peer).derive("sottolnk", 2 * std::uint64_t{key_epoch} + direction);
+    return secrets.with(peer).derive(use == LinkUse::exchange ? "sottolnk" : "sottocol",
+                                     2 * std::uint64_t{key_epoch} + direction);
 }
 
 void put(std::uint8_t* at, std::int64_t number, int bits, const char* name) {
@@ -47,11 +49,12 @@ std::array<std::uint8_t, 12> nonce_of(const ChunkAddress& address) {
     return nonce;
 }
 
-LinkCipher::LinkCipher(PairSecrets& secrets, int peer, std::uint32_t key_epoch)
+LinkCipher::LinkCipher(PairSecrets& secrets, int peer, std::uint32_t key_epoch, LinkUse use)
     : agent_(secrets.agent()),
       peer_(peer),
-      outgoing_(key_from_to(secrets, agent_, peer, key_epoch)),
-      incoming_(key_from_to(secrets, peer, agent_, key_epoch)) {
+      use_(use),
+      outgoing_(key_from_to(secrets, agent_, peer, key_epoch, use)),
+      incoming_(key_from_to(secrets, peer, agent_, key_epoch, use)) {
     ensure_sodium();
 }
 
@@ -100,10 +103,11 @@ void LinkCipher::open(const ChunkAddress& address,
                                                            nonce.data(),
                                                            incoming_.bytes().data()) != 0)
         throw CryptoError(fmt::format(
-            "message from agent {} to agent {}, round {}, step {}: it was changed on the way, or "
+            "message from agent {} to agent {}, {} {}, step {}: it was changed on the way, or "
             "belongs to another round, edge or run",
             peer_,
             agent_,
+            use_ == LinkUse::exchange ? "round" : "evaluation message",
             address.round,
             address.step));
 }

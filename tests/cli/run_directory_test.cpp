@@ -196,6 +196,32 @@ INSTANTIATE_TEST_SUITE_P(
                                              : "Over" + std::to_string(instance.param) + "Ranks";
     });
 
+TEST(OptimalityGap, IsLeftOutOverMpiWhereEveryAgentHasItsOwnDataUnlessAskedFor) {
+    TempDir directory;
+    for (int agent = 0; agent < 2; ++agent)
+        (void)directory.file(fmt::format("own-{}.svm", agent), small_data(40));
+    const auto train = [&](int ranks, const std::string& run, const Arguments& more) {
+        Arguments arguments{
+            "train", "--rounds", "3", "--batch-size", "5", "--quiet", "--run-directory", run};
+        if (ranks == one_process) arguments.insert(arguments.end(), {"--agents", "2"});
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = run_sotto(directory, ranks, arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        return json_of(directory / (run + "/summary.json")).at("optimality_gap").is_number();
+    };
+    const auto rank_0_sees_derivatives = [&](const std::string& run) {
+        return content_of(directory / (run + "/ledger.json")).find("exact gradients") !=
+               std::string::npos;
+    };
+    EXPECT_FALSE(train(2, "own", {"--data", "own-%r.svm"}));
+    EXPECT_FALSE(rank_0_sees_derivatives("own"));
+    EXPECT_TRUE(train(2, "asked", {"--data", "own-%r.svm", "--optimality-gap", "on"}));
+    EXPECT_TRUE(rank_0_sees_derivatives("asked"));
+    EXPECT_TRUE(train(2, "shared", {"--data", "own-0.svm"}));
+    EXPECT_FALSE(train(2, "off", {"--data", "own-0.svm", "--optimality-gap", "off"}));
+    EXPECT_TRUE(train(one_process, "alone", {"--data", "own-%r.svm"}));
+}
+
 TEST(Memory, AndTimeOfARoundDoNotGrowWithTheNumberOfRounds) {
     const TempDir directory;
     const auto measure = [&](int rounds, int attempt) {

@@ -13,13 +13,14 @@
 #include "loopback_capture.hpp"
 #include "program.hpp"
 #include "sotto/agent/recorded_view.hpp"
+#include "sotto/core/files.hpp"
 
 namespace sotto::test {
 namespace {
 
 constexpr int agents = 3;
 constexpr int rounds = 200;
-/// Messages of 8 kB, and no search for the best loss, which sends second derivatives (d <= 512).
+/// Messages of 8 kB.
 constexpr int features = 1000;
 /// Four values of a message. Coincidences are out of the question, and any 64 bytes of a message
 /// in the capture hold several such windows.
@@ -140,6 +141,15 @@ class WireCapture : public testing::Test {
         EXPECT_GE(needles.count(), 64U);
         return needles;
     }
+    /// The agents' last models, which evaluation collects.
+    [[nodiscard]] Needles models() const {
+        Needles needles(message_window);
+        for (int agent = 0; agent < agents; ++agent)
+            needles.add_windows_of(bytes_of(Eigen::VectorXd(
+                read_npy(directory_ / fmt::format("run/agents/{}/model.npy", agent)).col(0))));
+        EXPECT_GT(needles.count(), std::size_t{agents} * 7900);
+        return needles;
+    }
     [[nodiscard]] std::size_t found(const Needles& needles) const {
         return needles.found_in(capture_->streams());
     }
@@ -156,6 +166,7 @@ TEST_F(WireCapture, HoldsNoMessageAndNoSeedWhenLinksAreEncrypted) {
     run({"--topology", "complete"});
     if (IsSkipped() || HasFatalFailure()) return;
     EXPECT_EQ(found(messages()), 0U);
+    EXPECT_EQ(found(models()), 0U);
     EXPECT_EQ(found(seeds()), 0U);
     // All that was counted was seen, and little else: 1.5 % more was measured, for Open MPI's
     // headers (tens of bytes a message), the models of two evaluations, and the job's start and
@@ -170,6 +181,8 @@ TEST_F(WireCapture, HoldsEveryMessageWhenLinksAreNotEncrypted) {
     if (IsSkipped() || HasFatalFailure()) return;
     const Needles all = messages();
     EXPECT_EQ(found(all), all.count());
+    // Agent 0 collects them, and keeps its own.
+    EXPECT_GT(found(models()), std::size_t{agents - 1} * 7900);
     EXPECT_EQ(found(seeds()), 0U);
 }
 

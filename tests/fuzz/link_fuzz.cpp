@@ -9,8 +9,8 @@ using namespace sotto;
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::restart_randomness();
     static auto secrets = test::pair_secrets(2);
-    LinkCipher sender(secrets[0], 1, 0);
-    const LinkCipher receiver(secrets[1], 0, 0);
+    LinkCipher sender(secrets[0], 1, 0, LinkUse::exchange);
+    const LinkCipher receiver(secrets[1], 0, 0, LinkUse::exchange);
 
     fuzz::Changes changes(data, size);
     const ChunkAddress sent{changes.byte(), changes.byte() % 4, changes.byte() % 4};

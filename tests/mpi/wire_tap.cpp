@@ -1,4 +1,4 @@
-// MPI's profiling interface: the library calls this MPI_Neighbor_alltoall instead of its own.
+// MPI's profiling interface: the library calls these functions instead of its own.
 
 #include "mpi/wire_tap.hpp"
 
@@ -33,5 +33,40 @@ extern "C" int MPI_Neighbor_alltoall(const void* sendbuf,
     if (code == MPI_SUCCESS && tap.on_received)
         tap.on_received({static_cast<std::uint8_t*>(recvbuf), piece * static_cast<std::size_t>(in)},
                         piece);
+    return code;
+}
+
+extern "C" int MPI_Gather(const void* sendbuf,
+                          int sendcount,
+                          MPI_Datatype sendtype,
+                          void* recvbuf,
+                          int recvcount,
+                          MPI_Datatype recvtype,
+                          int root,
+                          MPI_Comm comm) {
+    int size = 0;
+    PMPI_Type_size(sendtype, &size);
+    if (const auto& seen = sotto::test::wire_tap().on_gathered)
+        seen({static_cast<const std::uint8_t*>(sendbuf),
+              static_cast<std::size_t>(sendcount) * static_cast<std::size_t>(size)});
+    return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+extern "C" int MPI_Scatter(const void* sendbuf,
+                           int sendcount,
+                           MPI_Datatype sendtype,
+                           void* recvbuf,
+                           int recvcount,
+                           MPI_Datatype recvtype,
+                           int root,
+                           MPI_Comm comm) {
+    const int code =
+        PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    int size = 0;
+    PMPI_Type_size(recvtype, &size);
+    const auto& seen = sotto::test::wire_tap().on_scattered;
+    if (code == MPI_SUCCESS && seen)
+        seen({static_cast<std::uint8_t*>(recvbuf),
+              static_cast<std::size_t>(recvcount) * static_cast<std::size_t>(size)});
     return code;
 }

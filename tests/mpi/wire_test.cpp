@@ -188,6 +188,48 @@ TEST_F(Wire, ProtectionNeedsTheOwnSecretsAndAConnectedNetwork) {
     EXPECT_THROW(network->protect({}, 0), Error);
 }
 
+TEST_F(Wire, CarriesNoValueOfWhatIsCollectedInClearAndFoldsToTheSameBits) {
+    const int n = test::mpi_session().ranks();
+    const auto inside = make_memory_network(n, 1);
+    for (const bool encrypted : {true, false}) {
+        auto network = make_mpi_network(test::mpi_session());
+        if (encrypted) network = encrypted_network(complete_graph());
+        // The larger is collected in several pieces.
+        for (const Eigen::Index d : {50, 1200000}) {
+            Eigen::MatrixXd all(d, n);
+            for (int u = 0; u < n; ++u) all.col(u) = test::send_to_all(u, 0, d).vectors.front();
+            const Eigen::VectorXd own = all.col(network->process());
+            bool clear = false;
+            wire_tap().on_gathered = [&](std::span<const std::uint8_t> sent) {
+                clear = clear || contains_value(sent, own.head(20));
+            };
+            EXPECT_TRUE(network->sum_over_agents(own) == inside->sum_over_agents(all));
+            EXPECT_TRUE(network->maximum_over_agents(own) == inside->maximum_over_agents(all));
+            // Rank 0 collects, and sends nothing itself.
+            EXPECT_EQ(clear, !encrypted && network->process() != 0);
+        }
+    }
+}
+
+TEST_F(Wire, RefusesACollectedResultThatWasChanged) {
+    const auto network = encrypted_network(complete_graph());
+    const int last = network->agents() - 1;
+    wire_tap().on_scattered = [&](std::span<std::uint8_t> received) {
+        if (network->process() == last) received[3] ^= 1;
+    };
+    std::string what;
+    try {
+        (void)network->sum_over_agents(Eigen::MatrixXd::Ones(4, 1));
+    } catch (const CryptoError& error) {
+        what = error.what();
+    }
+    if (network->process() == last)
+        EXPECT_NE(what.find("from agent 0 to agent " + std::to_string(last)), std::string::npos)
+            << what;
+    else
+        EXPECT_EQ(what, "");
+}
+
 TEST_F(Wire, SumsAreTheSameBitsAsInOneProcessAndSharesSayNothing) {
     for (const auto& [name, graph] : test::graphs_of(test::mpi_session().ranks()))
         for (const Eigen::Index d : {5, 40000})

@@ -71,14 +71,18 @@ struct TrainConfig {
     StepSchedule steps;
     double l2 = 0;
     long evaluate_every = 0;  ///< rounds; 0: fifty times a run
+    /// Whether to compare with the lowest loss possible, which sends exact derivatives of every
+    /// agent's loss to rank 0. Unset: where ranks read the same data, or all agents live in one
+    /// process.
+    std::optional<bool> optimality_gap;
     bool dry_run = false;
     std::optional<std::uint64_t> noise_seed;
     Bootstrap bootstrap = Bootstrap::central;
     std::optional<TrustConfig> trust;  ///< none: peers are unauthenticated
-    bool link_encryption = true;    ///< over MPI; in one process nothing crosses a wire
-    bool secure_sum = false;        ///< agents learn weighted sums of messages only
-    int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)
-    std::vector<int> record_views;  ///< agents whose views are written to the run directory
+    bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire
+    bool secure_sum = false;           ///< agents learn weighted sums of messages only
+    int mask_partners = 16;            ///< on each side, in secure sums (mask_partners() in trust/)
+    std::vector<int> record_views;     ///< agents whose views are written to the run directory
     std::optional<std::string> run_directory;
     int threads = 1;
     std::string resolved_ini;  ///< the options of this run, as a configuration file

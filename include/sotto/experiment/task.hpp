@@ -10,6 +10,8 @@
 namespace sotto {
 
 [[nodiscard]] std::vector<std::string> task_names();
+/// Whether every agent reads a data file of its own (%r), which the others do not see.
+[[nodiscard]] bool one_file_an_agent(const TaskConfig& config);
 
 /// The agents of this process with their data, before their batches are known.
 struct LocalTask {

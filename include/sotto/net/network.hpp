@@ -51,6 +51,9 @@ using ShareSource = std::function<void(std::size_t local_index,
 using SumDelivery = std::function<void(
     std::size_t local_index, Eigen::Index first, std::span<const std::uint64_t> sum)>;
 
+/// How the values of all agents become one; with `maximum` a NaN wins.
+enum class Fold { sum, maximum };
+
 /// What a training needs from the other agents. One process hosts one or more agents; everything
 /// marked COLLECTIVE must be called by all processes in the same order.
 class Network {
@@ -70,9 +73,10 @@ class Network {
     /// Fixes the graph along which `exchange` sends; once, before the first exchange. COLLECTIVE.
     virtual void connect(const Graph& graph) = 0;
 
-    /// Encrypts and authenticates every message of `exchange` and `exchange_sum` from now on
-    /// (LinkCipher). In one process nothing crosses a wire, and nothing changes. After `connect`;
-    /// again for a new key epoch. LOCAL, but all processes between the same two exchanges.
+    /// Encrypts and authenticates from now on (LinkCipher) every message of `exchange` and
+    /// `exchange_sum`, and what `fold_over_agents` collects and returns. In one process nothing
+    /// crosses a wire, and nothing changes. After `connect`; again for a new key epoch. LOCAL, but
+    /// all processes between the same two exchanges.
     /// @param secrets one per local agent, same order.  @throws CryptoError for a neighbour with an
     /// unusable public key.
     virtual void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) = 0;
@@ -100,11 +104,19 @@ class Network {
                               const ShareSource& share,
                               const SumDelivery& deliver) = 0;
 
-    /// Sum over all agents of one vector each, added in ascending agent order (same bits for every
-    /// network). Every process gets the sum. COLLECTIVE; not along the graph and never encrypted:
-    /// set-up, evaluation, and the trusted aggregator only.
+    /// One vector of each agent, combined element by element in ascending agent order (same bits
+    /// for every network). Every process gets the result. COLLECTIVE; not along the graph: process
+    /// 0 sees every agent's vector. Set-up, evaluation, and the trusted aggregator only.
     /// @param local dimension x local agents.
-    [[nodiscard]] virtual Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) = 0;
+    /// @throws CryptoError, when encrypted, for what is not what was sent.
+    [[nodiscard]] virtual Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local,
+                                                           Fold fold) = 0;
+    [[nodiscard]] Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) {
+        return fold_over_agents(local, Fold::sum);
+    }
+    [[nodiscard]] Eigen::VectorXd maximum_over_agents(const Eigen::MatrixXd& local) {
+        return fold_over_agents(local, Fold::maximum);
+    }
 
     /// `bytes` of process 0, on every process. COLLECTIVE.
     [[nodiscard]] virtual std::string broadcast(const std::string& bytes) = 0;

@@ -19,19 +19,25 @@ struct ChunkAddress {
     [[nodiscard]] auto operator<=>(const ChunkAddress&) const = default;
 };
 
-/// Authenticated encryption of the messages between one agent and one neighbour
+/// What a pair's messages are for; each use has keys of its own.
+enum class LinkUse {
+    exchange,   ///< model messages along an edge: round and gossip step as in training
+    collection  ///< agents' vectors to agent 0 and results back: the round counts collections
+};
+
+/// Authenticated encryption of the messages between one agent and one other
 /// (ChaCha20-Poly1305, IETF: 96-bit nonce, 128-bit tag).
 ///
-/// Each direction of each key epoch has a key of its own, KDF(pair secret, "sottolnk", 2 epoch +
-/// direction) with direction 0 from the lower agent to the higher; the nonce is (round, step,
-/// chunk). A message that was changed, belongs to another round, step or chunk, comes from another
-/// edge, or is sent back to its sender has the wrong tag and does not open. Nothing is allocated.
-/// Cost: about 1 ns a byte for either end.
+/// Each direction of each key epoch has a key of its own, KDF(pair secret, "sottolnk" or
+/// "sottocol", 2 epoch + direction) with direction 0 from the lower agent to the higher; the nonce
+/// is (round, step, chunk). A message that was changed, belongs to another round, step or chunk,
+/// comes from another edge, or is sent back to its sender has the wrong tag and does not open.
+/// Nothing is allocated. Cost: about 1 ns a byte for either end.
 class LinkCipher {
   public:
     static constexpr std::size_t tag_size = 16;
 
-    LinkCipher(PairSecrets& secrets, int peer, std::uint32_t key_epoch);
+    LinkCipher(PairSecrets& secrets, int peer, std::uint32_t key_epoch, LinkUse use);
 
     /// Encrypts a piece for the peer. @param message may be the beginning of `sealed`.
     /// @param sealed message.size() + tag_size bytes.
@@ -52,6 +58,7 @@ class LinkCipher {
   private:
     int agent_;
     int peer_;
+    LinkUse use_;
     SecretKey outgoing_;
     SecretKey incoming_;
     ChunkAddress last_sealed_{-1, 0, 0};

@@ -47,7 +47,7 @@ std::string why_not_opened(const LinkCipher& cipher,
 class LinkCipherTest : public testing::Test {
   protected:
     LinkCipher link(int from, int to, std::uint32_t epoch = 0) {
-        return {secrets_[static_cast<std::size_t>(from)], to, epoch};
+        return {secrets_[static_cast<std::size_t>(from)], to, epoch, LinkUse::exchange};
     }
     std::vector<PairSecrets> secrets_ = test::pair_secrets(8);
 };
@@ -107,7 +107,11 @@ TEST_F(LinkCipherTest, RefusesAMessageOfAnotherRoundStepChunkEdgeEpochOrRun) {
     EXPECT_NE(why_not_opened(low, address, sealed), "it opened");
     EXPECT_NE(why_not_opened(link(7, 3, 1), address, sealed), "it opened");
     auto other_run = test::pair_secrets(8, 2);
-    EXPECT_NE(why_not_opened(LinkCipher(other_run[7], 3, 0), address, sealed), "it opened");
+    EXPECT_NE(why_not_opened(LinkCipher(other_run[7], 3, 0, LinkUse::exchange), address, sealed),
+              "it opened");
+    // Sent along the edge, not for evaluation.
+    EXPECT_NE(why_not_opened(LinkCipher(secrets_[7], 3, 0, LinkUse::collection), address, sealed),
+              "it opened");
 }
 
 TEST_F(LinkCipherTest, GivesTheSameMessageAnotherCiphertextOnEveryEdgeRoundStepChunkAndEpoch) {
