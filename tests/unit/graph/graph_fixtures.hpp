@@ -61,26 +61,4 @@ class TemporaryFile {
     std::string path_;
 };
 
-/// What the call throws: its message, or a failure of the test.
-template <class Expected, class Call>
-std::string message_of(Call&& call) {
-    try {
-        call();
-    } catch (const Expected& error) {
-        const std::string message = error.what();
-        EXPECT_EQ(message.find('\n'), std::string::npos) << "one line: " << message;
-        return message;
-    } catch (const std::exception& error) {
-        ADD_FAILURE() << "another kind of error: " << error.what();
-        return {};
-    }
-    ADD_FAILURE() << "no error";
-    return {};
-}
-
-inline ::testing::AssertionResult contains(const std::string& text, const std::string& part) {
-    if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << "\"" << part << "\" is not in \"" << text << "\"";
-}
-
 }  // namespace sotto::test
