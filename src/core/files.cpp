@@ -163,7 +163,8 @@ Eigen::MatrixXd read_npy(const std::filesystem::path& path) {
             fmt::format("{} x {} values announced, {} bytes found", rows, columns, data_size));
     Eigen::MatrixXd matrix(rows, columns);
     if (data_size > 0) std::memcpy(matrix.data(), content.data() + 10 + header_size, data_size);
-    if (!fortran_order && columns > 1) {
+    // Nothing to reorder in an empty one, whose other dimension may be anything.
+    if (!fortran_order && columns > 1 && data_size > 0) {
         const Eigen::Map<
             const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>
             in_c_order(matrix.data(), rows, columns);
