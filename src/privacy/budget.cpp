@@ -15,9 +15,11 @@ namespace {
 
 constexpr NameTable<Calibration, 3> calibrations{
     {{{Calibration::exact, "exact"}, {Calibration::rdp, "rdp"}, {Calibration::paper, "paper"}}}};
-constexpr NameTable<Adjacency, 3> adjacencies{{{{Adjacency::agent, "agent"},
-                                                {Adjacency::record, "record"},
-                                                {Adjacency::record_zero_out, "record-zero-out"}}}};
+constexpr NameTable<Adjacency, 4> adjacencies{
+    {{{Adjacency::agent, "agent"},
+      {Adjacency::record, "record"},
+      {Adjacency::record_zero_out, "record-zero-out"},
+      {Adjacency::record_add_remove, "record-add-remove"}}}};
 
 /// C_time as a dense lower-triangular matrix of its leading `rounds` rounds.
 Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds) {
