@@ -8,6 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/privacy/gdp.hpp"
+#include "unknown_noise.hpp"
 
 namespace sotto {
 
@@ -20,22 +21,6 @@ constexpr NameTable<Adjacency, 4> adjacencies{
       {Adjacency::record, "record"},
       {Adjacency::record_zero_out, "record-zero-out"},
       {Adjacency::record_add_remove, "record-add-remove"}}}};
-
-/// C_time as a dense lower-triangular matrix of its leading `rounds` rounds.
-Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds) {
-    if (factor.lower.rows() < rounds)
-        throw PrivacyError(
-            fmt::format("the plan's temporal factor covers {} rounds, the run has {}",
-                        factor.lower.rows(),
-                        rounds));
-    if (factor.kind == TemporalFactor::Kind::dense)
-        return factor.lower.topLeftCorner(rounds, rounds);
-    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(rounds, rounds);
-    for (Eigen::Index t = 0; t < rounds; ++t)
-        for (Eigen::Index b = 0; b < std::min<Eigen::Index>(factor.lower.cols(), t + 1); ++b)
-            dense(t, t - b) = factor.lower(t, b);
-    return dense;
-}
 
 }  // namespace
 

@@ -1,0 +1,121 @@
+#include "dense_temporal.hpp"
+
+#include <fmt/format.h>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+constexpr long most_observed_values = 12000;
+constexpr double rounding = 1e-13;
+
+/// Observations of all rounds, one below the other, when `input(round)` times the columns of
+/// `state_input(step)` and `observed_input(step)` enter every round from `start` on.
+template <class Factor, class StateInput, class ObservedInput>
+MatrixXd played(const ObservationModel& model,
+                long start,
+                Index columns,
+                Factor&& factor,
+                StateInput&& state_input,
+                ObservedInput&& observed_input) {
+    MatrixXd all = MatrixXd::Zero(observed_values(model), columns);
+    Index row = 0;
+    MatrixXd state;
+    for (long time = 0; time < model.rounds * model.gossip_steps; ++time) {
+        const LinearStep& step = model.at(time);
+        const long round = time / model.gossip_steps;
+        if (round >= start) {
+            if (time == start * model.gossip_steps)
+                state = MatrixXd::Zero(step.transition.cols(), columns);
+            MatrixXd seen = step.observation * state;
+            MatrixXd next = step.transition * state;
+            const double weight = time % model.gossip_steps == 0 ? factor(round) : 0.0;
+            if (weight != 0) {
+                seen += weight * observed_input(step);
+                next += weight * state_input(step);
+            }
+            all.middleRows(row, seen.rows()) = seen;
+            state = std::move(next);
+        }
+        row += step.observation.rows();
+    }
+    return all;
+}
+
+}  // namespace
+
+long observed_values(const ObservationModel& model) {
+    long sum = 0;
+    for (const int step : model.step_at)
+        sum += model.steps[static_cast<std::size_t>(step)].observation.rows();
+    return sum;
+}
+
+std::vector<TargetGram> dense_temporal_grams(const ObservationModel& model,
+                                             const MatrixXd& inverse,
+                                             std::span<const int> targets) {
+    const long values = observed_values(model);
+    if (values > most_observed_values)
+        throw ConfigError(
+            fmt::format("temporal factor: neither it nor its inverse is banded, and the observer "
+                        "sees {} values; "
+                        "at most {} can be accounted for (use fewer rounds or a banded factor)",
+                        values,
+                        most_observed_values));
+    MatrixXd half(model.source_factor);
+    if (half.cols() > half.rows()) {
+        const SymmetricEigen eigen = symmetric_eigen(half * half.transpose());
+        half = eigen.vectors * eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal();
+    }
+    MatrixXd covariance = MatrixXd::Zero(values, values);
+    for (long source = 0; source < model.rounds && half.cols() > 0; ++source) {
+        const MatrixXd response = played(
+            model,
+            source,
+            half.cols(),
+            [&](long round) {
+                return inverse(round, source) * model.noise_scale[static_cast<std::size_t>(round)];
+            },
+            [&](const LinearStep& step) -> MatrixXd { return step.state_source * half; },
+            [&](const LinearStep& step) -> MatrixXd { return step.observed_source * half; });
+        add_gram(response.transpose(), covariance);
+    }
+    covariance.triangularView<Eigen::StrictlyUpper>() = covariance.transpose();
+    const Whitening whitening =
+        whiten(covariance, values > 0 ? rounding * covariance.diagonal().maxCoeff() : 0.0);
+
+    std::vector<TargetGram> result(targets.size());
+    const Eigen::Map<const Eigen::VectorXd> scale(model.input_scale.data(), model.rounds);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        const int target = targets[i];
+        MatrixXd inputs(values, model.rounds);
+        for (long start = 0; start < model.rounds; ++start)
+            inputs.col(start) = played(
+                model,
+                start,
+                1,
+                [&](long round) { return round == start ? 1.0 : 0.0; },
+                [&](const LinearStep& step) -> MatrixXd {
+                    return MatrixXd(step.state_input.col(target));
+                },
+                [&](const LinearStep& step) -> MatrixXd {
+                    return MatrixXd(step.observed_input.col(target));
+                });
+        if (whitening.blind.rows() > 0 &&
+            (whitening.blind * inputs).colwise().norm().maxCoeff() > seen_without_noise) {
+            result[i].infinite = true;
+            continue;
+        }
+        const MatrixXd white = whitening.rows * inputs;
+        result[i].gram = scale.asDiagonal() * (white.transpose() * white) * scale.asDiagonal();
+    }
+    return result;
+}
+
+}  // namespace sotto

@@ -1,0 +1,53 @@
+#include <algorithm>
+#include <cmath>
+
+#include "observation_model.hpp"
+#include "unknown_noise.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// Number of subdiagonals that hold more than rounding.
+int lower_bandwidth(const Eigen::MatrixXd& lower) {
+    const double negligible = 1e-14 * lower.cwiseAbs().maxCoeff();
+    Eigen::Index band = 0;
+    for (Eigen::Index s = 0; s < lower.cols(); ++s)
+        for (Eigen::Index t = lower.rows() - 1; t > s + band; --t)
+            if (std::abs(lower(t, s)) > negligible) {
+                band = t - s;
+                break;
+            }
+    return static_cast<int>(band);
+}
+
+}  // namespace
+
+LaggedNoise lagged_noise(const TemporalFactor& factor, long rounds, int most_lags) {
+    LaggedNoise noise;
+    if (factor.kind == TemporalFactor::Kind::identity) {
+        noise.fresh = Eigen::VectorXd::Ones(rounds);
+        noise.past.resize(rounds, 0);
+        return noise;
+    }
+    const Eigen::MatrixXd lower = dense_factor(factor, rounds);
+    const Eigen::MatrixXd inverse =
+        lower.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(rounds, rounds));
+    const int band = lower_bandwidth(lower);
+    const int inverse_band = lower_bandwidth(inverse);
+    noise.remembers_noise = band < inverse_band;
+    noise.lags = std::min(band, inverse_band);
+    if (noise.lags > most_lags) {
+        noise.lags = -1;
+        return noise;
+    }
+    noise.fresh = inverse.diagonal();
+    noise.past = Eigen::MatrixXd::Zero(rounds, noise.lags);
+    for (Eigen::Index t = 0; t < rounds; ++t)
+        for (Eigen::Index j = 1; j <= std::min<Eigen::Index>(noise.lags, t); ++j)
+            noise.past(t, j - 1) =
+                noise.remembers_noise ? -lower(t, t - j) / lower(t, t) : inverse(t, t - j);
+    return noise;
+}
+
+}  // namespace sotto
