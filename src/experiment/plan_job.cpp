@@ -143,6 +143,11 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
                                       int agents,
                                       const std::vector<Eigen::Index>& records) {
     std::vector<Exposure> exposures;
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    std::optional<double> correlated;
+    if (mechanism.temporal != nullptr && !config.plan_file)
+        correlated = temporal_sensitivity_squared(
+            mechanism.temporal(config.rounds), config.participation, config.rounds);
     for (int u = 0; u < agents; ++u)
         exposures.push_back(
             agent_exposure(config.adjacency,
@@ -151,7 +156,17 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
                            config.rounds,
                            records.empty() ? 0 : records[static_cast<std::size_t>(u)],
                            config.batch_size));
+    if (correlated)
+        for (auto& exposure : exposures) exposure.temporal_sensitivity = *correlated;
     return exposures;
+}
+
+void count_temporal_factor(const NoisePlan& plan,
+                           const PlanConfig& config,
+                           std::vector<Exposure>& exposures) {
+    const double squared =
+        temporal_sensitivity_squared(plan.temporal, config.participation, config.rounds);
+    for (auto& exposure : exposures) exposure.temporal_sensitivity = squared;
 }
 
 int coalition_size_of(const PlanConfig& config, int agents, const NoisePlan* plan) {
@@ -183,6 +198,8 @@ PlannedNoise plan_noise(const PlanConfig& config,
     input.mixing = &topography.mixing;
     input.utility = config.utility;
     input.rounds = config.rounds;
+    input.gossip_steps = config.gossip_steps;
+    input.participation = config.participation;
     input.variance_cap = config.variance_cap;
     input.common_variance = config.common_variance;
     PlannedNoise planned;
@@ -222,10 +239,14 @@ PlannedNoise plan_noise(const PlanConfig& config,
         const MixingMatrix mixing = plan.aggregation == Aggregation::trusted_mean
                                         ? MixingMatrix::average(plan.agents)
                                         : topography.mixing;
-        planned.design.objective = utility_matrix(mixing, config.utility, config.rounds)
-                                       .cwiseProduct(spatial_covariance(plan))
-                                       .sum() *
-                                   planned.kappa.minCoeff();
+        // Of independent rounds only: noise that cancels over rounds would need its own utility.
+        planned.design.objective =
+            plan.temporal.kind != TemporalFactor::Kind::identity
+                ? std::nan("")
+                : utility_matrix(mixing, config.utility, config.rounds, config.gossip_steps)
+                          .cwiseProduct(spatial_covariance(plan))
+                          .sum() *
+                      planned.kappa.minCoeff();
         planned.design.lower_bound = std::nan("");
     } else {
         planned.design = mechanism.design(input);
@@ -258,9 +279,10 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["adjacency"] = name_of(config.adjacency);
     json["participation"] = name_of(config.participation);
     json["rounds"] = config.rounds;
+    json["gossip_steps"] = config.gossip_steps;
     json["kappa"] = planned.kappa.size() > 0 ? number(planned.kappa.minCoeff()) : Json();
     json["mu"] = number(mu);
-    json["objective"] = planned.design.objective;
+    json["objective"] = number(planned.design.objective);
     json["lower_bound"] = number(planned.design.lower_bound);
     json["relative_gap"] = number(planned.design.relative_gap());
     json["capped"] = planned.design.capped;
@@ -315,14 +337,16 @@ std::string plan_report_text(const PlannedNoise& planned,
         const Eigen::VectorXd variances = spatial_covariance(plan).diagonal();
         text += fmt::format(
             "budget     epsilon {:.6g} at delta {:g}, {} calibration: mu {:.6g}; adjacency {}, "
-            "participation {}, {} rounds\n",
+            "participation {}, {} rounds{}\n",
             budgets.front().epsilon,
             budgets.front().delta,
             name_of(budgets.front().calibration),
             largest_mu(guaranteed),
             name_of(config.adjacency),
             name_of(config.participation),
-            config.rounds);
+            config.rounds,
+            config.gossip_steps > 1 ? fmt::format(" of {} gossip steps", config.gossip_steps)
+                                    : std::string());
         text += fmt::format(
             "noise      std {:.4g} to {:.4g} a coordinate on gradients clipped to {:g}; {} "
             "stream{} an agent at most\n",
@@ -332,16 +356,19 @@ std::string plan_report_text(const PlannedNoise& planned,
             config.clip_norm,
             plan.streams_per_agent(),
             plan.streams_per_agent() == 1 ? "" : "s");
-        text += fmt::format(
-            "survives   {:.6g} (utility {}, at kappa 1); ldp {:.6g}, trusted aggregator {:.6g}\n",
-            design.objective,
-            name_of(config.utility),
-            planned.ldp_objective,
-            planned.cdp_objective);
-        text += fmt::format(
-            "           {:.3g} times less than ldp, {:.3g} times the trusted aggregator's\n",
-            planned.ldp_objective / design.objective,
-            design.objective / planned.cdp_objective);
+        if (std::isfinite(design.objective))
+            text += fmt::format(
+                "survives   {:.6g} (utility {}, at kappa 1); ldp {:.6g}, trusted aggregator "
+                "{:.6g}\n",
+                design.objective,
+                name_of(config.utility),
+                planned.ldp_objective,
+                planned.cdp_objective);
+        if (std::isfinite(design.objective))
+            text += fmt::format(
+                "           {:.3g} times less than ldp, {:.3g} times the trusted aggregator's\n",
+                planned.ldp_objective / design.objective,
+                design.objective / planned.cdp_objective);
         if (std::isfinite(design.lower_bound))
             text += fmt::format("optimal    certified to {:.2g} relative{}\n",
                                 std::max(0.0, design.relative_gap()),

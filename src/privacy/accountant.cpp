@@ -22,7 +22,6 @@ void require_supported(const NoisePlan& plan) {
     };
     if (!plan.same_message_to_all()) refuse("depends on the receiver");
     if (plan.entry != NoiseEntry::gradient) refuse("is added to the message");
-    if (plan.temporal.kind != TemporalFactor::Kind::identity) refuse("is correlated over rounds");
     for (const auto& stream : plan.streams)
         if (stream.distribution != StreamDistribution::gaussian) refuse("is not Gaussian");
 }

@@ -16,9 +16,11 @@ namespace {
 
 constexpr NameTable<Calibration, 3> calibrations{
     {{{Calibration::exact, "exact"}, {Calibration::rdp, "rdp"}, {Calibration::paper, "paper"}}}};
-constexpr NameTable<Adjacency, 3> adjacencies{{{{Adjacency::agent, "agent"},
-                                                {Adjacency::record, "record"},
-                                                {Adjacency::record_zero_out, "record-zero-out"}}}};
+constexpr NameTable<Adjacency, 4> adjacencies{
+    {{{Adjacency::agent, "agent"},
+      {Adjacency::record, "record"},
+      {Adjacency::record_zero_out, "record-zero-out"},
+      {Adjacency::record_add_remove, "record-add-remove"}}}};
 
 }  // namespace
 

@@ -23,10 +23,17 @@ struct BuiltTopography {
 /// one epsilon a line in agent order; # comments). @throws ConfigError, DataError.
 [[nodiscard]] std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents);
 
-/// One exposure per agent. @param records N_u of every agent, or empty if there are no data yet.
+/// One exposure per agent, counting the temporal factor of the mechanism (but not that of a plan
+/// file: count_temporal_factor). @param records N_u of every agent, or empty if there are no data
+/// yet.
 [[nodiscard]] std::vector<Exposure> build_exposures(const PlanConfig& config,
                                                     int agents,
                                                     const std::vector<Eigen::Index>& records);
+
+/// Makes exposures count the temporal factor of this plan.
+void count_temporal_factor(const NoisePlan& plan,
+                           const PlanConfig& config,
+                           std::vector<Exposure>& exposures);
 
 /// How many colluding agents a run must withstand: as configured, or what the mechanism is made for
 /// (never more than the other agents), or, with a plan file, what that plan says.

@@ -8,6 +8,7 @@
 #include "sotto/graph/mixing.hpp"
 #include "sotto/noise/utility.hpp"
 #include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/budget.hpp"
 
 namespace sotto {
 
@@ -18,9 +19,10 @@ struct DesignInput {
     Utility utility;
     long rounds = 1;
     int gossip_steps = 1;
-    Eigen::VectorXd kappa;      ///< largest allowed [R^-1]_uu of every agent; see precision_limit
-    double variance_cap = 1e4;  ///< R_uu <= variance_cap / kappa_u
-    int coalition_size = 0;     ///< q: every coalition of q agents is kept within kappa too
+    Participation participation;  ///< only mechanisms with a temporal factor depend on it
+    Eigen::VectorXd kappa;        ///< largest allowed [R^-1]_uu of every agent; see precision_limit
+    double variance_cap = 1e4;    ///< R_uu <= variance_cap / kappa_u
+    int coalition_size = 0;       ///< q: every coalition of q agents is kept within kappa too
     bool common_variance = false;        ///< one private variance for all (pairs, corn-hbc)
     std::vector<SeedGroup> seed_groups;  ///< who may share a seed (pairs, corn-hbc)
 };
@@ -49,6 +51,11 @@ struct Mechanism {
     int default_coalition_size = 0;
     bool seed_groups = false;  ///< uses DesignInput::seed_groups
     Design (*design)(const DesignInput&) = nullptr;
+    /// C_time of a run of so many rounds, which kappa must count (precision_limit); null: rounds
+    /// are independent.
+    TemporalFactor (*temporal)(long rounds) = nullptr;
+    /// False where the utility only rates the plan and does not shape it.
+    bool uses_utility = true;
 };
 
 [[nodiscard]] std::span<const Mechanism> mechanisms();
@@ -64,6 +71,12 @@ struct Mechanism {
 [[nodiscard]] Design design_corn(const DesignInput& input);
 [[nodiscard]] Design design_pairs(const DesignInput& input);
 [[nodiscard]] Design design_corn_hbc(const DesignInput& input);
+[[nodiscard]] Design design_muffliato(const DesignInput& input);
+[[nodiscard]] Design design_anti_pgd(const DesignInput& input);
+
+/// C_time of anti-pgd: ones on and below the diagonal, so that the noise of round t is
+/// z_t - z_{t-1}. Dense. @throws ConfigError above 2000 rounds.
+[[nodiscard]] TemporalFactor prefix_sum_factor(long rounds);
 
 /// Shared by the design files: kappa in units of its smallest value, and that value.
 struct RelativeLimits {

@@ -264,7 +264,12 @@ TEST(PlanNoise, ReadsBackThePlanItWrote) {
         EXPECT_EQ(read.planned.design.plan.hash(), solved.planned.design.plan.hash());
         EXPECT_EQ(read.planned.design.plan.mechanism, mechanism.name);
         EXPECT_FALSE(read.planned.solved);
-        if (mechanism.needs_budget) {
+        if (mechanism.temporal != nullptr) {
+            EXPECT_TRUE(std::isnan(read.planned.design.objective)) << mechanism.name;
+            auto exposures = read.exposures;
+            count_temporal_factor(read.planned.design.plan, config, exposures);
+            EXPECT_EQ(exposures[0].temporal_sensitivity, solved.exposures[0].temporal_sensitivity);
+        } else if (mechanism.needs_budget) {
             EXPECT_NEAR(read.planned.design.objective,
                         solved.planned.design.objective,
                         1e-6 * solved.planned.design.objective)

@@ -75,6 +75,7 @@ std::vector<std::vector<std::string>> read_metrics(const std::filesystem::path& 
 TEST(RunTraining, LeavesEveryFileOfARun) {
     const TemporaryFolder folder;
     for (const auto& mechanism : mechanisms()) {
+        if (mechanism.temporal != nullptr) continue;  // refused
         constexpr int agents = 5;
         TrainConfig config = logistic_config(folder, agents, mechanism.name, 40);
         config.run_directory = folder.path(mechanism.name);
@@ -336,6 +337,19 @@ TEST(RunTraining, RefusesWhatItCannotAccountFor) {
     expect_contains(message_of<ConfigError>(
                         [&] { (void)run_training(config, *three, watcher, [] { return false; }); }),
                     "agents");
+}
+
+TEST(RunTraining, RefusesNoiseAndMixingThatItCannotRunYet) {
+    const TemporaryFolder folder;
+    Watcher watcher;
+    TrainConfig config = quadratic_config(4, "anti-pgd", 10);
+    config.run_directory = folder.path("anti-pgd");
+    const auto run = [&] { (void)train(config, watcher, [] { return false; }); };
+    expect_contains(message_of<PrivacyError>(run), "correlated over rounds");
+    config.plan.mechanism = "muffliato";
+    config.plan.gossip_steps = 2;
+    expect_contains(message_of<ConfigError>(run), "gossip-steps: 2");
+    EXPECT_FALSE(std::filesystem::exists(*config.run_directory));
 }
 
 TEST(RunTraining, EstimatesWithoutLeavingAnything) {

@@ -114,7 +114,8 @@ TEST(Mechanisms, ChooseTheCoarsestGridThatTheConditionalNoiseAllows) {
 
 TEST(Mechanisms, StateTheObjectiveOfTheNoiseThatTheirPlanInjects) {
     for_each_design([](const Mechanism& mechanism, const DesignInput& input, const Design& design) {
-        if (mechanism.name == "cdp") return;  // its noise enters the mean only
+        if (mechanism.name == "cdp") return;        // its noise enters the mean only
+        if (mechanism.temporal != nullptr) return;  // rounds are correlated
         const Eigen::MatrixXd utility =
             utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip_steps);
         const double injected = cost(utility, spatial_covariance(design.plan));
@@ -196,7 +197,8 @@ TEST(FindMechanism, KnowsEveryNameAndSuggestsTheNearest) {
         EXPECT_EQ(find_mechanism("mechanism", name).name, name);
     EXPECT_EQ(
         mechanism_names(),
-        (std::vector<std::string>{"none", "ldp", "cdp", "decor", "corn", "corn-hbc", "pairs"}));
+        (std::vector<std::string>{
+            "none", "ldp", "cdp", "decor", "corn", "corn-hbc", "pairs", "muffliato", "anti-pgd"}));
     const std::string message =
         message_of<ConfigError>([] { (void)find_mechanism("mechanism", "cron"); });
     EXPECT_TRUE(contains(message, "mechanism"));
@@ -219,6 +221,72 @@ TEST(Ldp, GivesEveryAgentItsOwnVariance) {
                         .isApprox(kappa.cwiseInverse().asDiagonal().toDenseMatrix(), 1e-12));
         EXPECT_EQ(design.plan.streams_per_agent(), 1);
     }
+}
+
+TEST(Muffliato, IsLdpWithOneGossipStepAndMixesMoreWithSeveral) {
+    for (const auto& setting : settings({6})) {
+        const Eigen::VectorXd kappa = random_kappa(6, seed);
+        DesignInput input = setting.input(10, kappa);
+        const Design once = design_muffliato(input);
+        EXPECT_TRUE(spatial_covariance(once.plan) == spatial_covariance(design_ldp(input).plan));
+        EXPECT_EQ(once.objective, design_ldp(input).objective);
+        input.gossip_steps = 3;
+        const Design thrice = design_muffliato(input);
+        EXPECT_TRUE(spatial_covariance(thrice.plan) == spatial_covariance(once.plan));
+        if (setting.named.name.starts_with("complete"))
+            EXPECT_NEAR(thrice.objective, once.objective, 1e-9 * once.objective);
+        else
+            EXPECT_LT(thrice.objective, once.objective) << setting.named.name;
+    }
+}
+
+/// Noise of all models of all rounds, round by round: sum_t ||sum_s W^(t-s+1) (C^-1)_s.||^2.
+double direct_trajectory(const MixingMatrix& mixing, const TemporalFactor& factor, long rounds) {
+    const Eigen::MatrixXd w = mixing.dense();
+    const Eigen::MatrixXd inverse = factor.lower.inverse();
+    const Eigen::Index n = w.rows();
+    Eigen::MatrixXd state = Eigen::MatrixXd::Zero(n, n * rounds);  // by (z of round s, agent)
+    double sum = 0;
+    for (Eigen::Index t = 0; t < rounds; ++t) {
+        for (Eigen::Index s = 0; s <= t; ++s)
+            state.middleCols(s * n, n) += inverse(t, s) * Eigen::MatrixXd::Identity(n, n);
+        state = (w * state).eval();
+        sum += state.squaredNorm();
+    }
+    return sum;
+}
+
+TEST(AntiPgd, StatesTheObjectiveOfNoiseThatIsCorrelatedOverRounds) {
+    for (const auto rule : {MixingRule::metropolis, MixingRule::row_stochastic})
+        for (const long cycle : {1L, 3L}) {
+            const Graph graph = make_graph(Topology::star, 5);
+            const MixingMatrix mixing = MixingMatrix::from_rule(graph, rule);
+            DesignInput input;
+            input.graph = &graph;
+            input.mixing = &mixing;
+            input.utility = {Utility::Kind::trajectory, 0};
+            input.rounds = 7;
+            input.participation = {cycle};
+            input.kappa = Eigen::VectorXd::Constant(5, 0.25);
+            const Design design = design_anti_pgd(input);
+            const TemporalFactor& factor = design.plan.temporal;
+            const double sensitivity = temporal_sensitivity_squared(factor, {cycle}, 7);
+            const double participations = temporal_sensitivity_squared({}, {cycle}, 7);
+            EXPECT_TRUE(
+                relatively_near(design.objective,
+                                direct_trajectory(mixing, factor, 7) * sensitivity / participations,
+                                1e-10));
+            EXPECT_TRUE(spatial_covariance(design.plan)
+                            .isApprox(4 * Eigen::MatrixXd::Identity(5, 5), 1e-12));
+        }
+}
+
+TEST(AntiPgd, AddsDifferencesOfConsecutiveNormalsAndRefusesLongRuns) {
+    const Eigen::MatrixXd inverse = prefix_sum_factor(4).lower.inverse();
+    Eigen::MatrixXd expected = Eigen::MatrixXd::Identity(4, 4);
+    expected.diagonal(-1).setConstant(-1);
+    EXPECT_TRUE(inverse.isApprox(expected, 1e-15));
+    EXPECT_TRUE(contains(message_of<ConfigError>([] { (void)prefix_sum_factor(2001); }), "2001"));
 }
 
 TEST(Cdp, HasTheObjectiveHorizonOverAgents) {
