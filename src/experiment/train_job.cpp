@@ -426,20 +426,16 @@ TrainResult run_training(const TrainConfig& config,
     if (config.secure_sum) trainer.use_secure_sums(std::move(sums));
     if (recorder) trainer.observe(&*recorder);
     try {
-<<<<<<< HEAD
         TrainingLoop(config,
                      network,
                      observer,
                      stop_requested,
                      trainer,
                      ledger,
+                     *views,
                      *directory,
                      result,
                      optimality_gap)
-=======
-        TrainingLoop(
-            config, network, observer, stop_requested, trainer, ledger, *views, *directory, result)
->>>>>>> b5
             .run();
         if (recorder) recorder->finish();
         for (Eigen::Index a = 0; a < trainer.models().cols(); ++a)

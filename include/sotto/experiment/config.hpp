@@ -83,10 +83,7 @@ struct TrainConfig {
     bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire
     bool secure_sum = false;           ///< agents learn weighted sums of messages only
     int mask_partners = 16;            ///< on each side, in secure sums (mask_partners() in trust/)
-<<<<<<< HEAD
-=======
     std::string views;                 ///< additional views of the ledger, separated by ';'
->>>>>>> b5
     std::vector<int> record_views;     ///< agents whose views are written to the run directory
     std::optional<std::string> run_directory;
     int threads = 1;
