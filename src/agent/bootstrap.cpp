@@ -174,11 +174,6 @@ void verify_agreement(Network& network,
             throw ConfigError(fmt::format("plan: made for {} agents, the graph has {}",
                                           plan.agents,
                                           topography.graph.agents()));
-        if (plan.temporal.kind != TemporalFactor::Kind::identity)
-            throw PrivacyError(fmt::format(
-                "the plan ({}) has noise that is correlated over rounds, which training cannot add "
-                "yet (sotto plan and sotto account can judge it); choose another mechanism",
-                plan.mechanism));
         if (plan.noiseless()) {
             for (const int agent : network.local_agents())
                 if (!(budgets[static_cast<std::size_t>(agent)].mu == 0))

@@ -250,11 +250,12 @@ void Trainer::mix_sums(long round) {
 std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    std::int64_t local_agents,
                                    std::int64_t received_messages,
-                                   std::int64_t streams) {
+                                   std::int64_t streams,
+                                   std::int64_t noise_lags) {
     constexpr std::int64_t vectors_per_agent = 4;  // model, gradient, noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *
                (vectors_per_agent * local_agents + received_messages) +
-           NoiseSource::scratch_bytes(streams, dimension);
+           NoiseSource::scratch_bytes(streams, dimension, local_agents, noise_lags);
 }
 
 }  // namespace sotto

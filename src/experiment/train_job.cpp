@@ -125,7 +125,7 @@ RunEstimate estimate_run(const TrainConfig& config,
     if (network.processes() > 1)
         for (const auto& agent : agents) received += topography.graph.degree(agent.id);
     estimate.memory_mib = network.maximum(static_cast<double>(Trainer::memory_bytes(
-                              initial.size(), count, received, noise.streams()))) /
+                              initial.size(), count, received, noise.streams(), noise.lags()))) /
                           (1024.0 * 1024.0);
     return estimate;
 }

@@ -7,8 +7,8 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/gdp.hpp"
-#include "unknown_noise.hpp"
 
 namespace sotto {
 

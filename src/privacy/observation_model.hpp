@@ -4,6 +4,7 @@
 #include <Eigen/Sparse>
 #include <vector>
 
+#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/view.hpp"
 
 namespace sotto {
@@ -31,16 +32,6 @@ struct LinearStep {
     Eigen::VectorXd alone;
 };
 
-/// How the noise v(t) of a round follows from fresh noise q(t) and `lags` past values h_1, h_2,
-/// ...: v(t) = fresh q(t) + sum_j past_j h_j; the next h_1 is v(t) or q(t).
-struct LaggedNoise {
-    int lags = 0;
-    bool independent_rounds = true;  ///< false: lags 0 stands for a factor treated elsewhere
-    bool remembers_noise = false;  ///< h_1 is v(t) (banded C_time); otherwise q(t) (banded inverse)
-    Eigen::VectorXd fresh;         ///< one a round
-    Eigen::MatrixXd past;          ///< rounds x lags
-};
-
 /// Every gossip step of every round of a view. Equal steps are stored once.
 struct ObservationModel {
     std::vector<LinearStep> steps;
@@ -63,9 +54,5 @@ struct ObservationModel {
 [[nodiscard]] ObservationModel make_observation_model(const MessageProcess& process,
                                                       const View& view,
                                                       const LaggedNoise& noise);
-
-/// The shorter of the two ways to write the temporal factor with few lags; `lags` is -1 where
-/// neither is shorter than `most_lags`.
-[[nodiscard]] LaggedNoise lagged_noise(const TemporalFactor& factor, long rounds, int most_lags);
 
 }  // namespace sotto

@@ -113,19 +113,4 @@ Eigen::VectorXd unknown_precision(const NoisePlan& plan, std::span<const int> co
     return precision;
 }
 
-Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds) {
-    if (factor.lower.rows() < rounds)
-        throw PrivacyError(
-            fmt::format("the plan's temporal factor covers {} rounds, the run has {}",
-                        factor.lower.rows(),
-                        rounds));
-    if (factor.kind == TemporalFactor::Kind::dense)
-        return factor.lower.topLeftCorner(rounds, rounds);
-    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(rounds, rounds);
-    for (Eigen::Index t = 0; t < rounds; ++t)
-        for (Eigen::Index b = 0; b < std::min<Eigen::Index>(factor.lower.cols(), t + 1); ++b)
-            dense(t, t - b) = factor.lower(t, b);
-    return dense;
-}
-
 }  // namespace sotto

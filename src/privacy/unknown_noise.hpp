@@ -26,8 +26,4 @@ namespace sotto {
 [[nodiscard]] Eigen::VectorXd unknown_precision(const NoisePlan& plan,
                                                 std::span<const int> coalition);
 
-/// C_time as a dense lower-triangular matrix of its leading `rounds` rounds.
-/// @throws PrivacyError if it covers fewer.
-[[nodiscard]] Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds);
-
 }  // namespace sotto

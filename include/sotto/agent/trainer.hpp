@@ -124,11 +124,13 @@ class Trainer {
     /// @param sums one per local agent, same order.
     void use_secure_sums(std::vector<SecureSum> sums);
 
-    /// Bytes of the vectors one process keeps for this many local agents and neighbours.
+    /// Bytes of the vectors one process keeps for this many local agents and neighbours, and for
+    /// the `noise_lags` past rounds that noise correlated over rounds depends on.
     [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
                                                    std::int64_t local_agents,
                                                    std::int64_t received_messages,
-                                                   std::int64_t streams);
+                                                   std::int64_t streams,
+                                                   std::int64_t noise_lags);
 
   private:
     void compute_gradient(long round, std::size_t agent);

@@ -1,8 +1,11 @@
+#include "sotto/plan/lagged_noise.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
-#include "observation_model.hpp"
-#include "unknown_noise.hpp"
+#include "sotto/core/error.hpp"
 
 namespace sotto {
 
@@ -22,6 +25,21 @@ int lower_bandwidth(const Eigen::MatrixXd& lower) {
 }
 
 }  // namespace
+
+Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds) {
+    if (factor.lower.rows() < rounds)
+        throw PrivacyError(
+            fmt::format("the plan's temporal factor covers {} rounds, the run has {}",
+                        factor.lower.rows(),
+                        rounds));
+    if (factor.kind == TemporalFactor::Kind::dense)
+        return factor.lower.topLeftCorner(rounds, rounds);
+    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(rounds, rounds);
+    for (Eigen::Index t = 0; t < rounds; ++t)
+        for (Eigen::Index b = 0; b < std::min<Eigen::Index>(factor.lower.cols(), t + 1); ++b)
+            dense(t, t - b) = factor.lower(t, b);
+    return dense;
+}
 
 LaggedNoise lagged_noise(const TemporalFactor& factor, long rounds, int most_lags) {
     LaggedNoise noise;
