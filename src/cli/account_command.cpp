@@ -51,6 +51,7 @@ std::vector<OptionGroup> options() {
           {"observation-a", "", "FILE.npy: A of observations O = A G + B Z, instead of a plan"},
           {"observation-b", "", "FILE.npy: B"},
           {"mu", "", "convert this mu into epsilon at --delta, nothing else"},
+          {"tight-gap", "1e-5", "relative gap at which the tight sensitivity is good enough"},
           {"by-distance", "", "write the table by distance to FILE; a picture if it ends in .svg"},
           {"threads", "0", "threads of one process (0: all cores; under mpirun 1)"}}},
         common_options()};
@@ -130,6 +131,8 @@ AccountConfig read_account_config(const ParsedOptions& parsed) {
     config.steps = parse_step_schedule("--step-schedule", parsed.text("step-schedule"));
     config.mixing_schedule = parsed.text("mixing-schedule");
     if (parsed.has("departures")) config.departures = parsed.text("departures");
+    config.tight_gap = parsed.real("tight-gap");
+    require_in_range("--tight-gap", config.tight_gap, 1e-9, 1);
     const long threads = parsed.integer("threads", 0);
     require_in_range("--threads", static_cast<double>(threads), 0, 4096);
     config.threads = static_cast<int>(threads);

@@ -43,8 +43,8 @@ using Answers = std::vector<std::vector<SquaredSensitivity>>;  // by question, b
 Answers answer(Network& network,
                const AccountSubject& subject,
                const std::vector<Question>& questions,
-               const Participation& participation,
-               int threads) {
+               const AccountConfig& config) {
+    const int threads = config.threads;
     const auto processes = static_cast<std::size_t>(network.processes());
     std::vector<std::size_t> mine;
     for (auto i = static_cast<std::size_t>(network.process()); i < questions.size(); i += processes)
@@ -55,11 +55,15 @@ Answers answer(Network& network,
         const bool many = mine.size() > 1;
         ViewOptions options;
         options.threads = many ? 1 : threads;
+        options.tight_gap = config.tight_gap;
         set_linear_algebra_threads(options.threads);
         parallel_for(static_cast<long>(mine.size()), many ? threads : 1, [&](long k) {
             const std::size_t i = mine[static_cast<std::size_t>(k)];
-            answers[i] = view_sensitivity(
-                subject.process, questions[i].view, questions[i].targets, participation, options);
+            answers[i] = view_sensitivity(subject.process,
+                                          questions[i].view,
+                                          questions[i].targets,
+                                          config.plan.participation,
+                                          options);
         });
         set_linear_algebra_threads(threads);
     });
@@ -240,8 +244,7 @@ class WorstCoalition {
         std::vector<Question> questions;
         for (const auto& members : coalitions)
             questions.push_back({{kind_, members}, without(targets_, members)});
-        const Answers answers =
-            answer(network_, subject_, questions, config_.plan.participation, config_.threads);
+        const Answers answers = answer(network_, subject_, questions, config_);
         search_.evaluated += static_cast<long>(coalitions.size());
         std::vector<double> scores(coalitions.size(), 0);
         for (std::size_t i = 0; i < coalitions.size(); ++i)
@@ -598,8 +601,7 @@ AccountResult run_account(const AccountConfig& config,
     } else {
         questions.push_back({{query.view_kind(), query.members}, targets});
     }
-    if (answers.empty())
-        answers = answer(network, subject, questions, config.plan.participation, config.threads);
+    if (answers.empty()) answers = answer(network, subject, questions, config);
 
     network.agree([&] {
         // The eavesdropper, for comparison.

@@ -85,6 +85,9 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
         for (long t = 0; t < rounds; ++t) process.step_sizes.push_back(steps_.at(t));
     ViewOptions options;
     options.threads = threads_;
+    // The sum of absolute values will do: a bound too, and the tight one takes as long as many
+    // trainings.
+    options.tight_gap = 1;
 
     std::vector<std::vector<int>> observers;
     if (query.kind == ViewQuery::Kind::all_nodes) {

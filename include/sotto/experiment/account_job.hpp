@@ -27,6 +27,7 @@ struct AccountConfig {
     StepSchedule::Kind steps = StepSchedule::Kind::constant;
     std::string mixing_schedule = "fixed";  ///< or a .npy of P n x n matrices, one below the other
     std::string departures;                 ///< "ROUND:a,b;ROUND:c"
+    double tight_gap = ViewOptions{}.tight_gap;  ///< see ViewOptions
     int threads = 1;
 };
 
