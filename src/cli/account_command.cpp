@@ -41,7 +41,6 @@ std::vector<OptionGroup> options() {
            "",
            "Delta of one participation (default 1 with --noise-std or matrices, else from "
            "--adjacency, --clip-norm, --batch-size)"},
-          {"step-schedule", "constant", "constant, inverse-sqrt; counts in partial views"},
           {"mixing-schedule",
            "fixed",
            "fixed, or FILE.npy: mixing matrices of consecutive rounds, one below the other"},
@@ -128,7 +127,6 @@ AccountConfig read_account_config(const ParsedOptions& parsed) {
     if ((config.sensitivity || config.noise_std) && !parsed.given("adjacency") &&
         config.plan.participation.cycle > 1)
         config.plan.adjacency = Adjacency::record;
-    config.steps = parse_step_schedule("--step-schedule", parsed.text("step-schedule"));
     config.mixing_schedule = parsed.text("mixing-schedule");
     if (parsed.has("departures")) config.departures = parsed.text("departures");
     config.tight_gap = parsed.real("tight-gap");

@@ -520,6 +520,13 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
         if (design.plan_file || !find_mechanism("mechanism", design.mechanism).uses_utility)
             design.utility = {Utility::Kind::one_step, 1};
         if (leader) planned = plan_noise(design, built->topography, exposures, budgets);
+        if (leader && config.noise_std) {
+            // S is the noise of one round, however sensitive correlation makes the whole run.
+            NoisePlan& plan = planned->design.plan;
+            const double participations = exposures.front().temporal_sensitivity;
+            count_temporal_factor(plan, config.plan, exposures);
+            plan.scale *= std::sqrt(participations / exposures.front().temporal_sensitivity);
+        }
     });
     const auto hashes = network.all_gather(to_hex(built->topography.graph.hash()));
     network.agree([&] {
@@ -534,7 +541,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
         share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
     auto subject = std::make_unique<AccountSubject>(std::move(*built), std::move(plan));
     network.agree([&] {
-        if (config.plan.plan_file) count_temporal_factor(subject->plan, config.plan, exposures);
+        count_temporal_factor(subject->plan, config.plan, exposures);
         subject->exposures = std::move(exposures);
         subject->process.phases = phases_of(subject->built.topography,
                                             config.graph.mixing,
@@ -542,8 +549,9 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
                                             config.departures,
                                             config.plan.rounds);
         subject->process.gossip_steps = config.plan.gossip_steps;
-        if (config.steps != StepSchedule::Kind::constant) {
-            const StepSchedule schedule{config.steps, 1};  // a common factor changes nothing
+        if (config.plan.step_schedule != StepSchedule::Kind::constant) {
+            const StepSchedule schedule{config.plan.step_schedule,
+                                        1};  // a common factor changes nothing
             for (long t = 0; t < config.plan.rounds; ++t)
                 subject->process.step_sizes.push_back(schedule.at(t));
         }

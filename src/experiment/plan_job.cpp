@@ -12,6 +12,8 @@
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
 #include "sotto/noise/seed_groups.hpp"
+#include "sotto/noise/temporal_solver.hpp"
+#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
 
@@ -143,11 +145,6 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
                                       int agents,
                                       const std::vector<Eigen::Index>& records) {
     std::vector<Exposure> exposures;
-    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
-    std::optional<double> correlated;
-    if (mechanism.temporal != nullptr && !config.plan_file)
-        correlated = temporal_sensitivity_squared(
-            mechanism.temporal(config.rounds), config.participation, config.rounds);
     for (int u = 0; u < agents; ++u)
         exposures.push_back(
             agent_exposure(config.adjacency,
@@ -156,8 +153,6 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
                            config.rounds,
                            records.empty() ? 0 : records[static_cast<std::size_t>(u)],
                            config.batch_size));
-    if (correlated)
-        for (auto& exposure : exposures) exposure.temporal_sensitivity = *correlated;
     return exposures;
 }
 
@@ -169,12 +164,29 @@ void count_temporal_factor(const NoisePlan& plan,
     for (auto& exposure : exposures) exposure.temporal_sensitivity = squared;
 }
 
+namespace {
+
+/// The mechanism that correlates agents: the mechanism itself, or the part of it that was chosen.
+const Mechanism& spatial_part(const PlanConfig& config) {
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    if (!mechanism.takes_spatial) return mechanism;
+    const Mechanism& spatial = find_mechanism("spatial-mechanism", config.spatial_mechanism);
+    if (!spatial.needs_budget || spatial.correlates_rounds)
+        throw ConfigError(
+            fmt::format("spatial-mechanism: {} is not possible (allowed: ldp, decor, corn, "
+                        "corn-hbc, pairs)",
+                        spatial.name));
+    return spatial;
+}
+
+}  // namespace
+
 int coalition_size_of(const PlanConfig& config, int agents, const NoisePlan* plan) {
     if (config.plan_file)
         return config.coalition_size ? *config.coalition_size
                : plan != nullptr     ? plan->coalition_size
                                      : 0;
-    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    const Mechanism& mechanism = spatial_part(config);
     const int size =
         config.coalition_size.value_or(std::min(mechanism.default_coalition_size, agents - 1));
     if (size > 0 && !mechanism.coalitions)
@@ -204,22 +216,29 @@ PlannedNoise plan_noise(const PlanConfig& config,
     input.common_variance = config.common_variance;
     PlannedNoise planned;
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    const Mechanism& spatial = spatial_part(config);
+    input.spatial = &spatial;
+    if (config.step_schedule != StepSchedule::Kind::constant) {
+        const StepSchedule schedule{config.step_schedule, 1};
+        for (long t = 0; t < config.rounds; ++t) input.step_sizes.push_back(schedule.at(t));
+    }
+    if (mechanism.correlates_rounds) input.utility = {Utility::Kind::trajectory, 0};
     const bool budgeted = mechanism.needs_budget || config.plan_file.has_value();
     const int agents = topography.graph.agents();
     if (!config.plan_file) {
         input.coalition_size = coalition_size_of(config, agents, nullptr);
-        if (mechanism.seed_groups)
+        if (spatial.seed_groups)
             input.seed_groups = make_seed_groups(
                 config.seed_groups.empty() ? default_seed_groups(agents) : config.seed_groups,
                 topography.graph);
         else if (!config.seed_groups.empty())
             throw ConfigError(
                 fmt::format("seed-groups: mechanism {} has its own (allowed with pairs, corn-hbc)",
-                            mechanism.name));
-        if (config.common_variance && !mechanism.seed_groups)
+                            spatial.name));
+        if (config.common_variance && !spatial.seed_groups)
             throw ConfigError(fmt::format(
                 "common-variance: mechanism {} has no choice (allowed with pairs, corn-hbc)",
-                mechanism.name));
+                spatial.name));
     }
     if (budgeted) {
         planned.kappa.resize(static_cast<Eigen::Index>(exposures.size()));
@@ -239,18 +258,27 @@ PlannedNoise plan_noise(const PlanConfig& config,
         const MixingMatrix mixing = plan.aggregation == Aggregation::trusted_mean
                                         ? MixingMatrix::average(plan.agents)
                                         : topography.mixing;
-        // Of independent rounds only: noise that cancels over rounds would need its own utility.
+        if (plan.temporal.kind != TemporalFactor::Kind::identity) {
+            const Eigen::MatrixXd inverse =
+                dense_factor(plan.temporal, config.rounds)
+                    .triangularView<Eigen::Lower>()
+                    .solve(Eigen::MatrixXd::Identity(config.rounds, config.rounds));
+            input.utility = {Utility::Kind::trajectory, 0};
+            input.given_utility = spatial_utility(
+                mixing, inverse * inverse.transpose(), design_steps(input), config.gossip_steps);
+        } else {
+            input.mixing = &mixing;
+        }
         planned.design.objective =
-            plan.temporal.kind != TemporalFactor::Kind::identity
-                ? std::nan("")
-                : utility_matrix(mixing, config.utility, config.rounds, config.gossip_steps)
-                          .cwiseProduct(spatial_covariance(plan))
-                          .sum() *
-                      planned.kappa.minCoeff();
+            design_utility(input).cwiseProduct(spatial_covariance(plan)).sum() *
+            planned.kappa.minCoeff();
+        input.mixing = &topography.mixing;
+        input.given_utility.reset();
         planned.design.lower_bound = std::nan("");
     } else {
         planned.design = mechanism.design(input);
     }
+    planned.utility = input.utility;
     planned.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (budgeted) {
@@ -274,7 +302,7 @@ std::string plan_report_json(const PlannedNoise& planned,
     Json json;
     json["mechanism"] = plan.mechanism;
     json["agents"] = plan.agents;
-    json["utility"] = name_of(config.utility);
+    json["utility"] = name_of(planned.utility);
     json["calibration"] = name_of(config.calibration);
     json["adjacency"] = name_of(config.adjacency);
     json["participation"] = name_of(config.participation);
@@ -361,7 +389,7 @@ std::string plan_report_text(const PlannedNoise& planned,
                 "survives   {:.6g} (utility {}, at kappa 1); ldp {:.6g}, trusted aggregator "
                 "{:.6g}\n",
                 design.objective,
-                name_of(config.utility),
+                name_of(planned.utility),
                 planned.ldp_objective,
                 planned.cdp_objective);
         if (std::isfinite(design.objective))

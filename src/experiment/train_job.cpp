@@ -270,10 +270,10 @@ TrainResult run_training(const TrainConfig& config,
         require_in_range("batch-size", static_cast<double>(config.plan.batch_size), 1, 1e12);
         credentials = read_credentials(config, network);
         require_in_range("mask-partners", config.mask_partners, 1, 1e9);
-        if (config.plan.gossip_steps != 1)
+        if (config.plan.gossip_steps > 1 && !config.record_views.empty())
             throw ConfigError(fmt::format(
-                "gossip-steps: {} is not possible in training yet, which mixes once a round "
-                "(allowed: 1; sotto plan and sotto account take more)",
+                "gossip-steps: {} is not possible with --record-view, which holds one message a "
+                "round (allowed: 1)",
                 config.plan.gossip_steps));
         for (const int agent : config.record_views)
             require_in_range("record-view", agent, 0, network.agents() - 1);
@@ -306,7 +306,10 @@ TrainResult run_training(const TrainConfig& config,
     const NoisePlan plan =
         share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
     int coalition_size = 0;
-    network.agree([&] { coalition_size = coalition_size_of(config.plan, plan.agents, &plan); });
+    network.agree([&] {
+        coalition_size = coalition_size_of(config.plan, plan.agents, &plan);
+        count_temporal_factor(plan, config.plan, exposures);
+    });
     verify_agreement(network, topography, plan, exposures, budgets, coalition_size);
     Session session =
         open_session(network, topography, plan, credentials ? &*credentials : nullptr);
@@ -414,6 +417,7 @@ TrainResult run_training(const TrainConfig& config,
     options.adjacency = config.plan.adjacency;
     options.steps = config.steps;
     options.l2 = config.l2;
+    options.gossip_steps = config.plan.gossip_steps;
     options.key_epoch = key_epoch;
     options.threads = config.threads;
     Trainer trainer(network,

@@ -115,37 +115,6 @@ std::string name_of(const Utility& utility) {
     return "horizon:" + std::to_string(utility.horizon);
 }
 
-Eigen::MatrixXd lagged_utility_matrix(const MixingMatrix& mixing,
-                                      const Utility& utility,
-                                      long rounds,
-                                      int gossip_steps) {
-    const Weights weights = weights_of(utility, rounds);
-    const Eigen::MatrixXd step = power(mixing.dense(), gossip_steps);
-    if (mixing.symmetric()) {
-        const SymmetricEigen eigen = symmetric_eigen(step);
-        Eigen::VectorXd gains(eigen.values.size());
-        for (Eigen::Index i = 0; i < gains.size(); ++i) {
-            double before = 0, reached = eigen.values(i), sum = 0;
-            for (long k = 1; k <= weights.length; ++k) {
-                sum += weights.at(k) * (reached - before) * (reached - before);
-                before = reached;
-                reached *= eigen.values(i);
-            }
-            gains(i) = sum;
-        }
-        return eigen.vectors * gains.asDiagonal() * eigen.vectors.transpose();
-    }
-    Eigen::MatrixXd before = Eigen::MatrixXd::Zero(step.rows(), step.cols());
-    Eigen::MatrixXd reached = step, sum = before;
-    for (long k = 1; k <= weights.length; ++k) {
-        const Eigen::MatrixXd difference = reached - before;
-        sum += weights.at(k) * (difference.transpose() * difference);
-        before = reached;
-        reached = (reached * step).eval();
-    }
-    return sum;
-}
-
 Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
                                const Utility& utility,
                                long rounds,

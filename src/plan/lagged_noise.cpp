@@ -41,6 +41,12 @@ Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds) {
     return dense;
 }
 
+double largest_round_precision(const TemporalFactor& factor) {
+    if (factor.kind == TemporalFactor::Kind::identity) return 1;
+    const Eigen::MatrixXd lower = dense_factor(factor, static_cast<long>(factor.lower.rows()));
+    return lower.colwise().squaredNorm().maxCoeff();
+}
+
 LaggedNoise lagged_noise(const TemporalFactor& factor, long rounds, int most_lags) {
     LaggedNoise noise;
     if (factor.kind == TemporalFactor::Kind::identity) {

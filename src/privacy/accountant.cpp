@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/coalitions.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "unknown_noise.hpp"
@@ -111,6 +112,7 @@ void verify_agents_protected(const NoisePlan& plan,
                              std::span<const PrivacyBudget> budgets,
                              int coalition_size) {
     const Eigen::VectorXd precision = coalition_precision(plan, coalition_size);
+    const double round_precision = largest_round_precision(plan.temporal);
     for (const int agent : agents) {
         const auto& exposure = exposures[static_cast<std::size_t>(agent)];
         const auto& budget = budgets[static_cast<std::size_t>(agent)];
@@ -128,7 +130,7 @@ void verify_agents_protected(const NoisePlan& plan,
                             budget.epsilon,
                             budget.delta,
                             name_of(budget.calibration)));
-        const double conditional_std = 1 / std::sqrt(precision(agent));
+        const double conditional_std = 1 / std::sqrt(precision(agent) * round_precision);
         if (!(plan.grid_step() <= std::ldexp(conditional_std, -20)))
             throw PrivacyError(fmt::format(
                 "the plan's grid step {:.3g} is too coarse for agent {}: at most 2^-20 of its "

@@ -125,13 +125,15 @@ double temporal_sensitivity_squared(const TemporalFactor& factor,
     if (factor.kind == TemporalFactor::Kind::identity)
         return static_cast<double>((rounds + participation.cycle - 1) / participation.cycle);
     const Eigen::MatrixXd lower = dense_factor(factor, rounds);
-    const Eigen::MatrixXd gram = lower.transpose() * lower;
     double largest = 0;
     for (long j = 0; j < std::min(participation.cycle, rounds); ++j) {
-        double sum = 0;
-        for (long s = j; s < rounds; s += participation.cycle)
-            for (long t = j; t < rounds; t += participation.cycle) sum += std::abs(gram(s, t));
-        largest = std::max(largest, sum);
+        // Only rounds of one pattern meet.
+        const Eigen::MatrixXd pattern =
+            lower(Eigen::all,
+                  Eigen::seqN(j,
+                              (rounds - j + participation.cycle - 1) / participation.cycle,
+                              participation.cycle));
+        largest = std::max(largest, (pattern.transpose() * pattern).cwiseAbs().sum());
     }
     return largest;
 }

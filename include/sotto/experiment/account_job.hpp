@@ -24,7 +24,6 @@ struct AccountConfig {
     std::optional<double> noise_std;
     std::optional<double> sensitivity;  ///< Delta, instead of what adjacency and clip imply
     bool fixed_inputs = false;          ///< inputs do not depend on messages
-    StepSchedule::Kind steps = StepSchedule::Kind::constant;
     std::string mixing_schedule = "fixed";  ///< or a .npy of P n x n matrices, one below the other
     std::string departures;                 ///< "ROUND:a,b;ROUND:c"
     double tight_gap = ViewOptions{}.tight_gap;  ///< see ViewOptions

@@ -33,6 +33,8 @@ struct PlanConfig {
     long rounds = 1000;
     long batch_size = 128;
     int gossip_steps = 1;  ///< K
+    std::string spatial_mechanism = "pairs";  ///< of space-time
+    StepSchedule::Kind step_schedule = StepSchedule::Kind::constant;
     Participation participation;
     double variance_cap = 1e4;
     std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups

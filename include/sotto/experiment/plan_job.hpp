@@ -23,14 +23,14 @@ struct BuiltTopography {
 /// one epsilon a line in agent order; # comments). @throws ConfigError, DataError.
 [[nodiscard]] std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents);
 
-/// One exposure per agent, counting the temporal factor of the mechanism (but not that of a plan
-/// file: count_temporal_factor). @param records N_u of every agent, or empty if there are no data
+/// One exposure per agent, for independent rounds (see count_temporal_factor). @param records N_u of every agent, or empty if there are no data
 /// yet.
 [[nodiscard]] std::vector<Exposure> build_exposures(const PlanConfig& config,
                                                     int agents,
                                                     const std::vector<Eigen::Index>& records);
 
-/// Makes exposures count the temporal factor of this plan.
+/// Makes exposures count the temporal factor of this plan. @throws PrivacyError if it covers fewer
+/// rounds than are configured.
 void count_temporal_factor(const NoisePlan& plan,
                            const PlanConfig& config,
                            std::vector<Exposure>& exposures);
@@ -44,6 +44,7 @@ void count_temporal_factor(const NoisePlan& plan,
 struct PlannedNoise {
     Design design;
     bool solved = true;        ///< false: read from a file
+    Utility utility;           ///< of the objectives; trajectory where rounds are correlated
     double seconds = 0;        ///< to solve
     double ldp_objective = 0;  ///< Tr(M R) of ldp, same budget and utility
     double cdp_objective = 0;  ///< of a trusted aggregator

@@ -32,12 +32,4 @@ struct Utility {
                                              long rounds,
                                              int gossip_steps = 1);
 
-/// The same for noise z_t - z_{t-1} instead of z_t, independent over rounds: z reaches the models k
-/// rounds later as (W^k - W^(k-1)) z, the first as W z. M = sum_k w_k D_k^T D_k with D_1 = W,
-/// D_k = W^k - W^(k-1). Cost as above, but O(n^3 horizon) for a W that is not symmetric.
-[[nodiscard]] Eigen::MatrixXd lagged_utility_matrix(const MixingMatrix& mixing,
-                                                    const Utility& utility,
-                                                    long rounds,
-                                                    int gossip_steps = 1);
-
 }  // namespace sotto

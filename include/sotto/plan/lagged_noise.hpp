@@ -10,6 +10,10 @@ namespace sotto {
 /// @throws PrivacyError if it covers fewer.
 [[nodiscard]] Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds);
 
+/// max_t [C_time^T C_time]_tt: how much smaller the variance of one round's noise is when all other
+/// rounds are known, relative to independent rounds. 1 for the identity.
+[[nodiscard]] double largest_round_precision(const TemporalFactor& factor);
+
 /// How the noise v(t) of a round follows from fresh noise q(t) and `lags` past values h_1, h_2,
 /// ...: v(t) = fresh q(t) + sum_j past_j h_j; the next h_1 is v(t) or q(t).
 struct LaggedNoise {

@@ -41,11 +41,13 @@ Eigen::VectorXd direct_noise(const NoisePlan& plan,
     return result;
 }
 
+/// Of every mechanism with independent rounds.
 std::vector<NoisePlan> plans() {
     const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
     std::vector<NoisePlan> result;
     for (const auto& entry : test::mechanism_cases())
-        result.push_back(test::plan_of(entry, topography, test::uneven_limits(agents)));
+        if (!find_mechanism("mechanism", entry.mechanism).correlates_rounds)
+            result.push_back(test::plan_of(entry, topography, test::uneven_limits(agents)));
     return result;
 }
 

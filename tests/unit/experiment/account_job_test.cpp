@@ -176,7 +176,7 @@ TEST(RunAccount, ComparesWithTheMuffliatoBoundWhereItApplies) {
             *pair.muffliato_epsilon, gdp_epsilon(std::sqrt(bound(pair.target)), 1e-5), 1e-9);
     }
     AccountConfig config = config_of("ldp", "node:0");
-    config.steps = StepSchedule::Kind::inverse_sqrt;
+    config.plan.step_schedule = StepSchedule::Kind::inverse_sqrt;
     EXPECT_FALSE(account(config).result.pairs[0].muffliato_epsilon);
     config = config_of("muffliato", "node:0");
     config.plan.gossip_steps = 2;

@@ -75,11 +75,15 @@ std::vector<std::vector<std::string>> read_metrics(const std::filesystem::path& 
 TEST(RunTraining, LeavesEveryFileOfARun) {
     const TemporaryFolder folder;
     for (const auto& mechanism : mechanisms()) {
-        if (mechanism.temporal != nullptr) continue;  // refused
         constexpr int agents = 5;
         TrainConfig config = logistic_config(folder, agents, mechanism.name, 40);
         config.run_directory = folder.path(mechanism.name);
         config.evaluate_every = 15;
+        if (mechanism.correlates_rounds) {
+            config.plan.adjacency = Adjacency::record;
+            config.plan.participation = {4};
+        }
+        if (mechanism.name == "muffliato") config.plan.gossip_steps = 3;
         Watcher watcher;
         const TrainResult result = train(config, watcher, [] { return false; });
         const std::filesystem::path directory = *config.run_directory;
@@ -339,16 +343,16 @@ TEST(RunTraining, RefusesWhatItCannotAccountFor) {
                     "agents");
 }
 
-TEST(RunTraining, RefusesNoiseAndMixingThatItCannotRunYet) {
+TEST(RunTraining, RefusesToRecordViewsOfSeveralGossipSteps) {
     const TemporaryFolder folder;
     Watcher watcher;
-    TrainConfig config = quadratic_config(4, "anti-pgd", 10);
-    config.run_directory = folder.path("anti-pgd");
-    const auto run = [&] { (void)train(config, watcher, [] { return false; }); };
-    expect_contains(message_of<PrivacyError>(run), "correlated over rounds");
-    config.plan.mechanism = "muffliato";
+    TrainConfig config = quadratic_config(4, "muffliato", 10);
+    config.run_directory = folder.path("muffliato");
     config.plan.gossip_steps = 2;
-    expect_contains(message_of<ConfigError>(run), "gossip-steps: 2");
+    config.record_views = {1};
+    expect_contains(
+        message_of<ConfigError>([&] { (void)train(config, watcher, [] { return false; }); }),
+        "gossip-steps: 2");
     EXPECT_FALSE(std::filesystem::exists(*config.run_directory));
 }
 

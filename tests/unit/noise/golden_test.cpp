@@ -62,6 +62,10 @@ TEST(GoldenTemporal, HasTheObjectiveOfAntiPgd) {
             EXPECT_TRUE(relatively_near(design_anti_pgd(input).objective, row["anti_pgd"], 1e-9))
                 << row["graph"];
             EXPECT_TRUE(relatively_near(design_ldp(input).objective, row["independent"], 1e-9));
+            EXPECT_TRUE(relatively_near(design_corn(input).objective, row["space_only"], 1e-4));
+            EXPECT_TRUE(relatively_near(design_mafalda(input).objective, row["time_only"], 1e-4));
+            input.spatial = &find_mechanism("spatial-mechanism", "corn");
+            EXPECT_TRUE(relatively_near(design_space_time(input).objective, row["product"], 1e-4));
             ++compared;
         }
     EXPECT_EQ(compared, 3);

@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "sotto/core/error.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 #include "sotto/noise/utility.hpp"
@@ -45,16 +42,6 @@ Direct direct(const MatrixXd& w,
                 result.spatial += inverse_gram(s, t) * term;
             }
     return result;
-}
-
-/// A graph of tests/golden/graphs.json.
-Graph golden_graph(const std::string& name) {
-    std::ifstream file(SOTTO_GOLDEN_DIR "/graphs.json");
-    const auto golden = nlohmann::json::parse(file);
-    for (const auto& entry : golden["graphs"])
-        if (entry["name"] == name)
-            return Graph::from_edges(entry["n"], entry["edges"].get<std::vector<Edge>>());
-    throw std::runtime_error("no graph " + name);
 }
 
 TEST(TemporalUtility, IsTheSumOverAllModelsForSymmetricAndOtherMixingAnyStepsAndGossip) {
@@ -136,51 +123,6 @@ TEST(TemporalFactor, IsLowerTriangularWithTheGramMatrixAsked) {
     EXPECT_THROW((void)temporal_factor_of(gram), ConfigError);
     EXPECT_THROW((void)solve_temporal_gram(gram, 2), ConfigError);
     EXPECT_THROW((void)solve_temporal_gram(MatrixXd::Identity(3, 3), 0), ConfigError);
-}
-
-/// ../golden/temporal.json, of an independent program.
-TEST(TemporalGram, AndSpaceAndBothAgreeWithTheReference) {
-    const auto golden = nlohmann::json::parse(std::ifstream(SOTTO_GOLDEN_DIR "/temporal.json"));
-    ASSERT_EQ(golden.at("rows").size(), 3U);
-    for (const auto& row : golden.at("rows")) {
-        const std::string name = row.at("graph");
-        const Graph graph = golden_graph(name);
-        const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
-        const Index n = graph.agents();
-        const Index rounds = row.at("rounds").get<Index>();
-        const long cycle = row.at("separation").get<long>();
-        const auto steps = ones(rounds);
-        const MatrixXd identity = MatrixXd::Identity(n, n);
-        const MatrixXd h = temporal_utility(mixing, identity, steps);
-        EXPECT_NEAR(h.trace() / row.at("independent").get<double>(), 1, 1e-9) << name;
-        const TemporalSolution time = solve_temporal_gram(h, cycle);
-        EXPECT_NEAR(time.value / row.at("time_only").get<double>(), 1, 1e-4) << name;
-        const MatrixXd m = spatial_utility(mixing, MatrixXd::Identity(rounds, rounds), steps);
-        SpatialSolution space = solve_spatial_covariance(m, VectorXd::Ones(n));
-        EXPECT_NEAR(space.value / row.at("space_only").get<double>(), 1, 1e-4) << name;
-        double value = 0;
-        for (int i = 0; i < 8; ++i) {
-            const TemporalSolution given =
-                solve_temporal_gram(temporal_utility(mixing, space.covariance, steps), cycle);
-            space = solve_spatial_covariance(spatial_utility(mixing, given.gram.inverse(), steps),
-                                             VectorXd::Ones(n));
-            value = space.value;
-        }
-        EXPECT_NEAR(value / row.at("product").get<double>(), 1, 1e-4) << name;
-        MatrixXd sums = MatrixXd::Zero(rounds, rounds);
-        sums.triangularView<Eigen::Lower>().setOnes();
-        const MatrixXd gram = sums.transpose() * sums;
-        double squared = 0;
-        for (long j = 0; j < cycle; ++j) {
-            double pattern = 0;
-            for (Index s = j; s < rounds; s += cycle)
-                for (Index t = j; t < rounds; t += cycle) pattern += gram(s, t);
-            squared = std::max(squared, pattern);
-        }
-        const double anti_pgd =
-            (h * gram.inverse()).trace() * squared / row.at("participations").get<double>();
-        EXPECT_NEAR(anti_pgd / row.at("anti_pgd").get<double>(), 1, 1e-6) << name;
-    }
 }
 
 }  // namespace
