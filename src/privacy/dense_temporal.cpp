@@ -94,6 +94,7 @@ std::vector<TargetGram> dense_temporal_grams(const ObservationModel& model,
     const Eigen::Map<const Eigen::VectorXd> scale(model.input_scale.data(), model.rounds);
     for (std::size_t i = 0; i < targets.size(); ++i) {
         const int target = targets[i];
+        const MatrixXd unit = Eigen::VectorXd::Unit(model.steps.front().state_input.cols(), target);
         MatrixXd inputs(values, model.rounds);
         for (long start = 0; start < model.rounds; ++start)
             inputs.col(start) = played(
@@ -101,12 +102,8 @@ std::vector<TargetGram> dense_temporal_grams(const ObservationModel& model,
                 start,
                 1,
                 [&](long round) { return round == start ? 1.0 : 0.0; },
-                [&](const LinearStep& step) -> MatrixXd {
-                    return MatrixXd(step.state_input.col(target));
-                },
-                [&](const LinearStep& step) -> MatrixXd {
-                    return MatrixXd(step.observed_input.col(target));
-                });
+                [&](const LinearStep& step) -> MatrixXd { return step.state_input * unit; },
+                [&](const LinearStep& step) -> MatrixXd { return step.observed_input * unit; });
         if (whitening.blind.rows() > 0 &&
             (whitening.blind * inputs).colwise().norm().maxCoeff() > seen_without_noise) {
             result[i].infinite = true;
@@ -114,6 +111,100 @@ std::vector<TargetGram> dense_temporal_grams(const ObservationModel& model,
         }
         const MatrixXd white = whitening.rows * inputs;
         result[i].gram = scale.asDiagonal() * (white.transpose() * white) * scale.asDiagonal();
+    }
+    return result;
+}
+
+namespace {
+
+bool equal(const SparseRows& a, const SparseRows& b) {
+    return a.rows() == b.rows() && a.cols() == b.cols() && SparseRows(a - b).squaredNorm() == 0;
+}
+
+/// The step of every round but the first, where all of them are the same and the first differs
+/// only in that there is no state before it.
+const LinearStep* repeated_step(const ObservationModel& model) {
+    if (model.gossip_steps != 1 || model.rounds < 2) return nullptr;
+    for (std::size_t t = 2; t < model.step_at.size(); ++t)
+        if (model.step_at[t] != model.step_at[1]) return nullptr;
+    for (const double scale : model.noise_scale)
+        if (scale != model.noise_scale.front()) return nullptr;
+    const LinearStep& first = model.at(0);
+    const LinearStep& step = model.at(1);
+    if (first.observation.rows() != 0 || !equal(first.state_source, step.state_source) ||
+        !equal(first.state_input, step.state_input))
+        return nullptr;
+    return &step;
+}
+
+}  // namespace
+
+std::optional<std::vector<TargetGram>> whole_run_grams(const ObservationModel& model,
+                                                       std::span<const int> targets) {
+    const LinearStep* const step = repeated_step(model);
+    if (step == nullptr) return std::nullopt;
+    const Index observed = step->observation.rows();
+    const auto rounds = static_cast<Index>(model.rounds);
+    const auto count = static_cast<Index>(targets.size());
+    const double noise = model.noise_scale.front() * model.noise_scale.front();
+
+    // What is observed j rounds after noise or input entered: by adjoints of the few observed rows.
+    MatrixXd from_noise(model.source_factor.cols(), observed * rounds);
+    MatrixXd from_input(count, observed * rounds);
+    const SparseRows factor = SparseRows(model.source_factor.transpose());
+    const SparseRows state_source = factor * SparseRows(step->state_source.transpose());
+    const SparseRows state_input = SparseRows(step->state_input.transpose());
+    const SparseRows backward = SparseRows(step->transition.transpose());
+    const auto of_targets = [&](const MatrixXd& of_agents) {
+        MatrixXd chosen(count, of_agents.cols());
+        for (Index i = 0; i < count; ++i)
+            chosen.row(i) = of_agents.row(targets[static_cast<std::size_t>(i)]);
+        return chosen;
+    };
+    from_noise.leftCols(observed) =
+        factor * MatrixXd(SparseRows(step->observed_source.transpose()));
+    from_input.leftCols(observed) =
+        of_targets(MatrixXd(SparseRows(step->observed_input.transpose())));
+    MatrixXd adjoint = MatrixXd(SparseRows(step->observation.transpose()));
+    for (Index j = 1; j < rounds; ++j) {
+        from_noise.middleCols(j * observed, observed) = state_source * adjoint;
+        from_input.middleCols(j * observed, observed) = of_targets(state_input * adjoint);
+        adjoint = MatrixXd(backward * adjoint);
+    }
+
+    // Covariance of rounds k and l: sum over noise of rounds s <= min(k, l).
+    MatrixXd all = MatrixXd::Zero(observed * rounds, observed * rounds);
+    add_gram(from_noise, all);
+    for (Index l = 1; l < rounds; ++l)
+        for (Index k = l; k < rounds; ++k)
+            all.block(k * observed, l * observed, observed, observed) +=
+                all.block((k - 1) * observed, (l - 1) * observed, observed, observed);
+    // Observations of the first round hear nothing of the state: they stand alone.
+    const Index values = observed * (rounds - 1);
+    MatrixXd lower = noise * all.bottomRightCorner(values, values);
+    all.resize(0, 0);
+    const double largest = values > 0 ? lower.diagonal().maxCoeff() : 0;
+    if (!cholesky(lower)) return std::nullopt;
+    if (values > 0 && !(lower.diagonal().cwiseAbs2().minCoeff() > 1e-7 * largest))
+        return std::nullopt;
+
+    std::vector<TargetGram> result(targets.size());
+    const Eigen::Map<const Eigen::VectorXd> scale(model.input_scale.data(), rounds);
+    for (Index i = 0; i < count; ++i) {
+        const int target = targets[static_cast<std::size_t>(i)];
+        MatrixXd gram = MatrixXd::Zero(rounds, rounds);
+        if (from_input.row(i).cwiseAbs().maxCoeff() > 0) {
+            MatrixXd inputs = MatrixXd::Zero(values, rounds);
+            for (Index s = 0; s < rounds; ++s)
+                for (Index k = std::max<Index>(s, 1); k < rounds; ++k)
+                    inputs.col(s).segment((k - 1) * observed, observed) =
+                        from_input.row(i).segment((k - s) * observed, observed).transpose();
+            solve_lower(lower, inputs);
+            add_product(1, inputs, true, inputs, false, gram);
+        }
+        gram(0, 0) += model.at(0).alone(target) / noise;
+        gram.diagonal().tail(rounds - 1).array() += step->alone(target) / noise;
+        result[static_cast<std::size_t>(i)].gram = scale.asDiagonal() * gram * scale.asDiagonal();
     }
     return result;
 }
