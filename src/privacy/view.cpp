@@ -8,13 +8,13 @@
 #include <memory>
 #include <set>
 
-#include "dense_temporal.hpp"
 #include "response_tree.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
 #include "tight_sensitivity.hpp"
 #include "unknown_noise.hpp"
 #include "view_filter.hpp"
+#include "whole_run.hpp"
 
 namespace sotto {
 
@@ -235,15 +235,18 @@ class ViewAccount {
         if (closed_form_ || inverse_.size() > 0) return std::nullopt;
         const auto values = static_cast<double>(observed_values(model_));
         const auto t = static_cast<double>(rounds_);
-        const auto count = static_cast<double>(targets.size());
+        const double count = reaching(targets);
         const double whole =
             values * values *
             (static_cast<double>(model_.source_factor.cols()) + values / 3 + count * t);
         // A product with a sparse matrix takes several times as long as a dense one of that size.
-        const double filtered =
+        const double responses =
+            count * t * std::min(t / 2, 30.0) *
+            (8 * model_size().entries + 2 * model_size().state * model_size().observed);
+        const double filter =
             t * model_size().state *
             (8 * model_size().entries + 2 * model_size().state * model_size().observed);
-        if (whole > filtered || values > most_whole_values) return std::nullopt;
+        if (whole > filter + responses || values > most_whole_values) return std::nullopt;
         return whole_run_grams(model_, targets);
     }
 
@@ -264,6 +267,19 @@ class ViewAccount {
     }
 
   private:
+    /// Targets whose input the state, or an observation that depends on it, feels at all.
+    [[nodiscard]] double reaching(std::span<const int> targets) const {
+        std::vector<bool> felt(static_cast<std::size_t>(process_.plan->agents), false);
+        for (const auto& step : model_.steps)
+            for (const SparseRows* input : {&step.state_input, &step.observed_input})
+                for (Index row = 0; row < input->rows(); ++row)
+                    for (SparseRows::InnerIterator it(*input, row); it; ++it)
+                        felt[static_cast<std::size_t>(it.col())] = true;
+        return static_cast<double>(std::count_if(targets.begin(), targets.end(), [&](int u) {
+            return felt[static_cast<std::size_t>(u)];
+        }));
+    }
+
     struct Size {
         double state = 0, observed = 0, entries = 0;
     };

@@ -133,39 +133,44 @@ class PlayedRun {
     Eigen::MatrixXd inverse_;
 };
 
-/// a_s^T (B B^T)^+ a_t from matrices with a row for every observed value; nothing where a column of
-/// A is outside the range of B.
-inline std::optional<Eigen::MatrixXd> dense_gram(const MessageProcess& process,
-                                                 const View& view,
-                                                 int target) {
+/// a_s^T (B B^T)^+ a_t of every agent, from matrices with a row for every observed value; nothing
+/// where a column of A is outside the range of B.
+inline std::vector<std::optional<Eigen::MatrixXd>> dense_grams(const MessageProcess& process,
+                                                               const View& view) {
     const PlayedRun run(process, view);
     const long rounds = process.rounds();
-    if (run.is_member(target)) return std::nullopt;
     std::vector<Eigen::VectorXd> columns;
     for (long t = 0; t < rounds; ++t)
         for (int k = 0; k < static_cast<int>(process.plan->streams.size()); ++k)
             if (!run.knows(k)) columns.push_back(run.noise(t, k));
-    const Eigen::Index values = run.input(0, target).size();
+    const Eigen::Index values = run.input(0, 0).size();
     // One column more than needed: the decomposition wants at least one.
     Eigen::MatrixXd b =
         Eigen::MatrixXd::Zero(values, static_cast<Eigen::Index>(columns.size()) + 1);
     for (std::size_t j = 0; j < columns.size(); ++j)
         b.col(static_cast<Eigen::Index>(j)) = columns[j];
-    Eigen::MatrixXd a(values, rounds);
-    for (long t = 0; t < rounds; ++t) a.col(t) = run.input(t, target);
     const Eigen::BDCSVD<Eigen::MatrixXd> svd(b, Eigen::ComputeFullU);
     Eigen::VectorXd variances = Eigen::VectorXd::Zero(values);
     variances.head(svd.singularValues().size()) = svd.singularValues().cwiseAbs2();
     const double cut_off = std::max(1e-11 * variances.maxCoeff(), 1e-300);
-    Eigen::VectorXd inverse = Eigen::VectorXd::Zero(values);
-    const Eigen::MatrixXd components = svd.matrixU().transpose() * a;
-    for (Eigen::Index i = 0; i < values; ++i) {
-        if (variances(i) > cut_off)
-            inverse(i) = 1 / variances(i);
-        else if (components.row(i).cwiseAbs().maxCoeff() > 1e-7)
-            return std::nullopt;
+    std::vector<std::optional<Eigen::MatrixXd>> grams;
+    for (int target = 0; target < process.plan->agents; ++target) {
+        grams.emplace_back();
+        if (run.is_member(target)) continue;
+        Eigen::MatrixXd a(values, rounds);
+        for (long t = 0; t < rounds; ++t) a.col(t) = run.input(t, target);
+        const Eigen::MatrixXd components = svd.matrixU().transpose() * a;
+        Eigen::VectorXd inverse = Eigen::VectorXd::Zero(values);
+        bool covered = true;
+        for (Eigen::Index i = 0; i < values; ++i) {
+            if (variances(i) > cut_off)
+                inverse(i) = 1 / variances(i);
+            else
+                covered = covered && components.row(i).cwiseAbs().maxCoeff() <= 1e-7;
+        }
+        if (covered) grams.back() = components.transpose() * inverse.asDiagonal() * components;
     }
-    return components.transpose() * inverse.asDiagonal() * components;
+    return grams;
 }
 
 }  // namespace sotto::test

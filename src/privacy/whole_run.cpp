@@ -1,4 +1,4 @@
-#include "dense_temporal.hpp"
+#include "whole_run.hpp"
 
 #include <fmt/format.h>
 
@@ -118,11 +118,12 @@ std::vector<TargetGram> dense_temporal_grams(const ObservationModel& model,
 namespace {
 
 bool equal(const SparseRows& a, const SparseRows& b) {
-    return a.rows() == b.rows() && a.cols() == b.cols() && SparseRows(a - b).squaredNorm() == 0;
+    if (a.rows() != b.rows() || a.cols() != b.cols()) return false;
+    return a.rows() == 0 || SparseRows(a - b).squaredNorm() == 0;
 }
 
 /// The step of every round but the first, where all of them are the same and the first differs
-/// only in that there is no state before it.
+/// only in that there is no state before it; something must depend on the state.
 const LinearStep* repeated_step(const ObservationModel& model) {
     if (model.gossip_steps != 1 || model.rounds < 2) return nullptr;
     for (std::size_t t = 2; t < model.step_at.size(); ++t)
@@ -131,7 +132,8 @@ const LinearStep* repeated_step(const ObservationModel& model) {
         if (scale != model.noise_scale.front()) return nullptr;
     const LinearStep& first = model.at(0);
     const LinearStep& step = model.at(1);
-    if (first.observation.rows() != 0 || !equal(first.state_source, step.state_source) ||
+    if (step.observation.rows() == 0 || first.observation.rows() != 0 ||
+        !equal(first.state_source, step.state_source) ||
         !equal(first.state_input, step.state_input))
         return nullptr;
     return &step;
@@ -193,7 +195,7 @@ std::optional<std::vector<TargetGram>> whole_run_grams(const ObservationModel& m
     for (Index i = 0; i < count; ++i) {
         const int target = targets[static_cast<std::size_t>(i)];
         MatrixXd gram = MatrixXd::Zero(rounds, rounds);
-        if (from_input.row(i).cwiseAbs().maxCoeff() > 0) {
+        if (values > 0 && from_input.row(i).cwiseAbs().maxCoeff() > 0) {
             MatrixXd inputs = MatrixXd::Zero(values, rounds);
             for (Index s = 0; s < rounds; ++s)
                 for (Index k = std::max<Index>(s, 1); k < rounds; ++k)
