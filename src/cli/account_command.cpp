@@ -183,12 +183,12 @@ int account_on(Network& network, const ParsedOptions& parsed, const AccountConfi
     const AccountResult result = run_account(config, *subject, network);
     network.agree([&] {
         if (!leader) return;
-        if (parsed.has("by-distance")) write_by_distance(result, parsed.text("by-distance"));
         write_json(parsed, account_report_json(result, config, *subject));
         if (std::FILE* out = report_stream(parsed)) {
             fmt::print(out, "{}", account_report_text(result, config, *subject));
             std::fflush(out);
         }
+        if (parsed.has("by-distance")) write_by_distance(result, parsed.text("by-distance"));
     });
     return 0;
 }

@@ -519,7 +519,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
         PlanConfig design = config.plan;
         if (design.plan_file || !find_mechanism("mechanism", design.mechanism).uses_utility)
             design.utility = {Utility::Kind::one_step, 1};
-        if (leader) planned = plan_noise(design, built->topography, exposures, budgets);
+        if (leader) planned = plan_noise(design, built->topography, exposures, budgets, false);
         if (leader && config.noise_std) {
             // S is the noise of one round, however sensitive correlation makes the whole run.
             NoisePlan& plan = planned->design.plan;
@@ -580,9 +580,6 @@ AccountResult run_account(const AccountConfig& config,
                         member,
                         name_of(query)));
         targets = without(targets, query.members);
-        if (config.targets == "all" && !subject.process.phases.empty())
-            // Whoever is there in the first rounds may be asked about; nobody leaves before them.
-            targets = without(targets, subject.process.phases.front().departed);
         if (targets.empty())
             throw ConfigError(
                 fmt::format("--view {}: all agents are observers, nobody is left to learn about",

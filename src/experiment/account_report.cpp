@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -322,8 +323,11 @@ void write_by_distance(const AccountResult& result, const std::string& path) {
     }
     const std::string table = path + ".txt";
     write_file_atomically(table, table_of(result));
-    const bool bound =
-        !result.by_distance.empty() && result.by_distance.front().muffliato.has_value();
+    if (std::ranges::none_of(result.by_distance,
+                             [](const DistanceRow& row) { return std::isfinite(row.mean); }))
+        throw ConfigError(fmt::format(
+            "--by-distance: there is no finite epsilon to draw; the table is in {}", table));
+    const bool bound = result.by_distance.front().muffliato.has_value();
     const std::string data = quoted_for_gnuplot(table);
     std::string script = fmt::format(
         "set terminal svg size 640,420 font 'sans,13' background 'white'\n"
@@ -336,10 +340,14 @@ void write_by_distance(const AccountResult& result, const std::string& path) {
         data);
     if (bound) script += ", '' using 1:6 with linespoints title 'Muffliato bound'";
     script += "\n";
+    // A gnuplot that ends early must not end this program.
+    const auto pipe_handler = std::signal(SIGPIPE, SIG_IGN);
     std::FILE* gnuplot = ::popen("gnuplot", "w");
     const bool written = gnuplot != nullptr &&
                          std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
-    if (gnuplot == nullptr || ::pclose(gnuplot) != 0 || !written)
+    const bool drawn = gnuplot != nullptr && ::pclose(gnuplot) == 0 && written;
+    std::signal(SIGPIPE, pipe_handler);
+    if (!drawn)
         throw ConfigError(fmt::format(
             "--by-distance: gnuplot could not draw {}; the table is in {}", path, table));
 }

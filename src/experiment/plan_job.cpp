@@ -203,7 +203,8 @@ int coalition_size_of(const PlanConfig& config, int agents, const NoisePlan* pla
 PlannedNoise plan_noise(const PlanConfig& config,
                         const Topography& topography,
                         const std::vector<Exposure>& exposures,
-                        const std::vector<PrivacyBudget>& budgets) {
+                        const std::vector<PrivacyBudget>& budgets,
+                        bool compare) {
     const auto start = std::chrono::steady_clock::now();
     DesignInput input;
     input.graph = &topography.graph;
@@ -281,7 +282,7 @@ PlannedNoise plan_noise(const PlanConfig& config,
     planned.utility = input.utility;
     planned.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (budgeted) {
+    if (budgeted && compare) {
         input.coalition_size = 0;  // neither depends on it
         planned.ldp_objective = design_ldp(input).objective;
         planned.cdp_objective = design_cdp(input).objective;

@@ -8,12 +8,13 @@
 #include <memory>
 #include <set>
 
-#include "dense_temporal.hpp"
+#include "response_tree.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
 #include "tight_sensitivity.hpp"
 #include "unknown_noise.hpp"
 #include "view_filter.hpp"
+#include "whole_run.hpp"
 
 namespace sotto {
 
@@ -24,6 +25,9 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double worth_threads = 1e6;  // operations below which threads cost more than they bring
+constexpr double most_whole_values = 6000;
+constexpr double memory_of_tree = 1.5e9;    // bytes
 constexpr double memory_in_flight = 512e6;  // bytes, all threads together
 
 std::string name_of(View::Kind kind) {
@@ -178,8 +182,8 @@ class ViewAccount {
             }
             return result;
         }
-        return filter_ ? target_grams(*filter_, targets)
-                       : dense_temporal_grams(model_, inverse_, targets);
+        if (inverse_.size() > 0) return dense_temporal_grams(model_, inverse_, targets);
+        return tree_ ? tree_->grams(targets) : target_grams(*filter_, targets);
     }
 
     [[nodiscard]] SquaredSensitivity sensitivity(const TargetGram& target,
@@ -200,26 +204,100 @@ class ViewAccount {
         return result;
     }
 
+    /// Rough number of operations of the responses and the Gram matrices.
+    [[nodiscard]] double work(std::size_t targets) const {
+        double state = 1;
+        for (const auto& step : model_.steps)
+            state = std::max(state, static_cast<double>(step.transition.rows()));
+        return static_cast<double>(targets) * static_cast<double>(rounds_) *
+               static_cast<double>(rounds_) * (100 + state);
+    }
+
     /// How many targets to follow at once.
     [[nodiscard]] std::size_t block_size() const {
         const auto t = static_cast<double>(rounds_);
         double bytes = 8 * 3 * t * t;
-        if (filter_) {
+        if (tree_) {
+            bytes += 8 * 6 * t * model_size().state;
+        } else if (filter_) {
             const double starts =
                 static_cast<double>(std::min(filter_->steady_round() + 1, rounds_));
-            double state = 0, observed = 0;
-            for (const auto& step : model_.steps) {
-                state = std::max(state, static_cast<double>(step.transition.rows()));
-                observed = std::max(observed, static_cast<double>(step.observation.rows()));
-            }
             bytes += 8 * starts *
-                     (3 * state +
-                      observed * process_.gossip_steps * std::min(t - starts, 4 * starts + 50) * 2);
+                     (3 * model_size().state +
+                      model_size().observed * std::min(t - starts, 4 * starts + 50) * 2);
         }
         return static_cast<std::size_t>(std::max(1.0, memory_in_flight / bytes));
     }
 
+    /// Whitens all observations of the run at once where that is less work than the filter.
+    [[nodiscard]] std::optional<std::vector<TargetGram>> try_whole_run(
+        std::span<const int> targets) const {
+        if (closed_form_ || inverse_.size() > 0) return std::nullopt;
+        const auto values = static_cast<double>(observed_values(model_));
+        const auto t = static_cast<double>(rounds_);
+        const double count = reaching(targets);
+        const double whole =
+            values * values *
+            (static_cast<double>(model_.source_factor.cols()) + values / 3 + count * t);
+        // A product with a sparse matrix takes several times as long as a dense one of that size.
+        const double responses =
+            count * t * std::min(t / 2, 30.0) *
+            (8 * model_size().entries + 2 * model_size().state * model_size().observed);
+        const double filter =
+            t * model_size().state *
+            (8 * model_size().entries + 2 * model_size().state * model_size().observed);
+        if (whole > filter + responses || values > most_whole_values) return std::nullopt;
+        return whole_run_grams(model_, targets);
+    }
+
+    /// Makes ready what grams() needs for so many targets.
+    void prepare(std::size_t targets) {
+        if (closed_form_ || inverse_.size() > 0) return;
+        filter_ = std::make_unique<ViewFilter>(model_);
+        const auto [state, observed, entries] = model_size();
+        const auto t = static_cast<double>(rounds_);
+        const auto starts = static_cast<double>(std::min(filter_->steady_round() + 1, rounds_));
+        const auto count = static_cast<double>(targets);
+        const double followed = count * (starts * t * (8 * entries + 2 * state * observed) +
+                                         observed * starts * starts * t);
+        const double halved =
+            t * state * state * (4 * state + 4 * std::log2(t + 1) * count) + t * t * state * count;
+        if (halved < followed && 8 * 4 * t * state * state < memory_of_tree)
+            tree_ = std::make_unique<ResponseTree>(*filter_);
+    }
+
   private:
+    /// Targets whose input the state, or an observation that depends on it, feels at all.
+    [[nodiscard]] double reaching(std::span<const int> targets) const {
+        std::vector<bool> felt(static_cast<std::size_t>(process_.plan->agents), false);
+        for (const auto& step : model_.steps)
+            for (const SparseRows* input : {&step.state_input, &step.observed_input})
+                for (Index row = 0; row < input->rows(); ++row)
+                    for (SparseRows::InnerIterator it(*input, row); it; ++it)
+                        felt[static_cast<std::size_t>(it.col())] = true;
+        return static_cast<double>(std::count_if(targets.begin(), targets.end(), [&](int u) {
+            return felt[static_cast<std::size_t>(u)];
+        }));
+    }
+
+    struct Size {
+        double state = 0, observed = 0, entries = 0;
+    };
+    /// Largest of all steps; observed in a round.
+    [[nodiscard]] Size model_size() const {
+        Size size;
+        for (const auto& step : model_.steps) {
+            size.state = std::max(size.state, static_cast<double>(step.transition.rows()));
+            size.observed = std::max(size.observed,
+                                     static_cast<double>(step.observation.rows()) *
+                                         static_cast<double>(process_.gossip_steps));
+            size.entries = std::max(size.entries,
+                                    static_cast<double>(step.transition.nonZeros()) *
+                                        static_cast<double>(process_.gossip_steps));
+        }
+        return size;
+    }
+
     /// C_time^T C_time, weighted by the step sizes where noise does not scale with them.
     void set_time_gram() {
         scale_ = VectorXd::Ones(rounds_);
@@ -280,7 +358,6 @@ class ViewAccount {
             }
         }
         model_ = make_observation_model(process_, view_, noise);
-        filter_ = std::make_unique<ViewFilter>(model_);
     }
 
     const MessageProcess& process_;
@@ -291,6 +368,7 @@ class ViewAccount {
     ObservationModel model_;
     MatrixXd inverse_;
     std::unique_ptr<ViewFilter> filter_;
+    std::unique_ptr<ResponseTree> tree_;
     mutable std::optional<SquaredSensitivity> time_sensitivity_;
     mutable long time_cycle_ = 0;
 };
@@ -325,22 +403,28 @@ std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
         }
     }
     if (open.empty()) return result;
-    const ViewAccount account(process, view);
-    (void)account.trivial(targets[open.front()], participation);  // shared by all threads
-    const auto threads = static_cast<std::size_t>(std::max(options.threads, 1));
+    std::vector<int> wanted;
+    for (const std::size_t i : open) wanted.push_back(targets[i]);
+    ViewAccount account(process, view);
+    (void)account.trivial(wanted.front(), participation);  // kept, and read by all threads
+    const auto whole = account.try_whole_run(wanted);
+    if (!whole) account.prepare(wanted.size());
+    const auto threads = static_cast<std::size_t>(
+        account.work(open.size()) < worth_threads ? 1 : std::max(options.threads, 1));
     const std::size_t block = std::max<std::size_t>(
         1, std::min(account.block_size() / threads, (open.size() + threads - 1) / threads));
     const std::size_t blocks = (open.size() + block - 1) / block;
     parallel_for(static_cast<long>(blocks), static_cast<int>(threads), [&](long b) {
-        std::vector<std::size_t> mine;
-        for (std::size_t i = static_cast<std::size_t>(b); i < open.size(); i += blocks)
-            mine.push_back(open[i]);
+        std::vector<std::size_t> mine;  // places in `open`
         std::vector<int> agents;
-        for (const std::size_t i : mine) agents.push_back(targets[i]);
-        const std::vector<TargetGram> grams = account.grams(agents);
+        for (std::size_t i = static_cast<std::size_t>(b); i < open.size(); i += blocks) {
+            mine.push_back(i);
+            agents.push_back(wanted[i]);
+        }
+        const auto grams = whole ? std::vector<TargetGram>{} : account.grams(agents);
         for (std::size_t i = 0; i < mine.size(); ++i)
-            result[mine[i]] =
-                account.sensitivity(grams[i], agents[i], participation, options.tight_gap);
+            result[open[mine[i]]] = account.sensitivity(
+                whole ? (*whole)[mine[i]] : grams[i], agents[i], participation, options.tight_gap);
     });
     return result;
 }
@@ -350,8 +434,10 @@ std::optional<MatrixXd> view_gram(const MessageProcess& process, const View& vie
     check_process(process);
     check_view(process, view, targets);
     if (std::binary_search(view.members.begin(), view.members.end(), target)) return std::nullopt;
-    const ViewAccount account(process, view);
-    std::vector<TargetGram> grams = account.grams(targets);
+    ViewAccount account(process, view);
+    std::optional<std::vector<TargetGram>> whole = account.try_whole_run(targets);
+    if (!whole) account.prepare(1);
+    std::vector<TargetGram> grams = whole ? std::move(*whole) : account.grams(targets);
     if (grams.front().infinite) return std::nullopt;
     return std::move(grams.front().gram);
 }

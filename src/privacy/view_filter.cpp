@@ -52,11 +52,12 @@ Whitening whiten(const MatrixXd& covariance, double floor) {
         result.blind = MatrixXd::Identity(size, size);
         return result;
     }
-    const Eigen::LLT<MatrixXd> factor(covariance);
-    if (factor.info() == Eigen::Success) {
-        const double pivot = factor.matrixLLT().diagonal().cwiseAbs2().minCoeff();
+    MatrixXd lower = covariance;
+    if (cholesky(lower)) {
+        const double pivot = lower.diagonal().cwiseAbs2().minCoeff();
         if (pivot > well_conditioned * largest && pivot > 100 * floor) {
-            result.rows = factor.matrixL().solve(MatrixXd::Identity(size, size));
+            result.rows = MatrixXd::Identity(size, size);
+            solve_lower(lower, result.rows);
             return result;
         }
     }
@@ -102,10 +103,11 @@ ViewFilter::ViewFilter(const ObservationModel& model) : model_(model), steady_ro
                 std::max(scale, noise * MatrixXd(step.observed_covariance).diagonal().maxCoeff());
         Gain gain;
         gain.whitening = whiten(innovation, rounding * scale);
-        gain.gain = cross * gain.whitening.rows.transpose();
+        gain.gain = MatrixXd::Zero(cross.rows(), gain.whitening.rows.rows());
+        add_product(1, cross, false, gain.whitening.rows, true, gain.gain);
         covariance = forward * step.transition.transpose();
         covariance += noise * step.state_covariance;
-        covariance.noalias() -= gain.gain * gain.gain.transpose();
+        add_product(-1, gain.gain, false, gain.gain, true, covariance);
         gains_.push_back(std::move(gain));
     }
 }
@@ -164,8 +166,9 @@ class Responses {
                 next.rightCols(count_) = inputs(step.state_input);
             }
             find_noiseless(gain.whitening.blind, seen);
-            const MatrixXd responses = gain.whitening.rows * seen;
-            next.noalias() -= gain.gain * responses;
+            MatrixXd responses = MatrixXd::Zero(gain.whitening.rows.rows(), seen.cols());
+            add_product(1, gain.whitening.rows, false, seen, false, responses);
+            add_product(-1, gain.gain, false, responses, false, next);
             const Index before = whitened.rows();
             whitened.conservativeResize(before + responses.rows(), responses.cols());
             whitened.bottomRows(responses.rows()) = responses;
@@ -270,7 +273,8 @@ class Responses {
                                  .alone(targets_[static_cast<std::size_t>(place)]) /
                              (noise * noise);
         for (Index s = 0; s < starts; ++s) {
-            const MatrixXd products = after[static_cast<std::size_t>(s)].transpose() * steady;
+            MatrixXd products = MatrixXd::Zero(length, length);
+            add_product(1, after[static_cast<std::size_t>(s)], true, steady, false, products);
             for (Index lag = s + 1 == starts ? 0 : 1; lag < length; ++lag) {
                 // Sums over j = 0 .. rounds left after round t, for t = last start + lag.
                 const Index t = last_start_ + lag;

@@ -228,7 +228,16 @@ TEST(Account, DrawsThePictureWhereGnuplotIsInstalledAndSaysSoWhereNot) {
     } else {
         EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
         EXPECT_NE(outcome.err.find("gnuplot"), std::string::npos) << outcome.text();
+        return;
     }
+    // Nothing finite to draw: said, and the figures are there all the same.
+    arguments = with(arguments, {"--mechanism", "corn", "--json", "corn.json"});
+    const auto repeated = std::ranges::find(arguments, "ldp");
+    arguments.erase(repeated - 1, repeated + 1);
+    const Outcome infinite = run_sotto(directory, one_process, arguments);
+    EXPECT_EQ(infinite.exit_code, 2) << infinite.text();
+    EXPECT_NE(infinite.err.find("no finite epsilon"), std::string::npos) << infinite.text();
+    EXPECT_EQ(json_of(directory / "corn.json").at("infinite"), true);
 }
 
 TEST(Account, ReadsMatricesOfAnotherSystem) {

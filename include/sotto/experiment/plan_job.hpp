@@ -50,10 +50,12 @@ struct PlannedNoise {
     double cdp_objective = 0;  ///< of a trusted aggregator
     Eigen::VectorXd kappa;     ///< empty without a budget (mechanism none)
 };
+/// @param compare false: without ldp_objective and cdp_objective, which cost O(n^3).
 [[nodiscard]] PlannedNoise plan_noise(const PlanConfig& config,
                                       const Topography& topography,
                                       const std::vector<Exposure>& exposures,
-                                      const std::vector<PrivacyBudget>& budgets);
+                                      const std::vector<PrivacyBudget>& budgets,
+                                      bool compare = true);
 
 /// The JSON object of `sotto plan` (docs/cli.md), as text.
 [[nodiscard]] std::string plan_report_json(const PlannedNoise& planned,
