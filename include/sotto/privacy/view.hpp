@@ -13,7 +13,9 @@
 
 namespace sotto {
 
-/// What an observer receives. Besides, a coalition knows its members' gradients and noise, and the
+/// What an observer receives: messages of neighbours that are there. An agent that has departed
+/// receives nothing more, and keeps what it knows. With a trusted mean every view sees the means
+/// only. Besides, a coalition knows its members' gradients and noise, and the
 /// noise of every stream whose seed a member holds.
 struct View {
     enum class Kind {
@@ -33,8 +35,9 @@ struct View {
 struct Phase {
     long rounds = 1;
     MixingSchedule mixing;  ///< over all agents of the network; round 0 is the phase's first
-    std::vector<int>
-        departed;  ///< ascending; they send nothing, add nothing and contribute nothing
+    /// Ascending; they send nothing, add no noise and contribute nothing. In `mixing` they have
+    /// weight 1 on themselves and nobody weighs them. They may come back in a later phase.
+    std::vector<int> departed;
 };
 
 /// The messages of a run: m(t) = x(t) - eta_t (g(t) + v(t)), x(t+1) = W_t^K m(t), everything but g
@@ -68,9 +71,17 @@ struct ViewOptions {
 };
 
 /// Exact sensitivities of `targets` in one view (docs/equations.md 8), all from one Kalman filter.
-/// @return one entry per target; targets that belong to the view's members are infinite.
-/// @throws ConfigError for members or targets that do not exist or have departed, phases or step
-/// sizes that do not fit; PrivacyError for noise without a known bound (Laplace).
+/// Noise that depends on the receiver, enters the message, or is correlated over rounds is covered;
+/// `trivial` is a bound only where every receiver gets the same message.
+/// @return one entry per target; targets that belong to the view's members are infinite, and those
+/// with a component above 1e-9 in what the noise does not cover.
+/// @throws ConfigError for members or targets that do not exist or have departed in every phase,
+/// phases or step sizes that do not fit, a temporal factor without short memory where more than
+/// 12000 values are observed; PrivacyError for noise without a known bound (Laplace).
+/// Cost: with s hidden agents (and s more per lag of correlated noise) and p observed values a
+/// round, O(T (s^2 p + p^3)) once, and the least of several ways for the targets
+/// (docs/equations.md 8); memory O(s^2 + T s p) and about 0.5 GB of Gram matrices in flight, up to
+/// 1.5 GB more for long runs. Safe to call from several threads.
 [[nodiscard]] std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
                                                                const View& view,
                                                                std::span<const int> targets,
@@ -101,8 +112,9 @@ struct ViewOptions {
                                                                  double tight_gap);
 
 /// [U] 7.1, Muffliato with one gossip step, in squared sensitivity at unit noise, for comparison:
-/// min(T, sum_{s<=T} sum_{k<=T-s} sum_{w in N(a)} (W^k)_wu^2 / |(W^k)_w.|^2).
-/// @return one per target, for one observer.  Cost O(T edges n).
+/// min(T, sum_{s=1..T} sum_{k=0..T-s} sum_{w in N(a)} (W^k)_wu^2 / |(W^k)_w.|^2).
+/// @return one per target, for one observer.  Cost O(T edges degree).
+/// @throws ConfigError for an observer that does not exist or fewer than 1 round.
 [[nodiscard]] Eigen::VectorXd muffliato_bound(const Graph& graph,
                                               const MixingMatrix& mixing,
                                               int observer,
