@@ -30,6 +30,8 @@ pkg_check_modules(hwy QUIET IMPORTED_TARGET libhwy)
 sotto_require(hwy_FOUND "Highway" libhwy-dev)
 find_package(spectra QUIET NO_MODULE)
 sotto_require(spectra_FOUND "Spectra" libspectra-dev)
+find_path(SOTTO_LBFGSPP_INCLUDE LBFGS.h)
+sotto_require(SOTTO_LBFGSPP_INCLUDE "LBFGS++" liblbfgspp-dev)
 find_package(MPI QUIET COMPONENTS C)
 sotto_require(MPI_C_FOUND "MPI" "libopenmpi-dev and openmpi-bin")
 

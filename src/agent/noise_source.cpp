@@ -1,9 +1,12 @@
 #include "sotto/agent/noise_source.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/weighted_sum.hpp"
 
@@ -57,6 +60,12 @@ NoiseSource::NoiseSource(const NoisePlan& plan, std::span<const KeyRing> rings, 
     column_lists_.resize(rings.size());
     for (std::size_t a = 0; a < rings.size(); ++a)
         column_lists_[a].resize(combinations_[a].columns.size());
+    if (plan.temporal.kind == TemporalFactor::Kind::identity) return;
+    rounds_ = static_cast<std::uint64_t>(plan.temporal.lower.rows());
+    temporal_ = lagged_noise(
+        plan.temporal, static_cast<long>(rounds_), static_cast<int>(plan.temporal.lower.rows()));
+    history_.resize(rings.size());
+    weights_.resize(rings.size());
 }
 
 void NoiseSource::draw(std::uint32_t epoch,
@@ -66,10 +75,57 @@ void NoiseSource::draw(std::uint32_t epoch,
         noise.setZero();
         return;
     }
+    if (rounds_ == 0) {
+        draw_next(epoch, round, noise);
+        return;
+    }
+    if (round >= rounds_)
+        throw PrivacyError(fmt::format(
+            "round {} has no noise: the plan's temporal factor covers {} rounds", round, rounds_));
+    if (epoch != epoch_ || round != next_round_) {
+        epoch_ = epoch;
+        next_round_ = 0;
+    }
+    for (auto& past : history_)
+        if (past.rows() != noise.rows()) {
+            past.setZero(noise.rows(), temporal_.lags);
+            next_round_ = 0;
+        }
+    for (; next_round_ <= round; ++next_round_) draw_next(epoch, next_round_, noise);
+}
+
+void NoiseSource::correlate(std::size_t agent,
+                            std::uint64_t round,
+                            Eigen::Index first,
+                            std::span<double> values) {
+    const auto t = static_cast<Eigen::Index>(round);
+    const auto lags = std::min<Eigen::Index>(temporal_.lags, t);
+    Eigen::MatrixXd& past = history_[agent];
+    auto& columns = column_lists_[agent];
+    auto& weights = weights_[agent];
+    columns.assign(1, values.data());
+    weights.assign(1, temporal_.fresh(t));
+    for (Eigen::Index j = 1; j <= lags; ++j) {
+        columns.push_back(past.col((t - j) % temporal_.lags).data() + first);
+        weights.push_back(temporal_.past(t, j - 1));
+    }
+    const std::span<double> result(correlated_.col(static_cast<Eigen::Index>(agent)).data(),
+                                   values.size());
+    weighted_sum(columns, weights, result);
+    if (temporal_.lags > 0)
+        std::ranges::copy(temporal_.remembers_noise ? std::span<const double>(result) : values,
+                          past.col(t % temporal_.lags).data() + first);
+    std::ranges::copy(result, values.begin());
+}
+
+void NoiseSource::draw_next(std::uint32_t epoch,
+                            std::uint64_t round,
+                            Eigen::Ref<Eigen::MatrixXd> noise) {
     const Eigen::Index dimension = noise.rows();
     const auto streams = static_cast<Eigen::Index>(streams_.size());
     const Eigen::Index tile = tile_size(streams, dimension);
     if (bank_.rows() != tile) bank_.resize(tile, streams);
+    if (rounds_ > 0 && correlated_.rows() != tile) correlated_.resize(tile, noise.cols());
     const int threads = streams * tile >= parallel_values ? threads_ : 1;
     for (Eigen::Index first = 0; first < dimension; first += tile) {
         const auto count = static_cast<std::size_t>(std::min(tile, dimension - first));
@@ -80,17 +136,23 @@ void NoiseSource::draw(std::uint32_t epoch,
         parallel_for(noise.cols(), threads, [&](long a) {
             const auto& combination = combinations_[static_cast<std::size_t>(a)];
             auto& columns = column_lists_[static_cast<std::size_t>(a)];
+            columns.resize(combination.columns.size());
             for (std::size_t j = 0; j < columns.size(); ++j)
                 columns[j] = bank_.col(combination.columns[j]).data();
             const std::span<double> out(noise.col(a).data() + first, count);
             weighted_sum(columns, combination.weights, out);
+            if (rounds_ > 0) correlate(static_cast<std::size_t>(a), round, first, out);
             round_to_grid(out, grid_step_);
         });
     }
 }
 
-std::int64_t NoiseSource::scratch_bytes(std::int64_t streams, std::int64_t dimension) {
-    return streams * tile_size(streams, dimension) * static_cast<std::int64_t>(sizeof(double));
+std::int64_t NoiseSource::scratch_bytes(std::int64_t streams,
+                                        std::int64_t dimension,
+                                        std::int64_t agents,
+                                        std::int64_t lags) {
+    return (streams * tile_size(streams, dimension) + agents * lags * dimension) *
+           static_cast<std::int64_t>(sizeof(double));
 }
 
 }  // namespace sotto

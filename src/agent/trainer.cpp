@@ -174,23 +174,27 @@ void Trainer::mix(long round) {
                     static_cast<std::size_t>(a),
                     0,
                     {models_.col(a).data(), static_cast<std::size_t>(models_.rows())});
-    } else if (!sums_.empty()) {
-        mix_sums(round);
     } else {
-        mix_messages(round);
+        for (int step = 0; step < options_.gossip_steps; ++step) {
+            if (step > 0) messages_ = models_;
+            if (sums_.empty())
+                mix_messages({round, step});
+            else
+                mix_sums({round, step});
+        }
     }
     if (observer_ != nullptr)
         for (std::size_t a = 0; a < agents_.size(); ++a) observer_->on_mixed(round, a);
 }
 
-void Trainer::mix_messages(long round) {
+void Trainer::mix_messages(ExchangeId id) {
     const auto start = Clock::now();
-    const MixingMatrix& mixing = mixing_.at(round);
+    const MixingMatrix& mixing = mixing_.at(id.round);
     // With one agent per process the callback runs on this thread; with many, exchange is a pointer
     // hand-over and everything counts as mixing.
     const bool timed = agents_.size() == 1;
     double mixing_seconds = 0;
-    network_.exchange({round, 0},
+    network_.exchange(id,
                       outgoing_,
                       models_.rows(),
                       [&](std::size_t local,
@@ -199,7 +203,7 @@ void Trainer::mix_messages(long round) {
                           std::span<const double* const> columns) {
                           const auto begin = timed ? Clock::now() : Clock::time_point();
                           if (observer_ != nullptr)
-                              observer_->on_received(round, local, first, part, columns);
+                              observer_->on_received(id.round, local, first, part, columns);
                           double* target = models_.col(static_cast<Eigen::Index>(local)).data();
                           weighted_sum(columns,
                                        mixing.weights(agents_[local].id),
@@ -212,20 +216,21 @@ void Trainer::mix_messages(long round) {
     seconds_.exchange += total - mixing_seconds;
 }
 
-void Trainer::mix_sums(long round) {
+void Trainer::mix_sums(ExchangeId id) {
     const auto start = Clock::now();
-    const MixingMatrix& mixing = mixing_.at(round);
+    const MixingMatrix& mixing = mixing_.at(id.round);
     const Eigen::Index dimension = models_.rows();
     for (std::size_t v = 0; v < agents_.size(); ++v) {
-        const int id = agents_[v].id;
+        const int own = agents_[v].id;
         weights_away_.clear();
-        for (const int member : mixing.members(id))
-            if (member != id) weights_away_.push_back(mixing.weight(member, id));
+        for (const int member : mixing.members(own))
+            if (member != own) weights_away_.push_back(mixing.weight(member, own));
         const double* message = messages_.col(static_cast<Eigen::Index>(v)).data();
-        sums_[v].begin(round, 0, {message, static_cast<std::size_t>(dimension)}, weights_away_);
+        sums_[v].begin(
+            id.round, id.step, {message, static_cast<std::size_t>(dimension)}, weights_away_);
     }
     network_.exchange_sum(
-        {round, 0},
+        id,
         dimension,
         [&](std::size_t local,
             std::size_t neighbour,
@@ -235,12 +240,12 @@ void Trainer::mix_sums(long round) {
             if (observer_ != nullptr) {
                 std::vector<double> decoded(sum.size());
                 SecureSum::decode(sum, decoded);
-                observer_->on_sum(round, local, first, decoded);
+                observer_->on_sum(id.round, local, first, decoded);
             }
-            const int id = agents_[local].id;
+            const int own = agents_[local].id;
             const auto column = static_cast<Eigen::Index>(local);
             SecureSum::finish(sum,
-                              mixing.weight(id, id),
+                              mixing.weight(own, own),
                               {messages_.col(column).data() + first, sum.size()},
                               {models_.col(column).data() + first, sum.size()});
         });
@@ -250,11 +255,12 @@ void Trainer::mix_sums(long round) {
 std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    std::int64_t local_agents,
                                    std::int64_t received_messages,
-                                   std::int64_t streams) {
+                                   std::int64_t streams,
+                                   std::int64_t noise_lags) {
     constexpr std::int64_t vectors_per_agent = 4;  // model, gradient, noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *
                (vectors_per_agent * local_agents + received_messages) +
-           NoiseSource::scratch_bytes(streams, dimension);
+           NoiseSource::scratch_bytes(streams, dimension, local_agents, noise_lags);
 }
 
 }  // namespace sotto

@@ -63,8 +63,12 @@ int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment&
 }  // namespace
 
 const std::vector<Command>& commands() {
-    static const std::vector<Command> table{
-        graph_command(), plan_command(), train_command(), doctor_command(), keygen_command()};
+    static const std::vector<Command> table{graph_command(),
+                                            plan_command(),
+                                            account_command(),
+                                            train_command(),
+                                            doctor_command(),
+                                            keygen_command()};
     return table;
 }
 

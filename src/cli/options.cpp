@@ -34,12 +34,19 @@ OptionGroup plan_options() {
              {"utility",
               "horizon:200",
               "what the noise plan minimises: one-step, horizon:H, trajectory, final"},
+             {"spatial-mechanism",
+              "pairs",
+              "how space-time correlates agents: ldp, decor, corn, corn-hbc, pairs"},
              {"epsilon", "10", "privacy budget, > 0"},
              {"delta", "1e-5", "privacy budget, in (0, 1)"},
              {"calibration", "exact", "exact, rdp, paper"},
-             {"adjacency", "agent", "what is protected: agent, record, record-zero-out"},
+             {"adjacency",
+              "agent",
+              "what is protected: agent, record (replaced), record-zero-out, record-add-remove"},
              {"clip-norm", "0.1", "L2 clip C of a gradient, > 0"},
              {"rounds", "1000", "training rounds T"},
+             {"step-schedule", "constant", "of the step size: constant, inverse-sqrt"},
+             {"gossip-steps", "1", "mixing steps K a round, each of which sends messages"},
              {"batch-size", "128", "records an agent uses a round"},
              {"participation", "every", "every, cyclic:b (record adjacencies)"},
              {"coalition-size",
@@ -68,7 +75,6 @@ OptionGroup task_options() {
              {"test-fraction", "0.2", "part of the data to test on, in (0, 1)"},
              {"partition", "dirichlet:10", "iid, dirichlet:ALPHA, by-label:k"},
              {"step-size", "0.05", "eta, > 0"},
-             {"step-schedule", "constant", "constant, inverse-sqrt"},
              {"l2", "0", "regularisation, added outside the clip"},
              {"seed", "1", "data, partition, batches and initialisation; never noise"}}};
 }
@@ -107,6 +113,10 @@ OptionGroup run_options() {
           "16",
           "secure-sum: mask partners H on each side; up to 2H+1 neighbours all are joined, above a "
           "sum withstands 2H-1 colluding ones"},
+         {"view",
+          "",
+          "additional views of the ledger, separated by ';': eavesdropper, node:a, coalition:a,b, "
+          "secure-sum:a, all-messages:a,b, all-nodes"},
          {"record-view",
           "",
           "a,b,...: agents whose received messages, gradients, noise and seeds are written to the "
@@ -316,6 +326,12 @@ PlanConfig read_plan_config(const ParsedOptions& options) {
     config.clip_norm = options.real("clip-norm");
     config.rounds = options.integer("rounds", 1);
     config.batch_size = options.integer("batch-size", 1);
+    const long gossip_steps = options.integer("gossip-steps", 1);
+    require_in_range("--gossip-steps", static_cast<double>(gossip_steps), 1, 1000);
+    config.gossip_steps = static_cast<int>(gossip_steps);
+    config.spatial_mechanism =
+        find_mechanism("--spatial-mechanism", options.text("spatial-mechanism")).name;
+    config.step_schedule = parse_step_schedule("--step-schedule", options.text("step-schedule"));
     config.participation = parse_participation("--participation", options.text("participation"));
     config.variance_cap = options.real("variance-cap");
     if (options.has("coalition-size")) {
@@ -375,7 +391,7 @@ TrainConfig read_train_config(const ParsedOptions& options) {
     config.task.partition = parse_partition("--partition", options.text("partition"));
     config.task.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
     config.steps.step_size = options.real("step-size");
-    config.steps.kind = parse_step_schedule("--step-schedule", options.text("step-schedule"));
+    config.steps.kind = config.plan.step_schedule;
     config.l2 = options.real("l2");
     config.evaluate_every = options.integer("eval-every", 0);
     config.dry_run = options.flag("dry-run");
@@ -397,6 +413,7 @@ TrainConfig read_train_config(const ParsedOptions& options) {
     const long partners = options.integer("mask-partners", 1);
     require_in_range("--mask-partners", static_cast<double>(partners), 1, 100000);
     config.mask_partners = static_cast<int>(partners);
+    if (options.has("view")) config.views = options.text("view");
     if (options.has("record-view")) config.record_views = parse_agents(options, "record-view");
     const long threads = options.integer("threads", 0);
     require_in_range("--threads", static_cast<double>(threads), 0, 4096);

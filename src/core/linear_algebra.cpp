@@ -8,6 +8,9 @@
 #include "sotto/core/error.hpp"
 
 #ifdef SOTTO_HAVE_LAPACK
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <cblas.h>
 #include <lapacke.h>
 #endif
@@ -47,6 +50,14 @@ class BlasThreads {
     void (*set_)(int) = nullptr;
     int before_ = 0;
 };
+
+/// Threads for so many multiplications.
+int threads_for(double multiplications) {
+#ifdef _OPENMP
+    if (omp_in_parallel() != 0) return 1;
+#endif
+    return multiplications < 1e8 ? 1 : thread_limit;
+}
 
 #endif
 
@@ -127,6 +138,80 @@ bool solve_positive_definite(Eigen::MatrixXd& matrix, Eigen::MatrixXd& right) {
     if (factor.info() != Eigen::Success) return false;
     right = factor.solve(right);
     return true;
+#endif
+}
+
+void add_product(double alpha,
+                 const Eigen::MatrixXd& a,
+                 bool transpose_a,
+                 const Eigen::MatrixXd& b,
+                 bool transpose_b,
+                 Eigen::MatrixXd& out) {
+    const Eigen::Index inner = transpose_a ? a.rows() : a.cols();
+    if (out.size() == 0 || inner == 0) return;
+#ifdef SOTTO_HAVE_LAPACK
+    const BlasThreads threads(
+        threads_for(static_cast<double>(out.size()) * static_cast<double>(inner)));
+    cblas_dgemm(CblasColMajor,
+                transpose_a ? CblasTrans : CblasNoTrans,
+                transpose_b ? CblasTrans : CblasNoTrans,
+                static_cast<int>(out.rows()),
+                static_cast<int>(out.cols()),
+                static_cast<int>(inner),
+                alpha,
+                a.data(),
+                static_cast<int>(a.rows()),
+                b.data(),
+                static_cast<int>(b.rows()),
+                1.0,
+                out.data(),
+                static_cast<int>(out.rows()));
+#else
+    if (transpose_a && transpose_b)
+        out.noalias() += alpha * (a.transpose() * b.transpose());
+    else if (transpose_a)
+        out.noalias() += alpha * (a.transpose() * b);
+    else if (transpose_b)
+        out.noalias() += alpha * (a * b.transpose());
+    else
+        out.noalias() += alpha * (a * b);
+#endif
+}
+
+bool cholesky(Eigen::MatrixXd& matrix) {
+    if (matrix.size() == 0) return true;
+#ifdef SOTTO_HAVE_LAPACK
+    const auto n = static_cast<lapack_int>(matrix.rows());
+    const auto size = static_cast<double>(matrix.rows());
+    const BlasThreads threads(threads_for(size * size * size / 6));
+    if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, matrix.data(), n) != 0) return false;
+#else
+    const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>, Eigen::Lower> factor(matrix);
+    if (factor.info() != Eigen::Success) return false;
+#endif
+    matrix.triangularView<Eigen::StrictlyUpper>().setZero();
+    return true;
+}
+
+void solve_lower(const Eigen::MatrixXd& lower, Eigen::MatrixXd& right) {
+    if (right.size() == 0) return;
+#ifdef SOTTO_HAVE_LAPACK
+    const BlasThreads threads(
+        threads_for(static_cast<double>(right.size()) * static_cast<double>(lower.rows()) / 2));
+    cblas_dtrsm(CblasColMajor,
+                CblasLeft,
+                CblasLower,
+                CblasNoTrans,
+                CblasNonUnit,
+                static_cast<int>(right.rows()),
+                static_cast<int>(right.cols()),
+                1.0,
+                lower.data(),
+                static_cast<int>(lower.rows()),
+                right.data(),
+                static_cast<int>(right.rows()));
+#else
+    lower.triangularView<Eigen::Lower>().solveInPlace(right);
 #endif
 }
 

@@ -12,6 +12,8 @@
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
 #include "sotto/noise/seed_groups.hpp"
+#include "sotto/noise/temporal_solver.hpp"
+#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
 
@@ -154,12 +156,37 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
     return exposures;
 }
 
+void count_temporal_factor(const NoisePlan& plan,
+                           const PlanConfig& config,
+                           std::vector<Exposure>& exposures) {
+    const double squared =
+        temporal_sensitivity_squared(plan.temporal, config.participation, config.rounds);
+    for (auto& exposure : exposures) exposure.temporal_sensitivity = squared;
+}
+
+namespace {
+
+/// The mechanism that correlates agents: the mechanism itself, or the part of it that was chosen.
+const Mechanism& spatial_part(const PlanConfig& config) {
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    if (!mechanism.takes_spatial) return mechanism;
+    const Mechanism& spatial = find_mechanism("spatial-mechanism", config.spatial_mechanism);
+    if (!spatial.needs_budget || spatial.correlates_rounds)
+        throw ConfigError(
+            fmt::format("spatial-mechanism: {} is not possible (allowed: ldp, decor, corn, "
+                        "corn-hbc, pairs)",
+                        spatial.name));
+    return spatial;
+}
+
+}  // namespace
+
 int coalition_size_of(const PlanConfig& config, int agents, const NoisePlan* plan) {
     if (config.plan_file)
         return config.coalition_size ? *config.coalition_size
                : plan != nullptr     ? plan->coalition_size
                                      : 0;
-    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    const Mechanism& mechanism = spatial_part(config);
     const int size =
         config.coalition_size.value_or(std::min(mechanism.default_coalition_size, agents - 1));
     if (size > 0 && !mechanism.coalitions)
@@ -176,33 +203,43 @@ int coalition_size_of(const PlanConfig& config, int agents, const NoisePlan* pla
 PlannedNoise plan_noise(const PlanConfig& config,
                         const Topography& topography,
                         const std::vector<Exposure>& exposures,
-                        const std::vector<PrivacyBudget>& budgets) {
+                        const std::vector<PrivacyBudget>& budgets,
+                        bool compare) {
     const auto start = std::chrono::steady_clock::now();
     DesignInput input;
     input.graph = &topography.graph;
     input.mixing = &topography.mixing;
     input.utility = config.utility;
     input.rounds = config.rounds;
+    input.gossip_steps = config.gossip_steps;
+    input.participation = config.participation;
     input.variance_cap = config.variance_cap;
     input.common_variance = config.common_variance;
     PlannedNoise planned;
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    const Mechanism& spatial = spatial_part(config);
+    input.spatial = &spatial;
+    if (config.step_schedule != StepSchedule::Kind::constant) {
+        const StepSchedule schedule{config.step_schedule, 1};
+        for (long t = 0; t < config.rounds; ++t) input.step_sizes.push_back(schedule.at(t));
+    }
+    if (mechanism.correlates_rounds) input.utility = {Utility::Kind::trajectory, 0};
     const bool budgeted = mechanism.needs_budget || config.plan_file.has_value();
     const int agents = topography.graph.agents();
     if (!config.plan_file) {
         input.coalition_size = coalition_size_of(config, agents, nullptr);
-        if (mechanism.seed_groups)
+        if (spatial.seed_groups)
             input.seed_groups = make_seed_groups(
                 config.seed_groups.empty() ? default_seed_groups(agents) : config.seed_groups,
                 topography.graph);
         else if (!config.seed_groups.empty())
             throw ConfigError(
                 fmt::format("seed-groups: mechanism {} has its own (allowed with pairs, corn-hbc)",
-                            mechanism.name));
-        if (config.common_variance && !mechanism.seed_groups)
+                            spatial.name));
+        if (config.common_variance && !spatial.seed_groups)
             throw ConfigError(fmt::format(
                 "common-variance: mechanism {} has no choice (allowed with pairs, corn-hbc)",
-                mechanism.name));
+                spatial.name));
     }
     if (budgeted) {
         planned.kappa.resize(static_cast<Eigen::Index>(exposures.size()));
@@ -222,17 +259,30 @@ PlannedNoise plan_noise(const PlanConfig& config,
         const MixingMatrix mixing = plan.aggregation == Aggregation::trusted_mean
                                         ? MixingMatrix::average(plan.agents)
                                         : topography.mixing;
-        planned.design.objective = utility_matrix(mixing, config.utility, config.rounds)
-                                       .cwiseProduct(spatial_covariance(plan))
-                                       .sum() *
-                                   planned.kappa.minCoeff();
+        if (plan.temporal.kind != TemporalFactor::Kind::identity) {
+            const Eigen::MatrixXd inverse =
+                dense_factor(plan.temporal, config.rounds)
+                    .triangularView<Eigen::Lower>()
+                    .solve(Eigen::MatrixXd::Identity(config.rounds, config.rounds));
+            input.utility = {Utility::Kind::trajectory, 0};
+            input.given_utility = spatial_utility(
+                mixing, inverse * inverse.transpose(), design_steps(input), config.gossip_steps);
+        } else {
+            input.mixing = &mixing;
+        }
+        planned.design.objective =
+            design_utility(input).cwiseProduct(spatial_covariance(plan)).sum() *
+            planned.kappa.minCoeff();
+        input.mixing = &topography.mixing;
+        input.given_utility.reset();
         planned.design.lower_bound = std::nan("");
     } else {
         planned.design = mechanism.design(input);
     }
+    planned.utility = input.utility;
     planned.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (budgeted) {
+    if (budgeted && compare) {
         input.coalition_size = 0;  // neither depends on it
         planned.ldp_objective = design_ldp(input).objective;
         planned.cdp_objective = design_cdp(input).objective;
@@ -253,14 +303,15 @@ std::string plan_report_json(const PlannedNoise& planned,
     Json json;
     json["mechanism"] = plan.mechanism;
     json["agents"] = plan.agents;
-    json["utility"] = name_of(config.utility);
+    json["utility"] = name_of(planned.utility);
     json["calibration"] = name_of(config.calibration);
     json["adjacency"] = name_of(config.adjacency);
     json["participation"] = name_of(config.participation);
     json["rounds"] = config.rounds;
+    json["gossip_steps"] = config.gossip_steps;
     json["kappa"] = planned.kappa.size() > 0 ? number(planned.kappa.minCoeff()) : Json();
     json["mu"] = number(mu);
-    json["objective"] = planned.design.objective;
+    json["objective"] = number(planned.design.objective);
     json["lower_bound"] = number(planned.design.lower_bound);
     json["relative_gap"] = number(planned.design.relative_gap());
     json["capped"] = planned.design.capped;
@@ -315,14 +366,16 @@ std::string plan_report_text(const PlannedNoise& planned,
         const Eigen::VectorXd variances = spatial_covariance(plan).diagonal();
         text += fmt::format(
             "budget     epsilon {:.6g} at delta {:g}, {} calibration: mu {:.6g}; adjacency {}, "
-            "participation {}, {} rounds\n",
+            "participation {}, {} rounds{}\n",
             budgets.front().epsilon,
             budgets.front().delta,
             name_of(budgets.front().calibration),
             largest_mu(guaranteed),
             name_of(config.adjacency),
             name_of(config.participation),
-            config.rounds);
+            config.rounds,
+            config.gossip_steps > 1 ? fmt::format(" of {} gossip steps", config.gossip_steps)
+                                    : std::string());
         text += fmt::format(
             "noise      std {:.4g} to {:.4g} a coordinate on gradients clipped to {:g}; {} "
             "stream{} an agent at most\n",
@@ -332,16 +385,19 @@ std::string plan_report_text(const PlannedNoise& planned,
             config.clip_norm,
             plan.streams_per_agent(),
             plan.streams_per_agent() == 1 ? "" : "s");
-        text += fmt::format(
-            "survives   {:.6g} (utility {}, at kappa 1); ldp {:.6g}, trusted aggregator {:.6g}\n",
-            design.objective,
-            name_of(config.utility),
-            planned.ldp_objective,
-            planned.cdp_objective);
-        text += fmt::format(
-            "           {:.3g} times less than ldp, {:.3g} times the trusted aggregator's\n",
-            planned.ldp_objective / design.objective,
-            design.objective / planned.cdp_objective);
+        if (std::isfinite(design.objective))
+            text += fmt::format(
+                "survives   {:.6g} (utility {}, at kappa 1); ldp {:.6g}, trusted aggregator "
+                "{:.6g}\n",
+                design.objective,
+                name_of(planned.utility),
+                planned.ldp_objective,
+                planned.cdp_objective);
+        if (std::isfinite(design.objective))
+            text += fmt::format(
+                "           {:.3g} times less than ldp, {:.3g} times the trusted aggregator's\n",
+                planned.ldp_objective / design.objective,
+                design.objective / planned.cdp_objective);
         if (std::isfinite(design.lower_bound))
             text += fmt::format("optimal    certified to {:.2g} relative{}\n",
                                 std::max(0.0, design.relative_gap()),

@@ -17,6 +17,7 @@
 #include "sotto/agent/recorded_view.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/error_line.hpp"
+#include "sotto/experiment/ledger_views.hpp"
 #include "sotto/experiment/run_directory.hpp"
 #include "sotto/experiment/task.hpp"
 #include "sotto/privacy/gdp.hpp"
@@ -124,7 +125,7 @@ RunEstimate estimate_run(const TrainConfig& config,
     if (network.processes() > 1)
         for (const auto& agent : agents) received += topography.graph.degree(agent.id);
     estimate.memory_mib = network.maximum(static_cast<double>(Trainer::memory_bytes(
-                              initial.size(), count, received, noise.streams()))) /
+                              initial.size(), count, received, noise.streams(), noise.lags()))) /
                           (1024.0 * 1024.0);
     return estimate;
 }
@@ -137,7 +138,8 @@ class TrainingLoop {
                  TrainingObserver& observer,
                  const std::function<bool()>& stop_requested,
                  Trainer& trainer,
-                 const Ledger& ledger,
+                 Ledger& ledger,
+                 LedgerViews& views,
                  RunDirectory& directory,
                  TrainResult& result,
                  bool optimality_gap)
@@ -146,6 +148,7 @@ class TrainingLoop {
           observer_(observer),
           trainer_(trainer),
           ledger_(ledger),
+          views_(views),
           directory_(directory),
           result_(result),
           vote_(network, stop_requested),
@@ -192,6 +195,11 @@ class TrainingLoop {
             directory_.append_metrics(
                 round, epsilon, result_.evaluation, result_.loop_seconds, trainer_.seconds());
             observer_.on_evaluation(round, epsilon, result_.evaluation);
+            if (!views_.empty() && round < config_.plan.rounds && !result_.interrupted &&
+                views_.cheap(result_.loop_seconds)) {
+                ledger_.set_views(views_.after(round));
+                directory_.write("ledger.json", ledger_.to_json(Ledger::Status::running, round));
+            }
         }
         // Every process has the same figures, so all of them end here.
         if (!std::isfinite(result_.evaluation.train_loss_mean_model) ||
@@ -205,7 +213,8 @@ class TrainingLoop {
     Network& network_;
     TrainingObserver& observer_;
     Trainer& trainer_;
-    const Ledger& ledger_;
+    Ledger& ledger_;
+    LedgerViews& views_;
     RunDirectory& directory_;
     TrainResult& result_;
     StopVote vote_;
@@ -261,6 +270,11 @@ TrainResult run_training(const TrainConfig& config,
         require_in_range("batch-size", static_cast<double>(config.plan.batch_size), 1, 1e12);
         credentials = read_credentials(config, network);
         require_in_range("mask-partners", config.mask_partners, 1, 1e9);
+        if (config.plan.gossip_steps > 1 && !config.record_views.empty())
+            throw ConfigError(fmt::format(
+                "gossip-steps: {} is not possible with --record-view, which holds one message a "
+                "round (allowed: 1)",
+                config.plan.gossip_steps));
         for (const int agent : config.record_views)
             require_in_range("record-view", agent, 0, network.agents() - 1);
         if (!builds) return;
@@ -292,7 +306,10 @@ TrainResult run_training(const TrainConfig& config,
     const NoisePlan plan =
         share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
     int coalition_size = 0;
-    network.agree([&] { coalition_size = coalition_size_of(config.plan, plan.agents, &plan); });
+    network.agree([&] {
+        coalition_size = coalition_size_of(config.plan, plan.agents, &plan);
+        count_temporal_factor(plan, config.plan, exposures);
+    });
     verify_agreement(network, topography, plan, exposures, budgets, coalition_size);
     Session session =
         open_session(network, topography, plan, credentials ? &*credentials : nullptr);
@@ -318,6 +335,17 @@ TrainResult run_training(const TrainConfig& config,
     for (const auto& statement :
          transport_statements(config, network, topography.graph, plan, optimality_gap))
         ledger.add_statement(statement);
+    std::optional<LedgerViews> views;
+    network.agree([&] {
+        views.emplace(config.views,
+                      topography,
+                      plan,
+                      exposures,
+                      config.plan.participation,
+                      config.steps,
+                      config.plan.delta,
+                      config.threads);
+    });
     const std::string report =
         leader ? plan_report_text(*planned, config.plan, exposures, budgets, &ledger)
                : std::string();
@@ -389,6 +417,7 @@ TrainResult run_training(const TrainConfig& config,
     options.adjacency = config.plan.adjacency;
     options.steps = config.steps;
     options.l2 = config.l2;
+    options.gossip_steps = config.plan.gossip_steps;
     options.key_epoch = key_epoch;
     options.threads = config.threads;
     Trainer trainer(network,
@@ -407,6 +436,7 @@ TrainResult run_training(const TrainConfig& config,
                      stop_requested,
                      trainer,
                      ledger,
+                     *views,
                      *directory,
                      result,
                      optimality_gap)
@@ -438,6 +468,7 @@ TrainResult run_training(const TrainConfig& config,
     result.total_seconds = since(start);
     network.agree([&] {
         if (!leader) return;
+        ledger.set_views(views->after(result.rounds));
         directory->write("ledger.json",
                          ledger.to_json(result.interrupted ? Ledger::Status::interrupted
                                                            : Ledger::Status::completed,

@@ -13,10 +13,8 @@ Design design_corn(const DesignInput& input) {
     const RelativeLimits limits = relative_limits(input.kappa);
     SpatialOptions options;
     options.variance_cap = input.variance_cap;
-    const SpatialSolution solution = solve_spatial_covariance(
-        utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip_steps),
-        limits.kappa,
-        options);
+    const SpatialSolution solution =
+        solve_spatial_covariance(design_utility(input), limits.kappa, options);
     const Eigen::LLT<Eigen::MatrixXd> factor(solution.covariance);
     if (factor.info() != Eigen::Success)
         throw PrivacyError(

@@ -24,12 +24,11 @@ Eigen::MatrixXd laplacian(const Graph& graph) {
 Design design_decor(const DesignInput& input) {
     const RelativeLimits limits = relative_limits(input.kappa);
     const Graph& graph = *input.graph;
-    const LaplacianSolution solution = solve_laplacian_covariance(
-        utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip_steps),
-        laplacian(graph),
-        limits.kappa,
-        input.variance_cap,
-        input.coalition_size);
+    const LaplacianSolution solution = solve_laplacian_covariance(design_utility(input),
+                                                                  laplacian(graph),
+                                                                  limits.kappa,
+                                                                  input.variance_cap,
+                                                                  input.coalition_size);
 
     std::vector<SeedGroup> groups;
     std::vector<Eigen::MatrixXd> factors;

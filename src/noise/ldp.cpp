@@ -16,8 +16,7 @@ Design design_ldp(const DesignInput& input) {
         plan.rows.push_back({u, NoiseRow::all_receivers, {u}, {1 / std::sqrt(limits.kappa(u))}});
     }
     finish_plan(plan, input.kappa);
-    const Eigen::MatrixXd utility =
-        utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip_steps);
+    const Eigen::MatrixXd utility = design_utility(input);
     design.objective = utility.diagonal().cwiseQuotient(limits.kappa).sum();
     design.lower_bound = design.objective;
     return design;

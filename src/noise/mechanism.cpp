@@ -6,27 +6,32 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
 
 std::span<const Mechanism> mechanisms() {
     static const std::vector<Mechanism> table{
-        {"none", "no noise, no privacy", false, false, 0, false, design_none},
+        {"none", "no noise, no privacy", false, false, 0, false, design_none, false, false},
         {"ldp",
          "private independent noise: protects against everybody, loses most",
          true,
          true,
          0,
          false,
-         design_ldp},
+         design_ldp,
+         false,
+         false},
         {"cdp",
          "reference: a trusted aggregator adds noise to the mean",
          true,
          false,
          0,
          false,
-         design_cdp},
+         design_cdp,
+         false,
+         false},
         {"decor",
          "private noise plus one shared stream per edge that cancels",
          true,
@@ -55,6 +60,44 @@ std::span<const Mechanism> mechanisms() {
          1,
          true,
          design_pairs},
+        {"muffliato",
+         "private independent noise, and several gossip steps a round (--gossip-steps)",
+         true,
+         true,
+         0,
+         false,
+         design_muffliato,
+         false,
+         false},
+        {"anti-pgd",
+         "private noise that cancels over rounds, z_t - z_{t-1}: for comparison",
+         true,
+         true,
+         0,
+         false,
+         design_anti_pgd,
+         true,
+         false},
+        {"mafalda",
+         "private noise, optimally correlated over rounds (record adjacency, cyclic participation)",
+         true,
+         true,
+         0,
+         false,
+         design_mafalda,
+         true,
+         false},
+        {"space-time",
+         "noise correlated over rounds and between agents (--spatial-mechanism), optimised "
+         "together",
+         true,
+         true,
+         0,
+         false,
+         design_space_time,
+         true,
+         false,
+         true},
     };
     return table;
 }
@@ -78,6 +121,28 @@ RelativeLimits relative_limits(const Eigen::VectorXd& kappa) {
                 "kappa of agent {}: {} is not allowed (must be finite and above 0)", u, kappa(u)));
     const double unit = kappa.minCoeff();
     return {kappa / unit, unit};
+}
+
+Eigen::MatrixXd design_utility(const DesignInput& input) {
+    return input.given_utility
+               ? *input.given_utility
+               : utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip_steps);
+}
+
+std::vector<double> design_steps(const DesignInput& input) {
+    return input.step_sizes.empty()
+               ? std::vector<double>(static_cast<std::size_t>(input.rounds), 1.0)
+               : input.step_sizes;
+}
+
+void correlate_over_rounds(NoisePlan& plan, const DesignInput& input, TemporalFactor factor) {
+    plan.temporal = std::move(factor);
+    plan.scale *=
+        std::sqrt(temporal_sensitivity_squared(plan.temporal, input.participation, input.rounds) /
+                  temporal_sensitivity_squared({}, input.participation, input.rounds));
+    const double quieter = -0.5 * std::log2(largest_round_precision(plan.temporal));
+    plan.grid_step_log2 += std::min(0, static_cast<int>(std::floor(quieter)));
+    plan.validate();
 }
 
 void finish_plan(NoisePlan& plan, const Eigen::VectorXd& kappa) {

@@ -15,11 +15,7 @@ CoalitionSolution solve(const DesignInput& input, const RelativeLimits& limits, 
     options.common_variance = input.common_variance;
     options.variance_cap = input.variance_cap;
     return solve_coalition_covariance(
-        utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip_steps),
-        limits.kappa,
-        input.seed_groups,
-        shape,
-        options);
+        design_utility(input), limits.kappa, input.seed_groups, shape, options);
 }
 
 Design finish(const DesignInput& input,

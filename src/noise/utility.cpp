@@ -120,6 +120,9 @@ Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
                                long rounds,
                                int gossip_steps) {
     const Weights weights = weights_of(utility, rounds);
+    if (weights.length == 1 && gossip_steps == 1)  // sparse, and no decomposition
+        return Eigen::MatrixXd(Eigen::SparseMatrix<double>(mixing.sparse()).transpose() *
+                               Eigen::SparseMatrix<double>(mixing.sparse()));
     const Eigen::MatrixXd step = power(mixing.dense(), gossip_steps);
     Eigen::MatrixXd result =
         mixing.symmetric() ? symmetric_utility(step, weights) : general_utility(step, weights);

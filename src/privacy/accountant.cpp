@@ -4,25 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
+#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/coalitions.hpp"
 #include "sotto/privacy/gdp.hpp"
+#include "unknown_noise.hpp"
 
 namespace sotto {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double verification_tolerance = 1e-9;
-
-bool holds_a_seed(const SeedGroup& group, std::span<const int> coalition) {
-    return std::any_of(coalition.begin(), coalition.end(), [&](int agent) {
-        return std::binary_search(group.members.begin(), group.members.end(), agent);
-    });
-}
 
 void require_supported(const NoisePlan& plan) {
     const auto refuse = [](const std::string& what) {
@@ -30,48 +23,18 @@ void require_supported(const NoisePlan& plan) {
     };
     if (!plan.same_message_to_all()) refuse("depends on the receiver");
     if (plan.entry != NoiseEntry::gradient) refuse("is added to the message");
-    if (plan.temporal.kind != TemporalFactor::Kind::identity) refuse("is correlated over rounds");
     for (const auto& stream : plan.streams)
         if (stream.distribution != StreamDistribution::gaussian) refuse("is not Gaussian");
-}
-
-/// diag(S^-1) of a positive semidefinite S; infinite where the unit vector is outside its range.
-Eigen::VectorXd precision_diagonal(const Eigen::MatrixXd& covariance) {
-    const Eigen::Index n = covariance.rows();
-    Eigen::VectorXd precision = Eigen::VectorXd::Constant(n, infinity);
-    if (n == 0 || !(covariance.diagonal().maxCoeff() > 0)) return precision;
-    const SymmetricEigen eigen = symmetric_eigen(covariance);
-    const double cut_off = 1e-11 * eigen.values(n - 1);
-    for (Eigen::Index u = 0; u < n; ++u) {
-        double sum = 0, outside = 0;
-        for (Eigen::Index i = 0; i < n; ++i) {
-            const double component = eigen.vectors(u, i) * eigen.vectors(u, i);
-            if (eigen.values(i) > cut_off)
-                sum += component / eigen.values(i);
-            else
-                outside += component;
-        }
-        if (outside <= 1e-9 * 1e-9) precision(u) = sum;
-    }
-    return precision;
 }
 
 }  // namespace
 
 Eigen::MatrixXd spatial_covariance(const NoisePlan& plan) {
-    const Eigen::MatrixXd factor = plan.coefficient_matrix();
-    return plan.scale * plan.scale * (factor * factor.transpose());
+    return outer_product(unknown_coefficients(plan, {}));
 }
 
 Eigen::MatrixXd unknown_covariance(const NoisePlan& plan, const Observer& observer) {
-    Eigen::MatrixXd factor = plan.coefficient_matrix();
-    for (std::size_t k = 0; k < plan.streams.size(); ++k) {
-        const int group = plan.streams[k].group;
-        if (holds_a_seed(plan.groups[static_cast<std::size_t>(group)], observer.coalition))
-            factor.col(static_cast<Eigen::Index>(k)).setZero();
-    }
-    for (const int member : observer.coalition) factor.row(member).setZero();
-    return plan.scale * plan.scale * (factor * factor.transpose());
+    return outer_product(unknown_coefficients(plan, observer.coalition));
 }
 
 Eigen::VectorXd observed_precision(const NoisePlan& plan, const Observer& observer) {
@@ -80,24 +43,7 @@ Eigen::VectorXd observed_precision(const NoisePlan& plan, const Observer& observ
         if (member < 0 || member >= plan.agents)
             throw ConfigError(fmt::format(
                 "coalition: agent {} does not exist (allowed: 0 to {})", member, plan.agents - 1));
-    const Eigen::MatrixXd unknown = unknown_covariance(plan, observer);
-    if (plan.aggregation == Aggregation::trusted_mean) {
-        // The observer sees n times the mean: one unit of any agent's gradient under noise 1^T R 1.
-        const double variance = unknown.sum();
-        Eigen::VectorXd precision =
-            Eigen::VectorXd::Constant(plan.agents, variance > 0 ? 1 / variance : infinity);
-        for (const int member : observer.coalition) precision(member) = infinity;
-        return precision;
-    }
-    std::vector<Eigen::Index> outside;
-    for (int u = 0; u < plan.agents; ++u)
-        if (!std::binary_search(observer.coalition.begin(), observer.coalition.end(), u))
-            outside.push_back(u);
-    const Eigen::VectorXd inner = precision_diagonal(unknown(outside, outside));
-    Eigen::VectorXd precision = Eigen::VectorXd::Constant(plan.agents, infinity);
-    for (std::size_t i = 0; i < outside.size(); ++i)
-        precision(outside[i]) = inner(static_cast<Eigen::Index>(i));
-    return precision;
+    return unknown_precision(plan, observer.coalition);
 }
 
 Eigen::VectorXd coalition_precision(const NoisePlan& plan, int size) {
@@ -166,6 +112,7 @@ void verify_agents_protected(const NoisePlan& plan,
                              std::span<const PrivacyBudget> budgets,
                              int coalition_size) {
     const Eigen::VectorXd precision = coalition_precision(plan, coalition_size);
+    const double round_precision = largest_round_precision(plan.temporal);
     for (const int agent : agents) {
         const auto& exposure = exposures[static_cast<std::size_t>(agent)];
         const auto& budget = budgets[static_cast<std::size_t>(agent)];
@@ -183,7 +130,7 @@ void verify_agents_protected(const NoisePlan& plan,
                             budget.epsilon,
                             budget.delta,
                             name_of(budget.calibration)));
-        const double conditional_std = 1 / std::sqrt(precision(agent));
+        const double conditional_std = 1 / std::sqrt(precision(agent) * round_precision);
         if (!(plan.grid_step() <= std::ldexp(conditional_std, -20)))
             throw PrivacyError(fmt::format(
                 "the plan's grid step {:.3g} is too coarse for agent {}: at most 2^-20 of its "

@@ -7,6 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/gdp.hpp"
 
 namespace sotto {
@@ -15,25 +16,11 @@ namespace {
 
 constexpr NameTable<Calibration, 3> calibrations{
     {{{Calibration::exact, "exact"}, {Calibration::rdp, "rdp"}, {Calibration::paper, "paper"}}}};
-constexpr NameTable<Adjacency, 3> adjacencies{{{{Adjacency::agent, "agent"},
-                                                {Adjacency::record, "record"},
-                                                {Adjacency::record_zero_out, "record-zero-out"}}}};
-
-/// C_time as a dense lower-triangular matrix of its leading `rounds` rounds.
-Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds) {
-    if (factor.lower.rows() < rounds)
-        throw PrivacyError(
-            fmt::format("the plan's temporal factor covers {} rounds, the run has {}",
-                        factor.lower.rows(),
-                        rounds));
-    if (factor.kind == TemporalFactor::Kind::dense)
-        return factor.lower.topLeftCorner(rounds, rounds);
-    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(rounds, rounds);
-    for (Eigen::Index t = 0; t < rounds; ++t)
-        for (Eigen::Index b = 0; b < std::min<Eigen::Index>(factor.lower.cols(), t + 1); ++b)
-            dense(t, t - b) = factor.lower(t, b);
-    return dense;
-}
+constexpr NameTable<Adjacency, 4> adjacencies{
+    {{{Adjacency::agent, "agent"},
+      {Adjacency::record, "record"},
+      {Adjacency::record_zero_out, "record-zero-out"},
+      {Adjacency::record_add_remove, "record-add-remove"}}}};
 
 }  // namespace
 
@@ -138,13 +125,15 @@ double temporal_sensitivity_squared(const TemporalFactor& factor,
     if (factor.kind == TemporalFactor::Kind::identity)
         return static_cast<double>((rounds + participation.cycle - 1) / participation.cycle);
     const Eigen::MatrixXd lower = dense_factor(factor, rounds);
-    const Eigen::MatrixXd gram = lower.transpose() * lower;
     double largest = 0;
     for (long j = 0; j < std::min(participation.cycle, rounds); ++j) {
-        double sum = 0;
-        for (long s = j; s < rounds; s += participation.cycle)
-            for (long t = j; t < rounds; t += participation.cycle) sum += std::abs(gram(s, t));
-        largest = std::max(largest, sum);
+        // Only rounds of one pattern meet.
+        const Eigen::MatrixXd pattern =
+            lower(Eigen::all,
+                  Eigen::seqN(j,
+                              (rounds - j + participation.cycle - 1) / participation.cycle,
+                              participation.cycle));
+        largest = std::max(largest, (pattern.transpose() * pattern).cwiseAbs().sum());
     }
     return largest;
 }

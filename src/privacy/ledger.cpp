@@ -186,6 +186,22 @@ std::string Ledger::to_json(Status status, long rounds_completed) const {
             json["observers"].push_back(std::move(entry));
         }
     }
+    if (!views_.empty()) {
+        json["views"] = Json::array();
+        for (const LedgerView& view : views_) {
+            Json entry;
+            entry["view"] = view.view;
+            entry["argument"] = view.argument;
+            entry["rounds"] = view.rounds;
+            entry["observers"] = view.observers;
+            entry["target"] = view.target;
+            put_guarantee(entry, view.worst);
+            entry["mean_epsilon"] =
+                std::isfinite(view.mean_epsilon) ? Json(view.mean_epsilon) : Json();
+            entry["statement"] = view.statement;
+            json["views"].push_back(std::move(entry));
+        }
+    }
     json["noise"] = {{"keys", reproducible_noise_ ? "noise seed (insecure)" : "operating system"},
                      {"insecure", reproducible_noise_},
                      {"grid_step", plan_.grid_step()},

@@ -51,6 +51,9 @@ const std::vector<std::string> train_keys{"mechanism",
 const std::vector<std::string> seconds_keys{
     "plan", "gradient", "noise", "exchange", "mix", "evaluate", "total"};
 
+const std::vector<std::string> account_keys{
+    "pairs", "by_distance", "mean_epsilon", "ldp", "seconds"};
+
 struct CommandCase {
     std::string name;
     Arguments arguments;
@@ -118,6 +121,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         CommandCase{"graph", {"graph", "--topology", "ring", "--agents", "6"}, graph_keys},
         CommandCase{"plan", {"plan", "--agents", "6"}, plan_keys},
+        CommandCase{"account", {"account", "--agents", "6", "--rounds", "5"}, account_keys},
+        CommandCase{
+            "account_over_mpi", {"account", "--agents", "6", "--rounds", "5"}, account_keys, 3},
         CommandCase{
             "train", {"train", "--agents", "3", "--data", "DATA", "--rounds", "5"}, train_keys},
         CommandCase{"train_over_mpi", {"train", "--data", "DATA", "--rounds", "5"}, train_keys, 3}),
@@ -178,6 +184,7 @@ INSTANTIATE_TEST_SUITE_P(EveryLevel,
                                          CommandCase{"program_short", {"-h"}, {}},
                                          CommandCase{"graph", {"graph", "--help"}, {}},
                                          CommandCase{"plan", {"plan", "--help"}, {}},
+                                         CommandCase{"account", {"account", "--help"}, {}},
                                          CommandCase{"keygen", {"keygen", "--help"}, {}},
                                          CommandCase{"train", {"train", "--help"}, {}},
                                          CommandCase{"train_with_other_options",
@@ -204,7 +211,7 @@ TEST(Version, IsOneLineWithANumber) {
 
 TEST(EveryExampleOfTheHelp, NamesOptionsThatExist) {
     const TempDir directory;
-    for (const std::string command : {"graph", "plan", "train", "keygen"}) {
+    for (const std::string command : {"graph", "plan", "account", "train", "keygen"}) {
         const std::string help = run_sotto(directory, one_process, {command, "--help"}).out;
         const std::size_t at = help.find("example: ");
         ASSERT_NE(at, std::string::npos);

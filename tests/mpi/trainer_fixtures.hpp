@@ -18,6 +18,7 @@
 #include "sotto/graph/topology.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/noise/seed_groups.hpp"
+#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "unit/trust/pair_fixtures.hpp"
 
@@ -53,7 +54,10 @@ inline std::vector<MechanismCase> mechanism_cases() {
             {"CornOneStep", "corn", {Utility::Kind::one_step, 1}},
             {"CornHorizon", "corn", horizon},
             {"Pairs", "pairs", horizon},
-            {"CornHbc", "corn-hbc", horizon}};
+            {"CornHbc", "corn-hbc", horizon},
+            {"AntiPgd", "anti-pgd", horizon},
+            {"Mafalda", "mafalda", horizon},
+            {"SpaceTime", "space-time", horizon}};
 }
 
 /// Agents' limits differ, so that noise given to the wrong agent shows.
@@ -78,6 +82,8 @@ inline NoisePlan plan_of(const MechanismCase& entry,
     if (mechanism.seed_groups)
         input.seed_groups = make_seed_groups(
             entry.mechanism == "pairs" ? "all-pairs" : "neighbourhoods", topography.graph);
+    if (mechanism.correlates_rounds) input.participation = {10};
+    if (mechanism.takes_spatial) input.spatial = &find_mechanism("spatial-mechanism", "corn");
     return mechanism.design(input).plan;
 }
 
@@ -130,6 +136,23 @@ struct Recording {
         std::vector<Eigen::MatrixXd> result;
         for (std::size_t t = 0; t < messages.size(); ++t)
             result.emplace_back((before[t] - messages[t]) / step_size - gradients[t]);
+        return result;
+    }
+    /// C_time v: independent over rounds, with covariance R, if the noise is as planned.
+    [[nodiscard]] std::vector<Eigen::MatrixXd> fresh_noise(double step_size,
+                                                           const NoisePlan& plan) const {
+        const auto correlated = noise(step_size);
+        if (plan.temporal.kind == TemporalFactor::Kind::identity) return correlated;
+        const Eigen::MatrixXd factor =
+            dense_factor(plan.temporal, static_cast<long>(correlated.size()));
+        std::vector<Eigen::MatrixXd> result;
+        for (std::size_t t = 0; t < correlated.size(); ++t) {
+            auto& sum = result.emplace_back(
+                Eigen::MatrixXd::Zero(correlated[t].rows(), correlated[t].cols()));
+            for (std::size_t s = 0; s <= t; ++s)
+                sum += factor(static_cast<Eigen::Index>(t), static_cast<Eigen::Index>(s)) *
+                       correlated[s];
+        }
         return result;
     }
 };
@@ -419,7 +442,7 @@ inline std::string injected_is_not_accounted(const Recording& recorded,
                                              const Topography& topography,
                                              const NoisePlan& plan,
                                              const NoiseRun& run) {
-    const auto noise = recorded.noise(run.step_size);
+    const auto noise = recorded.fresh_noise(run.step_size, plan);
     const Eigen::MatrixXd accounted = spatial_covariance(plan);
     const bool mean = plan.aggregation == Aggregation::trusted_mean;
     const Eigen::MatrixXd mixing =
@@ -429,15 +452,16 @@ inline std::string injected_is_not_accounted(const Recording& recorded,
         for (const auto& values : *list) largest = std::max(largest, values.cwiseAbs().maxCoeff());
     // Models and messages of size x are rounded to x 2^-53, so the noise is known to (x/eta) 2^-51.
     const double tolerance = (1 + largest) / run.step_size * 0x1p-48 / plan.grid_step();
-    for (const auto& problem : {covariance_mismatch(noise, accounted),
-                                whitened_mismatch(noise, accounted),
-                                round_dependence(noise, accounted),
-                                gradient_in_noise(noise, recorded.gradients, accounted),
-                                plan.noiseless()  ? std::string()
-                                : tolerance < 0.1 ? off_grid(noise, plan.grid_step(), tolerance)
-                                                  : std::string("the grid cannot be measured"),
-                                wrong_gradient(recorded, plan, run.clip_norm),
-                                wrong_mixture(recorded, mixing)})
+    for (const auto& problem :
+         {covariance_mismatch(noise, accounted),
+          whitened_mismatch(noise, accounted),
+          round_dependence(noise, accounted),
+          gradient_in_noise(noise, recorded.gradients, accounted),
+          plan.noiseless()  ? std::string()
+          : tolerance < 0.1 ? off_grid(recorded.noise(run.step_size), plan.grid_step(), tolerance)
+                            : std::string("the grid cannot be measured"),
+          wrong_gradient(recorded, plan, run.clip_norm),
+          wrong_mixture(recorded, mixing)})
         if (!problem.empty()) return problem;
     return {};
 }

@@ -66,7 +66,7 @@ TEST(InjectedNoise, OfALargerScaleIsNoticed) {
             test::plan_of(entry, topography, test::uneven_limits(topography.graph.agents()));
         NoisePlan louder = plan;
         louder.scale *= 1.1;
-        const auto noise = record(topography, louder, run).noise(run.step_size);
+        const auto noise = record(topography, louder, run).fresh_noise(run.step_size, louder);
         if (test::mpi_session().rank() != 0) continue;
         EXPECT_EQ(test::covariance_mismatch(noise, spatial_covariance(louder)), "") << entry.label;
         EXPECT_NE(test::covariance_mismatch(noise, spatial_covariance(plan)), "") << entry.label;
@@ -83,7 +83,7 @@ TEST(InjectedNoise, IsNotMultipliedByTheMixingWeight) {
         const NoisePlan plan = test::plan_of(entry, topography, test::uneven_limits(n));
         EXPECT_EQ(plan.streams.size(),
                   static_cast<std::size_t>(n) + topography.graph.edges().size());
-        const auto noise = record(topography, plan, run).noise(run.step_size);
+        const auto noise = record(topography, plan, run).fresh_noise(run.step_size, plan);
         EXPECT_EQ(test::covariance_mismatch(noise, spatial_covariance(plan)), "");
         if (n == 1) continue;  // its only weight is 1
         EXPECT_NE(test::covariance_mismatch(

@@ -35,8 +35,9 @@ struct Topography {
 /// Every agent checks for itself that the plan protects it as configured, from every coalition of
 /// `coalition_size` others too (a plan without noise is
 /// accepted only where the agent's own budget, with mu = 0, says that its user wants none), and all
-/// processes compare digests of graph, mixing and plan. COLLECTIVE. @throws PrivacyError,
-/// NetworkError, the same on every process.
+/// processes compare digests of graph, mixing and plan. A plan with a temporal factor is refused:
+/// the trainer draws independent rounds. COLLECTIVE. @throws PrivacyError, NetworkError, the same
+/// on every process.
 void verify_agreement(Network& network,
                       const Topography& topography,
                       const NoisePlan& plan,

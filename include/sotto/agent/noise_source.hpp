@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/trust/key_ring.hpp"
 
@@ -22,6 +23,11 @@ void truncate_to_grid(std::span<double> values, double grid_step);
 /// tiles, so memory stays at a few megabytes beside the result, whatever the dimension and the
 /// number of rounds. The value of a coordinate depends only on the seeds, the epoch, the round and
 /// the plan.
+///
+/// Noise that is correlated over rounds, v(t) = sum_s (C_time^-1)_ts q(s) with q = scale F z, is
+/// made by forward substitution (LaggedNoise) from an agent's own past: with B lags, B vectors an
+/// agent are kept. Rounds are then drawn in order, from round 0 of each epoch; a round out of order
+/// makes all rounds before it again. Only the result is rounded to the grid.
 class NoiseSource {
   public:
     /// @param rings one per local agent, holding the seeds the plan entitles it to.
@@ -34,14 +40,33 @@ class NoiseSource {
     void draw(std::uint32_t epoch, std::uint64_t round, Eigen::Ref<Eigen::MatrixXd> noise);
 
     [[nodiscard]] int streams() const { return static_cast<int>(streams_.size()); }
-    /// Bytes kept beside the result, at most, for vectors of this dimension.
-    [[nodiscard]] static std::int64_t scratch_bytes(std::int64_t streams, std::int64_t dimension);
+    /// Past vectors kept for each agent.
+    [[nodiscard]] int lags() const { return temporal_.lags; }
+    /// Bytes kept beside the result, at most, for vectors of this dimension and these agents.
+    [[nodiscard]] static std::int64_t scratch_bytes(std::int64_t streams,
+                                                    std::int64_t dimension,
+                                                    std::int64_t agents,
+                                                    std::int64_t lags);
 
   private:
     struct Combination {
         std::vector<int> columns;     // into streams_
         std::vector<double> weights;  // coefficient * scale
     };
+    void draw_next(std::uint32_t epoch, std::uint64_t round, Eigen::Ref<Eigen::MatrixXd> noise);
+    /// From q(t) to v(t), in place, for coordinates from `first` on.
+    void correlate(std::size_t agent,
+                   std::uint64_t round,
+                   Eigen::Index first,
+                   std::span<double> values);
+
+    LaggedNoise temporal_;
+    std::uint64_t rounds_ = 0;                  // covered by the temporal factor
+    std::vector<Eigen::MatrixXd> history_;      // dimension x lags, one per local agent
+    std::uint32_t epoch_ = 0;                   // of history_
+    std::uint64_t next_round_ = 0;              // history_ holds all before it
+    Eigen::MatrixXd correlated_;                // tile x local agents
+    std::vector<std::vector<double>> weights_;  // of the past, one per local agent
     std::vector<NormalStream> streams_;
     std::vector<Combination> combinations_;  // one per local agent
     double grid_step_;

@@ -41,6 +41,7 @@ struct TrainerOptions {
     Adjacency adjacency = Adjacency::agent;  ///< agent: clip the batch gradient; else each record's
     StepSchedule steps;
     double l2 = 0;  ///< adds eta_t l2 x, outside the clip (data-independent)
+    int gossip_steps = 1;  ///< K: times the agents exchange and mix in a round
     std::uint32_t key_epoch = 0;
     int threads = 1;  ///< for agents of one process
 };
@@ -95,6 +96,7 @@ struct PhaseSeconds {
 ///     g = clip(gradient);  m_u = x_u - eta_t (g_u + v_u) - eta_t l2 x_u;  send;  x_u <- sum_v w_uv
 ///     m_v.
 ///
+/// With K gossip steps the agents send and mix K times; in the later steps m_u is what they mixed.
 /// Gradient and noise lie on the plan's grid, so their sum is exact and its set of possible values
 /// does not depend on the data. With a trusted mean, x_u <- mean of all messages. With secure sums,
 /// x_u <- w_uu m_u + the sum, all that u receives; it differs from the above by fixed-point
@@ -124,17 +126,19 @@ class Trainer {
     /// @param sums one per local agent, same order.
     void use_secure_sums(std::vector<SecureSum> sums);
 
-    /// Bytes of the vectors one process keeps for this many local agents and neighbours.
+    /// Bytes of the vectors one process keeps for this many local agents and neighbours, and for
+    /// the `noise_lags` past rounds that noise correlated over rounds depends on.
     [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
                                                    std::int64_t local_agents,
                                                    std::int64_t received_messages,
-                                                   std::int64_t streams);
+                                                   std::int64_t streams,
+                                                   std::int64_t noise_lags);
 
   private:
     void compute_gradient(long round, std::size_t agent);
     void mix(long round);
-    void mix_messages(long round);
-    void mix_sums(long round);
+    void mix_messages(ExchangeId id);
+    void mix_sums(ExchangeId id);
 
     Network& network_;
     MixingSchedule mixing_;

@@ -32,6 +32,7 @@ void write_json(const ParsedOptions& options, const std::string& json);
 [[nodiscard]] std::FILE* report_stream(const ParsedOptions& options);
 
 // One file each.
+[[nodiscard]] Command account_command();
 [[nodiscard]] Command doctor_command();
 [[nodiscard]] Command graph_command();
 [[nodiscard]] Command keygen_command();

@@ -22,10 +22,26 @@ struct SymmetricEigen {
 /// with it. Cost O(m n^2).
 void add_gram(const Eigen::MatrixXd& rows, Eigen::MatrixXd& matrix);
 
-/// Replaces every column of `right` by the solution x of matrix * x = right, for a symmetric positive definite matrix, of which the lower triangle
-/// is read; it is overwritten by its Cholesky factor. False if it is not positive definite.
-/// Cost O(n^3).
+/// Replaces every column of `right` by the solution x of matrix * x = right, for a symmetric
+/// positive definite matrix, of which the lower triangle is read; it is overwritten by its Cholesky
+/// factor. False if it is not positive definite. Cost O(n^3).
 [[nodiscard]] bool solve_positive_definite(Eigen::MatrixXd& matrix, Eigen::MatrixXd& right);
+
+/// out += alpha op(a) op(b), op the transpose where asked for; sizes must fit. BLAS when built with
+/// it; one thread for small products and inside parallel_for.
+void add_product(double alpha,
+                 const Eigen::MatrixXd& a,
+                 bool transpose_a,
+                 const Eigen::MatrixXd& b,
+                 bool transpose_b,
+                 Eigen::MatrixXd& out);
+
+/// Replaces a symmetric matrix (lower triangle is read) by its lower Cholesky factor, zeros above.
+/// False if it is not positive definite. Cost n^3 / 3.
+[[nodiscard]] bool cholesky(Eigen::MatrixXd& matrix);
+
+/// right <- lower^-1 right. Cost n^2 columns.
+void solve_lower(const Eigen::MatrixXd& lower, Eigen::MatrixXd& right);
 
 /// At most this many threads for Eigen's products and for LAPACK in this process (>= 1; all cores
 /// when never called). Ranks that share a machine use one each: threads that wait for each other

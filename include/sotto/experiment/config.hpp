@@ -32,6 +32,9 @@ struct PlanConfig {
     double clip_norm = 0.1;
     long rounds = 1000;
     long batch_size = 128;
+    int gossip_steps = 1;  ///< K
+    std::string spatial_mechanism = "pairs";  ///< of space-time
+    StepSchedule::Kind step_schedule = StepSchedule::Kind::constant;
     Participation participation;
     double variance_cap = 1e4;
     std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups
@@ -82,6 +85,7 @@ struct TrainConfig {
     bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire
     bool secure_sum = false;           ///< agents learn weighted sums of messages only
     int mask_partners = 16;            ///< on each side, in secure sums (mask_partners() in trust/)
+    std::string views;                 ///< additional views of the ledger, separated by ';'
     std::vector<int> record_views;     ///< agents whose views are written to the run directory
     std::optional<std::string> run_directory;
     int threads = 1;

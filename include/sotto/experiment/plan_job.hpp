@@ -23,10 +23,17 @@ struct BuiltTopography {
 /// one epsilon a line in agent order; # comments). @throws ConfigError, DataError.
 [[nodiscard]] std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents);
 
-/// One exposure per agent. @param records N_u of every agent, or empty if there are no data yet.
+/// One exposure per agent, for independent rounds (see count_temporal_factor). @param records N_u of every agent, or empty if there are no data
+/// yet.
 [[nodiscard]] std::vector<Exposure> build_exposures(const PlanConfig& config,
                                                     int agents,
                                                     const std::vector<Eigen::Index>& records);
+
+/// Makes exposures count the temporal factor of this plan. @throws PrivacyError if it covers fewer
+/// rounds than are configured.
+void count_temporal_factor(const NoisePlan& plan,
+                           const PlanConfig& config,
+                           std::vector<Exposure>& exposures);
 
 /// How many colluding agents a run must withstand: as configured, or what the mechanism is made for
 /// (never more than the other agents), or, with a plan file, what that plan says.
@@ -37,15 +44,18 @@ struct BuiltTopography {
 struct PlannedNoise {
     Design design;
     bool solved = true;        ///< false: read from a file
+    Utility utility;           ///< of the objectives; trajectory where rounds are correlated
     double seconds = 0;        ///< to solve
     double ldp_objective = 0;  ///< Tr(M R) of ldp, same budget and utility
     double cdp_objective = 0;  ///< of a trusted aggregator
     Eigen::VectorXd kappa;     ///< empty without a budget (mechanism none)
 };
+/// @param compare false: without ldp_objective and cdp_objective, which cost O(n^3).
 [[nodiscard]] PlannedNoise plan_noise(const PlanConfig& config,
                                       const Topography& topography,
                                       const std::vector<Exposure>& exposures,
-                                      const std::vector<PrivacyBudget>& budgets);
+                                      const std::vector<PrivacyBudget>& budgets,
+                                      bool compare = true);
 
 /// The JSON object of `sotto plan` (docs/cli.md), as text.
 [[nodiscard]] std::string plan_report_json(const PlannedNoise& planned,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,8 +9,11 @@
 #include "sotto/graph/mixing.hpp"
 #include "sotto/noise/utility.hpp"
 #include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/budget.hpp"
 
 namespace sotto {
+
+struct Mechanism;
 
 /// What a noise plan is made for.
 struct DesignInput {
@@ -18,12 +22,21 @@ struct DesignInput {
     Utility utility;
     long rounds = 1;
     int gossip_steps = 1;
-    Eigen::VectorXd kappa;      ///< largest allowed [R^-1]_uu of every agent; see precision_limit
-    double variance_cap = 1e4;  ///< R_uu <= variance_cap / kappa_u
-    int coalition_size = 0;     ///< q: every coalition of q agents is kept within kappa too
+    Participation participation;  ///< only mechanisms with a temporal factor depend on it
+    Eigen::VectorXd kappa;        ///< largest allowed [R^-1]_uu of every agent; see precision_limit
+    double variance_cap = 1e4;    ///< R_uu <= variance_cap / kappa_u
+    int coalition_size = 0;       ///< q: every coalition of q agents is kept within kappa too
     bool common_variance = false;        ///< one private variance for all (pairs, corn-hbc)
     std::vector<SeedGroup> seed_groups;  ///< who may share a seed (pairs, corn-hbc)
+    /// eta_t of every round, up to a common factor; empty: all equal. Counts where rounds are
+    /// correlated.
+    std::vector<double> step_sizes;
+    const Mechanism* spatial = nullptr;  ///< the part between agents (space-time)
+    /// M instead of the one that utility, rounds and gossip steps give.
+    std::optional<Eigen::MatrixXd> given_utility;
 };
+/// M of the input.
+[[nodiscard]] Eigen::MatrixXd design_utility(const DesignInput& input);
 
 /// A plan, and how good it is. Objectives are Tr(M R) in units where the smallest kappa is 1; they
 /// compare across mechanisms, budgets and step sizes.
@@ -49,6 +62,12 @@ struct Mechanism {
     int default_coalition_size = 0;
     bool seed_groups = false;  ///< uses DesignInput::seed_groups
     Design (*design)(const DesignInput&) = nullptr;
+    /// Its noise is correlated over rounds. Objectives are then those of the trajectory,
+    /// Tr(H (X_time^-1 (x) R)), whatever the utility.
+    bool correlates_rounds = false;
+    /// False where the utility only rates the plan and does not shape it.
+    bool uses_utility = true;
+    bool takes_spatial = false;  ///< DesignInput::spatial says how agents' noise is correlated
 };
 
 [[nodiscard]] std::span<const Mechanism> mechanisms();
@@ -64,6 +83,15 @@ struct Mechanism {
 [[nodiscard]] Design design_corn(const DesignInput& input);
 [[nodiscard]] Design design_pairs(const DesignInput& input);
 [[nodiscard]] Design design_corn_hbc(const DesignInput& input);
+[[nodiscard]] Design design_muffliato(const DesignInput& input);
+[[nodiscard]] Design design_anti_pgd(const DesignInput& input);
+
+[[nodiscard]] Design design_mafalda(const DesignInput& input);
+[[nodiscard]] Design design_space_time(const DesignInput& input);
+
+/// C_time of anti-pgd: ones on and below the diagonal, so that the noise of round t is
+/// z_t - z_{t-1}. Dense. @throws ConfigError above 2000 rounds.
+[[nodiscard]] TemporalFactor prefix_sum_factor(long rounds);
 
 /// Shared by the design files: kappa in units of its smallest value, and that value.
 struct RelativeLimits {
@@ -71,6 +99,16 @@ struct RelativeLimits {
     double unit = 1;        ///< the smallest kappa; plans are scaled by 1/sqrt(unit)
 };
 [[nodiscard]] RelativeLimits relative_limits(const Eigen::VectorXd& kappa);
+/// Shared by the design files: gives a finished plan a temporal factor. Its scale is raised so that
+/// the budget covers the factor's squared sensitivity instead of the number of participations that
+/// kappa counts, and the grid becomes finer where rounds are conditionally quieter.
+/// @param factor C_time of input.rounds rounds.
+void correlate_over_rounds(NoisePlan& plan, const DesignInput& input, TemporalFactor factor);
+/// Shared by the design files: step sizes of every round, ones unless the input has them.
+[[nodiscard]] std::vector<double> design_steps(const DesignInput& input);
+/// The largest number of rounds of a dense temporal factor.
+inline constexpr long kMostDenseRounds = 2000;
+
 /// Shared by the design files: raises `scale` by the rounding error of the factorisation, if any,
 /// so that the plan's own coefficients meet kappa against every coalition of plan.coalition_size;
 /// chooses the grid (2^-20 of the smallest

@@ -30,9 +30,10 @@ struct Observer {
 /// the range of R^(I): eigenvalues up to 1e-11 of the largest count as zero, components above 1e-9
 /// as outside), and for the coalition itself. With a trusted mean the observer sees only the mean
 /// (unless it holds the aggregator's seed): 1/(1^T R 1) for every agent. Cost O(n^3).
+/// Noise that is correlated over rounds multiplies it by sens2(C_time), which exposures count
+/// (temporal_sensitivity_squared).
 /// @throws PrivacyError for a plan this accountant cannot bound (noise that depends on the
-/// receiver,
-///         enters the message, is not Gaussian, or is correlated over rounds).
+/// receiver, enters the message, or is not Gaussian).
 [[nodiscard]] Eigen::VectorXd observed_precision(const NoisePlan& plan, const Observer& observer);
 
 /// Largest observed_precision of every agent over all coalitions of `size` agents it does not

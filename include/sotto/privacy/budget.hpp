@@ -32,7 +32,8 @@ struct PrivacyBudget {
 enum class Adjacency {
     agent,           ///< all data of one agent replaced: Delta = 2C (batch gradient clipped to C)
     record,          ///< one record replaced: Delta = 2C/B (each record's gradient clipped to C)
-    record_zero_out  ///< one record's contribution zeroed: Delta = C/B
+    record_zero_out,   ///< one record's contribution zeroed: Delta = C/B
+    record_add_remove  ///< one record added or removed, divisor B unchanged: Delta = C/B
 };
 [[nodiscard]] Adjacency parse_adjacency(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(Adjacency adjacency);

@@ -11,6 +11,20 @@
 
 namespace sotto {
 
+/// What one additional observer has learnt: the worst pair of a view. Its figures never change the
+/// headline.
+struct LedgerView {
+    std::string view;            ///< as its user named it
+    std::string argument;        ///< why the figure holds
+    bool sound = false;          ///< holds for gradients that follow messages
+    long rounds = 0;             ///< counted
+    std::vector<int> observers;  ///< of the worst pair; ascending
+    int target = 0;
+    Guarantee worst;          ///< may be infinite
+    double mean_epsilon = 0;  ///< over all pairs of the view; may be infinite
+    std::string statement;    ///< in words
+};
+
 /// What a training has revealed so far: everything needed to state its guarantee, and the words
 /// that go with it. Written as ledger.json (docs/ledger.md).
 class Ledger {
@@ -50,6 +64,9 @@ class Ledger {
     /// Adds one about how this run is carried out; it stands last.
     void add_statement(std::string statement) { more_statements_.push_back(std::move(statement)); }
 
+    /// Replaces the additional views, listed under "views".
+    void set_views(std::vector<LedgerView> views) { views_ = std::move(views); }
+
   private:
     [[nodiscard]] std::vector<Exposure> exposures_after(long rounds) const;
     NoisePlan plan_;
@@ -61,6 +78,7 @@ class Ledger {
     bool reproducible_noise_;
     std::string authentication_;
     std::vector<std::string> more_statements_;
+    std::vector<LedgerView> views_;
     Eigen::VectorXd precision_;  // against the worst coalition the plan is made for
 };
 

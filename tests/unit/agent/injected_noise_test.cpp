@@ -61,13 +61,13 @@ TEST_P(InjectedNoise, OfAnotherSizeOrWithMixingWeightsWouldBeNoticed) {
     const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
     const NoisePlan plan = plan_on(topography);
     if (plan.noiseless()) GTEST_SKIP() << "there is no noise to change";
-    const auto noise = record(topography, plan, run).noise(run.step_size);
+    const auto noise = record(topography, plan, run).fresh_noise(run.step_size, plan);
     const Eigen::MatrixXd accounted = spatial_covariance(plan);
     EXPECT_EQ(test::covariance_mismatch(noise, accounted), "");
 
     NoisePlan louder = plan;
     louder.scale *= 1.1;
-    const auto loud = record(topography, louder, run).noise(run.step_size);
+    const auto loud = record(topography, louder, run).fresh_noise(run.step_size, louder);
     EXPECT_NE(test::covariance_mismatch(loud, accounted), "");
     EXPECT_EQ(test::covariance_mismatch(loud, spatial_covariance(louder)), "");
     if (plan.aggregation == Aggregation::gossip) {
@@ -80,7 +80,7 @@ TEST_P(InjectedNoise, OfAnotherSizeOrWithMixingWeightsWouldBeNoticed) {
                   noise, test::covariance_of_weighted_noise(plan, topography.mixing)),
               "");
     // The marginal variances alone are not enough where agents share streams.
-    if (plan.aggregation == Aggregation::gossip && plan.mechanism != "ldp") {
+    if (plan.aggregation == Aggregation::gossip && !accounted.isDiagonal()) {
         EXPECT_NE(test::covariance_mismatch(noise, accounted.diagonal().asDiagonal()), "");
     }
     EXPECT_NE(test::off_grid({noise[0] * 1.1}, plan.grid_step(), 0.1), "");
@@ -91,7 +91,7 @@ TEST_P(InjectedNoise, DrawnOnceOrSharedByRoundsWouldBeNoticed) {
     const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
     const NoisePlan plan = plan_on(topography);
     if (plan.noiseless()) GTEST_SKIP() << "there is no noise to share";
-    const auto noise = record(topography, plan, run).noise(run.step_size);
+    const auto noise = record(topography, plan, run).fresh_noise(run.step_size, plan);
     const Eigen::MatrixXd accounted = spatial_covariance(plan);
     EXPECT_EQ(test::round_dependence(noise, accounted), "");
     auto repeated = noise;
@@ -112,16 +112,36 @@ TEST_P(InjectedNoise, WithoutTheGradientWouldBeNoticed) {
     const NoisePlan plan = plan_on(topography);
     const Eigen::MatrixXd accounted = spatial_covariance(plan);
     const Recording recorded = record(topography, plan, run);
-    EXPECT_EQ(test::gradient_in_noise(recorded.noise(run.step_size), recorded.gradients, accounted),
+    EXPECT_EQ(test::gradient_in_noise(
+                  recorded.fresh_noise(run.step_size, plan), recorded.gradients, accounted),
               "");
     for (const Eigen::Index u : {0, 7, 19}) {
         Recording without = recorded;
         for (std::size_t t = 0; t < without.messages.size(); ++t)
             without.messages[t].col(u) += run.step_size * without.gradients[t].col(u);
-        EXPECT_NE(
-            test::gradient_in_noise(without.noise(run.step_size), without.gradients, accounted), "")
+        EXPECT_NE(test::gradient_in_noise(
+                      without.fresh_noise(run.step_size, plan), without.gradients, accounted),
+                  "")
             << "agent " << u;
     }
+}
+
+TEST_P(InjectedNoise, WithAnotherCorrelationOverRoundsWouldBeNoticed) {
+    const NoiseRun run;
+    const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
+    const NoisePlan plan = plan_on(topography);
+    if (plan.temporal.kind == TemporalFactor::Kind::identity)
+        GTEST_SKIP() << "its rounds are independent";
+    const Eigen::MatrixXd accounted = spatial_covariance(plan);
+    const Recording recorded = record(topography, plan, run);
+    EXPECT_EQ(test::round_dependence(recorded.fresh_noise(run.step_size, plan), accounted), "");
+    NoisePlan independent = plan;
+    independent.temporal = {};
+    // Taken for independent; and independent, but taken for correlated.
+    EXPECT_NE(test::round_dependence(recorded.fresh_noise(run.step_size, independent), accounted),
+              "");
+    const auto plain = record(topography, independent, run).fresh_noise(run.step_size, plan);
+    EXPECT_NE(test::round_dependence(plain, accounted), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Every,

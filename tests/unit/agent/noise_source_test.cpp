@@ -41,11 +41,13 @@ Eigen::VectorXd direct_noise(const NoisePlan& plan,
     return result;
 }
 
+/// Of every mechanism with independent rounds.
 std::vector<NoisePlan> plans() {
     const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
     std::vector<NoisePlan> result;
     for (const auto& entry : test::mechanism_cases())
-        result.push_back(test::plan_of(entry, topography, test::uneven_limits(agents)));
+        if (!find_mechanism("mechanism", entry.mechanism).correlates_rounds)
+            result.push_back(test::plan_of(entry, topography, test::uneven_limits(agents)));
     return result;
 }
 
@@ -63,6 +65,64 @@ TEST(NoiseSource, GivesWhatThePlanSaysForEveryDimensionAndNumberOfThreads) {
                                 direct_noise(plan, rings[static_cast<std::size_t>(u)], 3, 11, d))
                         << plan.mechanism << ", agent " << u << ", dimension " << d << ", "
                         << threads << " threads";
+            }
+        }
+    }
+}
+
+/// Factors of 9 rounds: prefix sums (banded inverse), two subdiagonals, full, diagonal.
+std::vector<TemporalFactor> temporal_factors() {
+    constexpr Eigen::Index rounds = 9;
+    Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(rounds, rounds);
+    sums.triangularView<Eigen::Lower>().setOnes();
+    Eigen::MatrixXd banded(rounds, 3), full = Eigen::MatrixXd::Zero(rounds, rounds);
+    SeededRandom random(5, "temporal factors");
+    for (Eigen::Index t = 0; t < rounds; ++t) {
+        banded.row(t) << 1 + random.uniform(), random.normal(), random.normal();
+        for (Eigen::Index s = 0; s <= t; ++s) full(t, s) = s == t ? 2 : random.normal();
+    }
+    const Eigen::MatrixXd diagonal = full.diagonal().asDiagonal();
+    return {{TemporalFactor::Kind::dense, sums},
+            {TemporalFactor::Kind::banded, banded},
+            {TemporalFactor::Kind::dense, full},
+            {TemporalFactor::Kind::dense, diagonal}};
+}
+
+TEST(NoiseSource, CorrelatesRoundsAsTheTemporalFactorSaysInAnyOrderOfDrawing) {
+    constexpr Eigen::Index rounds = 9;
+    for (NoisePlan plan : plans()) {
+        if (plan.mechanism != "ldp" && plan.mechanism != "pairs") continue;
+        plan.grid_step_log2 -= 20;  // rounding to the grid is not what is compared
+        const auto rings = rings_of(plan);
+        for (const Eigen::Index d : {5, 7000}) {  // one tile, and two
+            std::vector<Eigen::MatrixXd> fresh(rounds, Eigen::MatrixXd(d, agents));
+            NoiseSource independent(plan, rings, 1);
+            for (Eigen::Index t = 0; t < rounds; ++t)
+                independent.draw(
+                    1, static_cast<std::uint64_t>(t), fresh[static_cast<std::size_t>(t)]);
+            for (const TemporalFactor& factor : temporal_factors()) {
+                NoisePlan correlated = plan;
+                correlated.temporal = factor;
+                const Eigen::MatrixXd inverse = dense_factor(factor, rounds).inverse();
+                NoiseSource source(correlated, rings, 2);
+                NoiseSource jumping(correlated, rings, 1);
+                Eigen::MatrixXd noise(d, agents), again(d, agents);
+                for (Eigen::Index t = 0; t < rounds; ++t) {
+                    source.draw(1, static_cast<std::uint64_t>(t), noise);
+                    Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(d, agents);
+                    for (Eigen::Index s = 0; s <= t; ++s)
+                        expected += inverse(t, s) * fresh[static_cast<std::size_t>(s)];
+                    EXPECT_LT((noise - expected).cwiseAbs().maxCoeff(),
+                              1e-9 * (1 + expected.cwiseAbs().maxCoeff()))
+                        << plan.mechanism << ", round " << t;
+                    if (t % 4 == 3) {  // another epoch and an earlier round in between
+                        jumping.draw(2, 1, again);
+                        EXPECT_FALSE(again == noise);
+                        jumping.draw(1, static_cast<std::uint64_t>(t), again);
+                        EXPECT_TRUE(again == noise) << plan.mechanism << ", round " << t;
+                    }
+                }
+                EXPECT_THROW(source.draw(1, rounds, noise), PrivacyError);
             }
         }
     }
@@ -118,9 +178,9 @@ TEST(NoiseSource, NeedsTheSeedsOfItsAgents) {
 TEST(NoiseSource, KeepsAFewMegabytesWhateverTheDimension) {
     for (const std::int64_t streams : {1, 20, 271, 1000})
         for (const std::int64_t dimension : {100, 100000, 100000000}) {
-            EXPECT_LE(NoiseSource::scratch_bytes(streams, dimension),
+            EXPECT_LE(NoiseSource::scratch_bytes(streams, dimension, 20, 0),
                       std::max<std::int64_t>(1 << 20, streams * 64 * 8));
-            EXPECT_GE(NoiseSource::scratch_bytes(streams, dimension), streams * 64 * 8);
+            EXPECT_GE(NoiseSource::scratch_bytes(streams, dimension, 20, 0), streams * 64 * 8);
         }
 }
 

@@ -19,6 +19,12 @@ PlanConfig config_of(const std::string& mechanism) {
     config.mechanism = mechanism;
     config.utility = {Utility::Kind::horizon, 10};
     config.rounds = 100;
+    if (find_mechanism("mechanism", mechanism).correlates_rounds) {
+        config.rounds = 20;
+        config.adjacency = Adjacency::record;
+        config.participation = {5};
+        config.spatial_mechanism = "corn";
+    }
     return config;
 }
 
@@ -41,6 +47,7 @@ Planned plan(const PlanConfig& config,
     result.exposures = build_exposures(config, agents, records);
     result.budgets = build_budgets(config, agents);
     result.planned = plan_noise(config, topography, result.exposures, result.budgets);
+    count_temporal_factor(result.planned.design.plan, config, result.exposures);
     return result;
 }
 

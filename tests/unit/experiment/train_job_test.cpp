@@ -79,6 +79,11 @@ TEST(RunTraining, LeavesEveryFileOfARun) {
         TrainConfig config = logistic_config(folder, agents, mechanism.name, 40);
         config.run_directory = folder.path(mechanism.name);
         config.evaluate_every = 15;
+        if (mechanism.correlates_rounds) {
+            config.plan.adjacency = Adjacency::record;
+            config.plan.participation = {4};
+        }
+        if (mechanism.name == "muffliato") config.plan.gossip_steps = 3;
         Watcher watcher;
         const TrainResult result = train(config, watcher, [] { return false; });
         const std::filesystem::path directory = *config.run_directory;
@@ -336,6 +341,19 @@ TEST(RunTraining, RefusesWhatItCannotAccountFor) {
     expect_contains(message_of<ConfigError>(
                         [&] { (void)run_training(config, *three, watcher, [] { return false; }); }),
                     "agents");
+}
+
+TEST(RunTraining, RefusesToRecordViewsOfSeveralGossipSteps) {
+    const TemporaryFolder folder;
+    Watcher watcher;
+    TrainConfig config = quadratic_config(4, "muffliato", 10);
+    config.run_directory = folder.path("muffliato");
+    config.plan.gossip_steps = 2;
+    config.record_views = {1};
+    expect_contains(
+        message_of<ConfigError>([&] { (void)train(config, watcher, [] { return false; }); }),
+        "gossip-steps: 2");
+    EXPECT_FALSE(std::filesystem::exists(*config.run_directory));
 }
 
 TEST(RunTraining, EstimatesWithoutLeavingAnything) {

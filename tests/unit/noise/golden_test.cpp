@@ -40,6 +40,37 @@ void for_each_result(Function&& f) {
 
 using Json = nlohmann::json;
 
+TEST(GoldenTemporal, HasTheObjectiveOfAntiPgd) {
+    std::ifstream graphs_file(SOTTO_GOLDEN_DIR "/covariance.json"),
+        file(SOTTO_GOLDEN_DIR "/temporal.json");
+    const Json graphs = Json::parse(graphs_file)["graphs"];
+    const Json rows = Json::parse(file)["rows"];
+    int compared = 0;
+    for (const Json& row : rows)
+        for (const Json& entry : graphs) {
+            if (entry["name"] != row["graph"]) continue;
+            const Graph graph =
+                Graph::from_edges(entry["n"], entry["edges"].get<std::vector<Edge>>());
+            const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+            DesignInput input;
+            input.graph = &graph;
+            input.mixing = &mixing;
+            input.utility = {Utility::Kind::trajectory, 0};
+            input.rounds = row["rounds"];
+            input.participation = {row["separation"].get<long>()};
+            input.kappa = Eigen::VectorXd::Ones(graph.agents());
+            EXPECT_TRUE(relatively_near(design_anti_pgd(input).objective, row["anti_pgd"], 1e-9))
+                << row["graph"];
+            EXPECT_TRUE(relatively_near(design_ldp(input).objective, row["independent"], 1e-9));
+            EXPECT_TRUE(relatively_near(design_corn(input).objective, row["space_only"], 1e-4));
+            EXPECT_TRUE(relatively_near(design_mafalda(input).objective, row["time_only"], 1e-4));
+            input.spatial = &find_mechanism("spatial-mechanism", "corn");
+            EXPECT_TRUE(relatively_near(design_space_time(input).objective, row["product"], 1e-4));
+            ++compared;
+        }
+    EXPECT_EQ(compared, 3);
+}
+
 TEST(GoldenCovariance, HasTheSecondEigenvalues) {
     for_each_result([](const Json& entry, const Json&, const DesignInput& input) {
         EXPECT_TRUE(

@@ -9,6 +9,8 @@
 #include "sotto/core/files.hpp"
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/noise/spatial_solver.hpp"
+#include "sotto/noise/temporal_solver.hpp"
+#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "unit/core/test_support.hpp"
 #include "unit/noise/noise_fixtures.hpp"
@@ -52,6 +54,11 @@ void ask_like_the_program(DesignInput& input, const Mechanism& mechanism) {
     input.coalition_size = std::min(mechanism.default_coalition_size, agents - 1);
     if (mechanism.seed_groups)
         input.seed_groups = make_seed_groups(default_seed_groups(agents), *input.graph);
+    if (mechanism.correlates_rounds) {
+        input.rounds = 12;
+        input.participation = {4};
+    }
+    if (mechanism.takes_spatial) input.spatial = &find_mechanism("spatial-mechanism", "corn");
 }
 
 /// Calls f(mechanism, input, design) for every private mechanism over graphs, horizons and kappa.
@@ -95,8 +102,12 @@ TEST(Mechanisms, MakePlansThatEveryProcessAcceptsForItsBudget) {
         std::vector<int> everybody(static_cast<std::size_t>(design.plan.agents));
         std::iota(everybody.begin(), everybody.end(), 0);
         for (const int u : everybody) {
-            exposures.push_back({0.2, 100, 1});
-            budgets.push_back({1, 1e-5, Calibration::exact, 0.2 * std::sqrt(100 * input.kappa(u))});
+            const auto squared = [&](const TemporalFactor& factor) {
+                return temporal_sensitivity_squared(factor, input.participation, input.rounds);
+            };
+            exposures.push_back({0.2, squared(design.plan.temporal), 1});
+            budgets.push_back(
+                {1, 1e-5, Calibration::exact, 0.2 * std::sqrt(squared({}) * input.kappa(u))});
         }
         EXPECT_NO_THROW(verify_agents_protected(
             design.plan, everybody, exposures, budgets, input.coalition_size));
@@ -105,16 +116,21 @@ TEST(Mechanisms, MakePlansThatEveryProcessAcceptsForItsBudget) {
 
 TEST(Mechanisms, ChooseTheCoarsestGridThatTheConditionalNoiseAllows) {
     for_each_design([](const Mechanism&, const DesignInput& input, const Design& design) {
+        const double rounds = largest_round_precision(design.plan.temporal);
         const double finest_std =
-            1 / std::sqrt(coalition_precision(design.plan, input.coalition_size).maxCoeff());
+            1 /
+            std::sqrt(coalition_precision(design.plan, input.coalition_size).maxCoeff() * rounds);
         EXPECT_LE(design.plan.grid_step(), std::ldexp(finest_std, -20));
-        EXPECT_GT(design.plan.grid_step() * 2, std::ldexp(finest_std, -20) * (1 - 1e-12));
+        // Two steps of rounding where rounds are correlated.
+        EXPECT_GT(design.plan.grid_step() * (rounds == 1 ? 2 : 64),
+                  std::ldexp(finest_std, -20) * (1 - 1e-12));
     });
 }
 
 TEST(Mechanisms, StateTheObjectiveOfTheNoiseThatTheirPlanInjects) {
     for_each_design([](const Mechanism& mechanism, const DesignInput& input, const Design& design) {
-        if (mechanism.name == "cdp") return;  // its noise enters the mean only
+        if (mechanism.name == "cdp") return;      // its noise enters the mean only
+        if (mechanism.correlates_rounds) return;  // of another utility
         const Eigen::MatrixXd utility =
             utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip_steps);
         const double injected = cost(utility, spatial_covariance(design.plan));
@@ -142,8 +158,11 @@ TEST(Mechanisms, ScaleTheirNoiseAndNotTheirObjectiveWithTheBudget) {
             if (!mechanism.needs_budget) continue;
             SCOPED_TRACE(setting.named.name + ", " + mechanism.name);
             const Eigen::VectorXd kappa = random_kappa(6, seed);
-            const Design loose = mechanism.design(setting.input(10, kappa));
-            const Design tight = mechanism.design(setting.input(10, kappa / 1024));
+            DesignInput input = setting.input(10, kappa);
+            ask_like_the_program(input, mechanism);
+            const Design loose = mechanism.design(input);
+            input.kappa = kappa / 1024;
+            const Design tight = mechanism.design(input);
             EXPECT_TRUE(relatively_near(tight.objective, loose.objective, 1e-12));
             EXPECT_TRUE(spatial_covariance(tight.plan)
                             .isApprox(1024 * spatial_covariance(loose.plan), 1e-9));
@@ -168,10 +187,12 @@ TEST(Mechanisms, RankCornBeforeDecorBeforeLdpOnEveryGraph) {
 
 TEST(Mechanisms, GiveTheSamePlanForTheSameInput) {
     for (const auto& setting : settings({7}))
-        for (const auto& mechanism : mechanisms())
-            EXPECT_EQ(mechanism.design(setting.input(50)).plan.hash(),
-                      mechanism.design(setting.input(50)).plan.hash())
+        for (const auto& mechanism : mechanisms()) {
+            DesignInput input = setting.input(50);
+            ask_like_the_program(input, mechanism);
+            EXPECT_EQ(mechanism.design(input).plan.hash(), mechanism.design(input).plan.hash())
                 << mechanism.name;
+        }
 }
 
 TEST(Mechanisms, RefuseAKappaThatIsNotFiniteAndPositiveAndNameTheAgent) {
@@ -184,9 +205,10 @@ TEST(Mechanisms, RefuseAKappaThatIsNotFiniteAndPositiveAndNameTheAgent) {
             if (!mechanism.needs_budget) continue;
             Eigen::VectorXd kappa = Eigen::VectorXd::Ones(5);
             kappa(1) = bad;
-            EXPECT_TRUE(contains(
-                message_of<ConfigError>([&] { (void)mechanism.design(setting.input(10, kappa)); }),
-                "kappa of agent 1"))
+            DesignInput input = setting.input(10, kappa);
+            ask_like_the_program(input, mechanism);
+            EXPECT_TRUE(contains(message_of<ConfigError>([&] { (void)mechanism.design(input); }),
+                                 "kappa of agent 1"))
                 << mechanism.name << " " << bad;
         }
 }
@@ -194,9 +216,18 @@ TEST(Mechanisms, RefuseAKappaThatIsNotFiniteAndPositiveAndNameTheAgent) {
 TEST(FindMechanism, KnowsEveryNameAndSuggestsTheNearest) {
     for (const auto& name : mechanism_names())
         EXPECT_EQ(find_mechanism("mechanism", name).name, name);
-    EXPECT_EQ(
-        mechanism_names(),
-        (std::vector<std::string>{"none", "ldp", "cdp", "decor", "corn", "corn-hbc", "pairs"}));
+    EXPECT_EQ(mechanism_names(),
+              (std::vector<std::string>{"none",
+                                        "ldp",
+                                        "cdp",
+                                        "decor",
+                                        "corn",
+                                        "corn-hbc",
+                                        "pairs",
+                                        "muffliato",
+                                        "anti-pgd",
+                                        "mafalda",
+                                        "space-time"}));
     const std::string message =
         message_of<ConfigError>([] { (void)find_mechanism("mechanism", "cron"); });
     EXPECT_TRUE(contains(message, "mechanism"));
@@ -219,6 +250,135 @@ TEST(Ldp, GivesEveryAgentItsOwnVariance) {
                         .isApprox(kappa.cwiseInverse().asDiagonal().toDenseMatrix(), 1e-12));
         EXPECT_EQ(design.plan.streams_per_agent(), 1);
     }
+}
+
+TEST(Muffliato, IsLdpWithOneGossipStepAndMixesMoreWithSeveral) {
+    for (const auto& setting : settings({6})) {
+        const Eigen::VectorXd kappa = random_kappa(6, seed);
+        DesignInput input = setting.input(10, kappa);
+        const Design once = design_muffliato(input);
+        EXPECT_TRUE(spatial_covariance(once.plan) == spatial_covariance(design_ldp(input).plan));
+        EXPECT_EQ(once.objective, design_ldp(input).objective);
+        input.gossip_steps = 3;
+        const Design thrice = design_muffliato(input);
+        EXPECT_TRUE(spatial_covariance(thrice.plan) == spatial_covariance(once.plan));
+        if (setting.named.name.starts_with("complete"))
+            EXPECT_NEAR(thrice.objective, once.objective, 1e-9 * once.objective);
+        else
+            EXPECT_LT(thrice.objective, once.objective) << setting.named.name;
+    }
+}
+
+/// Noise of all models of all rounds, round by round: sum_t ||sum_s W^(t-s+1) (C^-1)_s.||^2.
+double direct_trajectory(const MixingMatrix& mixing, const TemporalFactor& factor, long rounds) {
+    const Eigen::MatrixXd w = mixing.dense();
+    const Eigen::MatrixXd inverse = factor.lower.inverse();
+    const Eigen::Index n = w.rows();
+    Eigen::MatrixXd state = Eigen::MatrixXd::Zero(n, n * rounds);  // by (z of round s, agent)
+    double sum = 0;
+    for (Eigen::Index t = 0; t < rounds; ++t) {
+        for (Eigen::Index s = 0; s <= t; ++s)
+            state.middleCols(s * n, n) += inverse(t, s) * Eigen::MatrixXd::Identity(n, n);
+        state = (w * state).eval();
+        sum += state.squaredNorm();
+    }
+    return sum;
+}
+
+TEST(AntiPgd, StatesTheObjectiveOfNoiseThatIsCorrelatedOverRounds) {
+    for (const auto rule : {MixingRule::metropolis, MixingRule::row_stochastic})
+        for (const long cycle : {1L, 3L}) {
+            const Graph graph = make_graph(Topology::star, 5);
+            const MixingMatrix mixing = MixingMatrix::from_rule(graph, rule);
+            DesignInput input;
+            input.graph = &graph;
+            input.mixing = &mixing;
+            input.utility = {Utility::Kind::trajectory, 0};
+            input.rounds = 7;
+            input.participation = {cycle};
+            input.kappa = Eigen::VectorXd::Constant(5, 0.25);
+            const Design design = design_anti_pgd(input);
+            const TemporalFactor& factor = design.plan.temporal;
+            const double sensitivity = temporal_sensitivity_squared(factor, {cycle}, 7);
+            const double participations = temporal_sensitivity_squared({}, {cycle}, 7);
+            EXPECT_TRUE(
+                relatively_near(design.objective,
+                                direct_trajectory(mixing, factor, 7) * sensitivity / participations,
+                                1e-10));
+            EXPECT_TRUE(
+                spatial_covariance(design.plan)
+                    .isApprox(4 * sensitivity / participations * Eigen::MatrixXd::Identity(5, 5),
+                              1e-12));
+        }
+}
+
+TEST(AntiPgd, AddsDifferencesOfConsecutiveNormalsAndRefusesLongRuns) {
+    const Eigen::MatrixXd inverse = prefix_sum_factor(4).lower.inverse();
+    Eigen::MatrixXd expected = Eigen::MatrixXd::Identity(4, 4);
+    expected.diagonal(-1).setConstant(-1);
+    EXPECT_TRUE(inverse.isApprox(expected, 1e-15));
+    EXPECT_TRUE(contains(message_of<ConfigError>([] { (void)prefix_sum_factor(2001); }), "2001"));
+}
+
+TEST(SpaceTime, BeatsItsPartsOverEverySpatialMechanismAndKeepsItsCoalitions) {
+    const Graph graph = make_graph(Topology::erdos_renyi, 6, 2, 0.5);
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+    DesignInput input;
+    input.graph = &graph;
+    input.mixing = &mixing;
+    input.utility = {Utility::Kind::trajectory, 0};
+    input.rounds = 20;
+    input.participation = {5};
+    input.kappa = random_kappa(6, seed);
+    const double independent = design_ldp(input).objective;
+    const double mafalda = design_mafalda(input).objective;
+    EXPECT_LT(mafalda, independent);
+    for (const std::string name : {"ldp", "decor", "corn", "pairs", "corn-hbc"}) {
+        SCOPED_TRACE(name);
+        const Mechanism& spatial = find_mechanism("spatial-mechanism", name);
+        ask_like_the_program(input, spatial);
+        input.spatial = &spatial;
+        const Design both = design_space_time(input);
+        EXPECT_LE(both.objective, mafalda * (1 + 1e-9));
+        EXPECT_LE(both.objective, spatial.design(input).objective * (1 + 1e-9));
+        EXPECT_EQ(both.plan.coalition_size, input.coalition_size);
+        EXPECT_TRUE(std::isnan(both.lower_bound));
+        // sens2 is the number of participations, so kappa holds as it is.
+        EXPECT_NEAR(temporal_sensitivity_squared(both.plan.temporal, {5}, 20), 4, 1e-9);
+        const Eigen::VectorXd precision = coalition_precision(both.plan, input.coalition_size);
+        EXPECT_LE(precision.cwiseQuotient(input.kappa).maxCoeff(), 1 + 1e-9);
+        // What is stated is what the plan's own noise leaves.
+        EXPECT_TRUE(relatively_near(
+            cost(temporal_utility(mixing, spatial_covariance(both.plan), design_steps(input)),
+                 (both.plan.temporal.lower.transpose() * both.plan.temporal.lower).inverse()) *
+                input.kappa.minCoeff(),
+            both.objective,
+            1e-6));
+    }
+}
+
+TEST(SpaceTime, RefusesWhatItCannotImprove) {
+    const Graph graph = make_graph(Topology::ring, 5);
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+    DesignInput input;
+    input.graph = &graph;
+    input.mixing = &mixing;
+    input.rounds = 10;
+    input.kappa = Eigen::VectorXd::Ones(5);
+    input.spatial = &find_mechanism("spatial-mechanism", "corn");
+    for (const auto design : {design_mafalda, design_space_time}) {
+        EXPECT_TRUE(contains(message_of<ConfigError>([&] { (void)design(input); }),
+                             "participation: every"));
+        input.participation = {5};
+        input.rounds = 2001;
+        EXPECT_TRUE(contains(message_of<ConfigError>([&] { (void)design(input); }), "2001"));
+        input.rounds = 10;
+        input.participation = {};
+    }
+    input.participation = {5};
+    input.spatial = &find_mechanism("spatial-mechanism", "cdp");
+    EXPECT_TRUE(contains(message_of<ConfigError>([&] { (void)design_space_time(input); }),
+                         "spatial-mechanism: cdp"));
 }
 
 TEST(Cdp, HasTheObjectiveHorizonOverAgents) {

@@ -201,13 +201,17 @@ TEST(ObservedPrecision, RefusesPlansItCannotBound) {
     EXPECT_TRUE(
         contains(message_of<PrivacyError>([&] { (void)observed_precision(plan, {}); }), "message"));
     plan = good;
-    plan.temporal = {TemporalFactor::Kind::dense, Eigen::MatrixXd::Identity(4, 4)};
-    EXPECT_TRUE(
-        contains(message_of<PrivacyError>([&] { (void)observed_precision(plan, {}); }), "rounds"));
-    plan = good;
     plan.rows[0].receiver = 1;
     EXPECT_TRUE(contains(message_of<PrivacyError>([&] { (void)observed_precision(plan, {}); }),
                          "receiver"));
+}
+
+TEST(ObservedPrecision, IsThatOfOneRoundWhateverTheTemporalFactor) {
+    NoisePlan plan = private_plan({1, 2, 4});
+    const Eigen::VectorXd independent = observed_precision(plan, {});
+    plan.temporal = {TemporalFactor::Kind::dense, Eigen::MatrixXd::Identity(4, 4)};
+    plan.temporal.lower(3, 1) = -0.5;
+    EXPECT_EQ(observed_precision(plan, {}), independent);
 }
 
 TEST(ObservedPrecision, RefusesACoalitionOfAgentsThatDoNotExist) {

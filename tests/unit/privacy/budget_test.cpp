@@ -86,8 +86,10 @@ TEST(MakeBudget, RefusesADeltaThatIsNotBetweenZeroAndOne) {
 TEST(BudgetNames, GoBackAndForth) {
     for (const Calibration calibration : all_calibrations)
         EXPECT_EQ(parse_calibration("calibration", name_of(calibration)), calibration);
-    for (const Adjacency adjacency :
-         {Adjacency::agent, Adjacency::record, Adjacency::record_zero_out})
+    for (const Adjacency adjacency : {Adjacency::agent,
+                                      Adjacency::record,
+                                      Adjacency::record_zero_out,
+                                      Adjacency::record_add_remove})
         EXPECT_EQ(parse_adjacency("adjacency", name_of(adjacency)), adjacency);
     for (const char* text : {"every", "cyclic:2", "cyclic:19"})
         EXPECT_EQ(name_of(parse_participation("participation", text)), text);
@@ -132,6 +134,8 @@ TEST(AgentExposure, OfARecordIsDividedByTheBatch) {
     EXPECT_EQ(replaced.batch_size, 128);
     const Exposure zeroed = agent_exposure(Adjacency::record_zero_out, {}, 3, 100, 300, 128);
     EXPECT_DOUBLE_EQ(zeroed.sensitivity, 3.0 / 128);
+    EXPECT_EQ(agent_exposure(Adjacency::record_add_remove, {}, 3, 100, 300, 128).sensitivity,
+              zeroed.sensitivity);
 }
 
 TEST(AgentExposure, SplitsKnownRecordsIntoBatchesWithCyclicParticipation) {

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sotto/agent/bootstrap.hpp"
+#include "sotto/agent/trainer.hpp"
+#include "sotto/experiment/view_query.hpp"
+#include "sotto/privacy/ledger.hpp"
+
+namespace sotto {
+
+/// The additional views of a training (`train --view`): what each of them has learnt after so many
+/// rounds, by the accountant of partial views. The headline of the ledger does not depend on them.
+class LedgerViews {
+  public:
+    /// @param views separated by ';', empty for none.  @param exposures one per agent.
+    /// The other arguments outlive the object.
+    /// @throws ConfigError as parse_views, and for worst-coalition and worst-all-messages, which
+    /// take too long beside a training.
+    LedgerViews(std::string_view views,
+                const Topography& topography,
+                const NoisePlan& plan,
+                const std::vector<Exposure>& exposures,
+                const Participation& participation,
+                const StepSchedule& steps,
+                double delta,
+                int threads);
+
+    [[nodiscard]] bool empty() const { return queries_.empty(); }
+    /// One entry per view: its worst pair, and the mean epsilon over its pairs. Cost: one filter an
+    /// observer. @param rounds completed; 0 gives nothing.
+    [[nodiscard]] std::vector<LedgerView> after(long rounds);
+    /// Whether another `after` would add less than a twentieth to a run that has taken so long.
+    [[nodiscard]] bool cheap(double run_seconds) const { return spent_ + last_ < run_seconds / 20; }
+
+  private:
+    [[nodiscard]] LedgerView worst_of(const ViewQuery& query, long rounds) const;
+    std::vector<ViewQuery> queries_;
+    const Topography& topography_;
+    const NoisePlan& plan_;
+    const std::vector<Exposure>& exposures_;
+    Participation participation_;
+    StepSchedule steps_;
+    double delta_;
+    int threads_;
+    double spent_ = 0, last_ = 0;  // seconds
+};
+
+}  // namespace sotto

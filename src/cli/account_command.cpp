@@ -1,0 +1,264 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "sotto/cli/command.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/experiment/account_job.hpp"
+#include "sotto/experiment/error_line.hpp"
+#include "sotto/net/memory_network.hpp"
+#include "sotto/net/mpi_network.hpp"
+#include "sotto/privacy/gdp.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+std::vector<OptionGroup> options() {
+    return {
+        graph_options(),
+        plan_options(),
+        {"Account",
+         {{"view",
+           "all-nodes",
+           "who observes: eavesdropper, node:a, coalition:a,b, secure-sum:a, all-messages:a,b, "
+           "all-nodes, worst-coalition:q, worst-all-messages:q"},
+          {"targets", "all", "about whom: all, or u,..."},
+          {"inputs",
+           "adaptive",
+           "adaptive (training: gradients follow messages), fixed (averaging, private means)"},
+          {"noise-std",
+           "",
+           "S instead of a budget: in every round noise of this standard deviation hides an "
+           "agent whose messages all are seen"},
+          {"sensitivity",
+           "",
+           "Delta of one participation (default 1 with --noise-std or matrices, else from "
+           "--adjacency, --clip-norm, --batch-size)"},
+          {"mixing-schedule",
+           "fixed",
+           "fixed, or FILE.npy: mixing matrices of consecutive rounds, one below the other"},
+          {"departures",
+           "",
+           "ROUND:a,b;ROUND:c: agents that are gone from this round on (rounds from 0)"},
+          {"observation-a", "", "FILE.npy: A of observations O = A G + B Z, instead of a plan"},
+          {"observation-b", "", "FILE.npy: B"},
+          {"mu", "", "convert this mu into epsilon at --delta, nothing else"},
+          {"tight-gap", "1e-5", "relative gap at which the tight sensitivity is good enough"},
+          {"by-distance", "", "write the table by distance to FILE; a picture if it ends in .svg"},
+          {"threads", "0", "threads of one process (0: all cores; under mpirun 1)"}}},
+        common_options()};
+}
+
+/// `--mu M --delta D`, and `--epsilon E --delta D` without anything to account for.
+bool converts_only(const ParsedOptions& parsed) {
+    if (parsed.has("mu")) return true;
+    if (!parsed.given("epsilon")) return false;
+    for (const auto& group : options())
+        for (const auto& option : group.options) {
+            const bool harmless = option.name == "epsilon" || option.name == "delta" ||
+                                  option.name == "json" || option.name == "quiet" ||
+                                  option.name == "config" || option.name == "threads";
+            if (!harmless && option.kind != Option::Kind::flag && parsed.given(option.name))
+                return false;
+        }
+    return true;
+}
+
+void convert(const ParsedOptions& parsed) {
+    const double delta = parsed.real("delta");
+    if (!(delta > 0 && delta < 1))
+        throw ConfigError(
+            fmt::format("--delta: {} is not allowed (must lie strictly between 0 and 1)", delta));
+    double mu = 0;
+    if (parsed.has("mu")) {
+        if (parsed.given("epsilon"))
+            throw ConfigError("--mu: --epsilon is given too; one of them is converted");
+        mu = parsed.real("mu");
+        require_positive("--mu", mu);
+    } else {
+        require_positive("--epsilon", parsed.real("epsilon"));
+        mu = gdp_mu(parsed.real("epsilon"), delta);
+    }
+    nlohmann::ordered_json json;
+    json["mu"] = mu;
+    json["epsilon"] = parsed.has("mu") ? gdp_epsilon(mu, delta) : parsed.real("epsilon");
+    json["delta"] = delta;
+    json["renyi_alpha2"] = mu * mu;
+    json["rdp_epsilon"] = rdp_epsilon(mu, delta);
+    write_json(parsed, json.dump(2) + "\n");
+    if (std::FILE* out = report_stream(parsed))
+        fmt::print(out,
+                   "mu {:.9g} is epsilon {:.9g} at delta {:g} (exact; by Renyi divergence {:.9g}); "
+                   "Renyi divergence of order 2: {:.9g}\n",
+                   mu,
+                   json["epsilon"].get<double>(),
+                   delta,
+                   rdp_epsilon(mu, delta),
+                   mu * mu);
+}
+
+AccountConfig read_account_config(const ParsedOptions& parsed) {
+    AccountConfig config;
+    config.graph = read_graph_config(parsed);
+    config.plan = read_plan_config(parsed);
+    config.view = parsed.text("view");
+    config.targets = parsed.text("targets");
+    const std::string& inputs = parsed.text("inputs");
+    const std::vector<std::string> allowed{"adaptive", "fixed"};
+    if (std::ranges::find(allowed, inputs) == allowed.end())
+        throw unknown_name_error("--inputs", inputs, allowed);
+    config.fixed_inputs = inputs == "fixed";
+    if (parsed.has("noise-std")) {
+        config.noise_std = parsed.real("noise-std");
+        for (const char* option : {"epsilon", "budgets"})
+            if (parsed.given(option))
+                throw ConfigError(fmt::format(
+                    "--noise-std: --{} is given too; the noise follows from one of them", option));
+    }
+    if (parsed.has("sensitivity")) config.sensitivity = parsed.real("sensitivity");
+    // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.
+    if ((config.sensitivity || config.noise_std) && !parsed.given("adjacency") &&
+        config.plan.participation.cycle > 1)
+        config.plan.adjacency = Adjacency::record;
+    config.mixing_schedule = parsed.text("mixing-schedule");
+    if (parsed.has("departures")) config.departures = parsed.text("departures");
+    config.tight_gap = parsed.real("tight-gap");
+    require_in_range("--tight-gap", config.tight_gap, 1e-9, 1);
+    const long threads = parsed.integer("threads", 0);
+    require_in_range("--threads", static_cast<double>(threads), 0, 4096);
+    config.threads = static_cast<int>(threads);
+    return config;
+}
+
+/// A and B of somebody else's system.
+bool account_for_matrices(const ParsedOptions& parsed) {
+    if (!parsed.has("observation-a") && !parsed.has("observation-b")) return false;
+    for (const char* needed : {"observation-a", "observation-b"})
+        if (!parsed.has(needed))
+            throw ConfigError(
+                fmt::format("--{}: is needed too (A and B of O = A G + B Z)", needed));
+    if (!parsed.given("agents"))
+        throw ConfigError(
+            "--agents: is needed with --observation-a: A has that many columns a round");
+    for (const char* useless : {"view", "plan", "noise-std", "graph", "topology", "mechanism"})
+        if (parsed.given(useless))
+            throw ConfigError(fmt::format(
+                "--{}: has no meaning with --observation-a, which is the view itself", useless));
+    const long agents = parsed.integer("agents", 1);
+    require_in_range("--agents", static_cast<double>(agents), 1, 100000);
+    const double delta = parsed.real("delta");
+    if (!(delta > 0 && delta < 1))
+        throw ConfigError(
+            fmt::format("--delta: {} is not allowed (must lie strictly between 0 and 1)", delta));
+    const double sensitivity = parsed.has("sensitivity") ? parsed.real("sensitivity") : 1;
+    const AccountResult result =
+        account_matrices(parsed.text("observation-a"),
+                         parsed.text("observation-b"),
+                         static_cast<int>(agents),
+                         parsed.text("targets"),
+                         sensitivity,
+                         parse_participation("--participation", parsed.text("participation")),
+                         delta);
+    write_json(parsed, matrices_report_json(result, sensitivity, delta));
+    if (std::FILE* out = report_stream(parsed))
+        fmt::print(out, "{}", matrices_report_text(result, sensitivity, delta));
+    return true;
+}
+
+int account_on(Network& network, const ParsedOptions& parsed, const AccountConfig& config) {
+    const bool leader = network.process() == 0;
+    network.agree([&] {
+        if (!leader) return;
+        require_json_writable(parsed);
+        if (parsed.has("by-distance")) require_by_distance_writable(parsed.text("by-distance"));
+    });
+    const auto subject = build_account_subject(config, network);
+    const AccountResult result = run_account(config, *subject, network);
+    network.agree([&] {
+        if (!leader) return;
+        write_json(parsed, account_report_json(result, config, *subject));
+        if (std::FILE* out = report_stream(parsed)) {
+            fmt::print(out, "{}", account_report_text(result, config, *subject));
+            std::fflush(out);
+        }
+        if (parsed.has("by-distance")) write_by_distance(result, parsed.text("by-distance"));
+    });
+    return 0;
+}
+
+int account_alone(const std::vector<std::string>& arguments) {
+    const ParsedOptions parsed(options(), arguments);
+    require_json_writable(parsed);
+    if (converts_only(parsed)) {
+        convert(parsed);
+        return 0;
+    }
+    if (account_for_matrices(parsed)) return 0;
+    AccountConfig config = read_account_config(parsed);
+    if (config.threads == 0)
+        config.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    set_linear_algebra_threads(config.threads);
+    const auto network = make_memory_network(1, config.threads);
+    return account_on(*network, parsed, config);
+}
+
+int account_over_mpi(const std::vector<std::string>& arguments) {
+    const MpiSession session;
+    const auto network = make_mpi_network(session);
+    try {
+        std::optional<ParsedOptions> parsed;
+        AccountConfig config;
+        bool done = false;
+        network->agree([&] {
+            parsed.emplace(options(), arguments);
+            const bool small = converts_only(*parsed) || parsed->has("observation-a") ||
+                               parsed->has("observation-b");
+            if (small) {
+                done = true;
+                if (session.rank() != 0) return;
+                if (converts_only(*parsed))
+                    convert(*parsed);
+                else
+                    (void)account_for_matrices(*parsed);
+                return;
+            }
+            config = read_account_config(*parsed);
+            if (config.threads == 0) config.threads = 1;
+            set_linear_algebra_threads(config.threads);
+        });
+        return done ? 0 : account_on(*network, *parsed, config);
+    } catch (const std::exception& failure) {
+        const auto* known = dynamic_cast<const Error*>(&failure);
+        const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
+        const bool together = network->failed_together();
+        if (!together || session.rank() == 0) print_error_line(failure.what());
+        // The other ranks know nothing of this failure and would wait for ever.
+        if (!together) network->abort(code);
+        return static_cast<int>(code);
+    }
+}
+
+int run(const std::vector<std::string>& arguments) {
+    return launch_environment().launched ? account_over_mpi(arguments) : account_alone(arguments);
+}
+
+}  // namespace
+
+Command account_command() {
+    return {"account",
+            "say what every observer learns about every agent",
+            "sotto account --graph florentine_families.edges --mechanism ldp --rounds 100 --view "
+            "all-nodes",
+            options,
+            true,
+            run};
+}
+
+}  // namespace sotto::cli
