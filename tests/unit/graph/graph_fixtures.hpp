@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sotto/graph/topology.hpp"
+#include "unit/core/test_support.hpp"
 
 namespace sotto::test {
 
