@@ -54,6 +54,30 @@ Protection protection_of(int agents) {
     return result;
 }
 
+/// A mechanism's plan for these budgets, and what its rounds reveal: those of plan_of, in which
+/// correlated rounds have a participation of their own.
+struct ProtectedPlan {
+    ProtectedPlan(const MechanismCase& entry, const Topography& topography)
+        : protection(protection_of(topography.graph.agents())) {
+        const bool correlated = find_mechanism("mechanism", entry.mechanism).correlates_rounds;
+        const auto count = [&](const TemporalFactor& factor) {
+            for (std::size_t u = 0; correlated && u < protection.exposures.size(); ++u) {
+                Exposure& exposure = protection.exposures[u];
+                exposure.temporal_sensitivity =
+                    temporal_sensitivity_squared(factor, test::correlated_participation, 100);
+                if (plan.rows.empty())
+                    protection.kappa(static_cast<Eigen::Index>(u)) =
+                        precision_limit(protection.budgets[u], exposure);
+            }
+        };
+        count({});
+        plan = test::plan_of(entry, topography, protection.kappa);
+        count(plan.temporal);
+    }
+    Protection protection;
+    NoisePlan plan;
+};
+
 /// What verify_agreement throws here.
 std::optional<Error> refusal(Network& network,
                              const Topography& topography,
@@ -112,24 +136,22 @@ TEST(Bootstrap, SharesGraphMixingAndPlanOfRankZero) {
 TEST(Bootstrap, AcceptsPlansThatProtectEverybody) {
     const auto network = mpi_network();
     const Topography topography = named_path(network->agents());
-    const Protection protection = protection_of(network->agents());
     for (const MechanismCase& entry : test::mechanism_cases()) {
         if (entry.mechanism == "none") continue;
-        const NoisePlan plan = test::plan_of(entry, topography, protection.kappa);
-        EXPECT_FALSE(refusal(*network, topography, plan, protection)) << entry.label;
+        const ProtectedPlan run(entry, topography);
+        EXPECT_FALSE(refusal(*network, topography, run.plan, run.protection)) << entry.label;
     }
 }
 
 TEST(Bootstrap, RefusesAPlanWithTooLittleNoiseOnEveryRank) {
     const auto network = mpi_network();
     const Topography topography = named_path(network->agents());
-    const Protection protection = protection_of(network->agents());
     for (const MechanismCase& entry : test::mechanism_cases()) {
         if (entry.mechanism == "none") continue;
-        NoisePlan plan = test::plan_of(entry, topography, protection.kappa);
-        plan.scale *= 0.9;
+        ProtectedPlan run(entry, topography);
+        run.plan.scale *= 0.9;
         expect_same_refusal(*network,
-                            refusal(*network, topography, plan, protection),
+                            refusal(*network, topography, run.plan, run.protection),
                             ExitCode::privacy,
                             "does not protect agent");
     }

@@ -44,6 +44,11 @@ struct MechanismCase {
     std::string mechanism;
     Utility utility;
 };
+/// So that test names are readable.
+inline void PrintTo(const MechanismCase& entry, std::ostream* out) { *out << entry.label; }
+
+/// In the plans below whose rounds are correlated.
+inline constexpr Participation correlated_participation{10};
 
 inline std::vector<MechanismCase> mechanism_cases() {
     const Utility horizon{Utility::Kind::horizon, 20};
@@ -82,7 +87,7 @@ inline NoisePlan plan_of(const MechanismCase& entry,
     if (mechanism.seed_groups)
         input.seed_groups = make_seed_groups(
             entry.mechanism == "pairs" ? "all-pairs" : "neighbourhoods", topography.graph);
-    if (mechanism.correlates_rounds) input.participation = {10};
+    if (mechanism.correlates_rounds) input.participation = correlated_participation;
     if (mechanism.takes_spatial) input.spatial = &find_mechanism("spatial-mechanism", "corn");
     return mechanism.design(input).plan;
 }

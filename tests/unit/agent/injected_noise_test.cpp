@@ -126,12 +126,12 @@ TEST_P(InjectedNoise, WithoutTheGradientWouldBeNoticed) {
     }
 }
 
-TEST_P(InjectedNoise, WithAnotherCorrelationOverRoundsWouldBeNoticed) {
+class CorrelatedNoise : public InjectedNoise {};
+
+TEST_P(CorrelatedNoise, WithAnotherCorrelationOverRoundsWouldBeNoticed) {
     const NoiseRun run;
     const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
     const NoisePlan plan = plan_on(topography);
-    if (plan.temporal.kind == TemporalFactor::Kind::identity)
-        GTEST_SKIP() << "its rounds are independent";
     const Eigen::MatrixXd accounted = spatial_covariance(plan);
     const Recording recorded = record(topography, plan, run);
     EXPECT_EQ(test::round_dependence(recorded.fresh_noise(run.step_size, plan), accounted), "");
@@ -144,6 +144,16 @@ TEST_P(InjectedNoise, WithAnotherCorrelationOverRoundsWouldBeNoticed) {
     EXPECT_NE(test::round_dependence(plain, accounted), "");
 }
 
+std::vector<MechanismCase> correlated_cases() {
+    std::vector<MechanismCase> cases;
+    for (const auto& entry : test::mechanism_cases())
+        if (find_mechanism("mechanism", entry.mechanism).correlates_rounds) cases.push_back(entry);
+    return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Every,
+                         CorrelatedNoise,
+                         ::testing::ValuesIn(correlated_cases()),
+                         [](const auto& entry) { return entry.param.label; });
 INSTANTIATE_TEST_SUITE_P(Every,
                          InjectedNoise,
                          ::testing::ValuesIn(test::mechanism_cases()),
