@@ -209,6 +209,8 @@ void dense(int agents, long rounds, int repetitions) {
         json["dense_seconds"].push_back(
             seconds_of([&] { expected = dense_gram(setting, a, target, rounds); }));
     }
+    json["target"] = target;
+    json["sum"] = found.sum();
     json["largest_difference"] =
         (found - expected).cwiseAbs().maxCoeff() / expected.cwiseAbs().maxCoeff();
     print(json);

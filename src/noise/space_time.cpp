@@ -52,37 +52,15 @@ Design design_space_given_time(const DesignInput& input,
     return spatial.design(given);
 }
 
-}  // namespace
-
-/// R = diag(1/kappa), and the temporal factor that leaves the least noise in all models of all
-/// rounds at sens2 = ceil(T/b). [U] section 5.
-Design design_mafalda(const DesignInput& input) {
-    require_choice(input, "mafalda");
-    Design design = design_ldp(input);
-    const Eigen::MatrixXd utility = temporal_utility(*input.mixing,
-                                                     relative_covariance(design.plan, input),
-                                                     design_steps(input),
-                                                     input.gossip_steps);
-    const TemporalSolution solution = solve_temporal_gram(utility, input.participation.cycle);
-    design.plan.mechanism = "mafalda";
-    correlate_over_rounds(
-        design.plan, input, {TemporalFactor::Kind::dense, temporal_factor_of(solution.gram)});
-    design.objective = solution.value;
-    design.lower_bound = solution.lower_bound;
-    return design;
-}
-
-/// Temporal factor given the spatial plan, spatial plan given the temporal factor, in turns: each
-/// is a convex problem, and the objective falls in every turn. It is not jointly convex, so there
-/// is no lower bound.
-Design design_space_time(const DesignInput& input) {
-    require_choice(input, "space-time");
-    const Mechanism& spatial = *input.spatial;
+/// @param covariance to start from. @param converged relative fall of the objective at which to
+/// stop.
+Design take_turns(const DesignInput& input,
+                  const Mechanism& spatial,
+                  Eigen::MatrixXd covariance,
+                  double converged) {
     constexpr int most_turns = 30;
-    constexpr double converged = 1e-6;
     Design best;
     best.objective = std::numeric_limits<double>::infinity();
-    Eigen::MatrixXd covariance = relative_covariance(design_ldp(input).plan, input);
     for (int turn = 0; turn < most_turns; ++turn) {
         const Eigen::MatrixXd gram =
             solve_temporal_gram(
@@ -105,6 +83,46 @@ Design design_space_time(const DesignInput& input) {
         }
         if (!(best.objective < before * (1 - converged))) break;
     }
+    return best;
+}
+
+}  // namespace
+
+/// R = diag(1/kappa), and the temporal factor that leaves the least noise in all models of all
+/// rounds at sens2 = ceil(T/b). [U] section 5.
+Design design_mafalda(const DesignInput& input) {
+    require_choice(input, "mafalda");
+    Design design = design_ldp(input);
+    const Eigen::MatrixXd utility = temporal_utility(*input.mixing,
+                                                     relative_covariance(design.plan, input),
+                                                     design_steps(input),
+                                                     input.gossip_steps);
+    const TemporalSolution solution = solve_temporal_gram(utility, input.participation.cycle);
+    design.plan.mechanism = "mafalda";
+    correlate_over_rounds(
+        design.plan, input, {TemporalFactor::Kind::dense, temporal_factor_of(solution.gram)});
+    design.objective = solution.value;
+    design.lower_bound = solution.lower_bound;
+    return design;
+}
+
+/// Temporal factor given the spatial plan, spatial plan given the temporal factor, in turns: each
+/// is a convex problem, and the objective falls in every turn. It is not jointly convex, so there
+/// is no lower bound. Where the spatial plan takes long (seed groups), turns with a free covariance
+/// come first: their temporal factor is close, and few turns are left.
+Design design_space_time(const DesignInput& input) {
+    require_choice(input, "space-time");
+    const Mechanism& spatial = *input.spatial;
+    Eigen::MatrixXd covariance = relative_covariance(design_ldp(input).plan, input);
+    if (spatial.seed_groups) {
+        DesignInput alone = input;
+        alone.coalition_size = 0;
+        const Mechanism& free = find_mechanism("spatial-mechanism", "corn");
+        covariance =
+            relative_covariance(take_turns(alone, free, std::move(covariance), 1e-4).plan, input);
+    }
+    Design best =
+        take_turns(input, spatial, std::move(covariance), spatial.seed_groups ? 1e-4 : 1e-6);
     best.plan.mechanism = "space-time";
     best.lower_bound = std::nan("");
     return best;
