@@ -198,7 +198,8 @@ Eigen::MatrixXd dense_gram(const Setting& setting, int a, int target, long round
 
 void dense(int agents, long rounds, int repetitions) {
     const Setting setting(fmt::format("er:{}", agents), rounds);
-    const int a = 0, target = setting.graph.neighbours(a)[0];
+    const int a = find_observer(setting.graph, "median");
+    const int target = setting.graph.neighbours(a)[0];
     nlohmann::ordered_json json{{"agents", agents}, {"rounds", rounds}};
     Eigen::MatrixXd expected, found;
     for (int i = 0; i < repetitions; ++i) {
@@ -209,6 +210,8 @@ void dense(int agents, long rounds, int repetitions) {
         json["dense_seconds"].push_back(
             seconds_of([&] { expected = dense_gram(setting, a, target, rounds); }));
     }
+    json["observer"] = a;
+    json["degree"] = setting.graph.degree(a);
     json["target"] = target;
     json["sum"] = found.sum();
     json["largest_difference"] =

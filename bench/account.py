@@ -42,7 +42,7 @@ def pinv(dense):
         common.output_of([common.SOTTO, "graph", "--agents", agents, "--edge-probability", 8 / (agents - 1),
                           "--out", edges, "--quiet"])
         result = json.loads(common.output_of(
-            ["/usr/bin/python3", common.ROOT / "bench" / "account_pinv.py", edges, 0, dense["target"], rounds,
+            ["/usr/bin/python3", common.ROOT / "bench" / "account_pinv.py", edges, dense["observer"], dense["target"], rounds,
              REPETITIONS], **THREADS))
     if abs(result["sum"] - dense["sum"]) > 1e-8 * abs(dense["sum"]):
         raise SystemExit(f"bench: the pseudo-inverse gives {result['sum']}, the accountant {dense['sum']}")
@@ -71,8 +71,8 @@ def main():
     text += ("\nOne target, beside two dense ways with a row for every observed message of every round: (B B^T)^+ by an\n"
              "eigendecomposition, in turn, and B^+ as the papers write it, by numpy.linalg.pinv. Results compared.\n\n")
     text += common.table(
-        ["agents", "T", "s", "(B B^T)^+ s", "times slower", "B^+ s", "times slower", "target", "values differ by"],
-        [[dense["agents"], dense["rounds"], f"{dense['median_seconds']:.5f}",
+        ["agents", "degree", "T", "s", "(B B^T)^+ s", "times slower", "B^+ s", "times slower", "target", "values differ by"],
+        [[dense["agents"], dense["degree"], dense["rounds"], f"{dense['median_seconds']:.5f}",
           f"{median(dense['dense_seconds']):.3f}", f"{dense['times_slower']:.0f}",
           f"{median(dense['pinv']['seconds']):.3f}", f"{dense['pinv']['times_slower']:.0f}", DENSE_TARGET,
           f"{dense['largest_difference']:.1e}"]])
