@@ -257,6 +257,8 @@ TrainResult run_training(const TrainConfig& config,
     result.delta = config.plan.delta;
     result.dry_run = config.dry_run;
 
+    verify_same_options(network, config);
+
     // Bootstrap: process 0 builds what is public, or every process does; everybody checks it.
     const bool builds = leader || config.bootstrap == Bootstrap::distributed;
     std::optional<BuiltTopography> built;
@@ -317,7 +319,6 @@ TrainResult run_training(const TrainConfig& config,
     if (planned) result.plan_seconds = planned->seconds;
     std::vector<LocalAgent> agents = build_agents(config, network, task, exposures);
     network.connect(topography.graph);
-    verify_same_transport(network, config);
     network.agree([&] {
         if (config.secure_sum) require_summable(plan);
     });

@@ -4,27 +4,51 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "sotto/net/agreement.hpp"
 
 namespace sotto {
 
-void verify_same_transport(Network& network, const TrainConfig& config) {
+namespace {
+
+/// Every option that decides which calls the processes make together, one a line.
+std::string common_options(const TrainConfig& config) {
+    const auto on_off = [](bool value) { return value ? "on" : "off"; };
+    return fmt::format(
+        "--task {}\n--rounds {}\n--gossip-steps {}\n--eval-every {}\n--dry-run {}\n--noise-seed "
+        "{}\n"
+        "--link-encryption {}\n--secure-sum {}\n--mask-partners {}\n--optimality-gap {}\n",
+        config.task.task,
+        config.plan.rounds,
+        config.plan.gossip_steps,
+        config.evaluate_every,
+        on_off(config.dry_run),
+        config.noise_seed ? "given" : "not given",
+        on_off(config.link_encryption),
+        on_off(config.secure_sum),
+        config.mask_partners,
+        config.optimality_gap ? on_off(*config.optimality_gap) : "not given");
+}
+
+}  // namespace
+
+void verify_same_options(Network& network, const TrainConfig& config) {
     require_same_everywhere(
         network,
-        fmt::format("--link-encryption {} --secure-sum {}{} --optimality-gap {}",
-                    config.link_encryption ? "on" : "off",
-                    config.secure_sum ? "on" : "off",
-                    config.secure_sum ? fmt::format(" --mask-partners {}", config.mask_partners)
-                                      : std::string(),
-                    config.optimality_gap ? (*config.optimality_gap ? "on" : "off") : "auto"),
+        common_options(config),
         [](std::size_t rank, const std::string& theirs, const std::string& first) {
+            // The first line that differs.
+            std::istringstream left(theirs), right(first);
+            std::string own, other;
+            while (std::getline(left, own) && std::getline(right, other) && own == other) {
+            }
             return fmt::format(
                 "rank {} was started with {}, rank 0 with {}; start all ranks with the same "
                 "options",
                 rank,
-                theirs,
-                first);
+                own,
+                other);
         });
 }
 

@@ -10,9 +10,10 @@
 
 namespace sotto {
 
-/// How messages travel must be the same everywhere, or ranks would read each other's bytes wrongly.
-/// COLLECTIVE. @throws NetworkError, the same on every process.
-void verify_same_transport(Network& network, const TrainConfig& config);
+/// Options that decide what processes exchange, and how, must be the same everywhere, or ranks would
+/// wait for each other or read each other's bytes wrongly. COLLECTIVE. @throws NetworkError naming
+/// the first that differs, the same on every process.
+void verify_same_options(Network& network, const TrainConfig& config);
 
 /// What the ledger says about how this run carries messages and what it writes down.
 /// @param optimality_gap whether evaluation sends exact derivatives.

@@ -81,9 +81,15 @@ TEST(Tampering, GoesUnnoticedWithoutEncryption) {
 
 TEST(Transport, OfRanksStartedWithDifferentOptionsIsRefused) {
     const TempDir directory;
-    const Arguments options{"train", "--task", "quadratic", "--rounds", "5", "--quiet"};
-    for (const Arguments& other :
-         {Arguments{"--secure-sum", "on"}, Arguments{"--link-encryption", "off"}}) {
+    const Arguments options{"train", "--quiet"};
+    for (const Arguments& other : {Arguments{"--secure-sum", "on"},
+                                   Arguments{"--link-encryption", "off"},
+                                   Arguments{"--task", "quadratic"},
+                                   Arguments{"--rounds", "5"},
+                                   Arguments{"--gossip-steps", "2"},
+                                   Arguments{"--eval-every", "3"},
+                                   Arguments{"--noise-seed", "4"},
+                                   Arguments{"--dry-run"}}) {
         Arguments command = sotto_command(1, options);
         const std::string program = *(std::ranges::find(command, std::string("train")) - 1);
         command.insert(command.end(), {":", "-n", "2", program});
@@ -93,7 +99,9 @@ TEST(Transport, OfRanksStartedWithDifferentOptionsIsRefused) {
         EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
         const auto errors = error_lines(outcome.err);
         ASSERT_EQ(errors.size(), 1U) << outcome.text();
-        EXPECT_NE(errors.front().find("rank 1 was started with"), std::string::npos);
+        EXPECT_NE(errors.front().find("rank 1 was started with " + other.front()),
+                  std::string::npos)
+            << errors.front();
     }
 }
 
