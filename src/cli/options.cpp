@@ -390,8 +390,7 @@ TrainConfig read_train_config(const ParsedOptions& options) {
     config.task.test_fraction = options.real("test-fraction");
     config.task.partition = parse_partition("--partition", options.text("partition"));
     config.task.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-    config.steps.step_size = options.real("step-size");
-    config.steps.kind = config.plan.step_schedule;
+    config.step_size = options.real("step-size");
     config.l2 = options.real("l2");
     config.evaluate_every = options.integer("eval-every", 0);
     config.dry_run = options.flag("dry-run");

@@ -38,22 +38,12 @@ std::string statement_about(const LedgerView& entry) {
 
 }  // namespace
 
-LedgerViews::LedgerViews(std::string_view views,
+LedgerViews::LedgerViews(const TrainConfig& config,
                          const Topography& topography,
                          const NoisePlan& plan,
-                         const std::vector<Exposure>& exposures,
-                         const Participation& participation,
-                         const StepSchedule& steps,
-                         double delta,
-                         int threads)
-    : topography_(topography),
-      plan_(plan),
-      exposures_(exposures),
-      participation_(participation),
-      steps_(steps),
-      delta_(delta),
-      threads_(threads) {
-    if (!views.empty()) queries_ = parse_views("view", views, topography.graph);
+                         const std::vector<Exposure>& exposures)
+    : config_(config), topography_(topography), plan_(plan), exposures_(exposures) {
+    if (!config.views.empty()) queries_ = parse_views("view", config.views, topography.graph);
     for (const ViewQuery& query : queries_) {
         if (query.kind == ViewQuery::Kind::worst_coalition ||
             query.kind == ViewQuery::Kind::worst_all_messages)
@@ -81,10 +71,11 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
     process.graph = &topography_.graph;
     process.plan = &plan_;
     process.phases.push_back({rounds, MixingSchedule({topography_.mixing}), {}});
-    if (steps_.kind != StepSchedule::Kind::constant)
-        for (long t = 0; t < rounds; ++t) process.step_sizes.push_back(steps_.at(t));
+    const StepSchedule steps = config_.steps();
+    if (steps.kind != StepSchedule::Kind::constant)
+        for (long t = 0; t < rounds; ++t) process.step_sizes.push_back(steps.at(t));
     ViewOptions options;
-    options.threads = threads_;
+    options.threads = config_.threads;
     // The sum of absolute values will do: a bound too, and the tight one takes as long as many
     // trainings.
     options.tight_gap = 1;
@@ -107,12 +98,12 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
         std::vector<int> targets;
         for (int u = 0; u < plan_.agents; ++u)
             if (!std::ranges::binary_search(members, u)) targets.push_back(u);
-        const auto squared = view_sensitivity(process, view, targets, participation_, options);
+        const auto squared = view_sensitivity(process, view, targets, config_.plan.participation, options);
         for (std::size_t t = 0; t < targets.size(); ++t) {
             Guarantee guarantee;
             guarantee.mu = exposures_[static_cast<std::size_t>(targets[t])].sensitivity *
                            std::sqrt(squared[t].certified());
-            guarantee.epsilon = gdp_epsilon(guarantee.mu, delta_);
+            guarantee.epsilon = gdp_epsilon(guarantee.mu, config_.plan.delta);
             sum += guarantee.epsilon;
             if (++pairs == 1 || guarantee.mu > entry.worst.mu) {
                 entry.worst = guarantee;

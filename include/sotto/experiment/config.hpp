@@ -71,7 +71,8 @@ struct TrainConfig {
     GraphConfig graph;
     PlanConfig plan;
     TaskConfig task;
-    StepSchedule steps;
+    double step_size = 0.05;  ///< eta_1
+    [[nodiscard]] StepSchedule steps() const { return {plan.step_schedule, step_size}; }
     double l2 = 0;
     long evaluate_every = 0;  ///< rounds; 0: fifty times a run
     /// Whether to compare with the lowest loss possible, which sends exact derivatives of every

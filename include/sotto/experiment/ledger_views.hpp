@@ -1,10 +1,9 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "sotto/agent/bootstrap.hpp"
-#include "sotto/agent/trainer.hpp"
+#include "sotto/experiment/config.hpp"
 #include "sotto/experiment/view_query.hpp"
 #include "sotto/privacy/ledger.hpp"
 
@@ -14,18 +13,14 @@ namespace sotto {
 /// rounds, by the accountant of partial views. The headline of the ledger does not depend on them.
 class LedgerViews {
   public:
-    /// @param views separated by ';', empty for none.  @param exposures one per agent.
-    /// The other arguments outlive the object.
+    /// @param config of the run, with its views.  @param exposures one per agent.
+    /// The arguments outlive the object.
     /// @throws ConfigError as parse_views, and for worst-coalition and worst-all-messages, which
     /// take too long beside a training.
-    LedgerViews(std::string_view views,
+    LedgerViews(const TrainConfig& config,
                 const Topography& topography,
                 const NoisePlan& plan,
-                const std::vector<Exposure>& exposures,
-                const Participation& participation,
-                const StepSchedule& steps,
-                double delta,
-                int threads);
+                const std::vector<Exposure>& exposures);
 
     [[nodiscard]] bool empty() const { return queries_.empty(); }
     /// One entry per view: its worst pair, and the mean epsilon over its pairs. Cost: one filter an
@@ -36,14 +31,11 @@ class LedgerViews {
 
   private:
     [[nodiscard]] LedgerView worst_of(const ViewQuery& query, long rounds) const;
-    std::vector<ViewQuery> queries_;
+    const TrainConfig& config_;
     const Topography& topography_;
     const NoisePlan& plan_;
     const std::vector<Exposure>& exposures_;
-    Participation participation_;
-    StepSchedule steps_;
-    double delta_;
-    int threads_;
+    std::vector<ViewQuery> queries_;
     double spent_ = 0, last_ = 0;  // seconds
 };
 
