@@ -354,6 +354,7 @@ TEST(LedgerViews, SayWhatTheAccountantSays) {
     config.run_directory = folder.path("run");
     config.views = "node:1;all-messages:1;all-nodes;secure-sum:0,2";
     config.plan.step_schedule = StepSchedule::Kind::inverse_sqrt;
+    config.plan.gossip_steps = 2;
     const auto network = make_memory_network(5, 1);
     TrainingObserver silent;
     (void)run_training(config, *network, silent, [] { return false; });
@@ -367,6 +368,7 @@ TEST(LedgerViews, SayWhatTheAccountantSays) {
     process.plan = &plan;
     process.phases.push_back(
         {12, MixingSchedule({MixingMatrix::from_rule(graph, MixingRule::metropolis)}), {}});
+    process.gossip_steps = 2;
     for (long t = 0; t < 12; ++t) process.step_sizes.push_back(config.steps().at(t));
     const std::vector<int> others{0, 2, 3, 4};
     double largest = 0, bound = 0;
