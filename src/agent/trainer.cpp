@@ -20,10 +20,6 @@ double seconds_between(Clock::time_point start, Clock::time_point end) {
     return std::chrono::duration<double>(end - start).count();
 }
 
-constexpr NameTable<StepSchedule::Kind, 2> schedules{
-    {{{StepSchedule::Kind::constant, "constant"},
-      {StepSchedule::Kind::inverse_sqrt, "inverse-sqrt"}}}};
-
 /// Scales to norm C where it is larger, then rounds toward zero to the grid, which shortens it
 /// further: the result's norm is at most C. False if the gradient is not finite.
 bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient, double clip_norm, double grid_step) {
@@ -38,16 +34,6 @@ bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient, double clip_norm, double
 }
 
 }  // namespace
-
-double StepSchedule::at(long round) const {
-    return kind == Kind::constant ? step_size
-                                  : step_size / std::sqrt(static_cast<double>(round + 1));
-}
-
-StepSchedule::Kind parse_step_schedule(std::string_view option, std::string_view text) {
-    return schedules.parse(option, text);
-}
-std::string name_of(StepSchedule::Kind kind) { return schedules.name_of(kind); }
 
 Trainer::Trainer(Network& network,
                  const MixingSchedule& mixing,

@@ -45,7 +45,11 @@ OptionGroup plan_options() {
               "what is protected: agent, record (replaced), record-zero-out, record-add-remove"},
              {"clip-norm", "0.1", "L2 clip C of a gradient, > 0"},
              {"rounds", "1000", "training rounds T"},
-             {"step-schedule", "constant", "of the step size: constant, inverse-sqrt"},
+             {"step-size", "0.05", "eta, > 0"},
+             {"step-schedule",
+              "constant",
+              "of the step size: constant, inverse-sqrt, piecewise:ROUND:FACTOR,... (eta times "
+              "FACTOR from that round on)"},
              {"gossip-steps", "1", "mixing steps K a round, each of which sends messages"},
              {"batch-size", "128", "records an agent uses a round"},
              {"participation", "every", "every, cyclic:b (record adjacencies)"},
@@ -74,7 +78,6 @@ OptionGroup task_options() {
              {"test-data", "", "LIBSVM FILE to test on, instead of splitting the data"},
              {"test-fraction", "0.2", "part of the data to test on, in (0, 1)"},
              {"partition", "dirichlet:10", "iid, dirichlet:ALPHA, by-label:k"},
-             {"step-size", "0.05", "eta, > 0"},
              {"l2", "0", "regularisation, added outside the clip"},
              {"seed", "1", "data, partition, batches and initialisation; never noise"}}};
 }
@@ -331,7 +334,9 @@ PlanConfig read_plan_config(const ParsedOptions& options) {
     config.gossip_steps = static_cast<int>(gossip_steps);
     config.spatial_mechanism =
         find_mechanism("--spatial-mechanism", options.text("spatial-mechanism")).name;
-    config.step_schedule = parse_step_schedule("--step-schedule", options.text("step-schedule"));
+    config.steps = parse_step_schedule(
+        "--step-schedule", options.text("step-schedule"), options.real("step-size"));
+    require_positive("--step-size", config.steps.step_size);
     config.participation = parse_participation("--participation", options.text("participation"));
     config.variance_cap = options.real("variance-cap");
     if (options.has("coalition-size")) {
@@ -390,7 +395,6 @@ TrainConfig read_train_config(const ParsedOptions& options) {
     config.task.test_fraction = options.real("test-fraction");
     config.task.partition = parse_partition("--partition", options.text("partition"));
     config.task.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-    config.step_size = options.real("step-size");
     config.l2 = options.real("l2");
     config.evaluate_every = options.integer("eval-every", 0);
     config.dry_run = options.flag("dry-run");

@@ -549,12 +549,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
                                             config.departures,
                                             config.plan.rounds);
         subject->process.gossip_steps = config.plan.gossip_steps;
-        if (config.plan.step_schedule != StepSchedule::Kind::constant) {
-            const StepSchedule schedule{config.plan.step_schedule,
-                                        1};  // a common factor changes nothing
-            for (long t = 0; t < config.plan.rounds; ++t)
-                subject->process.step_sizes.push_back(schedule.at(t));
-        }
+        subject->process.step_sizes = config.plan.steps.over(config.plan.rounds);
     });
     if (planned) subject->plan_seconds = planned->seconds;
     return subject;

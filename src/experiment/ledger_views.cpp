@@ -72,9 +72,7 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
     process.plan = &plan_;
     process.phases.push_back({rounds, MixingSchedule({topography_.mixing}), {}});
     process.gossip_steps = config_.plan.gossip_steps;
-    const StepSchedule steps = config_.steps();
-    if (steps.kind != StepSchedule::Kind::constant)
-        for (long t = 0; t < rounds; ++t) process.step_sizes.push_back(steps.at(t));
+    process.step_sizes = config_.plan.steps.over(rounds);
     ViewOptions options;
     options.threads = config_.threads;
     // The sum of absolute values will do: a bound too, and the tight one takes as long as many

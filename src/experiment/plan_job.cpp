@@ -219,10 +219,7 @@ PlannedNoise plan_noise(const PlanConfig& config,
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
     const Mechanism& spatial = spatial_part(config);
     input.spatial = &spatial;
-    if (config.step_schedule != StepSchedule::Kind::constant) {
-        const StepSchedule schedule{config.step_schedule, 1};
-        for (long t = 0; t < config.rounds; ++t) input.step_sizes.push_back(schedule.at(t));
-    }
+    input.step_sizes = config.steps.over(config.rounds);
     if (mechanism.correlates_rounds) input.utility = {Utility::Kind::trajectory, 0};
     const bool budgeted = mechanism.needs_budget || config.plan_file.has_value();
     const int agents = topography.graph.agents();

@@ -264,7 +264,7 @@ TrainResult run_training(const TrainConfig& config,
     std::optional<BuiltTopography> built;
     std::optional<Credentials> credentials;
     network.agree([&] {
-        require_positive("step-size", config.step_size);
+        require_positive("step-size", config.plan.steps.step_size);
         require_positive("clip-norm", config.plan.clip_norm);
         require_in_range("l2", config.l2, 0, 1e6);
         require_in_range("eval-every", static_cast<double>(config.evaluate_every), 0, 1e12);
@@ -409,7 +409,7 @@ TrainResult run_training(const TrainConfig& config,
     TrainerOptions options;
     options.clip_norm = config.plan.clip_norm;
     options.adjacency = config.plan.adjacency;
-    options.steps = config.steps();
+    options.steps = config.plan.steps;
     options.l2 = config.l2;
     options.gossip_steps = config.plan.gossip_steps;
     options.key_epoch = key_epoch;
@@ -484,7 +484,7 @@ std::string summary_json(const TrainResult& result, const TrainConfig& config) {
     json["mu"] = number(result.mu);
     json["delta"] = result.delta;
     json["utility"] = name_of(config.plan.utility);
-    json["step_size"] = config.step_size;
+    json["step_size"] = config.plan.steps.step_size;
     if (result.dry_run) {
         json["dry_run"] = true;
         json["memory_mib"] = result.estimate.memory_mib;

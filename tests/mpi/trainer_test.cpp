@@ -194,7 +194,7 @@ Eigen::MatrixXd train(Network& network,
     TrainerOptions options;
     options.clip_norm = 0.7;
     options.adjacency = job.adjacency;
-    options.steps = {StepSchedule::Kind::inverse_sqrt, 0.1};
+    options.steps = {StepSchedule::Kind::inverse_sqrt, 0.1, {}};
     options.l2 = 0.01;
     options.threads = threads;
     const Eigen::Index d = agents.front().objective->dimension();

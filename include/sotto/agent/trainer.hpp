@@ -13,20 +13,10 @@
 #include "sotto/net/network.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/step_schedule.hpp"
 #include "sotto/trust/secure_sum.hpp"
 
 namespace sotto {
-
-/// eta_t, t from 0: constant eta, or eta / sqrt(t + 1).
-struct StepSchedule {
-    enum class Kind { constant, inverse_sqrt };
-    Kind kind = Kind::constant;
-    double step_size = 0.05;  ///< eta > 0
-    [[nodiscard]] double at(long round) const;
-};
-[[nodiscard]] StepSchedule::Kind parse_step_schedule(std::string_view option,
-                                                     std::string_view text);
-[[nodiscard]] std::string name_of(StepSchedule::Kind kind);
 
 /// One agent of this process: its data and where it is in them.
 struct LocalAgent {

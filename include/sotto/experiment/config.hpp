@@ -34,7 +34,7 @@ struct PlanConfig {
     long batch_size = 128;
     int gossip_steps = 1;  ///< K
     std::string spatial_mechanism = "pairs";  ///< of space-time
-    StepSchedule::Kind step_schedule = StepSchedule::Kind::constant;
+    StepSchedule steps;  ///< plans depend on it where rounds are not alike
     Participation participation;
     double variance_cap = 1e4;
     std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups
@@ -71,8 +71,6 @@ struct TrainConfig {
     GraphConfig graph;
     PlanConfig plan;
     TaskConfig task;
-    double step_size = 0.05;  ///< eta_1
-    [[nodiscard]] StepSchedule steps() const { return {plan.step_schedule, step_size}; }
     double l2 = 0;
     long evaluate_every = 0;  ///< rounds; 0: fifty times a run
     /// Whether to compare with the lowest loss possible, which sends exact derivatives of every

@@ -77,7 +77,7 @@ RecordedRun run(Way way, const fs::path* folder, int threads = 2) {
                 }),
             1));
     TrainerOptions options;
-    options.steps = {StepSchedule::Kind::inverse_sqrt, 0.1};
+    options.steps = {StepSchedule::Kind::inverse_sqrt, 0.1, {}};
     options.threads = threads;
     Trainer trainer(*network,
                     MixingSchedule({topography.mixing}),

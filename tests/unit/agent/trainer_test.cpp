@@ -19,19 +19,6 @@ std::vector<LocalAgent> quadratic_agents(int agents) {
     return result;
 }
 
-TEST(StepSchedule, IsConstantOrFallsWithTheSquareRoot) {
-    const StepSchedule constant{StepSchedule::Kind::constant, 0.3};
-    const StepSchedule falling{StepSchedule::Kind::inverse_sqrt, 0.3};
-    for (const long t : {0L, 1L, 8L, 99L, 1000000L}) {
-        EXPECT_EQ(constant.at(t), 0.3);
-        EXPECT_DOUBLE_EQ(falling.at(t) * std::sqrt(static_cast<double>(t) + 1), 0.3);
-    }
-    EXPECT_EQ(falling.at(0), 0.3);
-    for (const auto kind : {StepSchedule::Kind::constant, StepSchedule::Kind::inverse_sqrt})
-        EXPECT_EQ(parse_step_schedule("step-schedule", name_of(kind)), kind);
-    EXPECT_THROW((void)parse_step_schedule("step-schedule", "inverse-sqr"), ConfigError);
-}
-
 TEST(Trainer, MixesModelsMinusStepTimesGradientPlusRegularisation) {
     // Against the equation in plain matrices: X <- (X - eta_t (G + l2 X)) W^T.
     for (const Topology shape : shapes) {
@@ -40,7 +27,7 @@ TEST(Trainer, MixesModelsMinusStepTimesGradientPlusRegularisation) {
         const Eigen::MatrixXd weights = topography.mixing.dense();
         TrainerOptions options;
         options.clip_norm = 1e6;
-        options.steps = {StepSchedule::Kind::inverse_sqrt, 0.01};
+        options.steps = {StepSchedule::Kind::inverse_sqrt, 0.01, {}};
         options.l2 = 0.7;
         const Eigen::Vector2d initial(0.4, -1.5);
         test::SilentTraining training(topography, quadratic_agents(agents), initial, options);
@@ -204,7 +191,7 @@ TEST(Trainer, WithoutNoiseFindsTheOptimumOfTheQuadratics) {
             const Topography topography = test::topography_of(shape, n);
             TrainerOptions options;
             options.clip_norm = 1e6;
-            options.steps = {StepSchedule::Kind::inverse_sqrt, 1e-2};
+            options.steps = {StepSchedule::Kind::inverse_sqrt, 1e-2, {}};
             test::SilentTraining training(
                 topography, quadratic_agents(n), Eigen::Vector2d(3, 4), options);
             auto& agents = training.trainer->agents();
@@ -242,7 +229,7 @@ TEST(Trainer, WithoutNoiseFindsTheOptimumOfLogisticRegression) {
         const Topography topography = test::topography_of(shape, n);
         TrainerOptions options;
         options.clip_norm = 1e3;
-        options.steps = {StepSchedule::Kind::constant, 0.2};
+        options.steps = {StepSchedule::Kind::constant, 0.2, {}};
         options.l2 = l2;
         test::SilentTraining training(topography,
                                       test::full_batch_agents(data, nullptr, n),

@@ -176,7 +176,7 @@ TEST(RunAccount, ComparesWithTheMuffliatoBoundWhereItApplies) {
             *pair.muffliato_epsilon, gdp_epsilon(std::sqrt(bound(pair.target)), 1e-5), 1e-9);
     }
     AccountConfig config = config_of("ldp", "node:0");
-    config.plan.step_schedule = StepSchedule::Kind::inverse_sqrt;
+    config.plan.steps.kind = StepSchedule::Kind::inverse_sqrt;
     EXPECT_FALSE(account(config).result.pairs[0].muffliato_epsilon);
     config = config_of("muffliato", "node:0");
     EXPECT_FALSE(account(config).result.pairs[0].muffliato_epsilon);
@@ -353,7 +353,7 @@ TEST(LedgerViews, SayWhatTheAccountantSays) {
     TrainConfig config = test::quadratic_config(5, "decor", 12);
     config.run_directory = folder.path("run");
     config.views = "node:1;all-messages:1;all-nodes;secure-sum:0,2";
-    config.plan.step_schedule = StepSchedule::Kind::inverse_sqrt;
+    config.plan.steps.kind = StepSchedule::Kind::inverse_sqrt;
     config.plan.gossip_steps = 2;
     const auto network = make_memory_network(5, 1);
     TrainingObserver silent;
@@ -369,7 +369,7 @@ TEST(LedgerViews, SayWhatTheAccountantSays) {
     process.phases.push_back(
         {12, MixingSchedule({MixingMatrix::from_rule(graph, MixingRule::metropolis)}), {}});
     process.gossip_steps = 2;
-    for (long t = 0; t < 12; ++t) process.step_sizes.push_back(config.steps().at(t));
+    for (long t = 0; t < 12; ++t) process.step_sizes.push_back(config.plan.steps.at(t));
     const std::vector<int> others{0, 2, 3, 4};
     double largest = 0, bound = 0;
     for (const auto& squared :

@@ -244,7 +244,7 @@ TEST(RunTraining, ThatFailsKeepsAllPlannedRoundsInTheLedger) {
     const TemporaryFolder folder;
     TrainConfig config = quadratic_config(4, "ldp", 500);
     config.run_directory = folder.path("run");
-    config.step_size = 10;
+    config.plan.steps.step_size = 10;
     config.l2 = 100;
     expect_contains(message_of<Error>([&] { (void)train(config); }), "diverged");
     const Json ledger = test::read_json(folder.path("run/ledger.json"));
@@ -313,7 +313,7 @@ TEST(RunTraining, RefusesWhatItCannotAccountFor) {
         return message_of<ConfigError>([&] { (void)train(config); });
     };
     for (const double bad : {0.0, -1.0, std::nan("")}) {
-        expect_contains(with([&](TrainConfig& c) { c.step_size = bad; }), "step-size");
+        expect_contains(with([&](TrainConfig& c) { c.plan.steps.step_size = bad; }), "step-size");
         expect_contains(with([&](TrainConfig& c) { c.plan.clip_norm = bad; }), "clip-norm");
         expect_contains(with([&](TrainConfig& c) { c.plan.epsilon = bad; }), "epsilon");
         expect_contains(with([&](TrainConfig& c) { c.plan.delta = bad; }), "delta");
