@@ -135,6 +135,23 @@ void compare(int process, const NoisePlan& own, const NoisePlan& shared) {
         throw_difference(process, "noise plan (grid step)");
 }
 
+/// A plan with noise for single receivers has some for every neighbour, the agent itself and nobody
+/// else.
+void require_noise_for_neighbours(const NoisePlan& plan, const Graph& graph) {
+    if (plan.same_message_to_all()) return;
+    std::vector<std::vector<int>> receivers(static_cast<std::size_t>(plan.agents));
+    for (const auto& row : plan.rows)
+        receivers[static_cast<std::size_t>(row.sender)].push_back(row.receiver);
+    for (int u = 0; u < plan.agents; ++u)
+        if (!std::ranges::equal(receivers[static_cast<std::size_t>(u)],
+                                graph.closed_neighbourhood(u)))
+            throw PrivacyError(fmt::format(
+                "the plan ({}) has no noise for exactly the neighbours of agent {}; solve a plan "
+                "for this graph",
+                plan.mechanism,
+                u));
+}
+
 }  // namespace
 
 Topography share_topography(Network& network, const std::optional<Topography>& own) {
@@ -185,6 +202,7 @@ void verify_agreement(Network& network,
                         budgets[static_cast<std::size_t>(agent)].epsilon));
             return;
         }
+        require_noise_for_neighbours(plan, topography.graph);
         verify_agents_protected(plan, network.local_agents(), exposures, budgets, coalition_size);
     });
     Hasher hasher("sotto.agreement.v1");

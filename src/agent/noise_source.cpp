@@ -41,31 +41,37 @@ void truncate_to_grid(std::span<double> values, double grid_step) {
 }
 
 NoiseSource::NoiseSource(const NoisePlan& plan, std::span<const KeyRing> rings, int threads)
-    : grid_step_(plan.grid_step()), threads_(threads) {
+    : laplace_(plan.distribution() == StreamDistribution::laplace),
+      grid_step_(plan.grid_step()),
+      threads_(threads) {
     std::map<int, int> column_of;  // stream of the plan -> streams_
-    combinations_.resize(rings.size());
     for (std::size_t a = 0; a < rings.size(); ++a) {
+        const std::size_t first_output = outputs_.size();
         for (const auto& row : plan.rows) {
             if (row.sender != rings[a].agent()) continue;
+            outputs_.push_back({a, row.receiver});
+            Combination& combination = combinations_.emplace_back();
             for (std::size_t j = 0; j < row.streams.size(); ++j) {
                 const auto& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
                 const auto [position, fresh] =
                     column_of.try_emplace(row.streams[j], static_cast<int>(streams_.size()));
                 if (fresh) streams_.push_back(rings[a].stream(stream.group, stream.index));
-                combinations_[a].columns.push_back(position->second);
-                combinations_[a].weights.push_back(row.coefficients[j] * plan.scale);
+                combination.columns.push_back(position->second);
+                combination.weights.push_back(row.coefficients[j] * plan.scale);
             }
         }
+        if (outputs_.size() == first_output) {
+            outputs_.push_back({a, NoiseRow::all_receivers});
+            combinations_.emplace_back();
+        }
     }
-    column_lists_.resize(rings.size());
-    for (std::size_t a = 0; a < rings.size(); ++a)
-        column_lists_[a].resize(combinations_[a].columns.size());
+    column_lists_.resize(outputs_.size());
     if (plan.temporal.kind == TemporalFactor::Kind::identity) return;
     rounds_ = static_cast<std::uint64_t>(plan.temporal.lower.rows());
     temporal_ = lagged_noise(
         plan.temporal, static_cast<long>(rounds_), static_cast<int>(plan.temporal.lower.rows()));
-    history_.resize(rings.size());
-    weights_.resize(rings.size());
+    history_.resize(outputs_.size());
+    weights_.resize(outputs_.size());
 }
 
 void NoiseSource::draw(std::uint32_t epoch,
@@ -94,28 +100,46 @@ void NoiseSource::draw(std::uint32_t epoch,
     for (; next_round_ <= round; ++next_round_) draw_next(epoch, next_round_, noise);
 }
 
-void NoiseSource::correlate(std::size_t agent,
+void NoiseSource::correlate(std::size_t output,
                             std::uint64_t round,
                             Eigen::Index first,
                             std::span<double> values) {
     const auto t = static_cast<Eigen::Index>(round);
     const auto lags = std::min<Eigen::Index>(temporal_.lags, t);
-    Eigen::MatrixXd& past = history_[agent];
-    auto& columns = column_lists_[agent];
-    auto& weights = weights_[agent];
+    Eigen::MatrixXd& past = history_[output];
+    auto& columns = column_lists_[output];
+    auto& weights = weights_[output];
     columns.assign(1, values.data());
     weights.assign(1, temporal_.fresh(t));
     for (Eigen::Index j = 1; j <= lags; ++j) {
         columns.push_back(past.col((t - j) % temporal_.lags).data() + first);
         weights.push_back(temporal_.past(t, j - 1));
     }
-    const std::span<double> result(correlated_.col(static_cast<Eigen::Index>(agent)).data(),
+    const std::span<double> result(correlated_.col(static_cast<Eigen::Index>(output)).data(),
                                    values.size());
     weighted_sum(columns, weights, result);
     if (temporal_.lags > 0)
         std::ranges::copy(temporal_.remembers_noise ? std::span<const double>(result) : values,
                           past.col(t % temporal_.lags).data() + first);
     std::ranges::copy(result, values.begin());
+}
+
+void NoiseSource::fill(const NormalStream& stream,
+                       std::uint32_t epoch,
+                       std::uint64_t round,
+                       std::uint64_t first,
+                       std::span<double> out) const {
+    if (!laplace_) {
+        stream.fill(epoch, round, first, out);
+        return;
+    }
+    constexpr std::size_t normals = 4;  // of one Laplace variable
+    std::vector<double> z(normals * out.size());
+    stream.fill(epoch, round, normals * first, z);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const double* of_one = z.data() + normals * i;
+        out[i] = of_one[0] * of_one[1] - of_one[2] * of_one[3];
+    }
 }
 
 void NoiseSource::draw_next(std::uint32_t epoch,
@@ -130,18 +154,21 @@ void NoiseSource::draw_next(std::uint32_t epoch,
     for (Eigen::Index first = 0; first < dimension; first += tile) {
         const auto count = static_cast<std::size_t>(std::min(tile, dimension - first));
         parallel_for(streams, threads, [&](long k) {
-            streams_[static_cast<std::size_t>(k)].fill(
-                epoch, round, static_cast<std::uint64_t>(first), {bank_.col(k).data(), count});
+            fill(streams_[static_cast<std::size_t>(k)],
+                 epoch,
+                 round,
+                 static_cast<std::uint64_t>(first),
+                 {bank_.col(k).data(), count});
         });
-        parallel_for(noise.cols(), threads, [&](long a) {
-            const auto& combination = combinations_[static_cast<std::size_t>(a)];
-            auto& columns = column_lists_[static_cast<std::size_t>(a)];
+        parallel_for(noise.cols(), threads, [&](long o) {
+            const auto& combination = combinations_[static_cast<std::size_t>(o)];
+            auto& columns = column_lists_[static_cast<std::size_t>(o)];
             columns.resize(combination.columns.size());
             for (std::size_t j = 0; j < columns.size(); ++j)
                 columns[j] = bank_.col(combination.columns[j]).data();
-            const std::span<double> out(noise.col(a).data() + first, count);
+            const std::span<double> out(noise.col(o).data() + first, count);
             weighted_sum(columns, combination.weights, out);
-            if (rounds_ > 0) correlate(static_cast<std::size_t>(a), round, first, out);
+            if (rounds_ > 0) correlate(static_cast<std::size_t>(o), round, first, out);
             round_to_grid(out, grid_step_);
         });
     }
@@ -149,9 +176,9 @@ void NoiseSource::draw_next(std::uint32_t epoch,
 
 std::int64_t NoiseSource::scratch_bytes(std::int64_t streams,
                                         std::int64_t dimension,
-                                        std::int64_t agents,
+                                        std::int64_t outputs,
                                         std::int64_t lags) {
-    return (streams * tile_size(streams, dimension) + agents * lags * dimension) *
+    return (streams * tile_size(streams, dimension) + outputs * lags * dimension) *
            static_cast<std::int64_t>(sizeof(double));
 }
 

@@ -22,8 +22,11 @@ double seconds_between(Clock::time_point start, Clock::time_point end) {
 
 /// Scales to norm C where it is larger, then rounds toward zero to the grid, which shortens it
 /// further: the result's norm is at most C. False if the gradient is not finite.
-bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient, double clip_norm, double grid_step) {
-    const double norm = gradient.norm();
+bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
+                  bool l1,
+                  double clip_norm,
+                  double grid_step) {
+    const double norm = l1 ? gradient.lpNorm<1>() : gradient.norm();
     if (!std::isfinite(norm)) return false;
     // Covers the rounding of the norm (at most one part in 2^53 a term of its sum, where small ones
     // are lost beside a large one) and of the product.
@@ -45,6 +48,8 @@ Trainer::Trainer(Network& network,
     : network_(network),
       mixing_(mixing),
       trusted_mean_(plan.aggregation == Aggregation::trusted_mean),
+      entry_(plan.entry),
+      l1_clip_(plan.distribution() == StreamDistribution::laplace),
       grid_step_(plan.grid_step()),
       noise_source_(std::move(noise)),
       agents_(std::move(agents)),
@@ -54,11 +59,10 @@ Trainer::Trainer(Network& network,
     const auto count = static_cast<Eigen::Index>(agents_.size());
     models_ = initial.replicate(1, count);
     gradients_ = Eigen::MatrixXd::Zero(initial.size(), count);
-    noise_ = gradients_;
-    messages_ = gradients_;
-    outgoing_.resize(agents_.size());
-    for (Eigen::Index a = 0; a < count; ++a)
-        outgoing_[static_cast<std::size_t>(a)].to_all = messages_.col(a).data();
+    noise_ = Eigen::MatrixXd::Zero(initial.size(),
+                                   static_cast<Eigen::Index>(noise_source_.outputs().size()));
+    messages_ = noise_;
+    outgoing_ = outgoing_messages(noise_source_.outputs(), messages_, agents_.size());
 }
 
 void Trainer::compute_gradient(long round, std::size_t agent) {
@@ -68,15 +72,19 @@ void Trainer::compute_gradient(long round, std::size_t agent) {
     auto gradient = gradients_.col(column);
     // A loss that saturates has a finite gradient even at an infinite model.
     bool finite = models_.col(column).allFinite();
+    const double step = options_.steps.at(round);
     if (options_.adjacency == Adjacency::agent) {
         local.objective->mean_gradient(models_.col(column), rows, gradient);
-        finite = clip_to_grid(gradient, options_.clip_norm, grid_step_) && finite;
+        finite = clip_to_grid(gradient, l1_clip_, clip_norm(step, 1), grid_step_) && finite;
     } else {
         // Records on the grid B * gamma: their sum divided by B is exact and on the grid gamma.
         const auto divisor = static_cast<double>(local.batch_size);
         if (finite) {
-            local.objective->clipped_gradient_sum(
-                models_.col(column), rows, options_.clip_norm, divisor * grid_step_, gradient);
+            local.objective->clipped_gradient_sum(models_.col(column),
+                                                  rows,
+                                                  clip_norm(step, divisor),
+                                                  divisor * grid_step_,
+                                                  gradient);
             gradient /= divisor;
         }
     }
@@ -87,6 +95,38 @@ void Trainer::compute_gradient(long round, std::size_t agent) {
                         "(use a smaller --step-size)",
                         local.id,
                         round));
+}
+
+double Trainer::clip_norm(double step, double divisor) const {
+    if (entry_ == NoiseEntry::gradient) return options_.clip_norm;
+    // Two messages before noise that differ by at most eta Delta (Delta >= C / B) differ by at most
+    // one grid step a coordinate more once they are rounded.
+    const auto dimension = static_cast<double>(models_.rows());
+    const double room = grid_step_ * (l1_clip_ ? dimension : std::sqrt(dimension)) * divisor / step;
+    if (!(room <= 1e-3 * options_.clip_norm))
+        throw PrivacyError(
+            fmt::format("clip-norm: {} leaves no room for rounding messages to the noise's grid "
+                        "({:.3g}); use a "
+                        "larger --clip-norm or --step-size",
+                        options_.clip_norm,
+                        grid_step_));
+    return options_.clip_norm - room;
+}
+
+void Trainer::make_message(double step, std::size_t output) {
+    const NoiseOutput& to = noise_source_.outputs()[output];
+    const auto a = static_cast<Eigen::Index>(to.local_index);
+    const auto o = static_cast<Eigen::Index>(output);
+    const double keep = 1 - step * options_.l2;
+    auto message = messages_.col(o);
+    if (entry_ == NoiseEntry::gradient) {
+        message = keep * models_.col(a) - step * (gradients_.col(a) + noise_.col(o));
+        return;
+    }
+    message = keep * models_.col(a) - step * gradients_.col(a);
+    if (to.receiver != agents_[to.local_index].id)
+        round_to_grid({message.data(), static_cast<std::size_t>(message.size())}, grid_step_);
+    message += noise_.col(o);
 }
 
 void Trainer::run_round(long round) {
@@ -100,25 +140,43 @@ void Trainer::run_round(long round) {
     const auto after_noise = Clock::now();
 
     const double step = options_.steps.at(round);
-    const double keep = 1 - step * options_.l2;
-    parallel_for(count, options_.threads, [&](long a) {
-        messages_.col(a) = keep * models_.col(a) - step * (gradients_.col(a) + noise_.col(a));
+    const auto outputs = noise_source_.outputs();
+    parallel_for(static_cast<long>(outputs.size()), options_.threads, [&](long o) {
+        make_message(step, static_cast<std::size_t>(o));
     });
     if (observer_ != nullptr)
-        for (long a = 0; a < count; ++a)
-            observer_->on_message(
-                round,
-                static_cast<std::size_t>(a),
-                {step,
-                 models_.col(a),
-                 gradients_.col(a),
-                 noise_.col(a),
-                 messages_.col(a),
-                 mixing_.at(round).weights(agents_[static_cast<std::size_t>(a)].id)});
+        for (std::size_t o = 0; o < outputs.size(); ++o) {
+            const auto output = static_cast<Eigen::Index>(o);
+            const auto a = static_cast<Eigen::Index>(outputs[o].local_index);
+            observer_->on_message(round,
+                                  outputs[o].local_index,
+                                  {outputs[o].receiver,
+                                   step,
+                                   models_.col(a),
+                                   gradients_.col(a),
+                                   noise_.col(output),
+                                   messages_.col(output),
+                                   mixing_.at(round).weights(agents_[outputs[o].local_index].id)});
+        }
     seconds_.gradient +=
         seconds_between(start, after_gradient) + seconds_between(after_noise, Clock::now());
     seconds_.noise += seconds_between(after_gradient, after_noise);
     mix(round);
+}
+
+std::vector<Outgoing> outgoing_messages(std::span<const NoiseOutput> outputs,
+                                        const Eigen::MatrixXd& messages,
+                                        std::size_t local_agents) {
+    std::vector<Outgoing> outgoing(local_agents);
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+        Outgoing& of_agent = outgoing[outputs[o].local_index];
+        const double* message = messages.col(static_cast<Eigen::Index>(o)).data();
+        if (outputs[o].receiver == NoiseRow::all_receivers)
+            of_agent.to_all = message;
+        else
+            of_agent.per_receiver.push_back(message);
+    }
+    return outgoing;
 }
 
 void require_summable(const NoisePlan& plan) {
@@ -240,13 +298,16 @@ void Trainer::mix_sums(ExchangeId id) {
 
 std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    std::int64_t local_agents,
+                                   std::int64_t own_messages,
                                    std::int64_t received_messages,
                                    std::int64_t streams,
                                    std::int64_t noise_lags) {
-    constexpr std::int64_t vectors_per_agent = 4;  // model, gradient, noise, message
+    constexpr std::int64_t vectors_per_agent = 2;    // model, gradient
+    constexpr std::int64_t vectors_per_message = 2;  // noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *
-               (vectors_per_agent * local_agents + received_messages) +
-           NoiseSource::scratch_bytes(streams, dimension, local_agents, noise_lags);
+               (vectors_per_agent * local_agents + vectors_per_message * own_messages +
+                received_messages) +
+           NoiseSource::scratch_bytes(streams, dimension, own_messages, noise_lags);
 }
 
 }  // namespace sotto

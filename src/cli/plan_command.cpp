@@ -21,9 +21,9 @@ int run(const std::vector<std::string>& arguments) {
     const BuiltTopography built = build_topography(read_graph_config(parsed));
     const int agents = built.topography.graph.agents();
     auto exposures = build_exposures(config, agents, {});
-    const auto budgets = build_budgets(config, agents);
+    auto budgets = build_budgets(config, agents);
     const PlannedNoise planned = plan_noise(config, built.topography, exposures, budgets);
-    count_temporal_factor(planned.design.plan, config, exposures);
+    count_plan(planned.design.plan, config, built.topography.mixing, exposures, budgets);
     if (parsed.has("out")) write_file_atomically(parsed.text("out"), to_json(planned.design.plan));
     write_json(parsed, plan_report_json(planned, config, exposures, budgets));
     if (std::FILE* out = report_stream(parsed)) {

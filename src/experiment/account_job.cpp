@@ -490,6 +490,7 @@ std::vector<Phase> phases_of(const Topography& topography,
 std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& config,
                                                       Network& network) {
     std::optional<BuiltTopography> built;
+    std::vector<PrivacyBudget> budgets;
     std::vector<Exposure> exposures;
     std::optional<PlannedNoise> planned;
     const bool leader = network.process() == 0;
@@ -507,7 +508,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
                                                                      : std::nullopt;
         if (sensitivity)
             for (auto& exposure : exposures) exposure.sensitivity = *sensitivity;
-        auto budgets = build_budgets(config.plan, agents);
+        budgets = build_budgets(config.plan, agents);
         if (config.noise_std)
             // The budget that 1/S^2 spends, so that kappa becomes that.
             for (std::size_t u = 0; u < budgets.size(); ++u) {
@@ -524,7 +525,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
             // S is the noise of one round, however sensitive correlation makes the whole run.
             NoisePlan& plan = planned->design.plan;
             const double participations = exposures.front().temporal_sensitivity;
-            count_temporal_factor(plan, config.plan, exposures);
+            count_plan(plan, config.plan, built->topography.mixing, exposures, budgets);
             plan.scale *= std::sqrt(participations / exposures.front().temporal_sensitivity);
         }
     });
@@ -541,7 +542,8 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
         share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
     auto subject = std::make_unique<AccountSubject>(std::move(*built), std::move(plan));
     network.agree([&] {
-        count_temporal_factor(subject->plan, config.plan, exposures);
+        count_plan(
+            subject->plan, config.plan, subject->built.topography.mixing, exposures, budgets);
         subject->exposures = std::move(exposures);
         subject->process.phases = phases_of(subject->built.topography,
                                             config.graph.mixing,

@@ -74,16 +74,8 @@ std::vector<double> read_epsilons(const std::string& path, int agents) try {
     throw DataError(error.what());  // what is wrong with a number of a file is wrong with the data
 }
 
-double largest_mu(const std::vector<Guarantee>& guarantees) {
-    double mu = 0;
-    for (const auto& guarantee : guarantees) mu = std::max(mu, guarantee.mu);
-    return mu;
-}
-
-double largest_epsilon(const std::vector<Guarantee>& guarantees) {
-    double epsilon = 0;
-    for (const auto& guarantee : guarantees) epsilon = std::max(epsilon, guarantee.epsilon);
-    return epsilon;
+const Guarantee& largest(const std::vector<Guarantee>& guarantees) {
+    return *std::ranges::max_element(guarantees, std::less());
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
@@ -130,14 +122,15 @@ BuiltTopography build_topography(const GraphConfig& config) {
 std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents) {
     if (!find_mechanism("mechanism", config.mechanism).needs_budget && !config.plan_file)
         return std::vector<PrivacyBudget>(static_cast<std::size_t>(agents),
-                                          {0, config.delta, config.calibration, 0});
-    if (!config.budgets_file)
-        return std::vector<PrivacyBudget>(
-            static_cast<std::size_t>(agents),
-            make_budget(config.epsilon, config.delta, config.calibration));
+                                          {0, config.delta, config.calibration, 0, false});
+    const std::vector<double> epsilons =
+        config.budgets_file ? read_epsilons(*config.budgets_file, agents)
+                            : std::vector<double>(static_cast<std::size_t>(agents), config.epsilon);
+    const bool pure = find_mechanism("mechanism", config.mechanism).pure_epsilon;
     std::vector<PrivacyBudget> budgets;
-    for (const double epsilon : read_epsilons(*config.budgets_file, agents))
-        budgets.push_back(make_budget(epsilon, config.delta, config.calibration));
+    for (const double epsilon : epsilons)
+        budgets.push_back(pure ? make_pure_budget(epsilon)
+                               : make_budget(epsilon, config.delta, config.calibration));
     return budgets;
 }
 
@@ -156,12 +149,31 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
     return exposures;
 }
 
-void count_temporal_factor(const NoisePlan& plan,
-                           const PlanConfig& config,
-                           std::vector<Exposure>& exposures) {
-    const double squared =
-        temporal_sensitivity_squared(plan.temporal, config.participation, config.rounds);
-    for (auto& exposure : exposures) exposure.temporal_sensitivity = squared;
+PlanUse plan_use(const PlanConfig& config, const MixingMatrix& mixing) {
+    return {config.participation, config.steps, mixing.sparse().diagonal(), config.gossip_steps};
+}
+
+void count_plan(const NoisePlan& plan,
+                const PlanConfig& config,
+                const MixingMatrix& mixing,
+                std::vector<Exposure>& exposures,
+                std::vector<PrivacyBudget>& budgets) {
+    const bool pure = plan.distribution() == StreamDistribution::laplace;
+    if (pure && config.adjacency != Adjacency::agent)
+        throw ConfigError(fmt::format(
+            "adjacency: '{}' is not possible with mechanism {}, whose gradients are clipped in L1 "
+            "norm (allowed: agent)",
+            name_of(config.adjacency),
+            plan.mechanism));
+    const Eigen::VectorXd squared =
+        run_sensitivity_squared(plan, plan_use(config, mixing), config.rounds);
+    for (std::size_t u = 0; u < exposures.size(); ++u)
+        exposures[u].temporal_sensitivity = squared(static_cast<Eigen::Index>(u));
+    if (plan.noiseless()) return;
+    for (auto& budget : budgets)
+        if (budget.pure != pure && budget.epsilon > 0)
+            budget = pure ? make_pure_budget(budget.epsilon)
+                          : make_budget(budget.epsilon, config.delta, config.calibration);
 }
 
 namespace {
@@ -219,7 +231,7 @@ PlannedNoise plan_noise(const PlanConfig& config,
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
     const Mechanism& spatial = spatial_part(config);
     input.spatial = &spatial;
-    input.step_sizes = config.steps.over(config.rounds);
+    input.steps = config.steps;
     if (mechanism.correlates_rounds) input.utility = {Utility::Kind::trajectory, 0};
     const bool budgeted = mechanism.needs_budget || config.plan_file.has_value();
     const int agents = topography.graph.agents();
@@ -267,9 +279,11 @@ PlannedNoise plan_noise(const PlanConfig& config,
         } else {
             input.mixing = &mixing;
         }
+        const bool on_gradients = plan.same_message_to_all() && plan.entry == NoiseEntry::gradient;
         planned.design.objective =
-            design_utility(input).cwiseProduct(spatial_covariance(plan)).sum() *
-            planned.kappa.minCoeff();
+            on_gradients ? design_utility(input).cwiseProduct(spatial_covariance(plan)).sum() *
+                               planned.kappa.minCoeff()
+                         : std::nan("");
         input.mixing = &topography.mixing;
         input.given_utility.reset();
         planned.design.lower_bound = std::nan("");
@@ -294,9 +308,8 @@ std::string plan_report_json(const PlannedNoise& planned,
     const NoisePlan& plan = planned.design.plan;
     const auto guaranteed =
         coalition_guarantees(plan, plan.coalition_size, exposures, budgets.front().delta);
-    const Eigen::MatrixXd covariance = spatial_covariance(plan);
-    const Eigen::VectorXd variances = covariance.diagonal();
-    const double mu = largest_mu(guaranteed);
+    const Eigen::VectorXd variances = largest_message_variance(plan);
+    const Guarantee& worst = largest(guaranteed);
     Json json;
     json["mechanism"] = plan.mechanism;
     json["agents"] = plan.agents;
@@ -307,14 +320,16 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["rounds"] = config.rounds;
     json["gossip_steps"] = config.gossip_steps;
     json["kappa"] = planned.kappa.size() > 0 ? number(planned.kappa.minCoeff()) : Json();
-    json["mu"] = number(mu);
+    json["mu"] = number(worst.mu);
     json["objective"] = number(planned.design.objective);
     json["lower_bound"] = number(planned.design.lower_bound);
     json["relative_gap"] = number(planned.design.relative_gap());
     json["capped"] = planned.design.capped;
     json["ldp_objective"] = planned.ldp_objective;
     json["cdp_objective"] = planned.cdp_objective;
-    json["independent_variance"] = symmetric_eigenvalues(covariance)(0);
+    json["independent_variance"] = plan.same_message_to_all() && plan.entry == NoiseEntry::gradient
+                                       ? Json(symmetric_eigenvalues(spatial_covariance(plan))(0))
+                                       : Json();
     json["max_variance"] = variances.maxCoeff();
     json["noise_std"] = {{"min", std::sqrt(variances.minCoeff())},
                          {"max", std::sqrt(variances.maxCoeff())}};
@@ -322,8 +337,8 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["coalition_size"] = plan.coalition_size;
     json["sensitivity"] = exposures.front().sensitivity;
     json["sensitivity_squared"] = exposures.front().temporal_sensitivity;
-    json["epsilon"] = number(largest_epsilon(guaranteed));
-    json["infinite"] = !std::isfinite(mu);
+    json["epsilon"] = number(worst.epsilon);
+    json["infinite"] = worst.infinite();
     json["epsilon_target"] = plan.noiseless() ? Json() : Json(budgets.front().epsilon);
     json["delta"] = budgets.front().delta;
     json["per_agent"] = Json::array();
@@ -360,26 +375,30 @@ std::string plan_report_text(const PlannedNoise& planned,
         text += "noise      none: epsilon is infinite\n";
     } else {
         const auto guaranteed = guarantees(plan, {}, exposures, budgets.front().delta);
-        const Eigen::VectorXd variances = spatial_covariance(plan).diagonal();
+        const Eigen::VectorXd variances = largest_message_variance(plan);
         text += fmt::format(
-            "budget     epsilon {:.6g} at delta {:g}, {} calibration: mu {:.6g}; adjacency {}, "
-            "participation {}, {} rounds{}\n",
-            budgets.front().epsilon,
-            budgets.front().delta,
-            name_of(budgets.front().calibration),
-            largest_mu(guaranteed),
+            "budget     {}; adjacency {}, participation {}, {} rounds{}\n",
+            budgets.front().pure
+                ? fmt::format("epsilon {:.6g}, pure", budgets.front().epsilon)
+                : fmt::format("epsilon {:.6g} at delta {:g}, {} calibration: mu {:.6g}",
+                              budgets.front().epsilon,
+                              budgets.front().delta,
+                              name_of(budgets.front().calibration),
+                              largest(guaranteed).mu),
             name_of(config.adjacency),
             name_of(config.participation),
             config.rounds,
             config.gossip_steps > 1 ? fmt::format(" of {} gossip steps", config.gossip_steps)
                                     : std::string());
         text += fmt::format(
-            "noise      std {:.4g} to {:.4g} a coordinate on gradients clipped to {:g}; {} "
+            "noise      std {:.4g} to {:.4g} a coordinate on {} clipped to {:g}{}; {} "
             "stream{} an agent at most\n",
             plan.aggregation == Aggregation::trusted_mean ? std::sqrt(variances.maxCoeff())
                                                           : std::sqrt(variances.minCoeff()),
             std::sqrt(variances.maxCoeff()),
+            plan.entry == NoiseEntry::gradient ? "gradients" : "messages, whose gradients are",
             config.clip_norm,
+            budgets.front().pure ? " in L1 norm" : "",
             plan.streams_per_agent(),
             plan.streams_per_agent() == 1 ? "" : "s");
         if (std::isfinite(design.objective))
@@ -405,7 +424,7 @@ std::string plan_report_text(const PlannedNoise& planned,
                                     : "");
         text += fmt::format(
             "protected  against an eavesdropper on all messages: every agent, epsilon {:.6g}\n",
-            largest_epsilon(guaranteed));
+            largest(guaranteed).epsilon);
         if (plan.coalition_size > 0) {
             const bool one = plan.coalition_size == 1;
             text += fmt::format(
@@ -413,12 +432,13 @@ std::string plan_report_text(const PlannedNoise& planned,
                 "{:.6g}\n",
                 one ? std::string("one") : std::to_string(plan.coalition_size),
                 one ? "s" : "",
-                largest_epsilon(coalition_guarantees(
-                    plan, plan.coalition_size, exposures, budgets.front().delta)));
+                largest(coalition_guarantees(
+                            plan, plan.coalition_size, exposures, budgets.front().delta))
+                    .epsilon);
         }
         if (plan.agents > 1 && plan.agents <= 128) {
             const auto worst = worst_curious_agent(plan, exposures, budgets.front().delta);
-            text += std::isfinite(worst->guarantee.mu)
+            text += !worst->guarantee.infinite()
                         ? fmt::format(
                               "curious    agent {} learns most, about agent {}: epsilon {:.6g}\n",
                               worst->observer,
@@ -436,7 +456,7 @@ std::string plan_report_text(const PlannedNoise& planned,
                                                        exposures,
                                                        budgets,
                                                        config.adjacency,
-                                                       config.participation,
+                                                       {config.participation, config.steps, {}},
                                                        config.rounds,
                                                        false,
                                                        "")

@@ -103,10 +103,9 @@ RunEstimate estimate_run(const TrainConfig& config,
     const auto count = static_cast<Eigen::Index>(agents.size());
     NoiseSource noise(plan, throw_away_rings(network, plan), config.threads);
     Eigen::MatrixXd vectors = Eigen::MatrixXd::Zero(initial.size(), count);
-    Eigen::MatrixXd mixed = vectors;
-    std::vector<Outgoing> outgoing(agents.size());
-    for (Eigen::Index a = 0; a < count; ++a)
-        outgoing[static_cast<std::size_t>(a)].to_all = mixed.col(a).data();
+    Eigen::MatrixXd messages =
+        Eigen::MatrixXd::Zero(initial.size(), static_cast<Eigen::Index>(noise.outputs().size()));
+    const auto outgoing = outgoing_messages(noise.outputs(), messages, agents.size());
     constexpr int repetitions = 5;
     (void)network.maximum(0);  // start together
     const auto start = Clock::now();
@@ -116,7 +115,7 @@ RunEstimate estimate_run(const TrainConfig& config,
             agent.objective->mean_gradient(
                 initial, agent.batches.rows(static_cast<std::uint64_t>(i)), vectors.col(a));
         }
-        noise.draw(0, static_cast<std::uint64_t>(i), vectors);
+        noise.draw(0, static_cast<std::uint64_t>(i), messages);
         network.exchange({i, 0}, outgoing, initial.size(), [](auto, auto, auto, auto) {});
     }
     RunEstimate estimate;
@@ -124,9 +123,10 @@ RunEstimate estimate_run(const TrainConfig& config,
     std::int64_t received = 0;
     if (network.processes() > 1)
         for (const auto& agent : agents) received += topography.graph.degree(agent.id);
-    estimate.memory_mib = network.maximum(static_cast<double>(Trainer::memory_bytes(
-                              initial.size(), count, received, noise.streams(), noise.lags()))) /
-                          (1024.0 * 1024.0);
+    estimate.memory_mib =
+        network.maximum(static_cast<double>(Trainer::memory_bytes(
+            initial.size(), count, messages.cols(), received, noise.streams(), noise.lags()))) /
+        (1024.0 * 1024.0);
     return estimate;
 }
 
@@ -310,7 +310,7 @@ TrainResult run_training(const TrainConfig& config,
     int coalition_size = 0;
     network.agree([&] {
         coalition_size = coalition_size_of(config.plan, plan.agents, &plan);
-        count_temporal_factor(plan, config.plan, exposures);
+        count_plan(plan, config.plan, topography.mixing, exposures, budgets);
     });
     verify_agreement(network, topography, plan, exposures, budgets, coalition_size);
     Session session =
@@ -326,7 +326,7 @@ TrainResult run_training(const TrainConfig& config,
                   exposures,
                   budgets,
                   config.plan.adjacency,
-                  config.plan.participation,
+                  plan_use(config.plan, topography.mixing),
                   config.plan.rounds,
                   config.noise_seed.has_value(),
                   session.authentication());
@@ -337,9 +337,7 @@ TrainResult run_training(const TrainConfig& config,
          transport_statements(config, network, topography.graph, plan, optimality_gap))
         ledger.add_statement(statement);
     std::optional<LedgerViews> views;
-    network.agree([&] {
-        views.emplace(config, topography, plan, exposures);
-    });
+    network.agree([&] { views.emplace(config, topography, plan, exposures); });
     const std::string report =
         leader ? plan_report_text(*planned, config.plan, exposures, budgets, &ledger)
                : std::string();

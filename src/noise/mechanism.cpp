@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -98,6 +99,25 @@ std::span<const Mechanism> mechanisms() {
          true,
          false,
          true},
+        {.name = "zip-dl",
+         .summary =
+             "noise of an agent's messages that cancels in the mean over agents: weak against "
+             "an eavesdropper",
+         .coalitions = true,
+         .design = design_zip_dl,
+         .uses_utility = false},
+        {.name = "homomorphic",
+         .summary = "Laplace noise on messages that cancels in the mean over agents: pure epsilon",
+         .coalitions = true,
+         .design = design_homomorphic,
+         .uses_utility = false,
+         .pure_epsilon = true},
+        {.name = "laplace",
+         .summary = "private independent Laplace noise on messages: pure epsilon, for comparison",
+         .coalitions = true,
+         .design = design_laplace,
+         .uses_utility = false,
+         .pure_epsilon = true},
     };
     return table;
 }
@@ -130,9 +150,9 @@ Eigen::MatrixXd design_utility(const DesignInput& input) {
 }
 
 std::vector<double> design_steps(const DesignInput& input) {
-    return input.step_sizes.empty()
-               ? std::vector<double>(static_cast<std::size_t>(input.rounds), 1.0)
-               : input.step_sizes;
+    std::vector<double> steps;
+    for (long t = 0; t < input.rounds; ++t) steps.push_back(input.steps.at(t) / input.steps.at(0));
+    return steps;
 }
 
 void correlate_over_rounds(NoisePlan& plan, const DesignInput& input, TemporalFactor factor) {
@@ -142,6 +162,34 @@ void correlate_over_rounds(NoisePlan& plan, const DesignInput& input, TemporalFa
                   temporal_sensitivity_squared({}, input.participation, input.rounds));
     const double quieter = -0.5 * std::log2(largest_round_precision(plan.temporal));
     plan.grid_step_log2 += std::min(0, static_cast<int>(std::floor(quieter)));
+    plan.validate();
+}
+
+PlanUse plan_use(const DesignInput& input) {
+    return {
+        input.participation, input.steps, input.mixing->sparse().diagonal(), input.gossip_steps};
+}
+
+void finish_message_plan(NoisePlan& plan, const DesignInput& input) {
+    plan.scale = 1;
+    const Eigen::VectorXd squared = run_sensitivity_squared(plan, plan_use(input), input.rounds);
+    const double counted = temporal_sensitivity_squared({}, input.participation, input.rounds);
+    const Eigen::VectorXd precision = observed_precision(plan, {});
+    const Eigen::VectorXd louder =
+        precision.cwiseProduct(squared / counted).cwiseQuotient(input.kappa).cwiseSqrt();
+    if (!louder.allFinite())
+        throw PrivacyError(
+            fmt::format("mechanism {}: its noise does not hide every agent; use a mixing matrix "
+                        "that gives every agent's own model some weight",
+                        plan.mechanism));
+    double quietest = std::numeric_limits<double>::infinity();
+    for (int u = 0; u < plan.agents; ++u)
+        if (louder(u) > 0) quietest = std::min(quietest, louder(u) / std::sqrt(precision(u)));
+    for (auto& row : plan.rows)
+        // An agent without neighbours sends nothing, whatever its own copy carries.
+        for (double& coefficient : row.coefficients) coefficient *= louder(row.sender);
+    plan.grid_step_log2 =
+        std::isfinite(quietest) ? static_cast<int>(std::floor(std::log2(quietest))) - 40 : -40;
     plan.validate();
 }
 

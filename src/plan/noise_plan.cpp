@@ -36,6 +36,9 @@ class PlanCheck {
             require(
                 stream.group >= 0 && stream.group < static_cast<int>(plan_.groups.size()),
                 fmt::format("a stream derives from group {}, which does not exist", stream.group));
+        for (const auto& stream : plan_.streams)
+            require(stream.distribution == plan_.distribution(),
+                    "some of its streams are Gaussian and some Laplace");
         check_streams_are_distinct();
         for (const auto& row : plan_.rows) check_row(row);
         for (std::size_t i = 1; i < plan_.rows.size(); ++i) check_order(i);
@@ -143,6 +146,10 @@ bool NoisePlan::same_message_to_all() const {
     return std::all_of(rows.begin(), rows.end(), [](const NoiseRow& row) {
         return row.receiver == NoiseRow::all_receivers;
     });
+}
+
+StreamDistribution NoisePlan::distribution() const {
+    return streams.empty() ? StreamDistribution::gaussian : streams.front().distribution;
 }
 
 int NoisePlan::streams_per_agent() const {

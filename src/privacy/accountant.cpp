@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "message_noise.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/coalitions.hpp"
@@ -17,16 +18,6 @@ namespace {
 
 constexpr double verification_tolerance = 1e-9;
 
-void require_supported(const NoisePlan& plan) {
-    const auto refuse = [](const std::string& what) {
-        throw PrivacyError("noise plan: no bound is known here for noise that " + what);
-    };
-    if (!plan.same_message_to_all()) refuse("depends on the receiver");
-    if (plan.entry != NoiseEntry::gradient) refuse("is added to the message");
-    for (const auto& stream : plan.streams)
-        if (stream.distribution != StreamDistribution::gaussian) refuse("is not Gaussian");
-}
-
 }  // namespace
 
 Eigen::MatrixXd spatial_covariance(const NoisePlan& plan) {
@@ -38,12 +29,12 @@ Eigen::MatrixXd unknown_covariance(const NoisePlan& plan, const Observer& observ
 }
 
 Eigen::VectorXd observed_precision(const NoisePlan& plan, const Observer& observer) {
-    require_supported(plan);
     for (const int member : observer.coalition)
         if (member < 0 || member >= plan.agents)
             throw ConfigError(fmt::format(
                 "coalition: agent {} does not exist (allowed: 0 to {})", member, plan.agents - 1));
-    return unknown_precision(plan, observer.coalition);
+    return is_spatial(plan) ? unknown_precision(plan, observer.coalition)
+                            : message_precision(plan, observer.coalition);
 }
 
 Eigen::VectorXd coalition_precision(const NoisePlan& plan, int size) {
@@ -58,17 +49,29 @@ Eigen::VectorXd coalition_precision(const NoisePlan& plan, int size) {
     return largest;
 }
 
+bool Guarantee::infinite() const { return std::isinf(std::isnan(mu) ? epsilon : mu); }
+
+bool Guarantee::operator<(const Guarantee& other) const {
+    return std::isnan(mu) ? epsilon < other.epsilon : mu < other.mu;
+}
+
+Guarantee guarantee_of(const NoisePlan& plan, double loss, double delta) {
+    if (plan.distribution() == StreamDistribution::laplace) return {std::nan(""), loss};
+    return {loss, gdp_epsilon(loss, delta)};
+}
+
 namespace {
 
-std::vector<Guarantee> guarantees_of(const Eigen::VectorXd& precision,
+std::vector<Guarantee> guarantees_of(const NoisePlan& plan,
+                                     const Eigen::VectorXd& precision,
                                      std::span<const Exposure> exposures,
                                      double delta) {
     std::vector<Guarantee> result(exposures.size());
     for (std::size_t u = 0; u < exposures.size(); ++u) {
         const double squared =
             exposures[u].temporal_sensitivity * precision(static_cast<Eigen::Index>(u));
-        result[u].mu = squared == 0 ? 0 : exposures[u].sensitivity * std::sqrt(squared);
-        result[u].epsilon = gdp_epsilon(result[u].mu, delta);
+        result[u] = guarantee_of(
+            plan, squared == 0 ? 0 : exposures[u].sensitivity * std::sqrt(squared), delta);
     }
     return result;
 }
@@ -79,14 +82,14 @@ std::vector<Guarantee> guarantees(const NoisePlan& plan,
                                   const Observer& observer,
                                   std::span<const Exposure> exposures,
                                   double delta) {
-    return guarantees_of(observed_precision(plan, observer), exposures, delta);
+    return guarantees_of(plan, observed_precision(plan, observer), exposures, delta);
 }
 
 std::vector<Guarantee> coalition_guarantees(const NoisePlan& plan,
                                             int size,
                                             std::span<const Exposure> exposures,
                                             double delta) {
-    return guarantees_of(coalition_precision(plan, size), exposures, delta);
+    return guarantees_of(plan, coalition_precision(plan, size), exposures, delta);
 }
 
 std::optional<CuriousAgent> worst_curious_agent(const NoisePlan& plan,
@@ -98,9 +101,9 @@ std::optional<CuriousAgent> worst_curious_agent(const NoisePlan& plan,
         for (int target = 0; target < plan.agents; ++target) {
             if (target == observer) continue;
             const Guarantee& guarantee = against[static_cast<std::size_t>(target)];
-            if (!worst || guarantee.mu > worst->guarantee.mu)
+            if (!worst || worst->guarantee < guarantee)
                 worst = CuriousAgent{observer, target, guarantee};
-            if (std::isinf(guarantee.mu)) return worst;
+            if (guarantee.infinite()) return worst;
         }
     }
     return worst;
@@ -116,16 +119,17 @@ void verify_agents_protected(const NoisePlan& plan,
     for (const int agent : agents) {
         const auto& exposure = exposures[static_cast<std::size_t>(agent)];
         const auto& budget = budgets[static_cast<std::size_t>(agent)];
-        const double mu =
+        const double loss =
             exposure.sensitivity * std::sqrt(exposure.temporal_sensitivity * precision(agent));
-        if (!(mu <= budget.mu * (1 + verification_tolerance)))
+        if (!(loss <= budget.mu * (1 + verification_tolerance)))
             throw PrivacyError(
-                fmt::format("the plan ({}) does not protect agent {}: mu = {:.9g}, allowed {:.9g} "
+                fmt::format("the plan ({}) does not protect agent {}: {} = {:.9g}, allowed {:.9g} "
                             "(epsilon {} at "
                             "delta {}, calibration {}); solve a plan for this budget",
                             plan.mechanism,
                             agent,
-                            mu,
+                            budget.pure ? "epsilon" : "mu",
+                            loss,
                             budget.mu,
                             budget.epsilon,
                             budget.delta,

@@ -38,7 +38,7 @@ PrivacyBudget make_budget(double epsilon, double delta, Calibration calibration)
     if (!(delta > 0 && delta < 1))
         throw ConfigError(
             fmt::format("delta: {} is not allowed (must lie strictly between 0 and 1)", delta));
-    PrivacyBudget budget{epsilon, delta, calibration, 0};
+    PrivacyBudget budget{epsilon, delta, calibration, 0, false};
     switch (calibration) {
         case Calibration::exact:
             budget.mu = gdp_mu(epsilon, delta);
@@ -60,6 +60,11 @@ PrivacyBudget make_budget(double epsilon, double delta, Calibration calibration)
         }
     }
     return budget;
+}
+
+PrivacyBudget make_pure_budget(double epsilon) {
+    require_positive("epsilon", epsilon);
+    return {epsilon, 0, Calibration::exact, epsilon, true};
 }
 
 Participation parse_participation(std::string_view option, std::string_view text) {

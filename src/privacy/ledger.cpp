@@ -17,15 +17,14 @@ using Json = nlohmann::ordered_json;
 constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well under a second
 
 void put_guarantee(Json& json, const Guarantee& guarantee) {
-    const bool infinite = !std::isfinite(guarantee.mu);
-    json["mu"] = infinite ? Json() : Json(guarantee.mu);
+    const bool infinite = guarantee.infinite();
+    json["mu"] = std::isfinite(guarantee.mu) ? Json(guarantee.mu) : Json();
     json["epsilon"] = infinite ? Json() : Json(guarantee.epsilon);
     json["infinite"] = infinite;
 }
 
 const Guarantee& largest(const std::vector<Guarantee>& all) {
-    return *std::max_element(
-        all.begin(), all.end(), [](const Guarantee& a, const Guarantee& b) { return a.mu < b.mu; });
+    return *std::ranges::max_element(all, std::less());
 }
 
 std::string status_name(Ledger::Status status) {
@@ -48,7 +47,7 @@ Ledger::Ledger(NoisePlan plan,
                std::vector<Exposure> exposures,
                std::vector<PrivacyBudget> budgets,
                Adjacency adjacency,
-               Participation participation,
+               PlanUse use,
                long rounds,
                bool reproducible_noise,
                std::string authentication)
@@ -56,7 +55,7 @@ Ledger::Ledger(NoisePlan plan,
       exposures_(std::move(exposures)),
       budgets_(std::move(budgets)),
       adjacency_(adjacency),
-      participation_(participation),
+      use_(std::move(use)),
       rounds_(rounds),
       reproducible_noise_(reproducible_noise),
       authentication_(std::move(authentication)),
@@ -64,9 +63,9 @@ Ledger::Ledger(NoisePlan plan,
 
 std::vector<Exposure> Ledger::exposures_after(long rounds) const {
     std::vector<Exposure> exposures = exposures_;
-    for (auto& exposure : exposures)
-        exposure.temporal_sensitivity =
-            rounds == 0 ? 0 : temporal_sensitivity_squared(plan_.temporal, participation_, rounds);
+    const Eigen::VectorXd squared = run_sensitivity_squared(plan_, use_, rounds);
+    for (std::size_t u = 0; u < exposures.size(); ++u)
+        exposures[u].temporal_sensitivity = squared(static_cast<Eigen::Index>(u));
     return exposures;
 }
 
@@ -76,15 +75,17 @@ std::vector<Guarantee> Ledger::after(long rounds) const {
     for (std::size_t u = 0; u < result.size(); ++u) {
         const double sens2 = exposures[u].temporal_sensitivity;
         const double precision = precision_(static_cast<Eigen::Index>(u));
-        result[u].mu = sens2 == 0 ? 0 : exposures[u].sensitivity * std::sqrt(sens2 * precision);
-        result[u].epsilon = gdp_epsilon(result[u].mu, delta());
+        result[u] =
+            guarantee_of(plan_,
+                         sens2 == 0 ? 0 : exposures[u].sensitivity * std::sqrt(sens2 * precision),
+                         delta());
     }
     return result;
 }
 
 double Ledger::mu_after(long rounds) const { return largest(after(rounds)).mu; }
 
-double Ledger::epsilon_after(long rounds) const { return gdp_epsilon(mu_after(rounds), delta()); }
+double Ledger::epsilon_after(long rounds) const { return largest(after(rounds)).epsilon; }
 
 std::vector<std::string> Ledger::statements() const {
     std::vector<std::string> lines;
@@ -100,6 +101,14 @@ std::vector<std::string> Ledger::statements() const {
             std::any_of(plan_.groups.begin(), plan_.groups.end(), [&](const SeedGroup& group) {
                 return static_cast<int>(group.members.size()) == plan_.agents && plan_.agents > 1;
             });
+        if (!plan_.same_message_to_all())
+            lines.emplace_back(
+                "Models are not covered: noise cancels in the mean over agents, and an agent's own "
+                "copy carries other noise than its messages; the guarantee is about messages, not "
+                "about any agent's model, their mean, or a figure computed from them.");
+        if (plan_.distribution() == StreamDistribution::laplace)
+            lines.emplace_back(
+                "Laplace noise: epsilon is pure (delta 0), for gradients clipped in L1 norm.");
         if (shared)
             lines.emplace_back(
                 "All agents share one seed: any agent can compute all noise. Protected against "
@@ -140,7 +149,7 @@ std::string Ledger::to_json(Status status, long rounds_completed) const {
     json["rounds"] = {
         {"planned", rounds_}, {"completed", rounds_completed}, {"accounted", counted}};
     json["adjacency"] = name_of(adjacency_);
-    json["participation"] = name_of(participation_);
+    json["participation"] = name_of(use_.participation);
     json["delta"] = delta();
     json["target"] = {{"epsilon", plan_.noiseless() ? Json() : Json(budgets_.front().epsilon)},
                       {"calibration", name_of(budgets_.front().calibration)}};

@@ -17,12 +17,20 @@ void round_to_grid(std::span<double> values, double grid_step);
 /// Rounds every value toward zero to a multiple of `grid_step`: norms never grow.
 void truncate_to_grid(std::span<double> values, double grid_step);
 
-/// Draws the noise v_u(t) of the agents of one process, as the plan says.
+/// One noise vector of a round: what goes into the message of an agent of this process for one
+/// receiver, or for all of them.
+struct NoiseOutput {
+    std::size_t local_index = 0;
+    int receiver = NoiseRow::all_receivers;
+};
+
+/// Draws the noise of the agents of one process, as the plan says: for every agent v_u(t), or one
+/// vector a receiver.
 ///
 /// Streams shared by several of these agents are generated once; coordinates are worked off in
 /// tiles, so memory stays at a few megabytes beside the result, whatever the dimension and the
 /// number of rounds. The value of a coordinate depends only on the seeds, the epoch, the round and
-/// the plan.
+/// the plan. A Laplace variable of scale 1 is z1 z2 - z3 z4 of four normals of its stream.
 ///
 /// Noise that is correlated over rounds, v(t) = sum_s (C_time^-1)_ts q(s) with q = scale F z, is
 /// made by forward substitution (LaggedNoise) from an agent's own past: with B lags, B vectors an
@@ -34,7 +42,9 @@ class NoiseSource {
     /// @throws CryptoError if a seed is missing.
     NoiseSource(const NoisePlan& plan, std::span<const KeyRing> rings, int threads);
 
-    /// noise (dimension x local agents) of one round, rounded to the plan's grid.
+    /// Columns of what draw() makes: by agent, then by receiver, ascending.
+    [[nodiscard]] std::span<const NoiseOutput> outputs() const { return outputs_; }
+    /// noise (dimension x outputs) of one round, rounded to the plan's grid.
     /// Cost: streams of the process * dimension normals, and one multiplication and addition for
     /// every coefficient and coordinate.
     void draw(std::uint32_t epoch, std::uint64_t round, Eigen::Ref<Eigen::MatrixXd> noise);
@@ -45,7 +55,7 @@ class NoiseSource {
     /// Bytes kept beside the result, at most, for vectors of this dimension and these agents.
     [[nodiscard]] static std::int64_t scratch_bytes(std::int64_t streams,
                                                     std::int64_t dimension,
-                                                    std::int64_t agents,
+                                                    std::int64_t outputs,
                                                     std::int64_t lags);
 
   private:
@@ -53,26 +63,34 @@ class NoiseSource {
         std::vector<int> columns;     // into streams_
         std::vector<double> weights;  // coefficient * scale
     };
+    /// Values of one stream with the plan's distribution; as NormalStream::fill.
+    void fill(const NormalStream& stream,
+              std::uint32_t epoch,
+              std::uint64_t round,
+              std::uint64_t first,
+              std::span<double> out) const;
     void draw_next(std::uint32_t epoch, std::uint64_t round, Eigen::Ref<Eigen::MatrixXd> noise);
     /// From q(t) to v(t), in place, for coordinates from `first` on.
-    void correlate(std::size_t agent,
+    void correlate(std::size_t output,
                    std::uint64_t round,
                    Eigen::Index first,
                    std::span<double> values);
 
     LaggedNoise temporal_;
     std::uint64_t rounds_ = 0;                  // covered by the temporal factor
-    std::vector<Eigen::MatrixXd> history_;      // dimension x lags, one per local agent
+    std::vector<Eigen::MatrixXd> history_;      // dimension x lags, one per output
     std::uint32_t epoch_ = 0;                   // of history_
     std::uint64_t next_round_ = 0;              // history_ holds all before it
-    Eigen::MatrixXd correlated_;                // tile x local agents
-    std::vector<std::vector<double>> weights_;  // of the past, one per local agent
+    Eigen::MatrixXd correlated_;                // tile x outputs
+    std::vector<std::vector<double>> weights_;  // of the past, one per output
     std::vector<NormalStream> streams_;
-    std::vector<Combination> combinations_;  // one per local agent
+    bool laplace_;
+    std::vector<NoiseOutput> outputs_;
+    std::vector<Combination> combinations_;  // one per output
     double grid_step_;
     int threads_;
     Eigen::MatrixXd bank_;                                  // tile x streams
-    std::vector<std::vector<const double*>> column_lists_;  // one per local agent
+    std::vector<std::vector<const double*>> column_lists_;  // one per output
 };
 
 }  // namespace sotto

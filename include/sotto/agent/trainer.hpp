@@ -30,7 +30,7 @@ struct TrainerOptions {
     double clip_norm = 0.1;                  ///< C > 0, L2
     Adjacency adjacency = Adjacency::agent;  ///< agent: clip the batch gradient; else each record's
     StepSchedule steps;
-    double l2 = 0;  ///< adds eta_t l2 x, outside the clip (data-independent)
+    double l2 = 0;         ///< adds eta_t l2 x, outside the clip (data-independent)
     int gossip_steps = 1;  ///< K: times the agents exchange and mix in a round
     std::uint32_t key_epoch = 0;
     int threads = 1;  ///< for agents of one process
@@ -38,6 +38,7 @@ struct TrainerOptions {
 
 /// What one agent made in a round, before anything is sent; views that last as long as the call.
 struct OwnRound {
+    int receiver;                              ///< of the message; NoiseRow::all_receivers
     double step_size;                          ///< eta_t
     Eigen::Ref<const Eigen::VectorXd> before;  ///< the agent's model at the start of the round
     Eigen::Ref<const Eigen::VectorXd>
@@ -52,7 +53,8 @@ struct OwnRound {
 class RoundObserver {
   public:
     virtual ~RoundObserver() = default;
-    /// After the agent's message is made and before anything of the round is sent.
+    /// After a message of the agent is made and before anything of the round is sent; once, or once
+    /// for every receiver (itself among them).
     virtual void on_message(long round, std::size_t local_index, const OwnRound& own) = 0;
     /// Coordinates [first, first + count) of the messages of its closed neighbourhood (ascending;
     /// its own among them), decrypted, as they are mixed. Ranges arrive in order.
@@ -75,6 +77,12 @@ class RoundObserver {
 /// mean, or messages that depend on the receiver.
 void require_summable(const NoisePlan& plan);
 
+/// What every local agent sends, from columns in the order of NoiseSource::outputs; pointers into
+/// `messages`.
+[[nodiscard]] std::vector<Outgoing> outgoing_messages(std::span<const NoiseOutput> outputs,
+                                                      const Eigen::MatrixXd& messages,
+                                                      std::size_t local_agents);
+
 /// Time this process spent, summed over rounds [s].
 struct PhaseSeconds {
     double gradient = 0, noise = 0, exchange = 0, mix = 0;
@@ -86,6 +94,10 @@ struct PhaseSeconds {
 ///     g = clip(gradient);  m_u = x_u - eta_t (g_u + v_u) - eta_t l2 x_u;  send;  x_u <- sum_v w_uv
 ///     m_v.
 ///
+/// Where the plan's noise enters the message, m_u = s_u + v_u with s_u = x_u - eta_t g_u - eta_t l2
+/// x_u rounded to the plan's grid, of which the clip leaves room; where it depends on the receiver,
+/// every neighbour gets a message of its own, and the agent keeps another (of s_u without
+/// rounding).
 /// With K gossip steps the agents send and mix K times; in the later steps m_u is what they mixed.
 /// Gradient and noise lie on the plan's grid, so their sum is exact and its set of possible values
 /// does not depend on the data. With a trusted mean, x_u <- mean of all messages. With secure sums,
@@ -116,16 +128,21 @@ class Trainer {
     /// @param sums one per local agent, same order.
     void use_secure_sums(std::vector<SecureSum> sums);
 
-    /// Bytes of the vectors one process keeps for this many local agents and neighbours, and for
+    /// Bytes of the vectors one process keeps for this many local agents, messages of their own a
+    /// round (as many, or one for every receiver) and of their neighbours, and for
     /// the `noise_lags` past rounds that noise correlated over rounds depends on.
     [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
                                                    std::int64_t local_agents,
+                                                   std::int64_t own_messages,
                                                    std::int64_t received_messages,
                                                    std::int64_t streams,
                                                    std::int64_t noise_lags);
 
   private:
     void compute_gradient(long round, std::size_t agent);
+    /// C less what rounding messages to the grid may add to the sensitivity.
+    [[nodiscard]] double clip_norm(double step, double divisor) const;
+    void make_message(double step, std::size_t output);
     void mix(long round);
     void mix_messages(ExchangeId id);
     void mix_sums(ExchangeId id);
@@ -133,12 +150,15 @@ class Trainer {
     Network& network_;
     MixingSchedule mixing_;
     bool trusted_mean_;
+    NoiseEntry entry_;
+    bool l1_clip_;
     double grid_step_;
     NoiseSource noise_source_;
     std::vector<LocalAgent> agents_;
     TrainerOptions options_;
     RoundObserver* observer_ = nullptr;
-    Eigen::MatrixXd models_, gradients_, noise_, messages_;  // d x local agents
+    Eigen::MatrixXd models_, gradients_;  // d x local agents
+    Eigen::MatrixXd noise_, messages_;    // d x outputs of the noise source
     std::vector<Outgoing> outgoing_;
     std::vector<SecureSum> sums_;       // empty: messages
     std::vector<double> weights_away_;  // w_av of one agent v, over its neighbours a

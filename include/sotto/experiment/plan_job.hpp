@@ -23,17 +23,24 @@ struct BuiltTopography {
 /// one epsilon a line in agent order; # comments). @throws ConfigError, DataError.
 [[nodiscard]] std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents);
 
-/// One exposure per agent, for independent rounds (see count_temporal_factor). @param records N_u of every agent, or empty if there are no data
-/// yet.
+/// One exposure per agent, for independent rounds (see count_plan). @param records N_u of every
+/// agent, or empty if there are no data yet.
 [[nodiscard]] std::vector<Exposure> build_exposures(const PlanConfig& config,
                                                     int agents,
                                                     const std::vector<Eigen::Index>& records);
 
-/// Makes exposures count the temporal factor of this plan. @throws PrivacyError if it covers fewer
-/// rounds than are configured.
-void count_temporal_factor(const NoisePlan& plan,
-                           const PlanConfig& config,
-                           std::vector<Exposure>& exposures);
+/// How the configured run uses a plan.
+[[nodiscard]] PlanUse plan_use(const PlanConfig& config, const MixingMatrix& mixing);
+
+/// Makes exposures count what rounds of this plan have to do with each other
+/// (run_sensitivity_squared), and budgets pure exactly where its noise is Laplace.
+/// @throws PrivacyError if the plan covers fewer rounds than are configured, or no bound is known;
+/// ConfigError for Laplace noise with an adjacency of records.
+void count_plan(const NoisePlan& plan,
+                const PlanConfig& config,
+                const MixingMatrix& mixing,
+                std::vector<Exposure>& exposures,
+                std::vector<PrivacyBudget>& budgets);
 
 /// How many colluding agents a run must withstand: as configured, or what the mechanism is made for
 /// (never more than the other agents), or, with a plan file, what that plan says.

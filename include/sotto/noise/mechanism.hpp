@@ -9,7 +9,7 @@
 #include "sotto/graph/mixing.hpp"
 #include "sotto/noise/utility.hpp"
 #include "sotto/plan/noise_plan.hpp"
-#include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/plan_use.hpp"
 
 namespace sotto {
 
@@ -28,9 +28,7 @@ struct DesignInput {
     int coalition_size = 0;       ///< q: every coalition of q agents is kept within kappa too
     bool common_variance = false;        ///< one private variance for all (pairs, corn-hbc)
     std::vector<SeedGroup> seed_groups;  ///< who may share a seed (pairs, corn-hbc)
-    /// eta_t of every round, up to a common factor; empty: all equal. Counts where rounds are
-    /// correlated.
-    std::vector<double> step_sizes;
+    StepSchedule steps;                  ///< eta_t; counts where rounds are not alike
     const Mechanism* spatial = nullptr;  ///< the part between agents (space-time)
     /// M instead of the one that utility, rounds and gossip steps give.
     std::optional<Eigen::MatrixXd> given_utility;
@@ -68,6 +66,8 @@ struct Mechanism {
     /// False where the utility only rates the plan and does not shape it.
     bool uses_utility = true;
     bool takes_spatial = false;  ///< DesignInput::spatial says how agents' noise is correlated
+    bool pure_epsilon =
+        false;  ///< Laplace noise: budgets are pure, gradients are clipped in L1 norm
 };
 
 [[nodiscard]] std::span<const Mechanism> mechanisms();
@@ -85,6 +85,18 @@ struct Mechanism {
 [[nodiscard]] Design design_corn_hbc(const DesignInput& input);
 [[nodiscard]] Design design_muffliato(const DesignInput& input);
 [[nodiscard]] Design design_anti_pgd(const DesignInput& input);
+
+/// Noise added to messages, not to gradients. Objectives are not numbers: such noise does not scale
+/// with the step size.
+[[nodiscard]] Design design_zip_dl(const DesignInput& input);
+[[nodiscard]] Design design_homomorphic(const DesignInput& input);
+[[nodiscard]] Design design_laplace(const DesignInput& input);
+/// Shared by their files: raises every agent's coefficients so that the budget covers
+/// run_sensitivity_squared instead of the number of participations that kappa counts, and chooses a
+/// grid of 2^-40 of the smallest standard deviation, so that rounding messages to it before the
+/// noise is added changes nothing that counts.
+/// @param plan with noise that meets kappa in one round.
+void finish_message_plan(NoisePlan& plan, const DesignInput& input);
 
 [[nodiscard]] Design design_mafalda(const DesignInput& input);
 [[nodiscard]] Design design_space_time(const DesignInput& input);
@@ -104,7 +116,7 @@ struct RelativeLimits {
 /// kappa counts, and the grid becomes finer where rounds are conditionally quieter.
 /// @param factor C_time of input.rounds rounds.
 void correlate_over_rounds(NoisePlan& plan, const DesignInput& input, TemporalFactor factor);
-/// Shared by the design files: step sizes of every round, ones unless the input has them.
+/// Shared by the design files: step sizes of every round in units of the first.
 [[nodiscard]] std::vector<double> design_steps(const DesignInput& input);
 /// The largest number of rounds of a dense temporal factor.
 inline constexpr long kMostDenseRounds = 2000;

@@ -86,6 +86,8 @@ struct NoisePlan {
     [[nodiscard]] bool noiseless() const { return streams.empty(); }
     /// True when every sender sends the same message to all receivers.
     [[nodiscard]] bool same_message_to_all() const;
+    /// Of all streams; gaussian without any.
+    [[nodiscard]] StreamDistribution distribution() const;
     /// Largest number of streams one agent draws a round.
     [[nodiscard]] int streams_per_agent() const;
     /// 2^grid_step_log2.

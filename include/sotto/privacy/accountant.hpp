@@ -30,10 +30,11 @@ struct Observer {
 /// the range of R^(I): eigenvalues up to 1e-11 of the largest count as zero, components above 1e-9
 /// as outside), and for the coalition itself. With a trusted mean the observer sees only the mean
 /// (unless it holds the aggregator's seed): 1/(1^T R 1) for every agent. Cost O(n^3).
-/// Noise that is correlated over rounds multiplies it by sens2(C_time), which exposures count
-/// (temporal_sensitivity_squared).
-/// @throws PrivacyError for a plan this accountant cannot bound (noise that depends on the
-/// receiver, enters the message, or is not Gaussian).
+/// What rounds have to do with each other multiplies it, which exposures count
+/// (run_sensitivity_squared). Noise that depends on the receiver: 1^T (Q Q^T)^+ 1 with Q the
+/// coefficients of all an agent's messages, its own copy left out; Laplace noise: the squared
+/// inverse scale. Both only for streams of one agent alone.
+/// @throws PrivacyError for a plan this accountant cannot bound.
 [[nodiscard]] Eigen::VectorXd observed_precision(const NoisePlan& plan, const Observer& observer);
 
 /// Largest observed_precision of every agent over all coalitions of `size` agents it does not
@@ -41,11 +42,15 @@ struct Observer {
 /// more. Cost: one observed_precision a coalition. @throws ConfigError as check_coalition_size.
 [[nodiscard]] Eigen::VectorXd coalition_precision(const NoisePlan& plan, int size);
 
-/// The guarantee of one agent against one observer: mu = Delta_u sqrt(sens2_u precision_u).
+/// The guarantee of one agent against one observer, from its loss Delta_u sqrt(sens2_u
+/// precision_u): mu under Gaussian noise, a pure epsilon under Laplace noise.
 struct Guarantee {
-    double mu = 0;       ///< may be infinite
+    double mu = 0;       ///< may be infinite; not a number under Laplace noise
     double epsilon = 0;  ///< exact, at the budget's delta; may be infinite
+    [[nodiscard]] bool infinite() const;
+    [[nodiscard]] bool operator<(const Guarantee& other) const;
 };
+[[nodiscard]] Guarantee guarantee_of(const NoisePlan& plan, double loss, double delta);
 [[nodiscard]] std::vector<Guarantee> guarantees(const NoisePlan& plan,
                                                 const Observer& observer,
                                                 std::span<const Exposure> exposures,

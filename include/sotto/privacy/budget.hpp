@@ -22,16 +22,19 @@ struct PrivacyBudget {
     double epsilon = 0;  ///< requested
     double delta = 0;
     Calibration calibration = Calibration::exact;
-    double mu = 0;  ///< the GDP parameter that meets it
+    double mu = 0;      ///< the GDP parameter that meets it; `pure`: the epsilon itself
+    bool pure = false;  ///< against Laplace noise, whose epsilon needs no delta
 };
 /// @throws ConfigError unless epsilon is finite and > 0 and 0 < delta < 1 (NaN fails), and for
 ///         `paper` where the exact epsilon of its mu exceeds the target.
 [[nodiscard]] PrivacyBudget make_budget(double epsilon, double delta, Calibration calibration);
+/// The same budget as a pure epsilon, with delta 0. @throws ConfigError unless epsilon > 0.
+[[nodiscard]] PrivacyBudget make_pure_budget(double epsilon);
 
 /// What "neighbouring" means, hence the L2 sensitivity Delta of one participation.
 enum class Adjacency {
-    agent,           ///< all data of one agent replaced: Delta = 2C (batch gradient clipped to C)
-    record,          ///< one record replaced: Delta = 2C/B (each record's gradient clipped to C)
+    agent,             ///< all data of one agent replaced: Delta = 2C (batch gradient clipped to C)
+    record,            ///< one record replaced: Delta = 2C/B (each record's gradient clipped to C)
     record_zero_out,   ///< one record's contribution zeroed: Delta = C/B
     record_add_remove  ///< one record added or removed, divisor B unchanged: Delta = C/B
 };
@@ -49,9 +52,9 @@ struct Participation {
 
 /// How much of one agent's input its messages can carry.
 struct Exposure {
-    double sensitivity = 0;  ///< Delta_u, L2, one participation [gradient unit]
+    double sensitivity = 0;  ///< Delta_u, one participation [gradient unit]; L1 under Laplace noise
     double temporal_sensitivity =
-        0;  ///< sens2(C_time): squared, over the whole run; T for every/identity
+        0;  ///< run_sensitivity_squared, over the whole run; T for every/identity
     Eigen::Index batch_size = 0;  ///< divisor of the clipped sum (record adjacencies)
 };
 

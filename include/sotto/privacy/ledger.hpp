@@ -8,6 +8,7 @@
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/plan_use.hpp"
 
 namespace sotto {
 
@@ -38,7 +39,7 @@ class Ledger {
            std::vector<Exposure> exposures,
            std::vector<PrivacyBudget> budgets,
            Adjacency adjacency,
-           Participation participation,
+           PlanUse use,
            long rounds,
            bool reproducible_noise,
            std::string authentication = "unauthenticated");
@@ -52,6 +53,7 @@ class Ledger {
     /// The largest epsilon over the agents after `rounds` rounds: what progress and summary show.
     [[nodiscard]] double epsilon_after(long rounds) const;
     [[nodiscard]] double mu_after(long rounds) const;
+    /// 0 under Laplace noise.
     [[nodiscard]] double delta() const { return budgets_.front().delta; }
 
     /// The ledger as JSON text. While `running` (or after a failure, when messages of a started
@@ -73,7 +75,7 @@ class Ledger {
     std::vector<Exposure> exposures_;
     std::vector<PrivacyBudget> budgets_;
     Adjacency adjacency_;
-    Participation participation_;
+    PlanUse use_;
     long rounds_;
     bool reproducible_noise_;
     std::string authentication_;

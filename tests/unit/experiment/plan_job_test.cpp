@@ -47,7 +47,8 @@ Planned plan(const PlanConfig& config,
     result.exposures = build_exposures(config, agents, records);
     result.budgets = build_budgets(config, agents);
     result.planned = plan_noise(config, topography, result.exposures, result.budgets);
-    count_temporal_factor(result.planned.design.plan, config, result.exposures);
+    count_plan(
+        result.planned.design.plan, config, topography.mixing, result.exposures, result.budgets);
     return result;
 }
 

@@ -36,7 +36,7 @@ Ledger make_ledger(const NoisePlan& plan, const Options& options = {}) {
             exposures,
             budgets,
             options.adjacency,
-            options.participation,
+            {options.participation, {}, {}},
             planned,
             options.reproducible_noise};
 }
