@@ -15,6 +15,7 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/net/agreement.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
 #include "sotto/privacy/gdp.hpp"
@@ -528,15 +529,15 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
             plan.scale *= std::sqrt(participations / exposures.front().temporal_sensitivity);
         }
     });
-    const auto hashes = network.all_gather(to_hex(built->topography.graph.hash()));
-    network.agree([&] {
-        for (std::size_t p = 1; p < hashes.size(); ++p)
-            if (hashes[p] != hashes[0])
-                throw ConfigError(
-                    fmt::format("rank {} has read another graph than rank 0; give all ranks the "
-                                "same options and files",
-                                p));
-    });
+    require_same_everywhere(
+        network,
+        to_hex(built->topography.graph.hash()) + to_hex(built->topography.mixing.hash()),
+        [](std::size_t rank, const std::string&, const std::string&) {
+            return fmt::format(
+                "rank {} has read another graph or mixing matrix than rank 0; give all ranks the "
+                "same files",
+                rank);
+        });
     NoisePlan plan =
         share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
     auto subject = std::make_unique<AccountSubject>(std::move(*built), std::move(plan));
