@@ -261,7 +261,7 @@ class WorstCoalition {
         return scores;
     }
 
-    /// The best of the coalitions that replace `members` without place `open` (or extend them).
+    /// The coalition that learns most among `members` and any one agent more, and its mu^2.
     std::pair<std::vector<int>, double> best_with_one_more(const std::vector<int>& members) {
         std::vector<std::vector<int>> candidates;
         for (int v = 0; v < subject_.plan.agents; ++v) {
