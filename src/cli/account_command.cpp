@@ -11,7 +11,7 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/account_job.hpp"
-#include "sotto/experiment/error_line.hpp"
+#include "sotto/net/agreement.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
 #include "sotto/privacy/gdp.hpp"
@@ -212,16 +212,15 @@ int account_alone(const std::vector<std::string>& arguments) {
 int account_over_mpi(const std::vector<std::string>& arguments) {
     const MpiSession session;
     const auto network = make_mpi_network(session);
-    try {
+    return run_together(*network, [&] {
         std::optional<ParsedOptions> parsed;
+        network->agree([&] { parsed.emplace(options(), arguments); });
+        require_same_options(*network, parsed->as_lines());
+        const bool small =
+            converts_only(*parsed) || parsed->has("observation-a") || parsed->has("observation-b");
         AccountConfig config;
-        bool done = false;
         network->agree([&] {
-            parsed.emplace(options(), arguments);
-            const bool small = converts_only(*parsed) || parsed->has("observation-a") ||
-                               parsed->has("observation-b");
             if (small) {
-                done = true;
                 if (session.rank() != 0) return;
                 if (converts_only(*parsed))
                     convert(*parsed);
@@ -233,16 +232,8 @@ int account_over_mpi(const std::vector<std::string>& arguments) {
             if (config.threads == 0) config.threads = 1;
             set_linear_algebra_threads(config.threads);
         });
-        return done ? 0 : account_on(*network, *parsed, config);
-    } catch (const std::exception& failure) {
-        const auto* known = dynamic_cast<const Error*>(&failure);
-        const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
-        const bool together = network->failed_together();
-        if (!together || session.rank() == 0) print_error_line(failure.what());
-        // The other ranks know nothing of this failure and would wait for ever.
-        if (!together) network->abort(code);
-        return static_cast<int>(code);
-    }
+        return small ? 0 : account_on(*network, *parsed, config);
+    });
 }
 
 int run(const std::vector<std::string>& arguments) {

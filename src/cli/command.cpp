@@ -109,6 +109,19 @@ std::FILE* report_stream(const ParsedOptions& options) {
     return options.has("json") && options.text("json") == "-" ? stderr : stdout;
 }
 
+int run_together(Network& network, const std::function<int()>& job) try {
+    return job();
+} catch (const std::exception& failure) {
+    const auto* known = dynamic_cast<const Error*>(&failure);
+    const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
+    const bool together = network.failed_together();
+    if (!together || network.process() == 0)
+        print_error_line(fmt::format(
+            "{}{}", together ? "" : fmt::format("rank {}: ", network.process()), failure.what()));
+    if (!together) network.abort(code);
+    return static_cast<int>(code);
+}
+
 int run_program(const std::vector<std::string>& arguments) {
     const LaunchEnvironment launch = launch_environment();
     try {

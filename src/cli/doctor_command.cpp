@@ -9,7 +9,6 @@
 #include "sotto/cli/command.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/experiment/doctor.hpp"
-#include "sotto/experiment/error_line.hpp"
 #include "sotto/net/mpi_network.hpp"
 
 namespace sotto::cli {
@@ -93,8 +92,7 @@ int examine_job(const std::vector<std::string>& arguments) {
         return examine_broken_job(arguments, launch, error.what());
     }
     const auto network = make_mpi_network(*session);
-    int exit_code = 0;
-    try {
+    const int exit_code = run_together(*network, [&] {
         std::optional<ParsedOptions> parsed;
         network->agree([&] { parsed.emplace(options(), arguments); });
         const Placement placement = find_placement(*network);
@@ -107,6 +105,7 @@ int examine_job(const std::vector<std::string>& arguments) {
                                    announced ? "" : "start the job with this MPI's mpirun",
                                    true};
         const DoctorCheck exchange = check_exchange(*network);
+        int ending = 0;
         std::string mine;
         network->agree([&] { mine = to_json(findings_of(placement, {launcher, exchange})); });
         const auto gathered = network->all_gather(mine);
@@ -114,19 +113,10 @@ int examine_job(const std::vector<std::string>& arguments) {
             if (session->rank() != 0) return;
             std::vector<RankFindings> findings;
             for (const auto& text : gathered) findings.push_back(findings_from_json(text));
-            exit_code = report(*parsed, std::move(findings));
+            ending = report(*parsed, std::move(findings));
         });
-    } catch (const std::exception& failure) {
-        const auto* known = dynamic_cast<const Error*>(&failure);
-        const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
-        const bool together = network->failed_together();
-        if (!together || session->rank() == 0)
-            print_error_line(fmt::format(
-                "{}{}", together ? "" : fmt::format("rank {}: ", session->rank()), failure.what()));
-        // The other ranks know nothing of this failure and would wait for ever.
-        if (!together) network->abort(code);
-        exit_code = static_cast<int>(code);
-    }
+        return ending;
+    });
     ::alarm(0);
     return exit_code;
 }

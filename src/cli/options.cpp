@@ -298,6 +298,16 @@ std::string ParsedOptions::as_ini() const {
     return result;
 }
 
+std::string ParsedOptions::as_lines() const {
+    std::string result;
+    for (const auto& group : groups_)
+        for (const auto& option : group.options)
+            if (option.reproduces_run)
+                result += fmt::format(
+                    "--{} {}\n", option.name, has(option.name) ? text(option.name) : "not given");
+    return result;
+}
+
 std::string help_text(const std::vector<OptionGroup>& groups) {
     std::ostringstream stream;
     stream << description_of(groups);

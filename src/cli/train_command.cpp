@@ -9,7 +9,6 @@
 #include "sotto/cli/progress.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
-#include "sotto/experiment/error_line.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
 
@@ -75,7 +74,7 @@ int train_alone(const std::vector<std::string>& arguments) {
 int train_over_mpi(const std::vector<std::string>& arguments) {
     const MpiSession session;
     const auto network = make_mpi_network(session);
-    try {
+    return run_together(*network, [&] {
         std::optional<ParsedOptions> parsed;
         TrainConfig config;
         network->agree([&] {
@@ -95,17 +94,7 @@ int train_over_mpi(const std::vector<std::string>& arguments) {
             set_linear_algebra_threads(config.threads);
         });
         return train_on(*network, *parsed, config);
-    } catch (const std::exception& failure) {
-        const auto* known = dynamic_cast<const Error*>(&failure);
-        const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
-        const bool together = network->failed_together();
-        if (!together || session.rank() == 0)
-            print_error_line(fmt::format(
-                "{}{}", together ? "" : fmt::format("rank {}: ", session.rank()), failure.what()));
-        // The other ranks know nothing of this failure and would wait for ever.
-        if (!together) network->abort(code);
-        return static_cast<int>(code);
-    }
+    });
 }
 
 int run(const std::vector<std::string>& arguments) {

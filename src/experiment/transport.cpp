@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "sotto/net/agreement.hpp"
 
@@ -34,22 +33,7 @@ std::string common_options(const TrainConfig& config) {
 }  // namespace
 
 void verify_same_options(Network& network, const TrainConfig& config) {
-    require_same_everywhere(
-        network,
-        common_options(config),
-        [](std::size_t rank, const std::string& theirs, const std::string& first) {
-            // The first line that differs.
-            std::istringstream left(theirs), right(first);
-            std::string own, other;
-            while (std::getline(left, own) && std::getline(right, other) && own == other) {
-            }
-            return fmt::format(
-                "rank {} was started with {}, rank 0 with {}; start all ranks with the same "
-                "options",
-                rank,
-                own,
-                other);
-        });
+    require_same_options(network, common_options(config));
 }
 
 std::vector<std::string> transport_statements(const TrainConfig& config,

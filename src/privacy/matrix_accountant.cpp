@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/view.hpp"
 #include "view_filter.hpp"
@@ -34,16 +32,13 @@ std::vector<SquaredSensitivity> matrix_sensitivity(const Eigen::MatrixXd& a,
             throw ConfigError(fmt::format(
                 "target: agent {} does not exist (allowed: 0 to {})", target, agents - 1));
         const Eigen::MatrixXd columns = a(Eigen::all, Eigen::seqN(target, rounds, agents));
-        SquaredSensitivity sensitivity;
         if (whitening.blind.rows() > 0 &&
             (whitening.blind * columns).colwise().norm().maxCoeff() > seen_without_noise) {
-            sensitivity.infinite = true;
-            sensitivity.trivial = std::numeric_limits<double>::infinity();
-        } else {
-            const Eigen::MatrixXd white = whitening.rows * columns;
-            sensitivity = gram_sensitivity(white.transpose() * white, participation, tight_gap);
+            result.push_back(SquaredSensitivity::unbounded());
+            continue;
         }
-        result.push_back(sensitivity);
+        const Eigen::MatrixXd white = whitening.rows * columns;
+        result.push_back(gram_sensitivity(white.transpose() * white, participation, tight_gap));
     }
     return result;
 }

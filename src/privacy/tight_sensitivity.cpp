@@ -175,6 +175,10 @@ SquaredSensitivity gram_sensitivity(const MatrixXd& gram,
     return bounded_gram_sensitivity(gram, participation, tight_gap, infinity);
 }
 
+SquaredSensitivity SquaredSensitivity::unbounded() {
+    return {true, infinity, infinity, infinity, infinity, infinity};
+}
+
 double SquaredSensitivity::certified() const {
     if (infinite) return infinity;
     return std::min({tight_upper, abs_sum, trivial});

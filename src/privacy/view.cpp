@@ -190,16 +190,10 @@ class ViewAccount {
                                                  int agent,
                                                  const Participation& participation,
                                                  double gap) const {
-        SquaredSensitivity result;
-        if (target.infinite) {
-            result.infinite = true;
-            result.constant_sign = result.abs_sum = result.tight_lower = result.tight_upper =
-                infinity;
-            result.trivial = infinity;
-            return result;
-        }
+        if (target.infinite) return SquaredSensitivity::unbounded();
         const double bound = trivial(agent, participation);
-        result = bounded_gram_sensitivity(target.gram, participation, gap, bound);
+        SquaredSensitivity result =
+            bounded_gram_sensitivity(target.gram, participation, gap, bound);
         result.trivial = bound;
         return result;
     }
@@ -394,13 +388,10 @@ std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
     std::vector<SquaredSensitivity> result(targets.size());
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < targets.size(); ++i) {
-        if (std::binary_search(view.members.begin(), view.members.end(), targets[i])) {
-            result[i].infinite = true;
-            result[i].constant_sign = result[i].abs_sum = result[i].tight_lower =
-                result[i].tight_upper = result[i].trivial = infinity;
-        } else {
+        if (std::binary_search(view.members.begin(), view.members.end(), targets[i]))
+            result[i] = SquaredSensitivity::unbounded();
+        else
             open.push_back(i);
-        }
     }
     if (open.empty()) return result;
     std::vector<int> wanted;

@@ -303,6 +303,26 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"gossip_steps", {"--gossip-steps", "0"}, "--gossip-steps: 0"}),
     [](const auto& instance) { return instance.param.name; });
 
+TEST(AccountOverMpi, OfRanksStartedWithDifferentOptionsIsRefused) {
+    const TempDir directory;
+    const Arguments options = with({"account"}, small);
+    for (const Arguments& other : {Arguments{"--view", "worst-coalition:2"},
+                                   Arguments{"--targets", "1,2"},
+                                   Arguments{"--noise-std", "2"},
+                                   Arguments{"--tight-gap", "1e-3"},
+                                   Arguments{"--common-variance"},
+                                   Arguments{"--mu", "1"}}) {
+        const Outcome outcome =
+            Process(disagreeing_command(options, with(options, other)), directory.path()).wait(60);
+        EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
+        const auto errors = error_lines(outcome.err);
+        ASSERT_EQ(errors.size(), 1U) << outcome.text();
+        EXPECT_NE(errors.front().find("rank 1 was started with " + other.front()),
+                  std::string::npos)
+            << errors.front();
+    }
+}
+
 TEST(AccountOverMpi, RefusesOnceForAllRanks) {
     const TempDir directory;
     const Outcome outcome =

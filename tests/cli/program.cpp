@@ -95,6 +95,14 @@ Arguments sotto_command(int ranks, const Arguments& arguments) {
     return command;
 }
 
+Arguments disagreeing_command(const Arguments& rank_0, const Arguments& others) {
+    Arguments command = sotto_command(1, rank_0);
+    const Arguments rest = sotto_command(2, others);
+    command.emplace_back(":");
+    command.insert(command.end(), std::ranges::find(rest, "-n"), rest.end());
+    return command;
+}
+
 Process::Process(const Arguments& command, const fs::path& directory) {
     std::array<int, 2> out{}, err{};
     if (::pipe2(out.data(), O_CLOEXEC) != 0 || ::pipe2(err.data(), O_CLOEXEC) != 0) fail("pipe2");

@@ -43,6 +43,8 @@ using Arguments = std::vector<std::string>;
 /// sotto in one process, or under mpirun with that many ranks.
 constexpr int one_process = 0;
 [[nodiscard]] Arguments sotto_command(int ranks, const Arguments& arguments);
+/// Three ranks of one job, of which rank 0 is started otherwise than the others.
+[[nodiscard]] Arguments disagreeing_command(const Arguments& rank_0, const Arguments& others);
 
 /// A program in a process group of its own, as a terminal starts it, with `directory` as its
 /// working directory. Its output is collected in the background of wait().

@@ -90,12 +90,10 @@ TEST(Transport, OfRanksStartedWithDifferentOptionsIsRefused) {
                                    Arguments{"--eval-every", "3"},
                                    Arguments{"--noise-seed", "4"},
                                    Arguments{"--dry-run"}}) {
-        Arguments command = sotto_command(1, options);
-        const std::string program = *(std::ranges::find(command, std::string("train")) - 1);
-        command.insert(command.end(), {":", "-n", "2", program});
-        command.insert(command.end(), options.begin(), options.end());
-        command.insert(command.end(), other.begin(), other.end());
-        const Outcome outcome = Process(command, directory.path()).wait(60);
+        Arguments others = options;
+        others.insert(others.end(), other.begin(), other.end());
+        const Outcome outcome =
+            Process(disagreeing_command(options, others), directory.path()).wait(60);
         EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
         const auto errors = error_lines(outcome.err);
         ASSERT_EQ(errors.size(), 1U) << outcome.text();

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sotto/cli/options.hpp"
+#include "sotto/net/network.hpp"
 
 namespace sotto::cli {
 
@@ -30,6 +32,11 @@ void write_json(const ParsedOptions& options, const std::string& json);
 /// Where text for people goes: standard error when the JSON object has standard output, else
 /// standard output; nowhere with --quiet.
 [[nodiscard]] std::FILE* report_stream(const ParsedOptions& options);
+
+/// Runs a job of which this process is one rank. @return its exit code, or, where it failed, that
+/// of the error after one line about it: of rank 0 where all ranks failed together; of this one
+/// otherwise, and then the whole job is aborted, since the others would wait for ever.
+[[nodiscard]] int run_together(Network& network, const std::function<int()>& job);
 
 // One file each.
 [[nodiscard]] Command account_command();

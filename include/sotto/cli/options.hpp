@@ -56,6 +56,9 @@ class ParsedOptions {
     /// Every option of the run with its value, as an INI file that starts it again.
     /// @throws ConfigError for a value that the format cannot hold (# starts a comment).
     [[nodiscard]] std::string as_ini() const;
+    /// The same options, "--name value" or "--name not given", one a line: what all ranks of a job
+    /// must have in common where every option counts.
+    [[nodiscard]] std::string as_lines() const;
 
   private:
     struct Value {

@@ -70,7 +70,6 @@ struct AccountResult {
     double mean_epsilon = 0;             ///< over all pairs; may be infinite
     double ldp_mu = 0, ldp_epsilon = 0;  ///< largest over the targets
     std::optional<CoalitionSearch> search;
-    std::vector<std::string> notes;
     double seconds = 0;  ///< without solving the plan
 };
 

@@ -37,11 +37,6 @@ struct ViewQuery {
 
     /// What one observer of this query receives.
     [[nodiscard]] View::Kind view_kind() const;
-    /// True for the kinds that look at many observers.
-    [[nodiscard]] bool many() const {
-        return kind == Kind::all_nodes || kind == Kind::worst_coalition ||
-               kind == Kind::worst_all_messages;
-    }
 };
 
 /// @throws ConfigError naming the option and what is allowed, for a name, an agent or a size that

@@ -17,4 +17,9 @@ void require_same_everywhere(Network& network,
                              const std::string& own,
                              const DescribeDifference& describe);
 
+/// Checks that every process was started with the same options. COLLECTIVE.
+/// @param options one a line, in the same order everywhere.
+/// @throws NetworkError naming the first that differs, the same on every process.
+void require_same_options(Network& network, const std::string& options);
+
 }  // namespace sotto

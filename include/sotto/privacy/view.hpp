@@ -63,6 +63,8 @@ struct SquaredSensitivity {
         0;  ///< sens2(C_time) [(R^(I))^-1]_uu: all messages seen; infinite if not a bound
     /// What mu is made of: min(tight_upper, abs_sum, trivial); infinity where `infinite`.
     [[nodiscard]] double certified() const;
+    /// Of a view that holds a noiseless function of the target's input: every figure infinite.
+    [[nodiscard]] static SquaredSensitivity unbounded();
 };
 
 struct ViewOptions {

@@ -179,6 +179,7 @@ TEST(RunAccount, ComparesWithTheMuffliatoBoundWhereItApplies) {
     config.plan.steps.kind = StepSchedule::Kind::inverse_sqrt;
     EXPECT_FALSE(account(config).result.pairs[0].muffliato_epsilon);
     config = config_of("muffliato", "node:0");
+    config.plan.gossip_steps = 2;
     EXPECT_FALSE(account(config).result.pairs[0].muffliato_epsilon);
 }
 

@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/experiment/account_job.hpp"
+
+namespace sotto {
+
+namespace {
+
+struct Departure {
+    long round;
+    std::vector<int> agents;
+};
+
+std::vector<Departure> parse_departures(const std::string& text, const Graph& graph, long rounds) {
+    std::vector<Departure> departures;
+    std::vector<int> gone;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(';', begin), text.size());
+        const std::string part = text.substr(begin, end - begin);
+        begin = end + 1;
+        const std::size_t colon = part.find(':');
+        if (colon == std::string::npos)
+            throw ConfigError(
+                fmt::format("--departures: '{}' is not ROUND:AGENTS (example: 50:3,7;80:2)", part));
+        const long long round = parse_integer("--departures", part.substr(0, colon));
+        const long long after = departures.empty() ? 0 : departures.back().round;
+        if (round <= after || round >= rounds)
+            throw ConfigError(fmt::format(
+                "--departures: round {} is not allowed (rounds must ascend from 1 to {})",
+                round,
+                rounds - 1));
+        auto agents = parse_agent_list("--departures", part.substr(colon + 1), graph);
+        for (const int agent : agents)
+            if (std::ranges::find(gone, agent) != gone.end())
+                throw ConfigError(fmt::format("--departures: agent {} has already left", agent));
+        gone.insert(gone.end(), agents.begin(), agents.end());
+        if (static_cast<int>(gone.size()) >= graph.agents())
+            throw ConfigError("--departures: nobody is left");
+        departures.push_back({static_cast<long>(round), std::move(agents)});
+    }
+    return departures;
+}
+
+/// The rule among those who stay; the others keep what they have.
+MixingMatrix mixing_without(const Graph& graph,
+                            const std::vector<int>& gone,
+                            const std::string& rule) {
+    std::vector<int> number(static_cast<std::size_t>(graph.agents()), -1);
+    std::vector<int> stay;
+    for (int u = 0; u < graph.agents(); ++u)
+        if (!std::ranges::binary_search(gone, u)) {
+            number[static_cast<std::size_t>(u)] = static_cast<int>(stay.size());
+            stay.push_back(u);
+        }
+    std::vector<Edge> edges;
+    for (const auto& [u, v] : graph.edges()) {
+        const int a = number[static_cast<std::size_t>(u)], b = number[static_cast<std::size_t>(v)];
+        if (a >= 0 && b >= 0) edges.emplace_back(a, b);
+    }
+    const Graph rest = Graph::from_edges(static_cast<int>(stay.size()), std::move(edges));
+    const MixingMatrix inner = make_mixing(rest, rule);
+    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(graph.agents(), graph.agents());
+    for (const int u : gone) dense(u, u) = 1;
+    for (int a = 0; a < rest.agents(); ++a) {
+        const auto members = inner.members(a);
+        const auto weights = inner.weights(a);
+        for (std::size_t j = 0; j < members.size(); ++j)
+            dense(stay[static_cast<std::size_t>(a)], stay[static_cast<std::size_t>(members[j])]) =
+                weights[j];
+    }
+    return MixingMatrix::from_dense(graph, dense);
+}
+
+MixingSchedule read_schedule(const Topography& topography, const std::string& path) {
+    const Eigen::MatrixXd stacked = read_npy(path);
+    const int n = topography.graph.agents();
+    if (stacked.cols() != n || stacked.rows() % n != 0)
+        throw DataError(fmt::format(
+            "{}: {} x {} is not a stack of {} x {} mixing matrices, one below the other",
+            path,
+            stacked.rows(),
+            stacked.cols(),
+            n,
+            n));
+    std::vector<MixingMatrix> matrices;
+    for (Eigen::Index i = 0; i < stacked.rows() / n; ++i) try {
+            matrices.push_back(
+                MixingMatrix::from_dense(topography.graph, stacked.middleRows(i * n, n)));
+        } catch (const DataError& error) {
+            throw DataError(fmt::format("{}: matrix {}: {}", path, i, error.what()));
+        }
+    return MixingSchedule(std::move(matrices));
+}
+
+}  // namespace
+
+std::vector<Phase> phases_of(const Topography& topography,
+                             const std::string& mixing,
+                             const std::string& mixing_schedule,
+                             const std::string& departures,
+                             long rounds) {
+    const bool fixed = mixing_schedule == "fixed";
+    if (departures.empty())
+        return {{rounds,
+                 fixed ? MixingSchedule({topography.mixing})
+                       : read_schedule(topography, mixing_schedule),
+                 {}}};
+    if (!fixed)
+        throw ConfigError(
+            "--departures: not possible with --mixing-schedule, whose matrices are for all agents");
+    const auto rules = mixing_names();
+    if (std::ranges::find(rules, mixing) == rules.end())
+        throw ConfigError(fmt::format(
+            "--departures: a mixing rule is needed for those who stay; --mixing is '{}'", mixing));
+    std::vector<Phase> phases;
+    std::vector<int> gone;
+    long start = 0;
+    auto next = parse_departures(departures, topography.graph, rounds);
+    next.push_back({rounds, {}});
+    for (Departure& departure : next) {
+        phases.push_back({departure.round - start,
+                          MixingSchedule({mixing_without(topography.graph, gone, mixing)}),
+                          gone});
+        start = departure.round;
+        gone.insert(gone.end(), departure.agents.begin(), departure.agents.end());
+        std::ranges::sort(gone);
+    }
+    return phases;
+}
+
+}  // namespace sotto
