@@ -70,16 +70,20 @@ OptionGroup plan_options() {
 }
 
 OptionGroup task_options() {
-    return {"Task",
-            {{"task", "logistic", join(task_names(), ", ")},
-             {"data",
-              "synthetic",
-              "synthetic, or LIBSVM FILE[,FILE...], plain or .gz; %r is the agent's number"},
-             {"test-data", "", "LIBSVM FILE to test on, instead of splitting the data"},
-             {"test-fraction", "0.2", "part of the data to test on, in (0, 1)"},
-             {"partition", "dirichlet:10", "iid, dirichlet:ALPHA, by-label:k"},
-             {"l2", "0", "regularisation, added outside the clip"},
-             {"seed", "1", "data, partition, batches and initialisation; never noise"}}};
+    return {
+        "Task",
+        {{"task", "logistic", join(task_names(), ", ")},
+         {"data",
+          "synthetic",
+          "synthetic, or FILE[,FILE...]: LIBSVM, IDX images, CSV or LEAF JSON, plain or .gz; %r is "
+          "the agent's number"},
+         {"test-data", "", "FILE[,FILE...] to test on, instead of splitting the data"},
+         {"test-fraction", "0.2", "part of the data to test on, in (0, 1)"},
+         {"partition",
+          "dirichlet:10",
+          "iid, dirichlet:ALPHA, by-label:k, by-writer:k (LEAF; k writers an agent, default 10)"},
+         {"l2", "0", "regularisation, added outside the clip"},
+         {"seed", "1", "data, partition, batches and initialisation; never noise"}}};
 }
 
 OptionGroup run_options() {

@@ -336,6 +336,7 @@ TrainResult run_training(const TrainConfig& config,
     for (const auto& statement :
          transport_statements(config, network, topography.graph, plan, optimality_gap))
         ledger.add_statement(statement);
+    for (const auto& statement : task.statements) ledger.add_statement(statement);
     std::optional<LedgerViews> views;
     network.agree([&] { views.emplace(config, topography, plan, exposures); });
     const std::string report =

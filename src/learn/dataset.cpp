@@ -15,22 +15,20 @@ namespace {
 
 /// An empty compressed matrix with memory for `values` entries. @throws DataError if their number
 /// does not fit the 32-bit offsets of the sparse format.
-Eigen::SparseMatrix<double, Eigen::RowMajor> sparse_rows(Eigen::Index rows,
-                                                         Eigen::Index columns,
-                                                         Eigen::Index values) {
+SparseRows sparse_rows(Eigen::Index rows, Eigen::Index columns, Eigen::Index values) {
     if (values > std::numeric_limits<int>::max())
         throw DataError(fmt::format("data set of {} values: at most {} are supported",
                                     values,
                                     std::numeric_limits<int>::max()));
-    Eigen::SparseMatrix<double, Eigen::RowMajor> matrix(rows, columns);
+    SparseRows matrix(rows, columns);
     matrix.resizeNonZeros(values);
     return matrix;
 }
 
 /// Appends source rows [first, first+count) behind the `written` rows that `matrix` already holds.
-void append_rows(Eigen::SparseMatrix<double, Eigen::RowMajor>& matrix,
+void append_rows(SparseRows& matrix,
                  Eigen::Index written,
-                 const Eigen::SparseMatrix<double, Eigen::RowMajor>& source,
+                 const SparseRows& source,
                  Eigen::Index first,
                  Eigen::Index count) {
     const int* starts = source.outerIndexPtr() + first;
@@ -45,23 +43,93 @@ void append_rows(Eigen::SparseMatrix<double, Eigen::RowMajor>& matrix,
         target[row + 1] = target[row] + (starts[row + 1] - starts[row]);
 }
 
+void require_row(const Dataset& data, Eigen::Index row) {
+    if (row < 0 || row >= data.records())
+        throw DataError(fmt::format(
+            "{}: row {} was asked for, rows are 0 to {}", data.source, row, data.records() - 1));
+}
+
+SparseRows stacked_sparse(const std::vector<Dataset>& parts, Eigen::Index records) {
+    Eigen::Index columns = 0, values = 0;
+    for (const Dataset& part : parts) {
+        columns = std::max(columns, part.feature_count());
+        values += part.features.nonZeros();
+    }
+    SparseRows result = sparse_rows(records, columns, values);
+    Eigen::Index written = 0;
+    for (const Dataset& part : parts) {
+        append_rows(result, written, part.features, 0, part.records());
+        written += part.records();
+    }
+    return result;
+}
+
+/// Rows of all parts; all hold matrices of kind Rows with equally many columns.
+template <class Rows>
+Rows stacked_dense(const std::vector<Dataset>& parts, Eigen::Index records) {
+    Rows result(records, parts.front().feature_count());
+    Eigen::Index written = 0;
+    for (const Dataset& part : parts) {
+        result.middleRows(written, part.records()) = std::get<Rows>(*part.dense);
+        written += part.records();
+    }
+    return result;
+}
+
+/// Which of the kinds that cannot be mixed a data set is.
+std::size_t kind_of(const Dataset& data) { return data.dense ? 1 + data.dense->index() : 0; }
+
+void require_same_kind(const Dataset& first, const Dataset& other) {
+    if (kind_of(first) != kind_of(other) || first.target != other.target)
+        throw DataError(fmt::format("{} and {} are of different formats and cannot be one data set",
+                                    first.source,
+                                    other.source));
+    if (first.dense &&
+        (first.feature_count() != other.feature_count() || first.image_rows != other.image_rows))
+        throw DataError(fmt::format("{} has {} features, {} has {}",
+                                    first.source,
+                                    first.feature_count(),
+                                    other.source,
+                                    other.feature_count()));
+    if (first.writers.empty() != other.writers.empty())
+        throw DataError(fmt::format(
+            "only one of {} and {} says who wrote its records", first.source, other.source));
+}
+
 }  // namespace
+
+Eigen::Index Dataset::feature_count() const {
+    if (!dense) return features.cols();
+    return std::visit([](const auto& rows) { return rows.cols(); }, *dense);
+}
 
 Dataset concatenate(const std::vector<Dataset>& parts) {
     if (parts.empty()) throw DataError("concatenate: needs at least one data set");
-    Eigen::Index records = 0, columns = 0, values = 0;
     Dataset result;
+    result.target = parts.front().target;
+    result.image_rows = parts.front().image_rows;
+    Eigen::Index records = 0;
+    int writers = 0;
     for (const Dataset& part : parts) {
+        require_same_kind(parts.front(), part);
         records += part.records();
-        columns = std::max(columns, part.feature_count());
-        values += part.features.nonZeros();
         result.source += (result.source.empty() ? "" : " + ") + part.source;
+        int largest = -1;
+        for (const int writer : part.writers) {
+            result.writers.push_back(writers + writer);
+            largest = std::max(largest, writer);
+        }
+        writers += largest + 1;
     }
-    result.features = sparse_rows(records, columns, values);
+    if (!parts.front().dense)
+        result.features = stacked_sparse(parts, records);
+    else if (std::holds_alternative<PixelRows>(*parts.front().dense))
+        result.dense = stacked_dense<PixelRows>(parts, records);
+    else
+        result.dense = stacked_dense<RealRows>(parts, records);
     result.labels.resize(records);
     Eigen::Index written = 0;
     for (const Dataset& part : parts) {
-        append_rows(result.features, written, part.features, 0, part.records());
         result.labels.segment(written, part.records()) = part.labels;
         written += part.records();
     }
@@ -69,26 +137,119 @@ Dataset concatenate(const std::vector<Dataset>& parts) {
 }
 
 Dataset select_rows(const Dataset& data, std::span<const Eigen::Index> rows) {
-    Eigen::Index values = 0;
-    for (const Eigen::Index row : rows) {
-        if (row < 0 || row >= data.records())
-            throw DataError(fmt::format("{}: row {} was asked for, rows are 0 to {}",
-                                        data.source,
-                                        row,
-                                        data.records() - 1));
-        values += data.features.outerIndexPtr()[row + 1] - data.features.outerIndexPtr()[row];
-    }
-    const auto count = static_cast<Eigen::Index>(rows.size());
     Dataset result;
     result.source = data.source;
-    result.features = sparse_rows(count, data.feature_count(), values);
+    result.target = data.target;
+    result.image_rows = data.image_rows;
+    const auto count = static_cast<Eigen::Index>(rows.size());
     result.labels.resize(count);
+    Eigen::Index values = 0;
     for (Eigen::Index i = 0; i < count; ++i) {
         const Eigen::Index row = rows[static_cast<std::size_t>(i)];
-        append_rows(result.features, i, data.features, row, 1);
+        require_row(data, row);
         result.labels[i] = data.labels[row];
+        if (!data.writers.empty())
+            result.writers.push_back(data.writers[static_cast<std::size_t>(row)]);
+        if (!data.dense)
+            values += data.features.outerIndexPtr()[row + 1] - data.features.outerIndexPtr()[row];
     }
+    if (data.dense) {
+        std::visit(
+            [&]<class Rows>(const Rows& source) {
+                Rows chosen(count, source.cols());
+                for (Eigen::Index i = 0; i < count; ++i)
+                    chosen.row(i) = source.row(rows[static_cast<std::size_t>(i)]);
+                result.dense = std::move(chosen);
+            },
+            *data.dense);
+        return result;
+    }
+    result.features = sparse_rows(count, data.feature_count(), values);
+    for (Eigen::Index i = 0; i < count; ++i)
+        append_rows(result.features, i, data.features, rows[static_cast<std::size_t>(i)], 1);
     return result;
+}
+
+Dataset widened(Dataset data, Eigen::Index features) {
+    if (data.feature_count() >= features) return data;
+    if (data.dense)
+        throw DataError(fmt::format("{}: {} features where other data have {}",
+                                    data.source,
+                                    data.feature_count(),
+                                    features));
+    data.features.conservativeResize(data.features.rows(), features);
+    return data;
+}
+
+Dataset with_sparse_features(Dataset data) {
+    if (!data.dense) return data;
+    Eigen::MatrixXd columns(data.feature_count(), data.records());
+    std::vector<Eigen::Index> rows(static_cast<std::size_t>(data.records()));
+    std::iota(rows.begin(), rows.end(), Eigen::Index{0});
+    copy_features(data, rows, columns);
+    data.features = SparseRows(columns.transpose().sparseView());
+    data.features.makeCompressed();
+    data.dense.reset();
+    return data;
+}
+
+void copy_features(const Dataset& data,
+                   std::span<const Eigen::Index> rows,
+                   Eigen::Ref<Eigen::MatrixXd> out) {
+    for (std::size_t j = 0; j < rows.size(); ++j) {
+        const Eigen::Index row = rows[j];
+        require_row(data, row);
+        auto column = out.col(static_cast<Eigen::Index>(j));
+        if (!data.dense) {
+            column.setZero();
+            for (SparseRows::InnerIterator entry(data.features, row); entry; ++entry)
+                column[entry.col()] = entry.value();
+        } else if (const auto* pixels = std::get_if<PixelRows>(&*data.dense)) {
+            column = pixels->row(row).transpose().cast<double>() / 255.0;
+        } else {
+            column = std::get<RealRows>(*data.dense).row(row).transpose();
+        }
+    }
+}
+
+Standardisation standardisation_of(const Dataset& data, std::span<const Eigen::Index> rows) {
+    const auto& table = std::get<RealRows>(data.dense.value());
+    const auto count = static_cast<double>(rows.size());
+    // A column that is constant but for the rounding of its mean stays constant.
+    const auto deviation = [&](double squares, double mean) {
+        const double result = std::sqrt(squares / count);
+        return result > 1e-12 * std::abs(mean) ? result : 1.0;
+    };
+    Standardisation moments;
+    moments.feature_mean.setZero(table.cols());
+    Eigen::VectorXd squares = moments.feature_mean;
+    for (const Eigen::Index row : rows) {
+        moments.feature_mean += table.row(row).transpose() / count;
+        moments.target_mean += data.labels[row] / count;
+    }
+    double target_squares = 0;
+    for (const Eigen::Index row : rows) {
+        squares += (table.row(row).transpose() - moments.feature_mean).cwiseAbs2();
+        const double offset = data.labels[row] - moments.target_mean;
+        target_squares += offset * offset;
+    }
+    moments.feature_deviation = squares.binaryExpr(moments.feature_mean, deviation);
+    moments.target_deviation = deviation(target_squares, moments.target_mean);
+    return moments;
+}
+
+Dataset standardised(Dataset data, const Standardisation& moments) {
+    auto& table = std::get<RealRows>(data.dense.value());
+    if (table.cols() != moments.feature_mean.size())
+        throw DataError(fmt::format("{}: {} features; the training data have {}",
+                                    data.source,
+                                    table.cols(),
+                                    moments.feature_mean.size()));
+    table.rowwise() -= moments.feature_mean.transpose();
+    table.array().rowwise() /= moments.feature_deviation.transpose().array();
+    if (data.target == Target::value)
+        data.labels = (data.labels.array() - moments.target_mean) / moments.target_deviation;
+    return data;
 }
 
 Split split_rows(Eigen::Index records, double test_fraction, std::uint64_t seed) {

@@ -9,7 +9,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/text_input.hpp"
-#include "sotto/learn/dataset.hpp"
+#include "sotto/learn/readers.hpp"
 
 namespace sotto {
 namespace {

@@ -89,8 +89,8 @@ void require_usable(const Dataset& data) {
 
 std::shared_ptr<const Dataset> compressed(std::shared_ptr<const Dataset> data) {
     if (!data) return std::make_shared<const Dataset>();
-    if (data->features.isCompressed()) return data;
-    auto copy = std::make_shared<Dataset>(*data);
+    if (!data->dense && data->features.isCompressed()) return data;
+    auto copy = std::make_shared<Dataset>(with_sparse_features(*data));
     copy->features.makeCompressed();
     return copy;
 }
@@ -98,7 +98,7 @@ std::shared_ptr<const Dataset> compressed(std::shared_ptr<const Dataset> data) {
 class LogisticObjective final : public Objective {
   public:
     LogisticObjective(Dataset shard, std::shared_ptr<const Dataset> test)
-        : shard_(std::move(shard)), test_(compressed(std::move(test))) {
+        : shard_(with_sparse_features(std::move(shard))), test_(compressed(std::move(test))) {
         if (shard_.records() == 0)
             throw DataError(fmt::format("{}: an agent's shard has no records", shard_.source));
         shard_.features.makeCompressed();
@@ -229,8 +229,8 @@ class LogisticObjective final : public Objective {
         if (norms_.empty()) compute_norms();
         compute_slopes<is_binary>(model.data(), rows);
         // The whole sum is kept in units of the step: integers, until the end.
-        // Exact for a power of two. Otherwise the factor makes up for the rounding of the reciprocal and
-        // of the product, so that truncation still never lengthens a gradient.
+        // Exact for a power of two. Otherwise the factor makes up for the rounding of the
+        // reciprocal and of the product, so that truncation still never lengthens a gradient.
         const double steps_per_unit =
             is_power_of_two(grid_step) ? 1 / grid_step : (1 - 0x1p-51) / grid_step;
         sum.setZero();

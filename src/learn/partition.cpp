@@ -18,7 +18,8 @@ namespace {
 using Rows = std::vector<Eigen::Index>;
 
 const std::vector<std::string>& partition_names() {
-    static const std::vector<std::string> names{"iid", "dirichlet:ALPHA", "by-label:k"};
+    static const std::vector<std::string> names{
+        "iid", "dirichlet:ALPHA", "by-label:k", "by-writer:k"};
     return names;
 }
 
@@ -104,6 +105,29 @@ void deal_by_label(const std::map<double, Rows>& groups,
     }
 }
 
+void deal_by_writer(std::span<const Eigen::Index> rows,
+                    std::span<const int> writers,
+                    std::size_t writers_per_agent,
+                    std::vector<Rows>& shards,
+                    SeededRandom& random) {
+    std::map<int, Rows> of_writer;
+    for (const Eigen::Index row : rows)
+        of_writer[writers[static_cast<std::size_t>(row)]].push_back(row);
+    if (of_writer.size() / writers_per_agent < shards.size())
+        throw DataError(fmt::format("{} writers: by-writer:{} with {} agents needs at least {}",
+                                    of_writer.size(),
+                                    writers_per_agent,
+                                    shards.size(),
+                                    writers_per_agent * shards.size()));
+    std::vector<const Rows*> order;
+    for (const auto& [writer, own] : of_writer) order.push_back(&own);
+    random.shuffle(order);
+    for (std::size_t i = 0; i < shards.size() * writers_per_agent; ++i) {
+        Rows& shard = shards[i / writers_per_agent];
+        shard.insert(shard.end(), order[i]->begin(), order[i]->end());
+    }
+}
+
 void give_every_agent_a_record(std::vector<Rows>& shards) {
     const auto by_size = [](const Rows& a, const Rows& b) { return a.size() < b.size(); };
     for (Rows& shard : shards) {
@@ -135,6 +159,14 @@ PartitionSpec parse_partition(std::string_view option, std::string_view text) {
         const long long runs = parse_integer(what, value);
         require_in_range(what, static_cast<double>(runs), 1, 1e6);
         spec.labels_per_agent = static_cast<int>(runs);
+    } else if (kind == "by-writer") {
+        spec.kind = PartitionSpec::Kind::by_writer;
+        if (has_value) {
+            const std::string what = fmt::format("k of {} by-writer:k", option);
+            const long long writers = parse_integer(what, value);
+            require_in_range(what, static_cast<double>(writers), 1, 1e6);
+            spec.writers_per_agent = static_cast<int>(writers);
+        }
     } else {
         throw unknown_name_error(option, text, partition_names());
     }
@@ -149,6 +181,8 @@ std::string name_of(const PartitionSpec& spec) {
             return fmt::format("dirichlet:{}", spec.alpha);
         case PartitionSpec::Kind::by_label:
             return fmt::format("by-label:{}", spec.labels_per_agent);
+        case PartitionSpec::Kind::by_writer:
+            return fmt::format("by-writer:{}", spec.writers_per_agent);
     }
     throw Error(ExitCode::other, "a partition kind has no name");
 }
@@ -157,7 +191,8 @@ std::vector<Rows> partition_rows(std::span<const Eigen::Index> rows,
                                  const Eigen::VectorXd& labels,
                                  int agents,
                                  const PartitionSpec& spec,
-                                 std::uint64_t seed) {
+                                 std::uint64_t seed,
+                                 std::span<const int> writers) {
     if (agents < 1) throw ConfigError(fmt::format("{} agents: at least 1", agents));
     for (const Eigen::Index row : rows)
         if (row < 0 || row >= labels.size())
@@ -190,6 +225,15 @@ std::vector<Rows> partition_rows(std::span<const Eigen::Index> rows,
             deal_by_label(rows_by_label(rows, labels, random), runs_per_agent, shards, random);
             break;
         }
+        case PartitionSpec::Kind::by_writer:
+            require_in_range("writers per agent", spec.writers_per_agent, 1, 1e6);
+            if (static_cast<Eigen::Index>(writers.size()) != labels.size())
+                throw DataError(fmt::format(
+                    "partition {}: the data do not say who wrote each record (LEAF's do)",
+                    name_of(spec)));
+            deal_by_writer(
+                rows, writers, static_cast<std::size_t>(spec.writers_per_agent), shards, random);
+            break;
     }
     give_every_agent_a_record(shards);
     for (Rows& shard : shards) std::sort(shard.begin(), shard.end());

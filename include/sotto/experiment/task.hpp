@@ -19,6 +19,7 @@ struct LocalTask {
     Eigen::VectorXd initial;                             ///< the same on every agent
     std::vector<Eigen::Index> records;  ///< training records of every agent of the network
     std::string description;
+    std::vector<std::string> statements;  ///< for the ledger: what was done to the data
     bool has_records = true;  ///< false: the "record" is the function itself (quadratic)
 };
 

@@ -4,35 +4,74 @@
 #include <Eigen/Sparse>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace sotto {
 
-/// Records in rows, features in columns (sparse), one label each.
-struct Dataset {
-    Eigen::SparseMatrix<double, Eigen::RowMajor> features;  ///< records x feature count, compressed
-    Eigen::VectorXd labels;                                 ///< binary tasks: -1 or +1
-    std::string source;                                     ///< file or "synthetic", for messages
+using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
+using RealRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+/// Grey values of images; the feature is value / 255. An eighth of the memory of doubles.
+using PixelRows = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using DenseRows = std::variant<RealRows, PixelRows>;
 
-    [[nodiscard]] Eigen::Index records() const { return features.rows(); }
-    [[nodiscard]] Eigen::Index feature_count() const { return features.cols(); }
+/// What the last number of a record is.
+enum class Target {
+    label,  ///< one of a few classes
+    value   ///< a number to predict (regression)
 };
 
-/// Reads LIBSVM text ("label index:value ..."; indices from 1, ascending; plain or .gz; #
-/// comments). Two distinct labels are mapped to -1 (the smaller) and +1; with any other number of
-/// distinct labels they are kept as they are.
-/// @param minimum_features columns at least (a test file may not reach the training file's last).
-/// @throws DataError with file and line for: missing file, no records, a label or value that is not
-///         a finite number, an index that is not a positive ascending integer, or garbage.
-[[nodiscard]] Dataset read_libsvm(const std::string& path, Eigen::Index minimum_features = 0);
+/// Records in rows, features in columns, one label (or target value) each. Features are sparse or
+/// dense: `features` is empty where `dense` is set.
+struct Dataset {
+    SparseRows features;             ///< records x feature count, compressed
+    std::optional<DenseRows> dense;  ///< records x feature count
+    Eigen::VectorXd labels;  ///< binary tasks: -1 or +1; other classes: 0, 1, ...; or target values
+    Target target = Target::label;
+    std::vector<int> writers;     ///< who made each record, from 0; empty where it is not known
+    Eigen::Index image_rows = 0;  ///< features are an image of this many rows; 0: not known
+    std::string source;           ///< file or "synthetic", for messages
 
-/// Rows of all data sets in order; feature counts are padded to the largest.
+    [[nodiscard]] Eigen::Index records() const { return labels.size(); }
+    [[nodiscard]] Eigen::Index feature_count() const;
+};
+
+/// Rows of all data sets in order; sparse feature counts are padded to the largest. Writers of
+/// different parts are different.
+/// @throws DataError if parts differ in kind: sparse or dense, label or value, and, dense, in their
+/// number of features.
 [[nodiscard]] Dataset concatenate(const std::vector<Dataset>& parts);
 
 /// The given rows, in the given order.
 [[nodiscard]] Dataset select_rows(const Dataset& data, std::span<const Eigen::Index> rows);
+
+/// The same records with at least this many columns. @throws DataError if they are dense and have
+/// fewer.
+[[nodiscard]] Dataset widened(Dataset data, Eigen::Index features);
+
+/// The same records with sparse features.
+[[nodiscard]] Dataset with_sparse_features(Dataset data);
+
+/// Column j of `out` = features of record rows[j]. Cost: O(features) a record.
+/// @param out feature count x number of rows, overwritten.
+void copy_features(const Dataset& data,
+                   std::span<const Eigen::Index> rows,
+                   Eigen::Ref<Eigen::MatrixXd> out);
+
+/// Mean and deviation of every feature and of the target.
+struct Standardisation {
+    Eigen::VectorXd feature_mean, feature_deviation;  ///< one per feature
+    double target_mean = 0, target_deviation = 1;
+};
+/// Population moments over the given rows of dense real data; a deviation of 0 counts as 1, so that
+/// a constant column becomes 0.
+[[nodiscard]] Standardisation standardisation_of(const Dataset& data,
+                                                 std::span<const Eigen::Index> rows);
+/// Every feature, and the target where it is a value, becomes (x - mean) / deviation.
+[[nodiscard]] Dataset standardised(Dataset data, const Standardisation& moments);
 
 /// Binary data of a9a's shape, for use without any file: 14 one-hot groups over 123 binary features
 /// with skewed category frequencies, label from a fixed sparse linear rule plus noise, about 24%

@@ -10,27 +10,33 @@ namespace sotto {
 
 /// How records are dealt to agents: every record to exactly one agent.
 struct PartitionSpec {
-    enum class Kind { iid, dirichlet, by_label };
+    enum class Kind { iid, dirichlet, by_label, by_writer };
     Kind kind = Kind::iid;
     double alpha = 10;  ///< dirichlet: for every label, agents' shares ~ Dirichlet(alpha); > 0
     int labels_per_agent =
         1;  ///< by_label: records sorted by label, cut into agents*k runs, k each
+    int writers_per_agent = 10;  ///< by_writer: each agent gets all records of so many writers
 };
 
-/// "iid", "dirichlet:ALPHA", "by-label:k". @throws ConfigError with what is allowed.
+/// "iid", "dirichlet:ALPHA", "by-label:k", "by-writer" or "by-writer:k". @throws ConfigError with
+/// what is allowed.
 [[nodiscard]] PartitionSpec parse_partition(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(const PartitionSpec& spec);
 
 /// Shards: row numbers (ascending) of every agent; disjoint, together all of `rows`, none empty.
-/// iid shards differ in size by at most one. A Dirichlet draw that leaves an agent without records
-/// is repaired by moving single records from the largest shards.
+/// Only by_writer leaves rows out: those of the writers that are not dealt to anybody. iid shards
+/// differ in size by at most one. A Dirichlet draw that leaves an agent without records is repaired
+/// by moving single records from the largest shards.
 /// @param rows row numbers to deal.  @param labels label of every row of the data set.
-/// @throws DataError if there are fewer records than agents (by_label: than agents*k).
+/// @param writers of every row of the data set; read by by_writer only.
+/// @throws DataError if there are fewer records than agents (by_label: than agents*k), or
+/// (by_writer) fewer writers than agents*k, or it is not known who wrote the records.
 [[nodiscard]] std::vector<std::vector<Eigen::Index>> partition_rows(
     std::span<const Eigen::Index> rows,
     const Eigen::VectorXd& labels,
     int agents,
     const PartitionSpec& spec,
-    std::uint64_t seed);
+    std::uint64_t seed,
+    std::span<const int> writers = {});
 
 }  // namespace sotto

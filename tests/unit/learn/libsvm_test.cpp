@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "sotto/core/error.hpp"
-#include "sotto/learn/dataset.hpp"
+#include "sotto/learn/readers.hpp"
 #include "test_data.hpp"
 
 namespace sotto {

@@ -55,6 +55,40 @@ TEST(Partition, DealsEveryRowToExactlyOneAgentAndNoneIsEmpty) {
                 }
 }
 
+TEST(Partition, ByWriterGivesEveryAgentAllRecordsOfSoManyWritersAndNoOther) {
+    const Eigen::Index records = 500;
+    std::vector<int> writers;
+    for (Eigen::Index i = 0; i < records; ++i) writers.push_back(static_cast<int>(i * i % 37));
+    const Rows rows = all_rows(records);
+    for (const int agents : {1, 3, 5})
+        for (const int each : {1, 2, 3})
+            for (const std::uint64_t seed : {1U, 2U}) {
+                const PartitionSpec spec{.kind = Kind::by_writer, .writers_per_agent = each};
+                const auto shards = partition_rows(
+                    rows, Eigen::VectorXd::Zero(records), agents, spec, seed, writers);
+                std::set<int> dealt;
+                for (const Rows& shard : shards) {
+                    std::set<int> own;
+                    for (const auto row : shard) own.insert(writers[static_cast<std::size_t>(row)]);
+                    EXPECT_EQ(own.size(), static_cast<std::size_t>(each));
+                    std::size_t all = 0;
+                    for (const int writer : writers) all += own.count(writer);
+                    EXPECT_EQ(shard.size(), all) << "every record of its writers";
+                    dealt.insert(own.begin(), own.end());
+                }
+                EXPECT_EQ(dealt.size(), static_cast<std::size_t>(agents * each)) << "disjoint";
+            }
+    // 37 is a prime, and squares modulo it take 19 values.
+    const PartitionSpec ten{.kind = Kind::by_writer};
+    const Eigen::VectorXd labels = Eigen::VectorXd::Zero(records);
+    EXPECT_NO_THROW((void)partition_rows(rows, labels, 1, ten, 1, writers));
+    EXPECT_THROW((void)partition_rows(rows, labels, 2, ten, 1, writers), DataError);
+    EXPECT_THROW((void)partition_rows(rows, labels, 1, ten, 1), DataError);
+    EXPECT_EQ(parse_partition("--partition", "by-writer").writers_per_agent, 10);
+    EXPECT_EQ(name_of(parse_partition("--partition", "by-writer:3")), "by-writer:3");
+    EXPECT_THROW((void)parse_partition("--partition", "by-writer:0"), ConfigError);
+}
+
 TEST(Partition, IsDeterministicInTheSeed) {
     const Rows rows = all_rows(300);
     const Eigen::VectorXd labels = cyclic_labels(300, 2);
