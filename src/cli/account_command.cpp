@@ -33,10 +33,6 @@ std::vector<OptionGroup> options() {
           {"inputs",
            "adaptive",
            "adaptive (training: gradients follow messages), fixed (averaging, private means)"},
-          {"noise-std",
-           "",
-           "S instead of a budget: in every round noise of this standard deviation hides an "
-           "agent whose messages all are seen"},
           {"sensitivity",
            "",
            "Delta of one participation (default 1 with --noise-std or matrices, else from "
@@ -115,16 +111,9 @@ AccountConfig read_account_config(const ParsedOptions& parsed) {
     if (std::ranges::find(allowed, inputs) == allowed.end())
         throw unknown_name_error("--inputs", inputs, allowed);
     config.fixed_inputs = inputs == "fixed";
-    if (parsed.has("noise-std")) {
-        config.noise_std = parsed.real("noise-std");
-        for (const char* option : {"epsilon", "budgets"})
-            if (parsed.given(option))
-                throw ConfigError(fmt::format(
-                    "--noise-std: --{} is given too; the noise follows from one of them", option));
-    }
     if (parsed.has("sensitivity")) config.sensitivity = parsed.real("sensitivity");
     // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.
-    if ((config.sensitivity || config.noise_std) && !parsed.given("adjacency") &&
+    if ((config.sensitivity || config.plan.noise_std) && !parsed.given("adjacency") &&
         config.plan.participation.cycle > 1)
         config.plan.adjacency = Adjacency::record;
     config.mixing_schedule = parsed.text("mixing-schedule");

@@ -39,6 +39,10 @@ OptionGroup plan_options() {
               "how space-time correlates agents: ldp, decor, corn, corn-hbc, pairs"},
              {"epsilon", "10", "privacy budget, > 0"},
              {"delta", "1e-5", "privacy budget, in (0, 1)"},
+             {"noise-std",
+              "",
+              "S instead of a budget: in every round noise of this standard deviation hides an "
+              "agent whose messages all are seen"},
              {"calibration", "exact", "exact, rdp, paper"},
              {"adjacency",
               "agent",
@@ -363,6 +367,14 @@ PlanConfig read_plan_config(const ParsedOptions& options) {
     if (options.has("budgets")) config.budgets_file = options.text("budgets");
     if (options.has("plan")) config.plan_file = options.text("plan");
     require_positive("--epsilon", config.epsilon);
+    if (options.has("noise-std")) {
+        config.noise_std = options.real("noise-std");
+        require_positive("--noise-std", *config.noise_std);
+        for (const char* option : {"epsilon", "budgets", "plan"})
+            if (options.given(option))
+                throw ConfigError(fmt::format(
+                    "--noise-std: --{} is given too; the noise follows from one of them", option));
+    }
     if (!(config.delta > 0 && config.delta < 1))
         throw ConfigError(fmt::format(
             "--delta: {} is not allowed (must lie strictly between 0 and 1)", config.delta));

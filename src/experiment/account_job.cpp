@@ -145,39 +145,21 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
     std::optional<PlannedNoise> planned;
     const bool leader = network.process() == 0;
     network.agree([&] {
-        if (config.noise_std) require_positive("--noise-std", *config.noise_std);
         if (config.sensitivity) require_positive("--sensitivity", *config.sensitivity);
-        if (config.noise_std && config.plan.plan_file)
-            throw ConfigError(
-                "--noise-std: not possible with --plan, whose noise is what the file says");
         built = build_topography(config.graph);
         const int agents = built->topography.graph.agents();
         exposures = build_exposures(config.plan, agents, {});
-        const std::optional<double> sensitivity = config.sensitivity ? config.sensitivity
-                                                  : config.noise_std ? std::optional(1.0)
-                                                                     : std::nullopt;
+        const std::optional<double> sensitivity = config.sensitivity      ? config.sensitivity
+                                                  : config.plan.noise_std ? std::optional(1.0)
+                                                                          : std::nullopt;
         if (sensitivity)
             for (auto& exposure : exposures) exposure.sensitivity = *sensitivity;
         budgets = build_budgets(config.plan, agents);
-        if (config.noise_std)
-            // The budget that 1/S^2 spends, so that kappa becomes that.
-            for (std::size_t u = 0; u < budgets.size(); ++u) {
-                budgets[u].mu = exposures[u].sensitivity *
-                                std::sqrt(exposures[u].temporal_sensitivity) / *config.noise_std;
-                budgets[u].epsilon = gdp_epsilon(budgets[u].mu, config.plan.delta);
-            }
         // A rating nobody reads here, which takes a decomposition otherwise.
         PlanConfig design = config.plan;
         if (design.plan_file || !find_mechanism("mechanism", design.mechanism).uses_utility)
             design.utility = {Utility::Kind::one_step, 1};
         if (leader) planned = plan_noise(design, built->topography, exposures, budgets, false);
-        if (leader && config.noise_std) {
-            // S is the noise of one round, however sensitive correlation makes the whole run.
-            NoisePlan& plan = planned->design.plan;
-            const double participations = exposures.front().temporal_sensitivity;
-            count_plan(plan, config.plan, built->topography.mixing, exposures, budgets);
-            plan.scale *= std::sqrt(participations / exposures.front().temporal_sensitivity);
-        }
     });
     require_same_everywhere(
         network,
@@ -201,7 +183,8 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
                                             config.departures,
                                             config.plan.rounds);
         subject->process.gossip_steps = config.plan.gossip_steps;
-        subject->process.step_sizes = config.plan.steps.over(config.plan.rounds);
+        subject->process.step_sizes =
+            process_steps(subject->plan, config.plan.steps, config.plan.rounds);
     });
     if (planned) subject->plan_seconds = planned->seconds;
     return subject;

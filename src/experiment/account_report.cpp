@@ -194,7 +194,7 @@ std::string account_report_json(const AccountResult& result,
     json["gossip_steps"] = config.plan.gossip_steps;
     json["participation"] = name_of(config.plan.participation);
     json["adjacency"] =
-        config.sensitivity || config.noise_std ? Json() : Json(name_of(config.plan.adjacency));
+        config.sensitivity || config.plan.noise_std ? Json() : Json(name_of(config.plan.adjacency));
     json["sensitivity"] = subject.exposures.front().sensitivity;
     json["delta"] = config.plan.delta;
     json["pairs"] = Json::array();
@@ -258,7 +258,7 @@ std::string account_report_text(const AccountResult& result,
                                    graph.edges().size(),
                                    config.graph.mixing);
     for (const auto& note : subject.built.notes) text += fmt::format("note       {}\n", note);
-    const bool own = config.sensitivity || config.noise_std;
+    const bool own = config.sensitivity || config.plan.noise_std;
     text += fmt::format(
         "plan       {}, {} rounds{}, participation {}; sensitivity {:g}{}; delta {:g}\n",
         subject.plan.mechanism,

@@ -72,7 +72,7 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
     process.plan = &plan_;
     process.phases.push_back({rounds, MixingSchedule({topography_.mixing}), {}});
     process.gossip_steps = config_.plan.gossip_steps;
-    process.step_sizes = config_.plan.steps.over(rounds);
+    process.step_sizes = process_steps(plan_, config_.plan.steps, rounds);
     ViewOptions options;
     options.threads = config_.threads;
     // The sum of absolute values will do: a bound too, and the tight one takes as long as many
@@ -97,7 +97,8 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
         std::vector<int> targets;
         for (int u = 0; u < plan_.agents; ++u)
             if (!std::ranges::binary_search(members, u)) targets.push_back(u);
-        const auto squared = view_sensitivity(process, view, targets, config_.plan.participation, options);
+        const auto squared =
+            view_sensitivity(process, view, targets, config_.plan.participation, options);
         for (std::size_t t = 0; t < targets.size(); ++t) {
             Guarantee guarantee;
             guarantee.mu = exposures_[static_cast<std::size_t>(targets[t])].sensitivity *

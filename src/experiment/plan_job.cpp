@@ -78,6 +78,11 @@ const Guarantee& largest(const std::vector<Guarantee>& guarantees) {
     return *std::ranges::max_element(guarantees, std::less());
 }
 
+/// The precision of noise of this standard deviation; Laplace noise counts by its scale.
+double precision_of_std(double noise_std, bool laplace) {
+    return (laplace ? 2 : 1) / (noise_std * noise_std);
+}
+
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 }  // namespace
@@ -170,10 +175,23 @@ void count_plan(const NoisePlan& plan,
     for (std::size_t u = 0; u < exposures.size(); ++u)
         exposures[u].temporal_sensitivity = squared(static_cast<Eigen::Index>(u));
     if (plan.noiseless()) return;
-    for (auto& budget : budgets)
-        if (budget.pure != pure && budget.epsilon > 0)
+    for (std::size_t u = 0; u < budgets.size(); ++u) {
+        PrivacyBudget& budget = budgets[u];
+        if (config.noise_std) {
+            // What the configured noise spends, whatever the plan says.
+            const Guarantee spent = guarantee_of(
+                plan,
+                exposures[u].sensitivity * std::sqrt(exposures[u].temporal_sensitivity *
+                                                     precision_of_std(*config.noise_std, pure)),
+                config.delta);
+            budget = pure ? make_pure_budget(spent.epsilon)
+                          : PrivacyBudget{
+                                spent.epsilon, config.delta, Calibration::exact, spent.mu, false};
+        } else if (budget.pure != pure) {
             budget = pure ? make_pure_budget(budget.epsilon)
                           : make_budget(budget.epsilon, config.delta, config.calibration);
+        }
+    }
 }
 
 namespace {
@@ -253,7 +271,9 @@ PlannedNoise plan_noise(const PlanConfig& config,
     if (budgeted) {
         planned.kappa.resize(static_cast<Eigen::Index>(exposures.size()));
         for (std::size_t u = 0; u < exposures.size(); ++u)
-            planned.kappa(static_cast<Eigen::Index>(u)) = precision_limit(budgets[u], exposures[u]);
+            planned.kappa(static_cast<Eigen::Index>(u)) =
+                config.noise_std ? precision_of_std(*config.noise_std, mechanism.pure_epsilon)
+                                 : precision_limit(budgets[u], exposures[u]);
         input.kappa = planned.kappa;
     }
     if (config.plan_file) {
@@ -289,6 +309,19 @@ PlannedNoise plan_noise(const PlanConfig& config,
         planned.design.lower_bound = std::nan("");
     } else {
         planned.design = mechanism.design(input);
+        if (config.noise_std && !planned.design.plan.noiseless()) {
+            // S is the noise of one round, however much louder rounds together have to be.
+            NoisePlan& plan = planned.design.plan;
+            const Eigen::VectorXd squared =
+                run_sensitivity_squared(plan, plan_use(config, topography.mixing), config.rounds);
+            const double counted =
+                temporal_sensitivity_squared({}, config.participation, config.rounds);
+            for (auto& row : plan.rows)
+                for (double& coefficient : row.coefficients)
+                    coefficient *= std::sqrt(counted / squared(row.sender));
+            plan.grid_step_log2 +=
+                static_cast<int>(std::floor(0.5 * std::log2(counted / squared.maxCoeff())));
+        }
     }
     planned.utility = input.utility;
     planned.seconds =

@@ -321,6 +321,11 @@ TrainResult run_training(const TrainConfig& config,
     network.connect(topography.graph);
     network.agree([&] {
         if (config.secure_sum) require_summable(plan);
+        if (!config.record_views.empty() && !plan.same_message_to_all())
+            throw ConfigError(fmt::format(
+                "record-view: not possible with mechanism {}, which gives every receiver a message "
+                "of its own, where a recorded view holds one a round",
+                plan.mechanism));
     });
     Ledger ledger(plan,
                   exposures,

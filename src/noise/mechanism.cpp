@@ -141,31 +141,36 @@ void correlate_over_rounds(NoisePlan& plan, const DesignInput& input, TemporalFa
     plan.validate();
 }
 
+namespace {
+
 PlanUse plan_use(const DesignInput& input) {
     return {
         input.participation, input.steps, input.mixing->sparse().diagonal(), input.gossip_steps};
 }
 
 void finish_message_plan(NoisePlan& plan, const DesignInput& input) {
+    (void)relative_limits(input.kappa);
     plan.scale = 1;
-    const Eigen::VectorXd squared = run_sensitivity_squared(plan, plan_use(input), input.rounds);
-    const double counted = temporal_sensitivity_squared({}, input.participation, input.rounds);
     const Eigen::VectorXd precision = observed_precision(plan, {});
-    const Eigen::VectorXd louder =
-        precision.cwiseProduct(squared / counted).cwiseQuotient(input.kappa).cwiseSqrt();
-    if (!louder.allFinite())
+    if (!precision.allFinite())
         throw PrivacyError(
             fmt::format("mechanism {}: its noise does not hide every agent; use a mixing matrix "
                         "that gives every agent's own model some weight",
                         plan.mechanism));
+    const double counted = temporal_sensitivity_squared({}, input.participation, input.rounds);
+    const Eigen::VectorXd louder = run_sensitivity_squared(plan, plan_use(input), input.rounds)
+                                       .cwiseProduct(precision / counted)
+                                       .cwiseQuotient(input.kappa)
+                                       .cwiseSqrt();
     double quietest = std::numeric_limits<double>::infinity();
     for (int u = 0; u < plan.agents; ++u)
         if (louder(u) > 0) quietest = std::min(quietest, louder(u) / std::sqrt(precision(u)));
     for (auto& row : plan.rows)
         // An agent without neighbours sends nothing, whatever its own copy carries.
         for (double& coefficient : row.coefficients) coefficient *= louder(row.sender);
+    constexpr int bits = 40;
     plan.grid_step_log2 =
-        std::isfinite(quietest) ? static_cast<int>(std::floor(std::log2(quietest))) - 40 : -40;
+        std::isfinite(quietest) ? static_cast<int>(std::floor(std::log2(quietest))) - bits : -bits;
     plan.validate();
 }
 

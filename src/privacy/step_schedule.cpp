@@ -57,7 +57,6 @@ double StepSchedule::at(long round) const {
 
 std::vector<double> StepSchedule::over(long rounds) const {
     std::vector<double> steps;
-    if (kind == Kind::constant) return steps;
     for (long t = 0; t < rounds; ++t) steps.push_back(at(t));
     return steps;
 }

@@ -369,6 +369,11 @@ class ViewAccount {
 
 }  // namespace
 
+std::vector<double> process_steps(const NoisePlan& plan, const StepSchedule& steps, long rounds) {
+    if (steps.kind == StepSchedule::Kind::constant && plan.entry == NoiseEntry::gradient) return {};
+    return steps.over(rounds);
+}
+
 long MessageProcess::rounds() const {
     long sum = 0;
     for (const Phase& phase : phases) sum += phase.rounds;

@@ -199,12 +199,13 @@ inline Eigen::VectorXd pattern_start(Eigen::Index dimension) {
     return start;
 }
 
-/// The whole production path: seeds dealt, Trainer run, messages of this process recorded.
-/// COLLECTIVE.
-inline Recording record_rounds(Network& network,
-                               const Topography& topography,
-                               const NoisePlan& plan,
-                               const NoiseRun& run) {
+/// The whole production path: seeds dealt, Trainer run and observed. COLLECTIVE.
+/// @return the models after the last round.
+inline Eigen::MatrixXd observe_rounds(Network& network,
+                                      const Topography& topography,
+                                      const NoisePlan& plan,
+                                      const NoiseRun& run,
+                                      RoundObserver& observer) {
     network.connect(topography.graph);
     std::vector<PairSecrets> secrets;
     if (run.encrypted || run.secure_sum) secrets = pair_secrets(network.agents());
@@ -221,7 +222,6 @@ inline Recording record_rounds(Network& network,
     options.clip_norm = run.clip_norm;
     options.steps.step_size = run.step_size;
     options.threads = run.threads;
-    Recorder recorder(run.dimension, agents.size());
     Trainer trainer(network,
                     MixingSchedule({topography.mixing}),
                     plan,
@@ -229,7 +229,7 @@ inline Recording record_rounds(Network& network,
                     std::move(agents),
                     pattern_start(run.dimension),
                     options);
-    trainer.observe(&recorder);
+    trainer.observe(&observer);
     if (run.secure_sum) {
         std::vector<SecureSum> sums;
         for (const int id : network.local_agents())
@@ -237,7 +237,16 @@ inline Recording record_rounds(Network& network,
         trainer.use_secure_sums(std::move(sums));
     }
     for (long t = 0; t < run.rounds; ++t) trainer.run_round(t);
-    recorder.recording.last = trainer.models();
+    return trainer.models();
+}
+
+/// The same, with the messages of this process recorded. COLLECTIVE.
+inline Recording record_rounds(Network& network,
+                               const Topography& topography,
+                               const NoisePlan& plan,
+                               const NoiseRun& run) {
+    Recorder recorder(run.dimension, network.local_agents().size());
+    recorder.recording.last = observe_rounds(network, topography, plan, run, recorder);
     return std::move(recorder.recording);
 }
 

@@ -19,11 +19,8 @@ struct AccountConfig {
     PlanConfig plan;
     std::string view = "all-nodes";
     std::string targets = "all";
-    /// Solve the plan for [R^-1]_uu <= 1/S^2 instead of a budget: in every round noise of standard
-    /// deviation S hides an agent from somebody who sees all messages of that round.
-    std::optional<double> noise_std;
-    std::optional<double> sensitivity;  ///< Delta, instead of what adjacency and clip imply
-    bool fixed_inputs = false;          ///< inputs do not depend on messages
+    std::optional<double> sensitivity;      ///< Delta, instead of what adjacency and clip imply
+    bool fixed_inputs = false;              ///< inputs do not depend on messages
     std::string mixing_schedule = "fixed";  ///< or a .npy of P n x n matrices, one below the other
     std::string departures;                 ///< "ROUND:a,b;ROUND:c"
     double tight_gap = ViewOptions{}.tight_gap;  ///< see ViewOptions

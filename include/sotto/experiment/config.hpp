@@ -29,12 +29,15 @@ struct PlanConfig {
     double delta = 1e-5;
     Calibration calibration = Calibration::exact;
     Adjacency adjacency = Adjacency::agent;
+    /// Noise of this standard deviation instead of a budget: [R^-1]_uu = 1/S^2 in every round, so
+    /// that S hides an agent from somebody who sees all messages of that round.
+    std::optional<double> noise_std;
     double clip_norm = 0.1;
     long rounds = 1000;
     long batch_size = 128;
-    int gossip_steps = 1;  ///< K
+    int gossip_steps = 1;                     ///< K
     std::string spatial_mechanism = "pairs";  ///< of space-time
-    StepSchedule steps;  ///< plans depend on it where rounds are not alike
+    StepSchedule steps;                       ///< plans depend on it where rounds are not alike
     Participation participation;
     double variance_cap = 1e4;
     std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups

@@ -18,7 +18,7 @@ struct StepSchedule {
     double step_size = 0.05;    ///< eta > 0
     std::vector<Piece> pieces;  ///< piecewise only; rounds ascend
     [[nodiscard]] double at(long round) const;
-    /// Of every round; empty where all are equal.
+    /// Of every round.
     [[nodiscard]] std::vector<double> over(long rounds) const;
 };
 /// "constant", "inverse-sqrt", "piecewise:ROUND:FACTOR,...". @throws ConfigError.

@@ -10,6 +10,7 @@
 #include "sotto/graph/mixing.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/step_schedule.hpp"
 
 namespace sotto {
 
@@ -50,6 +51,12 @@ struct MessageProcess {
     std::vector<double> step_sizes;  ///< eta_t > 0, one a round; empty: all 1
     [[nodiscard]] long rounds() const;
 };
+
+/// The step sizes of such a process; empty where all are equal and a common factor changes nothing,
+/// which is faster.
+[[nodiscard]] std::vector<double> process_steps(const NoisePlan& plan,
+                                                const StepSchedule& steps,
+                                                long rounds);
 
 /// Squared sensitivity of one target's contributions in a view, for unit changes a participation:
 /// mu = Delta sqrt(value). In units of 1 / gradient unit^2: the noise has the plan's scale.

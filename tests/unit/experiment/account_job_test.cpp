@@ -77,7 +77,7 @@ AccountConfig config_of(const std::string& mechanism, const std::string& view, l
     config.plan.mechanism = mechanism;
     config.plan.utility = {Utility::Kind::horizon, 10};
     config.plan.rounds = rounds;
-    config.noise_std = 1;
+    config.plan.noise_std = 1;
     config.view = view;
     return config;
 }
@@ -98,7 +98,7 @@ TEST(BuildAccountSubject, MeansByNoiseStdWhatHidesAnAgentInOneRound) {
     for (const std::string mechanism : {"ldp", "decor", "pairs", "corn", "anti-pgd"})
         for (const double noise_std : {0.5, 3.0}) {
             AccountConfig config = config_of(mechanism, "eavesdropper");
-            config.noise_std = noise_std;
+            config.plan.noise_std = noise_std;
             config.sensitivity = 2;
             const Accounted accounted = account(config);
             const NoisePlan& plan = accounted.subject->plan;
@@ -114,7 +114,7 @@ TEST(BuildAccountSubject, MeansByNoiseStdWhatHidesAnAgentInOneRound) {
 TEST(RunAccount, GivesTheEavesdropperTheGuaranteeOfThePlan) {
     for (const std::string mechanism : {"ldp", "decor", "pairs", "corn", "cdp", "anti-pgd"}) {
         AccountConfig config = config_of(mechanism, "eavesdropper");
-        config.noise_std.reset();
+        config.plan.noise_std.reset();
         const Accounted accounted = account(config);
         const auto expected = guarantees(
             accounted.subject->plan, {}, accounted.subject->exposures, config.plan.delta);

@@ -78,7 +78,9 @@ void for_each_design(Function&& f) {
                         horizon,
                         equal ? Eigen::VectorXd::Constant(n, 0.02).eval() : random_kappa(n, seed));
                     ask_like_the_program(input, mechanism);
-                    f(mechanism, input, mechanism.design(input));
+                    const Design design = mechanism.design(input);
+                    // Noise on messages has tests of its own.
+                    if (design.plan.entry == NoiseEntry::gradient) f(mechanism, input, design);
                 }
 }
 
@@ -163,7 +165,11 @@ TEST(Mechanisms, ScaleTheirNoiseAndNotTheirObjectiveWithTheBudget) {
             const Design loose = mechanism.design(input);
             input.kappa = kappa / 1024;
             const Design tight = mechanism.design(input);
-            EXPECT_TRUE(relatively_near(tight.objective, loose.objective, 1e-12));
+            if (loose.plan.entry == NoiseEntry::gradient) {
+                EXPECT_TRUE(relatively_near(tight.objective, loose.objective, 1e-12));
+            }
+            EXPECT_TRUE(largest_message_variance(tight.plan)
+                            .isApprox(1024 * largest_message_variance(loose.plan), 1e-9));
             EXPECT_TRUE(spatial_covariance(tight.plan)
                             .isApprox(1024 * spatial_covariance(loose.plan), 1e-9));
             EXPECT_EQ(tight.plan.grid_step(), 32 * loose.plan.grid_step());
@@ -227,7 +233,10 @@ TEST(FindMechanism, KnowsEveryNameAndSuggestsTheNearest) {
                                         "muffliato",
                                         "anti-pgd",
                                         "mafalda",
-                                        "space-time"}));
+                                        "space-time",
+                                        "zip-dl",
+                                        "homomorphic",
+                                        "laplace"}));
     const std::string message =
         message_of<ConfigError>([] { (void)find_mechanism("mechanism", "cron"); });
     EXPECT_TRUE(contains(message, "mechanism"));

@@ -191,19 +191,21 @@ TEST(ObservedPrecision, WithATrustedMeanIsThatOfTheSumOfAllNoise) {
 }
 
 TEST(ObservedPrecision, RefusesPlansItCannotBound) {
-    const NoisePlan good = private_plan({1, 1, 1});
-    NoisePlan plan = good;
-    plan.streams[1].distribution = StreamDistribution::laplace;
+    // Noise that several agents know, and that depends on the receiver or is Laplace.
+    NoisePlan plan = shared_seed_plan(3);
+    for (auto& stream : plan.streams) stream.distribution = StreamDistribution::laplace;
     EXPECT_TRUE(contains(message_of<PrivacyError>([&] { (void)observed_precision(plan, {}); }),
-                         "not Gaussian"));
-    plan = good;
-    plan.entry = NoiseEntry::message;
-    EXPECT_TRUE(
-        contains(message_of<PrivacyError>([&] { (void)observed_precision(plan, {}); }), "message"));
-    plan = good;
+                         "shared by agents"));
+    plan = shared_seed_plan(3);
     plan.rows[0].receiver = 1;
     EXPECT_TRUE(contains(message_of<PrivacyError>([&] { (void)observed_precision(plan, {}); }),
                          "receiver"));
+    // Two Laplace variables in one message.
+    plan = private_plan({1, 1});
+    add_stream(plan, {0}, {1});
+    for (auto& stream : plan.streams) stream.distribution = StreamDistribution::laplace;
+    EXPECT_TRUE(contains(message_of<PrivacyError>([&] { (void)observed_precision(plan, {}); }),
+                         "not one stream"));
 }
 
 TEST(ObservedPrecision, IsThatOfOneRoundWhateverTheTemporalFactor) {

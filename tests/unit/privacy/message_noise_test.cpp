@@ -76,7 +76,7 @@ TEST(ObservedPrecision, IsInfiniteWhereMessagesOfOneRoundCancelTheirNoise) {
     EXPECT_EQ(observed_precision(one_sender(q, StreamDistribution::gaussian), {})(0),
               std::numeric_limits<double>::infinity());
     q << 0, 1, 1;
-    EXPECT_EQ(observed_precision(one_sender(q, StreamDistribution::gaussian), {})(0), 1);
+    EXPECT_DOUBLE_EQ(observed_precision(one_sender(q, StreamDistribution::gaussian), {})(0), 1);
 }
 
 TEST(ObservedPrecision, OfLaplaceNoiseIsTheSquaredInverseScale) {
@@ -160,7 +160,7 @@ TEST(RunSensitivity, TimesPrecisionIsWhatTheFilterSaysOfAllMessages) {
         process.graph = &graph;
         process.plan = &plan;
         process.phases.push_back({rounds, MixingSchedule({mixing}), {}});
-        process.step_sizes = steps.over(rounds);
+        process.step_sizes = process_steps(plan, steps, rounds);
         const std::vector<int> targets{0, 1, 2, 3, 4};
         const auto filter =
             view_sensitivity(process, {View::Kind::all_messages, {}}, targets, {}, {1, 1e-6});
