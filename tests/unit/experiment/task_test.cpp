@@ -203,10 +203,11 @@ TEST(Task, ByWriterKeepsWritersTogether) {
                 EXPECT_EQ(built.records[u], built.objectives[u]->records());
             EXPECT_NE(*std::ranges::min_element(built.records),
                       *std::ranges::max_element(built.records));
-            if (each == 3)
+            if (each == 3) {
                 EXPECT_EQ(
                     std::accumulate(built.records.begin(), built.records.end(), Eigen::Index{0}),
                     users * (users + 1) / 2);
+            }
             expect_contains(built.description, name_of(config.partition));
         }
         config.partition = {.kind = PartitionSpec::Kind::by_writer, .writers_per_agent = 4};
@@ -253,7 +254,7 @@ TEST(Task, StartsEveryModelFromTheSeed) {
     const TemporaryFolder folder;
     std::string text;
     for (int i = 0; i < 60; ++i)
-        text += std::to_string(i % 3) + " " + std::to_string(i % 16 + 1) + ":1 16:0.5\n";
+        text += std::to_string(i % 3) + " " + std::to_string(i % 15 + 1) + ":1 16:0.5\n";
     for (const auto& [name, dimension] : {std::pair<std::string, Eigen::Index>{"softmax", 3 * 17},
                                           {"mlp", 128 * 17 + 3 * 129},
                                           {"cnn", 160 + 32 + 4640 + 64 + 3 * 33}}) {
@@ -264,10 +265,11 @@ TEST(Task, StartsEveryModelFromTheSeed) {
         EXPECT_EQ(task.objectives[1]->dimension(), dimension);
         EXPECT_EQ(build(config, 2).initial, task.initial) << name;
         config.seed = 2;
-        if (name == "softmax")
+        if (name == "softmax") {
             EXPECT_EQ(task.initial, Eigen::VectorXd::Zero(dimension));
-        else
+        } else {
             EXPECT_NE(build(config, 3).initial, task.initial) << name;
+        }
     }
     TaskConfig config = on(folder.write("odd.txt", "0 1:1 15:1\n1 2:1\n0 3:1\n1 4:1\n"));
     config.task = "cnn";

@@ -54,7 +54,8 @@ std::vector<Model> models() {
              3,
              [] {
                  return cnn_layers({5, 5, 1}, 3);
-             }},
+             },
+             1e-4},
             {"mlp for values", 4, 0, [] { return mlp_layers(4, 6, 1); }}};
 }
 
