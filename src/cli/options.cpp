@@ -72,7 +72,7 @@ OptionGroup plan_options() {
 OptionGroup task_options() {
     return {
         "Task",
-        {{"task", "logistic", join(task_names(), ", ")},
+        {{"task", "logistic", join(task_names(), ", ") + ", or FILE.so (a task of your own)"},
          {"data",
           "synthetic",
           "synthetic, or FILE[,FILE...]: LIBSVM, IDX images, CSV or LEAF JSON, plain or .gz; %r is "

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "own_task.hpp"
 #include "peer_notes.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/learn/layered_objective.hpp"
@@ -83,10 +84,52 @@ LocalTask build_on_records(const TaskConfig& config, Network& network) {
                 layered ? make_layered_objective(
                               make_layers(config, data), std::move(agent.shard), agent.test)
                         : make_logistic_objective(std::move(agent.shard), agent.test));
-        task.initial = layered ? initial_parameters(make_layers(config, data), config.seed)
-                               : Eigen::VectorXd::Zero(task.objectives.front()->dimension());
     });
     return task;
+}
+
+LocalTask build_quadratic(Network& network) {
+    LocalTask task;
+    for (const int agent : network.local_agents())
+        task.objectives.push_back(make_quadratic_objective(agent, network.agents()));
+    task.description = "one quadratic function an agent";
+    return task;
+}
+
+LocalTask build_own(const TaskConfig& config, Network& network) {
+    LocalTask task;
+    network.agree([&] {
+        const OwnTask own(config.task);
+        for (const int agent : network.local_agents())
+            task.objectives.push_back(own.make(config, agent, network.agents()));
+    });
+    task.description = fmt::format("{} of {}", config.data, config.task);
+    task.statements.push_back(
+        fmt::format("records are read, dealt and, with a record adjacency, clipped by {}, a "
+                    "library of the user's: "
+                    "the guarantee takes its word that one record changes one agent's sum by no "
+                    "more than the clip",
+                    config.task));
+    return task;
+}
+
+/// @throws DataError, the same on every process, if models have different numbers of parameters.
+void require_same_dimension(Network& network,
+                            const std::vector<std::unique_ptr<Objective>>& objectives) {
+    Eigen::Index smallest = objectives.front()->dimension(), largest = smallest;
+    for (const auto& objective : objectives) {
+        smallest = std::min(smallest, objective->dimension());
+        largest = std::max(largest, objective->dimension());
+    }
+    const double least = -network.maximum(-static_cast<double>(smallest));
+    const double most = network.maximum(static_cast<double>(largest));
+    network.agree([&] {
+        if (least != most)
+            throw DataError(fmt::format(
+                "the agents' models have from {} to {} parameters; they must have equally many",
+                least,
+                most));
+    });
 }
 
 }  // namespace
@@ -97,18 +140,19 @@ LocalTask build_task(const TaskConfig& config, Network& network) {
     LocalTask task;
     network.agree([&] {
         const auto names = task_names();
-        if (std::find(names.begin(), names.end(), config.task) == names.end())
+        if (!is_own_task(config.task) &&
+            std::find(names.begin(), names.end(), config.task) == names.end())
             throw unknown_name_error("task", config.task, names);
     });
-    if (config.task == "quadratic") {
-        for (const int agent : network.local_agents())
-            task.objectives.push_back(make_quadratic_objective(agent, network.agents()));
-        task.description = "one quadratic function an agent";
-        task.initial = Eigen::Vector2d::Zero();
-        task.has_records = false;
-    } else {
+    if (is_own_task(config.task))
+        task = build_own(config, network);
+    else if (config.task == "quadratic")
+        task = build_quadratic(network);
+    else
         task = build_on_records(config, network);
-    }
+    task.has_records = task.objectives.front()->record_clipping();
+    task.initial = task.objectives.front()->initial_model(config.seed);
+    require_same_dimension(network, task.objectives);
     task.records = gather_records(network, task.objectives);
     return task;
 }

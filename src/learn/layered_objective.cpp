@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "sotto/core/error.hpp"
+#include "sotto/learn/record_objective.hpp"
 
 namespace sotto {
 namespace {
@@ -43,6 +44,9 @@ class LayeredObjective final : public Objective {
     Eigen::Index dimension() const override { return first_parameter_.back(); }
     Eigen::Index records() const override { return shard_.records(); }
     bool record_clipping() const override { return true; }
+    Eigen::VectorXd initial_model(std::uint64_t seed) const override {
+        return initial_parameters(layers_, seed);
+    }
 
     void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
                        std::span<const Eigen::Index> rows,
@@ -78,12 +82,7 @@ class LayeredObjective final : public Objective {
     LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                       Eigen::Index first,
                       Eigen::Index stride) override {
-        if (first < 0 || stride < 1)
-            throw ConfigError(fmt::format(
-                "test rows {}, {}+{}, ...: first must be at least 0, the stride at least 1",
-                first,
-                first,
-                stride));
+        require_test_rows(first, stride);
         return loss_over(*test_, model, first, stride);
     }
 
@@ -198,17 +197,7 @@ class LayeredObjective final : public Objective {
     /// C' of the header. @throws ConfigError if clip or grid cannot be kept.
     [[nodiscard]] double inner_clip(std::size_t records, double clip_norm, double grid_step) const {
         const auto n = static_cast<double>(records);
-        if (!(clip_norm > 0 && std::isfinite(clip_norm)))
-            throw ConfigError(fmt::format("clip norm {}: must be positive", clip_norm));
-        if (!(grid_step > 0 && std::isfinite(1 / grid_step)))
-            throw ConfigError(fmt::format("grid step {}: must be positive and normal", grid_step));
-        if (!(clip_norm / grid_step * n < 0x1p53))
-            throw ConfigError(fmt::format(
-                "grid step {}: too fine to add {} gradients of norm {} exactly; must be above {}",
-                grid_step,
-                records,
-                clip_norm,
-                clip_norm * n * 0x1p-53));
+        require_clip_and_grid(clip_norm, grid_step, records);
         // Products and sums of n t terms, the clip factor's product, the rounding to the grid.
         double error = 0;
         for (const auto& layer : layers_) {

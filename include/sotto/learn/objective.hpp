@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,6 +37,10 @@ class Objective {
     [[nodiscard]] virtual Eigen::Index dimension() const = 0;
     /// Training records of the shard; rows in batches count from 0 to records()-1.
     [[nodiscard]] virtual Eigen::Index records() const = 0;
+
+    /// Model that training starts from, the same for every agent. Deterministic in the seed. Zero
+    /// unless a task says otherwise.
+    [[nodiscard]] virtual Eigen::VectorXd initial_model(std::uint64_t seed) const;
 
     /// gradient = (1/|rows|) sum over rows of the gradient of the record's loss; zero for no rows.
     /// No clipping.  @param model d.  @param gradient d, overwritten.
