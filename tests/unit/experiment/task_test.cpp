@@ -215,6 +215,46 @@ TEST(Task, ByWriterKeepsWritersTogether) {
     }
 }
 
+TEST(Task, EveryAgentsSensitivityIsThatOfItsOwnShard) {
+    const TemporaryFolder folder;
+    TaskConfig config = on(folder.write("all.json", leaf_text(16)));
+    config.task = "softmax";
+    config.test_data = folder.path("all.json");
+    config.partition = {.kind = PartitionSpec::Kind::by_writer, .writers_per_agent = 4};
+    const auto records = build(config, 4).records;
+    const Eigen::Index smallest = *std::ranges::min_element(records);
+    ASSERT_NE(smallest, *std::ranges::max_element(records));
+    PlanConfig plan;
+    plan.adjacency = Adjacency::record;
+    plan.clip_norm = 0.5;
+    plan.rounds = 100;
+
+    // Cyclic: agent u divides by B_u = ceil(N_u / b), and a record is in ceil(T / b) rounds.
+    plan.participation = {3};
+    const auto cyclic = build_exposures(plan, 4, records);
+    for (std::size_t u = 0; u < 4; ++u) {
+        const Eigen::Index batch = (records[u] + 2) / 3;
+        EXPECT_EQ(cyclic[u].batch_size, batch);
+        EXPECT_EQ(cyclic[u].sensitivity, 2 * 0.5 / static_cast<double>(batch));
+        EXPECT_EQ(cyclic[u].temporal_sensitivity, 34);
+    }
+    // Random batches: a record counts as part of every round, however small its chance: nothing is
+    // gained by subsampling. A shard below the batch is refused.
+    plan.participation = {1};
+    plan.batch_size = smallest;
+    for (const Exposure& exposure : build_exposures(plan, 4, records)) {
+        EXPECT_EQ(exposure.sensitivity, 2 * 0.5 / static_cast<double>(smallest));
+        EXPECT_EQ(exposure.temporal_sensitivity, 100);
+    }
+    plan.batch_size = smallest + 1;
+    expect_contains(message_of<ConfigError>([&] { (void)build_exposures(plan, 4, records); }),
+                    "exceeds the " + std::to_string(smallest) + " records");
+    // Adjacency agent: 2C whatever the shard.
+    plan.adjacency = Adjacency::agent;
+    for (const Exposure& exposure : build_exposures(plan, 4, records))
+        EXPECT_EQ(exposure.sensitivity, 1.0);
+}
+
 TEST(Task, StandardisesValuesAndSaysThatThisIsNotCounted) {
     const TemporaryFolder folder;
     std::string text = "a,b,price\n";
