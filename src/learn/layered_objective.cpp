@@ -13,8 +13,10 @@
 namespace sotto {
 namespace {
 
-/// Records that go through the layers together: bounds the memory of a pass.
-constexpr Eigen::Index chunk_records = 128;
+/// Records go through the layers together, as many as keep values and slopes of all layers in a few
+/// mebibytes: more would leave the caches, fewer make products narrow.
+constexpr Eigen::Index most_chunk_records = 128;
+constexpr Eigen::Index chunk_doubles = 1 << 19;
 /// A clip shrunk by more than this part costs more signal than the user asked for.
 constexpr double smallest_clip_part = 0.9;
 
@@ -104,6 +106,10 @@ class LayeredObjective final : public Objective {
             throw ConfigError(
                 fmt::format("a model with {} outputs cannot predict one number", size));
         outputs_ = size;
+        Eigen::Index doubles = 0;
+        for (const auto& layer : layers_) doubles += layer->inputs() + layer->outputs();
+        chunk_records_ = static_cast<std::size_t>(
+            std::clamp<Eigen::Index>(chunk_doubles / doubles, 4, most_chunk_records));
         values_.resize(layers_.size() + 1);
         slopes_.resize(layers_.size() + 1);
     }
@@ -126,9 +132,9 @@ class LayeredObjective final : public Objective {
     }
 
     template <class Function>
-    static void for_each_chunk(std::span<const Eigen::Index> rows, Function&& f) {
-        for (std::size_t first = 0; first < rows.size(); first += chunk_records)
-            f(rows.subspan(first, std::min<std::size_t>(chunk_records, rows.size() - first)));
+    void for_each_chunk(std::span<const Eigen::Index> rows, Function&& f) const {
+        for (std::size_t first = 0; first < rows.size(); first += chunk_records_)
+            f(rows.subspan(first, std::min(chunk_records_, rows.size() - first)));
     }
 
     [[nodiscard]] auto parameters_of(std::size_t layer,
@@ -277,6 +283,7 @@ class LayeredObjective final : public Objective {
     Layers layers_;
     std::vector<Eigen::Index> first_parameter_;  // of every layer; then their number
     Eigen::Index outputs_ = 0;
+    std::size_t chunk_records_ = 1;
     Dataset shard_;
     std::shared_ptr<const Dataset> test_;
     std::vector<Eigen::MatrixXd> values_, slopes_;  // of one chunk; a record in a column
