@@ -45,17 +45,23 @@ class MaxPoolLayer final : public Layer {
             const double* image = in.col(i).data();
             const double* largest = out.col(i).data();
             const double* slope = d_out.col(i).data();
-            double* result = d_in.col(i).data();
+            double* __restrict result = d_in.col(i).data();
             for_each_window([&](Eigen::Index target, Eigen::Index a, Eigen::Index below) {
                 const Eigen::Index b = a + in_.channels;
+                // The first of equal ones gets the slope: what is left of it is the slope or zero.
+                // The four places are never the same.
+#pragma GCC ivdep
                 for (Eigen::Index c = 0; c < in_.channels; ++c) {
-                    const double value = largest[target + c];
-                    // The first of equal ones.
-                    const Eigen::Index at = image[a + c] == value           ? a
-                                            : image[b + c] == value         ? b
-                                            : image[below + a + c] == value ? below + a
-                                                                            : below + b;
-                    result[at + c] = slope[target + c];
+                    const double value = largest[target + c], whole = slope[target + c];
+                    const double first = image[a + c] == value ? whole : 0.0;
+                    const double after_first = whole - first;
+                    const double second = image[b + c] == value ? after_first : 0.0;
+                    const double after_second = after_first - second;
+                    const double third = image[below + a + c] == value ? after_second : 0.0;
+                    result[a + c] = first;
+                    result[b + c] = second;
+                    result[below + a + c] = third;
+                    result[below + b + c] = after_second - third;
                 }
             });
         }

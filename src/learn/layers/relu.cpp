@@ -19,7 +19,15 @@ class ReluLayer final : public Layer {
                   const ConstColumns&,
                   const ConstColumns& d_out,
                   Columns d_in) override {
-        d_in = (in.array() > 0).select(d_out, 0.0);
+        for (Eigen::Index i = 0; i < in.cols(); ++i) {
+            const double* value = in.col(i).data();
+            const double* slope = d_out.col(i).data();
+            double* __restrict result = d_in.col(i).data();
+            for (Eigen::Index k = 0; k < size_; ++k) {
+                const double passed = slope[k];
+                result[k] = value[k] > 0 ? passed : 0.0;
+            }
+        }
     }
     void add_squared_norms(const ConstColumns&,
                            const ConstColumns&,
