@@ -76,7 +76,7 @@ OptionGroup plan_options() {
 OptionGroup task_options() {
     return {
         "Task",
-        {{"task", "logistic", join(task_names(), ", ")},
+        {{"task", "logistic", join(task_names(), ", ") + ", or FILE.so (a task of your own)"},
          {"data",
           "synthetic",
           "synthetic, or FILE[,FILE...]: LIBSVM, IDX images, CSV or LEAF JSON, plain or .gz; %r is "
@@ -420,6 +420,7 @@ TrainConfig read_train_config(const ParsedOptions& options) {
     if (options.has("test-data")) config.task.test_data = options.text("test-data");
     config.task.test_fraction = options.real("test-fraction");
     config.task.partition = parse_partition("--partition", options.text("partition"));
+    if (options.has("hidden")) config.task.hidden = options.integer("hidden", 1);
     config.task.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
     config.l2 = options.real("l2");
     config.evaluate_every = options.integer("eval-every", 0);

@@ -142,11 +142,11 @@ bool solve_positive_definite(Eigen::MatrixXd& matrix, Eigen::MatrixXd& right) {
 }
 
 void add_product(double alpha,
-                 const Eigen::MatrixXd& a,
+                 const Eigen::Ref<const Eigen::MatrixXd>& a,
                  bool transpose_a,
-                 const Eigen::MatrixXd& b,
+                 const Eigen::Ref<const Eigen::MatrixXd>& b,
                  bool transpose_b,
-                 Eigen::MatrixXd& out) {
+                 Eigen::Ref<Eigen::MatrixXd> out) {
     const Eigen::Index inner = transpose_a ? a.rows() : a.cols();
     if (out.size() == 0 || inner == 0) return;
 #ifdef SOTTO_HAVE_LAPACK
@@ -160,12 +160,12 @@ void add_product(double alpha,
                 static_cast<int>(inner),
                 alpha,
                 a.data(),
-                static_cast<int>(a.rows()),
+                static_cast<int>(a.outerStride()),
                 b.data(),
-                static_cast<int>(b.rows()),
+                static_cast<int>(b.outerStride()),
                 1.0,
                 out.data(),
-                static_cast<int>(out.rows()));
+                static_cast<int>(out.outerStride()));
 #else
     if (transpose_a && transpose_b)
         out.noalias() += alpha * (a.transpose() * b.transpose());

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "own_task.hpp"
 #include "peer_notes.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/learn/layered_objective.hpp"
 #include "task_data.hpp"
 
 namespace sotto {
@@ -31,38 +35,124 @@ std::vector<Eigen::Index> gather_records(
     return records;
 }
 
+/// Grey images: of the shape the data say, or else square.
+ImageShape image_shape(const TaskConfig& config, const LocalData& data) {
+    const Eigen::Index known = data.agents.front().shard.image_rows;
+    const Eigen::Index rows =
+        known > 0 ? known
+                  : static_cast<Eigen::Index>(std::sqrt(static_cast<double>(data.features)));
+    if (rows < 1 || data.features % rows != 0 || (known == 0 && rows * rows != data.features))
+        throw DataError(
+            fmt::format("{}: {} features are no image; task 'cnn' needs one (IDX, or a "
+                        "square number of features)",
+                        config.data,
+                        data.features));
+    return {rows, data.features / rows, 1};
+}
+
+/// Layers of a model that fits the data.
+Layers make_layers(const TaskConfig& config, const LocalData& data) {
+    const bool values = data.target == Target::value;
+    const Eigen::Index outputs = values ? 1 : data.classes;
+    if (!values && outputs < 2)
+        throw DataError(fmt::format("{}: all records are of one class", config.data));
+    if (config.task == "softmax") return softmax_layers(data.features, outputs);
+    if (config.task == "cnn") return cnn_layers(image_shape(config, data), outputs);
+    return mlp_layers(data.features, config.hidden.value_or(values ? 64 : 128), outputs);
+}
+
+LocalTask build_on_records(const TaskConfig& config, Network& network) {
+    LocalData data = read_local_data(config, network);
+    LocalTask task;
+    task.description = data.description;
+    task.statements = data.statements;
+    network.agree([&] {
+        if (config.hidden && config.task != "mlp")
+            throw ConfigError(
+                fmt::format("hidden: {} is given, but task '{}' has no hidden layer (allowed: mlp)",
+                            *config.hidden,
+                            config.task));
+        require_in_range("hidden", static_cast<double>(config.hidden.value_or(1)), 1, 1e6);
+        if (data.target == Target::value && config.task != "mlp")
+            throw ConfigError(
+                fmt::format("task: '{}' needs classes; {} has a number to predict (allowed: mlp)",
+                            config.task,
+                            config.data));
+        const bool layered = config.task != "logistic";
+        for (auto& agent : data.agents)
+            task.objectives.push_back(
+                layered ? make_layered_objective(
+                              make_layers(config, data), std::move(agent.shard), agent.test)
+                        : make_logistic_objective(std::move(agent.shard), agent.test));
+    });
+    return task;
+}
+
+LocalTask build_quadratic(Network& network) {
+    LocalTask task;
+    for (const int agent : network.local_agents())
+        task.objectives.push_back(make_quadratic_objective(agent, network.agents()));
+    task.description = "one quadratic function an agent";
+    return task;
+}
+
+LocalTask build_own(const TaskConfig& config, Network& network) {
+    LocalTask task;
+    network.agree([&] {
+        const OwnTask own(config.task);
+        for (const int agent : network.local_agents())
+            task.objectives.push_back(own.make(config, agent, network.agents()));
+    });
+    task.description = fmt::format("{} of {}", config.data, config.task);
+    task.statements.push_back(
+        fmt::format("records are read, dealt and, with a record adjacency, clipped by {}, a "
+                    "library of the user's: "
+                    "the guarantee takes its word that one record changes one agent's sum by no "
+                    "more than the clip",
+                    config.task));
+    return task;
+}
+
+/// @throws DataError, the same on every process, if models have different numbers of parameters.
+void require_same_dimension(Network& network,
+                            const std::vector<std::unique_ptr<Objective>>& objectives) {
+    Eigen::Index smallest = objectives.front()->dimension(), largest = smallest;
+    for (const auto& objective : objectives) {
+        smallest = std::min(smallest, objective->dimension());
+        largest = std::max(largest, objective->dimension());
+    }
+    const double least = -network.maximum(-static_cast<double>(smallest));
+    const double most = network.maximum(static_cast<double>(largest));
+    network.agree([&] {
+        if (least != most)
+            throw DataError(fmt::format(
+                "the agents' models have from {} to {} parameters; they must have equally many",
+                least,
+                most));
+    });
+}
+
 }  // namespace
 
-std::vector<std::string> task_names() { return {"quadratic", "logistic"}; }
+std::vector<std::string> task_names() { return {"quadratic", "logistic", "softmax", "mlp", "cnn"}; }
 
 LocalTask build_task(const TaskConfig& config, Network& network) {
     LocalTask task;
     network.agree([&] {
         const auto names = task_names();
-        if (std::find(names.begin(), names.end(), config.task) == names.end())
+        if (!is_own_task(config.task) &&
+            std::find(names.begin(), names.end(), config.task) == names.end())
             throw unknown_name_error("task", config.task, names);
     });
-    if (config.task == "quadratic") {
-        for (const int agent : network.local_agents())
-            task.objectives.push_back(make_quadratic_objective(agent, network.agents()));
-        task.description = "one quadratic function an agent";
-        task.has_records = false;
-    } else {
-        LocalData local = read_local_data(config, network);
-        task.description = local.description;
-        task.statements = local.statements;
-        network.agree([&] {
-            if (local.target == Target::value)
-                throw ConfigError(
-                    fmt::format("task: '{}' needs classes; {} has a number to predict",
-                                config.task,
-                                config.data));
-            for (auto& agent : local.agents)
-                task.objectives.push_back(
-                    make_logistic_objective(std::move(agent.shard), agent.test));
-        });
-    }
-    task.initial = Eigen::VectorXd::Zero(task.objectives.front()->dimension());
+    if (is_own_task(config.task))
+        task = build_own(config, network);
+    else if (config.task == "quadratic")
+        task = build_quadratic(network);
+    else
+        task = build_on_records(config, network);
+    task.has_records = task.objectives.front()->record_clipping();
+    task.initial = task.objectives.front()->initial_model(config.seed);
+    require_same_dimension(network, task.objectives);
     task.records = gather_records(network, task.objectives);
     return task;
 }

@@ -15,10 +15,12 @@ namespace {
 std::string common_options(const TrainConfig& config) {
     const auto on_off = [](bool value) { return value ? "on" : "off"; };
     return fmt::format(
-        "--task {}\n--rounds {}\n--gossip-steps {}\n--eval-every {}\n--dry-run {}\n--noise-seed "
+        "--task {}\n--hidden {}\n--rounds {}\n--gossip-steps {}\n--eval-every {}\n--dry-run "
+        "{}\n--noise-seed "
         "{}\n"
         "--link-encryption {}\n--secure-sum {}\n--mask-partners {}\n--optimality-gap {}\n",
         config.task.task,
+        config.task.hidden ? std::to_string(*config.task.hidden) : "not given",
         config.plan.rounds,
         config.plan.gossip_steps,
         config.evaluate_every,

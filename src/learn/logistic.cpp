@@ -7,6 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/learn/objective.hpp"
+#include "sotto/learn/record_objective.hpp"
 
 namespace sotto {
 namespace {
@@ -133,18 +134,7 @@ class LogisticObjective final : public Objective {
                               double clip_norm_l2,
                               double grid_step,
                               Eigen::Ref<Eigen::VectorXd> sum) override {
-        if (!(clip_norm_l2 > 0 && std::isfinite(clip_norm_l2)))
-            throw ConfigError(fmt::format("clip norm {}: must be positive", clip_norm_l2));
-        if (!(grid_step > 0 && std::isfinite(1 / grid_step)))
-            throw ConfigError(fmt::format("grid step {}: must be positive and normal", grid_step));
-        // Below this every partial sum is an integer multiple of the step that fits 53 bits.
-        if (!(clip_norm_l2 / grid_step * static_cast<double>(rows.size()) < 0x1p53))
-            throw ConfigError(fmt::format(
-                "grid step {}: too fine to add {} gradients of norm {} exactly; must be above {}",
-                grid_step,
-                rows.size(),
-                clip_norm_l2,
-                clip_norm_l2 * static_cast<double>(rows.size()) * 0x1p-53));
+        require_clip_and_grid(clip_norm_l2, grid_step, rows.size());
         if (rows_.binary())
             add_clipped_gradients<true>(model, rows, clip_norm_l2, grid_step, sum);
         else
@@ -157,12 +147,7 @@ class LogisticObjective final : public Objective {
     LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                       Eigen::Index first,
                       Eigen::Index stride) override {
-        if (first < 0 || stride < 1)
-            throw ConfigError(fmt::format(
-                "test rows {}, {}+{}, ...: first must be at least 0, the stride at least 1",
-                first,
-                first,
-                stride));
+        require_test_rows(first, stride);
         return loss_over(test_rows_, *test_, model, first, stride);
     }
 

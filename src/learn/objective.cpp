@@ -14,6 +14,10 @@ LossSum& LossSum::operator+=(const LossSum& other) {
     return *this;
 }
 
+Eigen::VectorXd Objective::initial_model(std::uint64_t) const {
+    return Eigen::VectorXd::Zero(dimension());
+}
+
 std::optional<Curvature> Objective::curvature_sum(const Eigen::Ref<const Eigen::VectorXd>&) {
     return std::nullopt;
 }

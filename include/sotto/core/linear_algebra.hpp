@@ -30,11 +30,11 @@ void add_gram(const Eigen::MatrixXd& rows, Eigen::MatrixXd& matrix);
 /// out += alpha op(a) op(b), op the transpose where asked for; sizes must fit. BLAS when built with
 /// it; one thread for small products and inside parallel_for.
 void add_product(double alpha,
-                 const Eigen::MatrixXd& a,
+                 const Eigen::Ref<const Eigen::MatrixXd>& a,
                  bool transpose_a,
-                 const Eigen::MatrixXd& b,
+                 const Eigen::Ref<const Eigen::MatrixXd>& b,
                  bool transpose_b,
-                 Eigen::MatrixXd& out);
+                 Eigen::Ref<Eigen::MatrixXd> out);
 
 /// Replaces a symmetric matrix (lower triangle is read) by its lower Cholesky factor, zeros above.
 /// False if it is not positive definite. Cost n^3 / 3.

@@ -9,6 +9,7 @@
 
 namespace sotto {
 
+/// Built-in tasks; the name of a shared library is one too (own_task.hpp).
 [[nodiscard]] std::vector<std::string> task_names();
 /// Whether every agent reads a data file of its own (%r), which the others do not see.
 [[nodiscard]] bool one_file_an_agent(const TaskConfig& config);

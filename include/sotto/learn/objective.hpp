@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,17 +38,26 @@ class Objective {
     /// Training records of the shard; rows in batches count from 0 to records()-1.
     [[nodiscard]] virtual Eigen::Index records() const = 0;
 
+    /// Model that training starts from, the same for every agent. Deterministic in the seed. Zero
+    /// unless a task says otherwise.
+    [[nodiscard]] virtual Eigen::VectorXd initial_model(std::uint64_t seed) const;
+
     /// gradient = (1/|rows|) sum over rows of the gradient of the record's loss; zero for no rows.
     /// No clipping.  @param model d.  @param gradient d, overwritten.
     virtual void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
                                std::span<const Eigen::Index> rows,
                                Eigen::Ref<Eigen::VectorXd> gradient) = 0;
 
-    /// sum = sum over rows of toward_zero_to_grid(clip(gradient of the record, L2 norm <= clip)):
-    /// every coordinate of every record's clipped gradient is rounded toward zero to a multiple of
-    /// `grid_step` before the exact sum (mathematics: rounding the mean instead would add to the
-    /// sensitivity). No per-record gradient vector is stored. The norm after rounding is never
-    /// above the clip, not by the last bit; a record whose gradient is not a number adds zero.
+    /// Sum over rows of every record's gradient, clipped to L2 norm at most `clip`, every coordinate
+    /// a multiple of `grid_step`. For any data, one record of `rows` changes the sum by at most clip
+    /// in L2 norm where its gradient is replaced by zero, and by at most 2 clip where the record is
+    /// replaced; rounding is part of that, to the last bit. A record whose gradient is not a number
+    /// adds zero. No per-record gradient vector is stored. Two ways to keep this bound:
+    ///   - every record's clipped gradient is rounded toward zero to the grid before an exact sum
+    ///     (logistic);
+    ///   - records are clipped to a little less than `clip`, which leaves room for what rounding the
+    ///     sum instead can add (layered_objective.hpp): where the records' own gradients are never
+    ///     formed.
     /// @param clip_norm_l2 > 0.  @param grid_step an integer times a power of two (B_u * gamma), above
     /// clip |rows| 2^-53 (so that the sum is exact).  @param sum d, overwritten.
     /// @throws ConfigError if clip or grid are not as above.

@@ -163,6 +163,178 @@ TEST(Task, GivesEveryAgentItsOwnFile) {
     expect_contains(message_of<DataError>([&] { (void)build(config, 4); }), "agent3.txt");
 }
 
+/// LEAF JSON: user u has u+1 records, all of them with feature u only.
+std::string leaf_text(int users) {
+    std::string names, samples, data;
+    for (int u = 0; u < users; ++u) {
+        const std::string comma = u > 0 ? "," : "";
+        names += comma + "\"w" + std::to_string(u) + "\"";
+        samples += comma + std::to_string(u + 1);
+        std::string x, y;
+        for (int i = 0; i <= u; ++i) {
+            x += i > 0 ? ",[" : "[";
+            for (int k = 0; k < users; ++k) x += (k > 0 ? "," : "") + std::to_string(k == u);
+            x += "]";
+            y += (i > 0 ? "," : "") + std::to_string((u + i) % 2);
+        }
+        data += comma + "\"w" + std::to_string(u) + "\":{\"x\":[" + x + "],\"y\":[" + y + "]}";
+    }
+    return "{\"users\":[" + names + "],\"num_samples\":[" + samples + "],\"user_data\":{" + data +
+           "}}";
+}
+
+TEST(Task, ByWriterKeepsWritersTogether) {
+    const TemporaryFolder folder;
+    constexpr int users = 12;
+    for (const std::string task : {"softmax", "mlp", "logistic"}) {
+        TaskConfig config = on(folder.write("all.json", leaf_text(users)));
+        config.task = task;
+        config.test_data = folder.path("all.json");
+        for (const int each : {1, 2, 3}) {
+            config.partition = {.kind = PartitionSpec::Kind::by_writer, .writers_per_agent = each};
+            if (task == "logistic") {
+                // Labels 0 and 1 are not -1 and +1.
+                expect_contains(message_of<DataError>([&] { (void)build(config, 4); }), "label 0");
+                continue;
+            }
+            const LocalTask built = build(config, 4);
+            // Writer u has u+1 records: shards are unequal, and every agent's number is known.
+            for (std::size_t u = 0; u < 4; ++u)
+                EXPECT_EQ(built.records[u], built.objectives[u]->records());
+            EXPECT_NE(*std::ranges::min_element(built.records),
+                      *std::ranges::max_element(built.records));
+            if (each == 3) {
+                EXPECT_EQ(
+                    std::accumulate(built.records.begin(), built.records.end(), Eigen::Index{0}),
+                    users * (users + 1) / 2);
+            }
+            expect_contains(built.description, name_of(config.partition));
+        }
+        config.partition = {.kind = PartitionSpec::Kind::by_writer, .writers_per_agent = 4};
+        expect_contains(message_of<DataError>([&] { (void)build(config, 4); }), "12 writers");
+    }
+}
+
+TEST(Task, EveryAgentsSensitivityIsThatOfItsOwnShard) {
+    const TemporaryFolder folder;
+    TaskConfig config = on(folder.write("all.json", leaf_text(16)));
+    config.task = "softmax";
+    config.test_data = folder.path("all.json");
+    config.partition = {.kind = PartitionSpec::Kind::by_writer, .writers_per_agent = 4};
+    const auto records = build(config, 4).records;
+    const Eigen::Index smallest = *std::ranges::min_element(records);
+    ASSERT_NE(smallest, *std::ranges::max_element(records));
+    PlanConfig plan;
+    plan.adjacency = Adjacency::record;
+    plan.clip_norm = 0.5;
+    plan.rounds = 100;
+
+    // Cyclic: agent u divides by B_u = ceil(N_u / b), and a record is in ceil(T / b) rounds.
+    plan.participation = {3};
+    const auto cyclic = build_exposures(plan, 4, records);
+    for (std::size_t u = 0; u < 4; ++u) {
+        const Eigen::Index batch = (records[u] + 2) / 3;
+        EXPECT_EQ(cyclic[u].batch_size, batch);
+        EXPECT_EQ(cyclic[u].sensitivity, 2 * 0.5 / static_cast<double>(batch));
+        EXPECT_EQ(cyclic[u].temporal_sensitivity, 34);
+    }
+    // Random batches: a record counts as part of every round, however small its chance: nothing is
+    // gained by subsampling. A shard below the batch is refused.
+    plan.participation = {1};
+    plan.batch_size = smallest;
+    for (const Exposure& exposure : build_exposures(plan, 4, records)) {
+        EXPECT_EQ(exposure.sensitivity, 2 * 0.5 / static_cast<double>(smallest));
+        EXPECT_EQ(exposure.temporal_sensitivity, 100);
+    }
+    plan.batch_size = smallest + 1;
+    expect_contains(message_of<ConfigError>([&] { (void)build_exposures(plan, 4, records); }),
+                    "exceeds the " + std::to_string(smallest) + " records");
+    // Adjacency agent: 2C whatever the shard.
+    plan.adjacency = Adjacency::agent;
+    for (const Exposure& exposure : build_exposures(plan, 4, records))
+        EXPECT_EQ(exposure.sensitivity, 1.0);
+}
+
+TEST(Task, StandardisesValuesAndSaysThatThisIsNotCounted) {
+    const TemporaryFolder folder;
+    std::string text = "a,b,price\n";
+    for (int i = 0; i < 50; ++i)
+        text += std::to_string(i % 7) + "," + std::to_string(1000 * (i % 5)) + "," +
+                std::to_string(100000 + 10 * i) + "\n";
+    TaskConfig config = on(folder.write("houses.csv", text));
+    config.task = "mlp";
+    config.partition = {PartitionSpec::Kind::iid, 0, 1};
+    const LocalTask task = build(config, 2);
+    // d = 64 (2 + 1) + 64 + 1. A model that says 0 has the training data's variance, 1, as its
+    // loss.
+    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(64 * 3 + 65);
+    EXPECT_EQ(task.initial.size(), zero.size());
+    EXPECT_NE(task.initial, zero);
+    LossSum loss;
+    for (const auto& objective : task.objectives) loss += objective->train_loss(zero);
+    EXPECT_NEAR(loss.loss, 40, 1e-10);
+    EXPECT_EQ(loss.records, 40);
+    EXPECT_FALSE(loss.has_accuracy);
+    ASSERT_EQ(task.statements.size(), 1U);
+    expect_contains(task.statements[0], "all training records");
+    expect_contains(task.statements[0], "not counted");
+
+    for (const int u : {0, 1}) (void)folder.write("own" + std::to_string(u), text);
+    config = on(folder.path("own%r"));
+    config.task = "mlp";
+    config.hidden = 3;
+    const LocalTask own = build(config, 2);
+    EXPECT_EQ(own.initial.size(), 3 * 3 + 4);
+    ASSERT_EQ(own.statements.size(), 1U);
+    expect_contains(own.statements[0], "its own");
+    EXPECT_TRUE(build(on("synthetic"), 2).statements.empty());
+}
+
+TEST(Task, StartsEveryModelFromTheSeed) {
+    const TemporaryFolder folder;
+    std::string text;
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(i % 3) + " " + std::to_string(i % 15 + 1) + ":1 16:0.5\n";
+    for (const auto& [name, dimension] : {std::pair<std::string, Eigen::Index>{"softmax", 3 * 17},
+                                          {"mlp", 128 * 17 + 3 * 129},
+                                          {"cnn", 160 + 32 + 4640 + 64 + 3 * 33}}) {
+        TaskConfig config = on(folder.write("data.txt", text));
+        config.task = name;
+        const LocalTask task = build(config, 3);
+        EXPECT_EQ(task.initial.size(), dimension) << name;
+        EXPECT_EQ(task.objectives[1]->dimension(), dimension);
+        EXPECT_EQ(build(config, 2).initial, task.initial) << name;
+        config.seed = 2;
+        if (name == "softmax") {
+            EXPECT_EQ(task.initial, Eigen::VectorXd::Zero(dimension));
+        } else {
+            EXPECT_NE(build(config, 3).initial, task.initial) << name;
+        }
+    }
+    TaskConfig config = on(folder.write("odd.txt", "0 1:1 15:1\n1 2:1\n0 3:1\n1 4:1\n"));
+    config.task = "cnn";
+    expect_contains(message_of<DataError>([&] { (void)build(config, 1); }), "15 features");
+    config.hidden = 5;
+    expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }), "hidden");
+}
+
+TEST(Task, RefusesWhatDoesNotFitTogether) {
+    const TemporaryFolder folder;
+    TaskConfig config = on(folder.write("a.csv", "1,2,3\n4,5,6\n7,8,9\n1,1,1\n"));
+    config.partition = {PartitionSpec::Kind::iid, 0, 1};
+    expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }), "needs classes");
+    config.partition = {PartitionSpec::Kind::dirichlet, 10, 1};
+    expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }), "dirichlet:10");
+    config.partition = {PartitionSpec::Kind::by_writer, 10, 1, 1};
+    expect_contains(message_of<DataError>([&] { (void)build(config, 1); }), "by-writer:1");
+    config.test_data = folder.write("test.txt", "+1 1:1\n-1 2:1\n");
+    expect_contains(message_of<DataError>([&] { (void)build(config, 1); }), "different formats");
+    config = on(folder.path("own%r"));
+    (void)folder.write("own0", "+1 1:1\n-1 2:1\n");
+    (void)folder.write("own1", "1,2\n3,4\n");
+    expect_contains(message_of<DataError>([&] { (void)build(config, 2); }), "different formats");
+}
+
 TEST(Task, OfQuadraticsHasNoRecords) {
     TaskConfig config;
     config.task = "quadratic";
@@ -213,7 +385,8 @@ TEST(Task, SuggestsTheTaskThatWasMeant) {
     expect_contains(message, "logistik");
     expect_contains(message, "did you mean");
     expect_contains(message, "logistic");
-    EXPECT_EQ(task_names(), (std::vector<std::string>{"quadratic", "logistic"}));
+    EXPECT_EQ(task_names(),
+              (std::vector<std::string>{"quadratic", "logistic", "softmax", "mlp", "cnn"}));
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+
+#include "sotto/learn/dataset.hpp"
+#include "sotto/learn/layers.hpp"
+#include "sotto/learn/objective.hpp"
+
+namespace sotto {
+
+/// Class number of a label: a whole number from 0 to classes-1; -1, the smaller of two signs, is
+/// class 0. @throws DataError naming the data set and the label.
+[[nodiscard]] Eigen::Index class_of(double label, Eigen::Index classes, const Dataset& data);
+
+/// A model of layers on one agent's records. Where the data have labels, the loss is the
+/// cross-entropy -log(softmax(out)[class]) of the last layer's outputs, one a class; where they
+/// have values to predict, (out - value)^2 of its only output.
+///
+/// Records are clipped by ghost norms: one forward and one backward pass give the norm of every
+/// record's gradient, then the sum of the clipped gradients is one product a layer, with rows
+/// scaled by the clip factors. So the sum itself is rounded toward zero to the grid
+/// (objective.hpp), and records are clipped to C' a little below C:
+///
+///     C' = (C - grid_step sqrt(d)) / (1 + 2 n e),
+///
+/// for n records in the batch. Rounding of the products of one record and of their sums adds at
+/// most n e C' to the sum of n records, for any data: e = (n t + 16) u a, with t terms a record and
+/// amplification a (SumRounding), u = 2^-53. Rounding toward zero moves the difference of two sums
+/// by at most grid_step sqrt(d). So one record changes the result by at most C' + 2 n e C' +
+/// grid_step sqrt(d) = C where it is zeroed, and by less than 2C where it is replaced. A record
+/// whose gradient is not finite, or whose square overflows, adds zero. Removing a record changes
+/// the place of others in the batch, and so their rounding: the bound holds for a record that
+/// leaves its place empty (zeroed).
+/// @throws DataError if the shard is empty, feature counts differ, a feature is not finite, or a
+/// label is no class; ConfigError if layers do not fit each other or the features.
+[[nodiscard]] std::unique_ptr<Objective> make_layered_objective(
+    Layers layers, Dataset shard, std::shared_ptr<const Dataset> test);
+
+}  // namespace sotto

@@ -1,0 +1,49 @@
+#include "sotto/learn/layers.hpp"
+
+namespace sotto {
+namespace {
+
+class ReluLayer final : public Layer {
+  public:
+    explicit ReluLayer(Eigen::Index size) : size_(size) {}
+    Eigen::Index inputs() const override { return size_; }
+    Eigen::Index outputs() const override { return size_; }
+    Eigen::Index parameters() const override { return 0; }
+    void initialise(SeededRandom&, Eigen::Ref<Eigen::VectorXd>) const override {}
+
+    void forward(const Parameters&, const ConstColumns& in, Columns out) override {
+        out = in.cwiseMax(0.0);
+    }
+    void backward(const Parameters&,
+                  const ConstColumns& in,
+                  const ConstColumns&,
+                  const ConstColumns& d_out,
+                  Columns d_in) override {
+        for (Eigen::Index i = 0; i < in.cols(); ++i) {
+            const double* value = in.col(i).data();
+            const double* slope = d_out.col(i).data();
+            double* __restrict result = d_in.col(i).data();
+            for (Eigen::Index k = 0; k < size_; ++k) {
+                const double passed = slope[k];
+                result[k] = value[k] > 0 ? passed : 0.0;
+            }
+        }
+    }
+    void add_squared_norms(const ConstColumns&,
+                           const ConstColumns&,
+                           Eigen::Ref<Eigen::VectorXd>) override {}
+    void add_gradient(const ConstColumns&,
+                      const ConstColumns&,
+                      Eigen::Ref<Eigen::VectorXd>) override {}
+
+  private:
+    Eigen::Index size_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_relu_layer(Eigen::Index size) {
+    return std::make_unique<ReluLayer>(size);
+}
+
+}  // namespace sotto

@@ -1,0 +1,103 @@
+#include "sotto/learn/record_objective.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+void require_clip_and_grid(double clip_norm_l2, double grid_step, std::size_t records) {
+    if (!(clip_norm_l2 > 0 && std::isfinite(clip_norm_l2)))
+        throw ConfigError(fmt::format("clip norm {}: must be positive", clip_norm_l2));
+    if (!(grid_step > 0 && std::isfinite(1 / grid_step)))
+        throw ConfigError(fmt::format("grid step {}: must be positive and normal", grid_step));
+    // Below this every partial sum is an integer multiple of the step that fits 53 bits.
+    const auto count = static_cast<double>(records);
+    if (!(clip_norm_l2 / grid_step * count < 0x1p53))
+        throw ConfigError(fmt::format(
+            "grid step {}: too fine to add {} gradients of norm {} exactly; must be above {}",
+            grid_step,
+            records,
+            clip_norm_l2,
+            clip_norm_l2 * count * 0x1p-53));
+}
+
+void require_test_rows(Eigen::Index first, Eigen::Index stride) {
+    if (first < 0 || stride < 1)
+        throw ConfigError(
+            fmt::format("test rows {}, {}+{}, ...: first must be at least 0, the stride at least 1",
+                        first,
+                        first,
+                        stride));
+}
+
+RecordObjective::RecordObjective(Dataset shard, std::shared_ptr<const Dataset> test)
+    : shard_(std::move(shard)), test_(test ? std::move(test) : std::make_shared<const Dataset>()) {
+    if (shard_.records() == 0)
+        throw DataError(fmt::format("{}: an agent's shard has no records", shard_.source));
+}
+
+void RecordObjective::mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                    std::span<const Eigen::Index> rows,
+                                    Eigen::Ref<Eigen::VectorXd> gradient) {
+    gradient_.resize(dimension());
+    gradient.setZero();
+    for (const Eigen::Index row : rows) {
+        record_gradient(model, shard_, row, gradient_);
+        gradient += gradient_;
+    }
+    if (!rows.empty()) gradient *= 1 / static_cast<double>(rows.size());
+}
+
+void RecordObjective::clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                           std::span<const Eigen::Index> rows,
+                                           double clip_norm_l2,
+                                           double grid_step,
+                                           Eigen::Ref<Eigen::VectorXd> sum) {
+    require_clip_and_grid(clip_norm_l2, grid_step, rows.size());
+    gradient_.resize(dimension());
+    sum.setZero();
+    // Covers the rounding of the norm and of the products, so that truncation never lengthens.
+    const double margin = 1 - static_cast<double>(dimension() + 64) * 0x1p-53;
+    for (const Eigen::Index row : rows) {
+        record_gradient(model, shard_, row, gradient_);
+        const double norm = gradient_.norm();
+        if (!std::isfinite(norm)) continue;
+        const double scale =
+            (norm > clip_norm_l2 * margin ? clip_norm_l2 / norm * margin : margin) / grid_step;
+        // In units of the step: integers, until the end.
+        for (Eigen::Index k = 0; k < gradient_.size(); ++k)
+            sum[k] += std::trunc(gradient_[k] * scale);
+    }
+    sum *= grid_step;
+}
+
+LossSum RecordObjective::train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) {
+    return loss_over(shard_, model, 0, 1);
+}
+
+LossSum RecordObjective::test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                   Eigen::Index first,
+                                   Eigen::Index stride) {
+    require_test_rows(first, stride);
+    return loss_over(*test_, model, first, stride);
+}
+
+LossSum RecordObjective::loss_over(const Dataset& data,
+                                   const Eigen::Ref<const Eigen::VectorXd>& model,
+                                   Eigen::Index first,
+                                   Eigen::Index stride) {
+    LossSum sum;
+    sum.has_accuracy = has_accuracy();
+    for (Eigen::Index row = first; row < data.records(); row += stride) {
+        const Loss one = record_loss(model, data, row);
+        sum.loss += one.loss;
+        if (one.correct) sum.correct += 1;
+        ++sum.records;
+    }
+    return sum;
+}
+
+}  // namespace sotto

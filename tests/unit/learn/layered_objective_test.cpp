@@ -1,0 +1,283 @@
+#include "sotto/learn/layered_objective.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/multiprecision/cpp_int.hpp>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "sotto/core/error.hpp"
+#include "test_data.hpp"
+
+namespace sotto {
+namespace {
+
+using boost::multiprecision::cpp_rational;
+using sotto::testing::all_rows;
+using sotto::testing::random_vector;
+
+/// Records with normal features and random classes (or values).
+Dataset random_records(Eigen::Index records,
+                       Eigen::Index features,
+                       int classes,
+                       std::uint64_t seed) {
+    SeededRandom random(seed, "test-records");
+    Dataset data;
+    data.source = "test";
+    data.target = classes > 0 ? Target::label : Target::value;
+    RealRows table(records, features);
+    for (double& value : table.reshaped()) value = random.normal();
+    data.dense = table;
+    data.labels.resize(records);
+    for (double& label : data.labels)
+        label = classes > 0 ? static_cast<double>(random.below(static_cast<std::uint64_t>(classes)))
+                            : random.normal();
+    return data;
+}
+
+RealRows& table_of(Dataset& data) { return std::get<RealRows>(*data.dense); }
+
+struct Model {
+    std::string name;
+    Eigen::Index features;
+    int classes;  // 0: values
+    std::function<Layers()> layers;
+    double slack = 1e-7;  // part of the clip that a record may lose to rounding
+};
+
+std::vector<Model> models() {
+    return {{"softmax", 6, 4, [] { return softmax_layers(6, 4); }},
+            {"mlp", 5, 3, [] { return mlp_layers(5, 8, 3); }},
+            {"cnn",
+             25,
+             3,
+             [] {
+                 return cnn_layers({5, 5, 1}, 3);
+             },
+             1e-4},
+            {"mlp for values", 4, 0, [] { return mlp_layers(4, 6, 1); }}};
+}
+
+std::unique_ptr<Objective> objective_of(const Model& model, const Dataset& data) {
+    return make_layered_objective(model.layers(), data, nullptr);
+}
+
+Eigen::VectorXd clipped_sum(Objective& objective,
+                            const Eigen::VectorXd& model,
+                            const std::vector<Eigen::Index>& rows,
+                            double clip,
+                            double grid) {
+    Eigen::VectorXd sum = Eigen::VectorXd::Constant(objective.dimension(), 1e9);
+    objective.clipped_gradient_sum(model, rows, clip, grid, sum);
+    return sum;
+}
+
+Eigen::VectorXd gradient_of(Objective& objective,
+                            const Eigen::VectorXd& model,
+                            const std::vector<Eigen::Index>& rows) {
+    Eigen::VectorXd gradient(objective.dimension());
+    objective.mean_gradient(model, rows, gradient);
+    return gradient;
+}
+
+/// Exact comparison: no rounding in differences, squares, sum or bound.
+bool distance_is_at_most(const Eigen::VectorXd& a, const Eigen::VectorXd& b, double bound) {
+    cpp_rational squares = 0;
+    for (Eigen::Index i = 0; i < a.size(); ++i) {
+        const cpp_rational difference = cpp_rational(a[i]) - cpp_rational(b[i]);
+        squares += difference * difference;
+    }
+    return squares <= cpp_rational(bound) * cpp_rational(bound);
+}
+
+TEST(LayeredObjective, MeanGradientIsTheCentralDifferenceOfTheTrainingLoss) {
+    for (const Model& model : models())
+        for (const std::uint64_t seed : {1U, 2U, 3U}) {
+            const auto objective =
+                objective_of(model, random_records(9, model.features, model.classes, seed));
+            Eigen::VectorXd point = random_vector(objective->dimension(), 0.7, seed + 10);
+            const Eigen::VectorXd gradient = gradient_of(*objective, point, all_rows(9));
+            for (Eigen::Index k = 0; k < point.size(); ++k) {
+                constexpr double step = 1e-5;
+                const double before = point[k];
+                point[k] = before + step;
+                const double above = objective->train_loss(point).loss / 9;
+                point[k] = before - step;
+                const double below = objective->train_loss(point).loss / 9;
+                point[k] = before;
+                EXPECT_NEAR(gradient[k], (above - below) / (2 * step), 1e-6)
+                    << model.name << ", parameter " << k << ", seed " << seed;
+            }
+        }
+}
+
+TEST(LayeredObjective, SumsTheRecordsClippedGradients) {
+    // A plain reference: every record's own gradient, clipped, one after the other. What is left:
+    // the clip is a little smaller than asked for, and the sum is rounded to the grid.
+    for (const Model& model : models())
+        for (const Eigen::Index records : {1, 7, 300})
+            for (const double clip : {1e-3, 0.3, 100.0}) {
+                const double grid = std::exp2(std::floor(std::log2(clip))) * 0x1p-30;
+                const auto objective =
+                    objective_of(model, random_records(records, model.features, model.classes, 5));
+                const Eigen::VectorXd point = random_vector(objective->dimension(), 1, 6);
+                Eigen::VectorXd expected = Eigen::VectorXd::Zero(point.size());
+                for (const auto row : all_rows(records)) {
+                    const Eigen::VectorXd own = gradient_of(*objective, point, {row});
+                    expected += own * std::min(1.0, clip / own.norm());
+                }
+                const Eigen::VectorXd sum =
+                    clipped_sum(*objective, point, all_rows(records), clip, grid);
+                EXPECT_LE((sum - expected).norm(),
+                          model.slack * clip * static_cast<double>(records))
+                    << model.name << ", " << records << " records, clip " << clip;
+                const Eigen::ArrayXd steps = sum.array() / grid;
+                EXPECT_TRUE((steps == steps.round()).all()) << "not on the grid";
+            }
+}
+
+TEST(LayeredObjective, OneRecordMovesTheSumByAtMostTheClipExactly) {
+    // Neighbouring data sets: one record zeroed (its features so large that its gradient is no
+    // number, which adds zero) or replaced, by one that may be huge or tiny. Coarse grids, where
+    // rounding the sum matters, and grids as fine as allowed.
+    constexpr Eigen::Index records = 12;
+    double nearest = 0;
+    for (const Model& model : models())
+        for (const std::uint64_t seed : {1U, 2U, 3U, 4U})
+            for (const double clip : {0.1, 1.0 / 3, 7.0})
+                for (const double grid_part : {0x1p-11, 5 * 0x1p-14, 0x1p-30, 0x1p-48}) {
+                    const double grid = std::exp2(std::floor(std::log2(clip))) * grid_part;
+                    Dataset data = random_records(records, model.features, model.classes, seed);
+                    table_of(data).row(4) *= 1e30;
+                    table_of(data).row(5) *= 1e-200;
+                    const Eigen::VectorXd point = random_vector(
+                        objective_of(model, data)->dimension(), seed % 2 == 0 ? 1 : 30, seed + 20);
+                    const auto sum = [&](const Dataset& used) {
+                        return clipped_sum(
+                            *objective_of(model, used), point, all_rows(records), clip, grid);
+                    };
+                    const Eigen::VectorXd base = sum(data);
+                    for (const double scale : {1e-200, 1e-3, 1.0, 1e8, 1e150}) {
+                        Dataset other = data;
+                        Dataset fresh = random_records(1, model.features, model.classes, seed + 40);
+                        table_of(other).row(2) = scale * table_of(fresh);
+                        other.labels[2] = fresh.labels[0];
+                        EXPECT_TRUE(distance_is_at_most(sum(other), base, 2 * clip))
+                            << model.name << ", seed " << seed << ", scale " << scale;
+                    }
+                    Dataset zeroed = data;
+                    table_of(zeroed).row(2).setConstant(1e200);
+                    const Eigen::VectorXd without = sum(zeroed);
+                    EXPECT_TRUE(distance_is_at_most(without, base, clip))
+                        << model.name << ", seed " << seed << ", clip " << clip << ", grid "
+                        << grid;
+                    nearest = std::max(nearest, (without - base).norm() / clip);
+                }
+    EXPECT_GT(nearest, 0.999999) << "the clip must be met tightly, or this tests nothing";
+}
+
+TEST(LayeredObjective, ARecordWhoseGradientIsNotANumberAddsZero) {
+    for (const Model& model : models()) {
+        Dataset data = random_records(6, model.features, model.classes, 3);
+        table_of(data).row(1).setConstant(1e300);
+        const auto objective = objective_of(model, data);
+        const Eigen::VectorXd point = random_vector(objective->dimension(), 1, 7);
+        EXPECT_EQ(clipped_sum(*objective, point, {1}, 0.5, 0x1p-30),
+                  Eigen::VectorXd::Zero(point.size()))
+            << model.name;
+        const Eigen::VectorXd others =
+            clipped_sum(*objective, point, {0, 2, 3, 4, 5}, 0.5, 0x1p-30);
+        EXPECT_LE((clipped_sum(*objective, point, all_rows(6), 0.5, 0x1p-30) - others).norm(),
+                  1e-7);
+        for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+            const Eigen::VectorXd nowhere = Eigen::VectorXd::Constant(point.size(), bad);
+            const Eigen::VectorXd sum = clipped_sum(*objective, nowhere, all_rows(6), 0.5, 0x1p-30);
+            EXPECT_TRUE(distance_is_at_most(sum, Eigen::VectorXd::Zero(sum.size()), 3.0));
+        }
+    }
+}
+
+TEST(LayeredObjective, RefusesAGridThatLeavesTooLittleOfTheClip) {
+    const Model model = models()[1];
+    const auto objective =
+        objective_of(model, random_records(10, model.features, model.classes, 3));
+    const Eigen::VectorXd point = initial_parameters(model.layers(), 1);
+    const double root = std::sqrt(static_cast<double>(point.size()));
+    EXPECT_NO_THROW((void)clipped_sum(*objective, point, all_rows(10), 1, 0.09 / root));
+    for (const double grid : {0.11 / root, 1.0, 0.0, -1.0, std::nan(""), 0x1p-60})
+        EXPECT_THROW((void)clipped_sum(*objective, point, all_rows(10), 1, grid), ConfigError)
+            << grid;
+    for (const double clip : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+        EXPECT_THROW((void)clipped_sum(*objective, point, all_rows(10), clip, 0x1p-20), ConfigError)
+            << clip;
+    try {
+        (void)clipped_sum(*objective, point, all_rows(10), 1, 0.5);
+    } catch (const ConfigError& error) {
+        EXPECT_NE(std::string(error.what()).find("grid of 0.5"), std::string::npos) << error.what();
+    }
+}
+
+TEST(LayeredObjective, CountsLossesAndHitsOfTheTestSet) {
+    const auto test = std::make_shared<const Dataset>(random_records(301, 6, 4, 9));
+    const auto objective =
+        make_layered_objective(softmax_layers(6, 4), random_records(5, 6, 4, 8), test);
+    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(objective->dimension());
+    const LossSum uniform = objective->test_loss(zero, 0, 1);
+    EXPECT_NEAR(uniform.loss, 301 * std::log(4), 1e-9);
+    EXPECT_EQ(uniform.records, 301);
+    EXPECT_TRUE(uniform.has_accuracy);
+    EXPECT_EQ(uniform.correct, static_cast<double>((test->labels.array() == 0).count()));
+    const Eigen::VectorXd point = random_vector(zero.size(), 1, 3);
+    LossSum parts;
+    for (const Eigen::Index first : {0, 1, 2}) parts += objective->test_loss(point, first, 3);
+    const LossSum whole = objective->test_loss(point, 0, 1);
+    EXPECT_EQ(parts.records, whole.records);
+    EXPECT_EQ(parts.correct, whole.correct);
+    EXPECT_NEAR(parts.loss, whole.loss, 1e-9);
+    EXPECT_THROW((void)objective->test_loss(point, 0, 0), ConfigError);
+
+    const auto values =
+        make_layered_objective(mlp_layers(4, 6, 1), random_records(8, 4, 0, 2), nullptr);
+    const LossSum squares = values->train_loss(Eigen::VectorXd::Zero(values->dimension()));
+    EXPECT_NEAR(squares.loss, random_records(8, 4, 0, 2).labels.squaredNorm(), 1e-12);
+    EXPECT_FALSE(squares.has_accuracy);
+    EXPECT_EQ(values->test_loss(Eigen::VectorXd::Zero(values->dimension()), 0, 1).records, 0);
+}
+
+TEST(LayeredObjective, GivesTheSameForDenseAndSparseFeatures) {
+    const Dataset dense = random_records(20, 6, 4, 5);
+    const auto a = make_layered_objective(softmax_layers(6, 4), dense, nullptr);
+    const auto b =
+        make_layered_objective(softmax_layers(6, 4), with_sparse_features(dense), nullptr);
+    const Eigen::VectorXd point = random_vector(a->dimension(), 1, 1);
+    EXPECT_EQ(gradient_of(*a, point, all_rows(20)), gradient_of(*b, point, all_rows(20)));
+}
+
+TEST(LayeredObjective, RefusesDataThatDoNotFit) {
+    const auto make = [](Dataset shard, Dataset test) {
+        return make_layered_objective(softmax_layers(6, 4),
+                                      std::move(shard),
+                                      std::make_shared<const Dataset>(std::move(test)));
+    };
+    const Dataset good = random_records(5, 6, 4, 1);
+    EXPECT_NO_THROW((void)make(good, good));
+    EXPECT_THROW((void)make(random_records(0, 6, 4, 1), good), DataError);
+    EXPECT_THROW((void)make(random_records(5, 7, 4, 1), good), ConfigError);
+    EXPECT_THROW((void)make(good, random_records(5, 7, 4, 1)), DataError);
+    EXPECT_THROW((void)make(random_records(5, 6, 0, 1), good), ConfigError);
+    EXPECT_THROW((void)make(good, random_records(5, 6, 0, 1)), DataError);
+    for (const double label : {4.0, 0.5, -2.0}) {
+        Dataset bad = good;
+        bad.labels[3] = label;
+        EXPECT_THROW((void)make(bad, good), DataError) << label;
+    }
+    Dataset infinite = good;
+    table_of(infinite)(2, 2) = std::numeric_limits<double>::infinity();
+    EXPECT_THROW((void)make(infinite, good), DataError);
+    EXPECT_THROW((void)make_layered_objective({}, good, nullptr), ConfigError);
+    EXPECT_EQ(class_of(-1, 2, good), 0);
+}
+
+}  // namespace
+}  // namespace sotto
