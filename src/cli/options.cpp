@@ -77,6 +77,7 @@ OptionGroup task_options() {
     return {
         "Task",
         {{"task", "logistic", join(task_names(), ", ") + ", or FILE.so (a task of your own)"},
+         {"hidden", "", "mlp: units of the hidden layer (default 128; for values 64)"},
          {"data",
           "synthetic",
           "synthetic, or FILE[,FILE...]: LIBSVM, IDX images, CSV or LEAF JSON, plain or .gz; %r is "
@@ -370,7 +371,7 @@ PlanConfig read_plan_config(const ParsedOptions& options) {
     if (options.has("noise-std")) {
         config.noise_std = options.real("noise-std");
         require_positive("--noise-std", *config.noise_std);
-        for (const char* option : {"epsilon", "budgets", "plan"})
+        for (const char* option : {"epsilon", "budgets"})
             if (options.given(option))
                 throw ConfigError(fmt::format(
                     "--noise-std: --{} is given too; the noise follows from one of them", option));

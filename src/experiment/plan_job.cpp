@@ -277,6 +277,9 @@ PlannedNoise plan_noise(const PlanConfig& config,
         input.kappa = planned.kappa;
     }
     if (config.plan_file) {
+        if (config.noise_std)
+            throw ConfigError(
+                "--noise-std: not possible with --plan, whose noise is what the file says");
         planned.solved = false;
         NoisePlan& plan = planned.design.plan;
         plan = plan_from_json(read_file(*config.plan_file), *config.plan_file);

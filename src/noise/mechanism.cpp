@@ -148,6 +148,8 @@ PlanUse plan_use(const DesignInput& input) {
         input.participation, input.steps, input.mixing->sparse().diagonal(), input.gossip_steps};
 }
 
+}  // namespace
+
 void finish_message_plan(NoisePlan& plan, const DesignInput& input) {
     (void)relative_limits(input.kappa);
     plan.scale = 1;

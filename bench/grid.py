@@ -1,0 +1,128 @@
+"""Tables of trainings: for every cell the step size that is best on validation seeds, then test seeds.
+
+A cell that is in the results file already is not measured again (BENCH_FRESH=1 starts over).
+"""
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import common
+
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+KEPT = ["test_loss", "test_accuracy", "test_loss_mean_model", "test_accuracy_mean_model", "epsilon", "mu"]
+
+
+def arguments(options):
+    """{"batch_size": 8, "common_variance": True} as command line."""
+    words = []
+    for name, value in options.items():
+        words.append("--" + name.replace("_", "-"))
+        if value is not True:
+            words.append(str(value))
+    return words
+
+
+def train(options):
+    """Figures of one training on one thread; nothing where it diverges."""
+    with tempfile.TemporaryDirectory() as folder:
+        summary = pathlib.Path(folder) / "summary.json"
+        command = [common.SOTTO, "train", "--quiet", "--json", summary, "--threads", 1,
+                   "--run-directory", pathlib.Path(folder) / "run", *arguments(options)]
+        process = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, text=True,
+                                 env=os.environ | ONE_THREAD)
+        if process.returncode != 0:
+            if "diverged" in process.stderr:
+                return None
+            raise SystemExit(f"bench: sotto train failed: {process.stderr.strip()}")
+        result = json.loads(summary.read_text())
+        return {key: result[key] for key in KEPT}
+
+
+class Grid:
+    """One results file of cells. A cell is a dictionary of what distinguishes it."""
+
+    def __init__(self, name, settings, options_of, metric, largest_is_best):
+        """options_of(cell, step, seed, testing): options of one training."""
+        self.name, self.settings, self.options_of = name, settings, options_of
+        self.metric, self.sign = metric, -1 if largest_is_best else 1
+        self.path = common.RESULTS / f"{name}.json"
+        self.cells = self._saved()
+
+    def _saved(self):
+        if os.environ.get("BENCH_FRESH") == "1" or not self.path.exists():
+            return []
+        saved = json.loads(self.path.read_text())
+        if saved["settings"] != self.settings:
+            raise SystemExit(f"bench: {self.path.name} was made with other settings; "
+                             "BENCH_FRESH=1 starts over")
+        return saved["cells"]
+
+    def find(self, wanted):
+        return next((cell for cell in self.cells
+                     if all(cell[key] == value for key, value in wanted.items())), None)
+
+    def _value(self, runs):
+        """Smaller is better; infinite where a run diverged."""
+        if None in runs:
+            return math.inf
+        return self.sign * sum(run[self.metric] for run in runs) / len(runs)
+
+    def measure(self, wanted):
+        """The cells that are missing, two trainings at a time."""
+        commit = common.header()["commit"]
+        steps, tried = self.settings["step_sizes"], self.settings["validation_seeds"]
+        with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+            for cell in wanted:
+                if self.find(cell):
+                    continue
+                cell = dict(cell)
+                step = steps[0]
+                if len(steps) > 1:
+                    jobs = {(step, seed): pool.submit(train, self.options_of(cell, step, seed, False))
+                            for step in steps for seed in tried}
+                    found = {step: [jobs[step, seed].result() for seed in tried] for step in steps}
+                    step = min(steps, key=lambda step: self._value(found[step]))
+                    cell["validation"] = found
+                jobs = [pool.submit(train, self.options_of(cell, step, seed, True))
+                        for seed in self.settings["seeds"]]
+                runs = [job.result() for job in jobs]
+                cell |= {"commit": commit, "step_size": step, "runs": runs, "mean": None,
+                         "half_width_95": None}
+                if None not in runs:
+                    cell["mean"], cell["half_width_95"] = common.interval95(
+                        [run[self.metric] for run in runs])
+                self.cells.append(cell)
+                common.replace_file(self.path, json.dumps(
+                    {"settings": self.settings, "cells": self.cells}, indent=1) + "\n")
+                print(f"{self.describe(cell)}: {text_of(cell)}, step {step}", flush=True)
+
+    @staticmethod
+    def describe(cell):
+        return ", ".join(f"{key} {value}" for key, value in cell.items()
+                         if isinstance(value, (str, int, float)) and key not in
+                         ["commit", "step_size", "mean", "half_width_95"])
+
+    def write(self, text):
+        rows = [[self.describe(cell), text_of(cell), cell["step_size"]] for cell in self.cells]
+        common.write_results(self.name, {"settings": self.settings, "cells": self.cells},
+                             text + "\n" + common.table(["cell", self.metric, "step size"], rows))
+
+
+def text_of(cell):
+    if cell["mean"] is None:
+        return "diverged"
+    width = cell["half_width_95"]
+    return f"{cell['mean']:.4f}" + (f" ± {width:.4f}" if width is not None else "")
+
+
+def markdown(corner, rows, columns, cell_at):
+    """A table of text_of(cell_at(row, column))."""
+    text = f"| {corner} | " + " | ".join(str(column) for column in columns) + " |\n"
+    text += "|---|" + "---|" * len(columns) + "\n"
+    for row in rows:
+        text += f"| {row} | " + " | ".join(text_of(cell_at(row, column)) for column in columns) + " |\n"
+    return text
