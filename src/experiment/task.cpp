@@ -105,10 +105,10 @@ LocalTask build_own(const TaskConfig& config, Network& network) {
     });
     task.description = fmt::format("{} of {}", config.data, config.task);
     task.statements.push_back(
-        fmt::format("records are read, dealt and, with a record adjacency, clipped by {}, a "
+        fmt::format("Records are read, dealt and, with a record adjacency, clipped by {}, a "
                     "library of the user's: "
                     "the guarantee takes its word that one record changes one agent's sum by no "
-                    "more than the clip",
+                    "more than the clip.",
                     config.task));
     return task;
 }

@@ -108,10 +108,10 @@ void deal_shared(const TaskConfig& config,
         "{}, {} training records, partition {}", config.data, dealt, name_of(config.partition));
     if (local.target == Target::value)
         local.statements.emplace_back(
-            "features and targets are standardised by the mean and deviation of all training "
+            "Features and targets are standardised by the mean and deviation of all training "
             "records, "
             "which every rank reads: these numbers are taken as public, and what they tell about a "
-            "record or an agent is not counted");
+            "record or an agent is not counted.");
 }
 
 void read_own(const TaskConfig& config,
@@ -130,13 +130,11 @@ void read_own(const TaskConfig& config,
     local.description = fmt::format("{} (one file an agent)", config.data);
     if (local.target == Target::value)
         local.statements.emplace_back(
-            "every agent standardises features and target by the mean and deviation of its own "
-            "training "
-            "records; they are not sent, and adjacency agent covers them; a record adjacency takes "
-            "them "
-            "as public: that a record moves them, and with them all of the agent's gradients, is "
-            "not "
-            "counted");
+            "Every agent standardises features and target by the mean and deviation of its own "
+            "training records. They are not sent, and adjacency agent covers them. A record "
+            "adjacency "
+            "takes them as public: that a record moves them, and with them all of the agent's "
+            "gradients, is not counted.");
 }
 
 /// -1, of two signs, counts as class 0.

@@ -11,16 +11,21 @@ namespace sotto {
 
 namespace {
 
-/// Every option that decides which calls the processes make together, one a line.
+/// Every option that decides which calls the processes make together, or, for shards that are
+/// disjoint and a common start, must be the same; one a line.
 std::string common_options(const TrainConfig& config) {
     const auto on_off = [](bool value) { return value ? "on" : "off"; };
     return fmt::format(
-        "--task {}\n--hidden {}\n--rounds {}\n--gossip-steps {}\n--eval-every {}\n--dry-run "
+        "--task {}\n--hidden {}\n--partition {}\n--test-fraction {}\n--seed {}\n--rounds "
+        "{}\n--gossip-steps {}\n--eval-every {}\n--dry-run "
         "{}\n--noise-seed "
         "{}\n"
         "--link-encryption {}\n--secure-sum {}\n--mask-partners {}\n--optimality-gap {}\n",
         config.task.task,
         config.task.hidden ? std::to_string(*config.task.hidden) : "not given",
+        name_of(config.task.partition),
+        config.task.test_fraction,
+        config.task.seed,
         config.plan.rounds,
         config.plan.gossip_steps,
         config.evaluate_every,
