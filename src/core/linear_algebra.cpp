@@ -25,31 +25,20 @@ namespace {
 
 constexpr Eigen::Index one_thread_below = 600;
 
-/// OpenBLAS's own setting, for the scope; nothing where another BLAS is in use.
-class BlasThreads {
-  public:
-    explicit BlasThreads(int threads) {
-        using Count = int (*)();
-        using Set = void (*)(int);
-        static const auto count =
-            reinterpret_cast<Count>(::dlsym(RTLD_DEFAULT, "openblas_get_num_threads"));
-        static const auto set =
-            reinterpret_cast<Set>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
-        if (threads == 0 || count == nullptr || set == nullptr || count() == threads) return;
-        set_ = set;
-        before_ = count();
-        set_(threads);
-    }
-    ~BlasThreads() {
-        if (set_ != nullptr) set_(before_);
-    }
-    BlasThreads(const BlasThreads&) = delete;
-    BlasThreads& operator=(const BlasThreads&) = delete;
-
-  private:
-    void (*set_)(int) = nullptr;
-    int before_ = 0;
-};
+/// OpenBLAS's own setting for the calls that follow; nothing where another BLAS is in use. It is
+/// not put back: threads that each did so would change it under each other.
+void use_blas_threads(int threads) {
+    using Count = int (*)();
+    using Set = void (*)(int);
+    static const auto count =
+        reinterpret_cast<Count>(::dlsym(RTLD_DEFAULT, "openblas_get_num_threads"));
+    static const auto set =
+        reinterpret_cast<Set>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
+    if (count == nullptr || set == nullptr) return;
+    static const int at_start = count();
+    const int wanted = threads == 0 ? at_start : threads;
+    if (count() != wanted) set(wanted);
+}
 
 /// Threads for so many multiplications.
 int threads_for(double multiplications) {
@@ -70,7 +59,7 @@ SymmetricEigen decompose(const Eigen::MatrixXd& matrix, bool with_vectors) {
     const auto n = static_cast<lapack_int>(matrix.rows());
     result.values.resize(n);
     result.vectors = matrix;
-    const BlasThreads threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
+    use_blas_threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
     const lapack_int status = LAPACKE_dsyevd(LAPACK_COL_MAJOR,
                                              with_vectors ? 'V' : 'N',
                                              'L',
@@ -104,7 +93,7 @@ Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& matrix) {
 void add_gram(const Eigen::MatrixXd& rows, Eigen::MatrixXd& matrix) {
     if (rows.rows() == 0) return;
 #ifdef SOTTO_HAVE_LAPACK
-    const BlasThreads threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
+    use_blas_threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
     cblas_dsyrk(CblasColMajor,
                 CblasLower,
                 CblasTrans,
@@ -123,7 +112,7 @@ void add_gram(const Eigen::MatrixXd& rows, Eigen::MatrixXd& matrix) {
 
 bool solve_positive_definite(Eigen::MatrixXd& matrix, Eigen::MatrixXd& right) {
 #ifdef SOTTO_HAVE_LAPACK
-    const BlasThreads threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
+    use_blas_threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
     const auto n = static_cast<lapack_int>(matrix.rows());
     return LAPACKE_dposv(LAPACK_COL_MAJOR,
                          'L',
@@ -150,8 +139,7 @@ void add_product(double alpha,
     const Eigen::Index inner = transpose_a ? a.rows() : a.cols();
     if (out.size() == 0 || inner == 0) return;
 #ifdef SOTTO_HAVE_LAPACK
-    const BlasThreads threads(
-        threads_for(static_cast<double>(out.size()) * static_cast<double>(inner)));
+    use_blas_threads(threads_for(static_cast<double>(out.size()) * static_cast<double>(inner)));
     cblas_dgemm(CblasColMajor,
                 transpose_a ? CblasTrans : CblasNoTrans,
                 transpose_b ? CblasTrans : CblasNoTrans,
@@ -183,7 +171,7 @@ bool cholesky(Eigen::MatrixXd& matrix) {
 #ifdef SOTTO_HAVE_LAPACK
     const auto n = static_cast<lapack_int>(matrix.rows());
     const auto size = static_cast<double>(matrix.rows());
-    const BlasThreads threads(threads_for(size * size * size / 6));
+    use_blas_threads(threads_for(size * size * size / 6));
     if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, matrix.data(), n) != 0) return false;
 #else
     const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>, Eigen::Lower> factor(matrix);
@@ -196,7 +184,7 @@ bool cholesky(Eigen::MatrixXd& matrix) {
 void solve_lower(const Eigen::MatrixXd& lower, Eigen::MatrixXd& right) {
     if (right.size() == 0) return;
 #ifdef SOTTO_HAVE_LAPACK
-    const BlasThreads threads(
+    use_blas_threads(
         threads_for(static_cast<double>(right.size()) * static_cast<double>(lower.rows()) / 2));
     cblas_dtrsm(CblasColMajor,
                 CblasLeft,

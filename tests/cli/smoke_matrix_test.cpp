@@ -36,7 +36,7 @@ std::vector<Choice> choices() {
     add("--mixing", {"metropolis", "max-degree", "lazy-metropolis", "row-stochastic", "uniform"});
     add("--partition", {"iid", "dirichlet:0.5", "by-label:2"});
     add("--participation", {"every", "cyclic:3"});
-    add("--task", {"logistic", "quadratic"});
+    add("--task", {"logistic", "quadratic", "softmax", "mlp"});
     add("--step-schedule", {"constant", "inverse-sqrt"});
     return all;
 }
