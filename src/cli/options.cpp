@@ -421,6 +421,7 @@ TrainConfig read_train_config(const ParsedOptions& options) {
     if (options.has("test-data")) config.task.test_data = options.text("test-data");
     config.task.test_fraction = options.real("test-fraction");
     config.task.partition = parse_partition("--partition", options.text("partition"));
+    config.task.standardise = parse_switch(options, "standardise");
     if (options.has("hidden")) config.task.hidden = options.integer("hidden", 1);
     config.task.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
     config.l2 = options.real("l2");

@@ -57,7 +57,7 @@ class Deal {
         if (given && given->target != all_.target)
             throw DataError(
                 fmt::format("{} and {} are of different formats", all_.source, given->source));
-        if (all_.target == Target::value) {
+        if (all_.target == Target::value && config.standardise) {
             const Standardisation moments = standardisation_of(all_, split_.train);
             all_ = standardised(std::move(all_), moments);
             if (given) test_ = std::make_shared<const Dataset>(standardised(*given, moments));
@@ -106,7 +106,7 @@ void deal_shared(const TaskConfig& config,
     local.target = deal.all().target;
     local.description = fmt::format(
         "{}, {} training records, partition {}", config.data, dealt, name_of(config.partition));
-    if (local.target == Target::value)
+    if (local.target == Target::value && config.standardise)
         local.statements.emplace_back(
             "Features and targets are standardised by the mean and deviation of all training "
             "records, "
@@ -128,7 +128,7 @@ void read_own(const TaskConfig& config,
             throw DataError(
                 fmt::format("{}: the agents' files are of different formats", config.data));
     local.description = fmt::format("{} (one file an agent)", config.data);
-    if (local.target == Target::value)
+    if (local.target == Target::value && config.standardise)
         local.statements.emplace_back(
             "Every agent standardises features and target by the mean and deviation of its own "
             "training records. They are not sent, and adjacency agent covers them. A record "

@@ -16,12 +16,14 @@ namespace {
 std::string common_options(const TrainConfig& config) {
     const auto on_off = [](bool value) { return value ? "on" : "off"; };
     return fmt::format(
-        "--task {}\n--hidden {}\n--partition {}\n--test-fraction {}\n--seed {}\n--rounds "
+        "--task {}\n--standardise {}\n--hidden {}\n--partition {}\n--test-fraction {}\n--seed "
+        "{}\n--rounds "
         "{}\n--gossip-steps {}\n--eval-every {}\n--dry-run "
         "{}\n--noise-seed "
         "{}\n"
         "--link-encryption {}\n--secure-sum {}\n--mask-partners {}\n--optimality-gap {}\n",
         config.task.task,
+        on_off(config.task.standardise),
         config.task.hidden ? std::to_string(*config.task.hidden) : "not given",
         name_of(config.task.partition),
         config.task.test_fraction,

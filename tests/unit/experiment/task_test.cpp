@@ -279,6 +279,11 @@ TEST(Task, StandardisesValuesAndSaysThatThisIsNotCounted) {
     expect_contains(task.statements[0], "all training records");
     expect_contains(task.statements[0], "not counted");
 
+    config.standardise = false;
+    const LocalTask raw = build(config, 2);
+    EXPECT_TRUE(raw.statements.empty());
+    EXPECT_GT(raw.objectives[0]->train_loss(zero).loss, 1e10) << "prices as they are";
+
     for (const int u : {0, 1}) (void)folder.write("own" + std::to_string(u), text);
     config = on(folder.path("own%r"));
     config.task = "mlp";
