@@ -77,6 +77,10 @@ OptionGroup task_options() {
     return {
         "Task",
         {{"task", "logistic", join(task_names(), ", ") + ", or FILE.so (a task of your own)"},
+         {"standardise",
+          "on",
+          "on, off: CSV columns by mean and deviation of the training data, which no guarantee "
+          "counts"},
          {"hidden", "", "mlp: units of the hidden layer (default 128; for values 64)"},
          {"data",
           "synthetic",
