@@ -28,10 +28,13 @@ std::string pack(const Topography& topography) {
         packer.put(std::int32_t{u});
         packer.put(std::int32_t{v});
     }
-    for (int u = 0; u < graph.agents(); ++u) {
-        const auto weights = topography.mixing.weights(u);
-        for (const double weight : weights) packer.put(weight);
-    }
+    packer.put(static_cast<std::uint64_t>(topography.later_mixing.size()));
+    const auto put_weights = [&](const MixingMatrix& mixing) {
+        for (int u = 0; u < graph.agents(); ++u)
+            for (const double weight : mixing.weights(u)) packer.put(weight);
+    };
+    put_weights(topography.mixing);
+    for (const MixingMatrix& mixing : topography.later_mixing) put_weights(mixing);
     return packer.take();
 }
 
@@ -48,12 +51,20 @@ Topography unpack_topography(std::string_view bytes, int wanted_agents) {
     }
     try {
         Graph graph = Graph::from_edges(agents, std::move(edges), std::move(labels));
-        Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(agents, agents);
-        for (int u = 0; u < agents; ++u)
-            for (const int v : graph.closed_neighbourhood(u)) weights(u, v) = reader.get<double>();
+        const std::size_t later =
+            reader.get_count(static_cast<std::size_t>(agents) * sizeof(double));
+        const auto get_mixing = [&] {
+            Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(agents, agents);
+            for (int u = 0; u < agents; ++u)
+                for (const int v : graph.closed_neighbourhood(u))
+                    weights(u, v) = reader.get<double>();
+            return MixingMatrix::from_dense(graph, weights);
+        };
+        MixingMatrix mixing = get_mixing();
+        std::vector<MixingMatrix> later_mixing;
+        for (std::size_t i = 0; i < later; ++i) later_mixing.push_back(get_mixing());
         reader.require_done();
-        MixingMatrix mixing = MixingMatrix::from_dense(graph, weights);
-        return {std::move(graph), std::move(mixing)};
+        return {std::move(graph), std::move(mixing), std::move(later_mixing)};
     } catch (const NetworkError&) {
         throw;
     } catch (const Error& error) {
@@ -89,9 +100,15 @@ class Difference {
 
 void compare(int process, const Topography& own, const Topography& shared) {
     if (own.graph.hash() != shared.graph.hash()) throw_difference(process, "graph");
+    if (own.later_mixing.size() != shared.later_mixing.size())
+        throw_difference(process, "mixing schedule");
     Difference weights;
-    for (int u = 0; u < own.graph.agents(); ++u)
-        weights.add(own.mixing.weights(u), shared.mixing.weights(u));
+    const auto add = [&](const MixingMatrix& a, const MixingMatrix& b) {
+        for (int u = 0; u < own.graph.agents(); ++u) weights.add(a.weights(u), b.weights(u));
+    };
+    add(own.mixing, shared.mixing);
+    for (std::size_t i = 0; i < own.later_mixing.size(); ++i)
+        add(own.later_mixing[i], shared.later_mixing[i]);
     if (!weights.small())
         throw_difference(process,
                          fmt::format("mixing matrix (relative difference {:.2g}, allowed {:g})",
@@ -154,6 +171,16 @@ void require_noise_for_neighbours(const NoisePlan& plan, const Graph& graph) {
 
 }  // namespace
 
+MixingSchedule Topography::schedule() const {
+    std::vector<MixingMatrix> all{mixing};
+    all.insert(all.end(), later_mixing.begin(), later_mixing.end());
+    return MixingSchedule(std::move(all));
+}
+
+Digest Topography::mixing_hash() const {
+    return later_mixing.empty() ? mixing.hash() : schedule().hash();
+}
+
 Topography share_topography(Network& network, const std::optional<Topography>& own) {
     if (network.processes() == 1) return *own;
     const std::string bytes = network.broadcast(own ? pack(*own) : std::string());
@@ -207,7 +234,7 @@ void verify_agreement(Network& network,
     });
     Hasher hasher("sotto.agreement.v1");
     hasher.add_bytes(topography.graph.hash());
-    hasher.add_bytes(topography.mixing.hash());
+    hasher.add_bytes(topography.mixing_hash());
     hasher.add_bytes(plan.hash());
     const Digest digest = hasher.finish();
     require_same_everywhere(
@@ -229,7 +256,7 @@ Session open_session(Network& network,
     network.agree([&] {
         handshake.emplace(
             HandshakeTerms{
-                network.agents(), topography.graph.hash(), topography.mixing.hash(), plan.hash()},
+                network.agents(), topography.graph.hash(), topography.mixing_hash(), plan.hash()},
             network.local_agents(),
             credentials);
     });

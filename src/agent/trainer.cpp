@@ -36,6 +36,20 @@ bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
     return true;
 }
 
+/// weighted_sum over the columns that are there.
+void weighted_sum_of_heard(std::span<const double* const> columns,
+                           std::span<const double> weights,
+                           std::span<double> result) {
+    std::vector<const double*> heard;
+    std::vector<double> their_weights;
+    for (std::size_t j = 0; j < columns.size(); ++j)
+        if (columns[j] != nullptr) {
+            heard.push_back(columns[j]);
+            their_weights.push_back(weights[j]);
+        }
+    weighted_sum(heard, their_weights, result);
+}
+
 }  // namespace
 
 Trainer::Trainer(Network& network,
@@ -234,6 +248,7 @@ void Trainer::mix(long round) {
 void Trainer::mix_messages(ExchangeId id) {
     const auto start = Clock::now();
     const MixingMatrix& mixing = mixing_.at(id.round);
+    if (!mixing_.fixed()) choose_active(mixing);
     // With one agent per process the callback runs on this thread; with many, exchange is a pointer
     // hand-over and everything counts as mixing.
     const bool timed = agents_.size() == 1;
@@ -249,15 +264,33 @@ void Trainer::mix_messages(ExchangeId id) {
                           if (observer_ != nullptr)
                               observer_->on_received(id.round, local, first, part, columns);
                           double* target = models_.col(static_cast<Eigen::Index>(local)).data();
-                          weighted_sum(columns,
-                                       mixing.weights(agents_[local].id),
-                                       {target + first, static_cast<std::size_t>(part)});
+                          const std::span<double> mixed(target + first,
+                                                        static_cast<std::size_t>(part));
+                          const auto weights = mixing.weights(agents_[local].id);
+                          if (mixing_.fixed())
+                              weighted_sum(columns, weights, mixed);
+                          else
+                              weighted_sum_of_heard(columns, weights, mixed);
                           if (timed) mixing_seconds += seconds_between(begin, Clock::now());
                       });
     const double total = seconds_between(start, Clock::now());
     if (!timed) mixing_seconds = total;
     seconds_.mix += mixing_seconds;
     seconds_.exchange += total - mixing_seconds;
+}
+
+void Trainer::choose_active(const MixingMatrix& mixing) {
+    for (std::size_t a = 0; a < agents_.size(); ++a) {
+        const int own = agents_[a].id;
+        const auto members = mixing.members(own);
+        Outgoing& message = outgoing_[a];
+        message.to.resize(members.size());
+        message.from.resize(members.size());
+        for (std::size_t j = 0; j < members.size(); ++j) {
+            message.to[j] = members[j] == own || mixing.weight(members[j], own) > 0 ? 1 : 0;
+            message.from[j] = members[j] == own || mixing.weight(own, members[j]) > 0 ? 1 : 0;
+        }
+    }
 }
 
 void Trainer::mix_sums(ExchangeId id) {

@@ -37,9 +37,6 @@ std::vector<OptionGroup> options() {
            "",
            "Delta of one participation (default 1 with --noise-std or matrices, else from "
            "--adjacency, --clip-norm, --batch-size)"},
-          {"mixing-schedule",
-           "fixed",
-           "fixed, or FILE.npy: mixing matrices of consecutive rounds, one below the other"},
           {"departures",
            "",
            "ROUND:a,b;ROUND:c: agents that are gone from this round on (rounds from 0)"},
@@ -116,7 +113,6 @@ AccountConfig read_account_config(const ParsedOptions& parsed) {
     if ((config.sensitivity || config.plan.noise_std) && !parsed.given("adjacency") &&
         config.plan.participation.cycle > 1)
         config.plan.adjacency = Adjacency::record;
-    config.mixing_schedule = parsed.text("mixing-schedule");
     if (parsed.has("departures")) config.departures = parsed.text("departures");
     config.tight_gap = parsed.real("tight-gap");
     require_in_range("--tight-gap", config.tight_gap, 1e-9, 1);

@@ -25,7 +25,12 @@ OptionGroup graph_options() {
              {"radius", "", "geometric: two agents nearer than this are joined"},
              {"graph-seed", "0", "seed of random topologies"},
              {"graph", "", "edge list FILE instead of a topology (plain or .gz)"},
-             {"mixing", "metropolis", join(mixing_names(), ", ") + ", or FILE (text or .npy)"}}};
+             {"mixing", "metropolis", join(mixing_names(), ", ") + ", or FILE (text or .npy)"},
+             {"mixing-schedule",
+              "fixed",
+              "fixed, random (a fresh graph of the topology every round), one-peer (exponential "
+              "topology), or FILE.npy: mixing matrices of consecutive rounds, one below the "
+              "other"}}};
 }
 
 OptionGroup plan_options() {
@@ -338,6 +343,8 @@ GraphConfig read_graph_config(const ParsedOptions& options) {
     if (options.has("radius")) config.topology.radius = options.real("radius");
     config.topology.graph_seed = static_cast<std::uint64_t>(options.integer("graph-seed", 0));
     config.mixing = options.text("mixing");
+    config.mixing_schedule = options.text("mixing-schedule");
+    if (options.has("rounds")) config.schedule_rounds = options.integer("rounds", 1);
     return config;
 }
 

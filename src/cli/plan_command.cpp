@@ -23,7 +23,7 @@ int run(const std::vector<std::string>& arguments) {
     auto exposures = build_exposures(config, agents, {});
     auto budgets = build_budgets(config, agents);
     const PlannedNoise planned = plan_noise(config, built.topography, exposures, budgets);
-    count_plan(planned.design.plan, config, built.topography.mixing, exposures, budgets);
+    count_plan(planned.design.plan, config, built.topography, exposures, budgets);
     if (parsed.has("out")) write_file_atomically(parsed.text("out"), to_json(planned.design.plan));
     write_json(parsed, plan_report_json(planned, config, exposures, budgets));
     if (std::FILE* out = report_stream(parsed)) {

@@ -163,7 +163,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
     });
     require_same_everywhere(
         network,
-        to_hex(built->topography.graph.hash()) + to_hex(built->topography.mixing.hash()),
+        to_hex(built->topography.graph.hash()) + to_hex(built->topography.mixing_hash()),
         [](std::size_t rank, const std::string&, const std::string&) {
             return fmt::format(
                 "rank {} has read another graph or mixing matrix than rank 0; give all ranks the "
@@ -174,14 +174,10 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
         share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
     auto subject = std::make_unique<AccountSubject>(std::move(*built), std::move(plan));
     network.agree([&] {
-        count_plan(
-            subject->plan, config.plan, subject->built.topography.mixing, exposures, budgets);
+        count_plan(subject->plan, config.plan, subject->built.topography, exposures, budgets);
         subject->exposures = std::move(exposures);
-        subject->process.phases = phases_of(subject->built.topography,
-                                            config.graph.mixing,
-                                            config.mixing_schedule,
-                                            config.departures,
-                                            config.plan.rounds);
+        subject->process.phases = phases_of(
+            subject->built.topography, config.graph.mixing, config.departures, config.plan.rounds);
         subject->process.gossip_steps = config.plan.gossip_steps;
         subject->process.step_sizes =
             process_steps(subject->plan, config.plan.steps, config.plan.rounds);

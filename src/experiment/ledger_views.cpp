@@ -70,7 +70,7 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
     MessageProcess process;
     process.graph = &topography_.graph;
     process.plan = &plan_;
-    process.phases.push_back({rounds, MixingSchedule({topography_.mixing}), {}});
+    process.phases.push_back({rounds, topography_.schedule(), {}});
     process.gossip_steps = config_.plan.gossip_steps;
     process.step_sizes = process_steps(plan_, config_.plan.steps, rounds);
     ViewOptions options;

@@ -49,7 +49,7 @@ std::string manifest_json(const Network& network,
     json["agents"] = network.agents();
     json["graph"] = graph_description;
     json["graph_hash"] = to_hex(topography.graph.hash());
-    json["mixing_hash"] = to_hex(topography.mixing.hash());
+    json["mixing_hash"] = to_hex(topography.mixing_hash());
     json["plan_hash"] = to_hex(plan.hash());
     json["task"] = task_description;
     json["run_id"] = to_hex(session.run_id);

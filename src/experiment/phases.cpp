@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/account_job.hpp"
 
@@ -76,41 +75,14 @@ MixingMatrix mixing_without(const Graph& graph,
     return MixingMatrix::from_dense(graph, dense);
 }
 
-MixingSchedule read_schedule(const Topography& topography, const std::string& path) {
-    const Eigen::MatrixXd stacked = read_npy(path);
-    const int n = topography.graph.agents();
-    if (stacked.cols() != n || stacked.rows() % n != 0)
-        throw DataError(fmt::format(
-            "{}: {} x {} is not a stack of {} x {} mixing matrices, one below the other",
-            path,
-            stacked.rows(),
-            stacked.cols(),
-            n,
-            n));
-    std::vector<MixingMatrix> matrices;
-    for (Eigen::Index i = 0; i < stacked.rows() / n; ++i) try {
-            matrices.push_back(
-                MixingMatrix::from_dense(topography.graph, stacked.middleRows(i * n, n)));
-        } catch (const DataError& error) {
-            throw DataError(fmt::format("{}: matrix {}: {}", path, i, error.what()));
-        }
-    return MixingSchedule(std::move(matrices));
-}
-
 }  // namespace
 
 std::vector<Phase> phases_of(const Topography& topography,
                              const std::string& mixing,
-                             const std::string& mixing_schedule,
                              const std::string& departures,
                              long rounds) {
-    const bool fixed = mixing_schedule == "fixed";
-    if (departures.empty())
-        return {{rounds,
-                 fixed ? MixingSchedule({topography.mixing})
-                       : read_schedule(topography, mixing_schedule),
-                 {}}};
-    if (!fixed)
+    if (departures.empty()) return {{rounds, topography.schedule(), {}}};
+    if (!topography.later_mixing.empty())
         throw ConfigError(
             "--departures: not possible with --mixing-schedule, whose matrices are for all agents");
     const auto rules = mixing_names();

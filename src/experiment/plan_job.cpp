@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
+#include "sotto/graph/mixing_schedule.hpp"
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/noise/temporal_solver.hpp"
 #include "sotto/plan/lagged_noise.hpp"
@@ -85,6 +87,27 @@ double precision_of_std(double noise_std, bool laplace) {
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
+/// Matrices of one period; a random schedule makes the union of its graphs the graph.
+std::vector<MixingMatrix> schedule_of(const GraphConfig& config, Graph& graph) {
+    const std::string& schedule = config.mixing_schedule;
+    if (schedule == "fixed") return {make_mixing(graph, config.mixing)};
+    if (schedule == "one-peer") return one_peer_schedule(graph);
+    if (schedule == "random") {
+        if (config.file)
+            throw ConfigError(
+                "mixing-schedule: random draws graphs of a --topology, not of a --graph FILE");
+        ScheduledMixing random =
+            random_schedule(config.topology, config.mixing, config.schedule_rounds);
+        graph = std::move(random.graph);
+        return std::move(random.matrices);
+    }
+    if (!std::filesystem::exists(schedule)) {
+        const std::vector<std::string> allowed{"fixed", "random", "one-peer", "FILE.npy"};
+        throw unknown_name_error("mixing-schedule", schedule, allowed);
+    }
+    return read_mixing_schedule(graph, schedule);
+}
+
 }  // namespace
 
 BuiltTopography build_topography(const GraphConfig& config) {
@@ -120,8 +143,17 @@ BuiltTopography build_topography(const GraphConfig& config) {
     if (!graph->connected())
         throw ConfigError(
             "graph: it is not connected; agents in different parts could never agree");
-    MixingMatrix mixing = make_mixing(*graph, config.mixing);
-    return {{std::move(*graph), std::move(mixing)}, std::move(description), std::move(notes)};
+    std::vector<MixingMatrix> matrices = schedule_of(config, *graph);
+    if (config.mixing_schedule != "fixed")
+        description += fmt::format(", mixing schedule {} of {} round{}",
+                                   config.mixing_schedule,
+                                   matrices.size(),
+                                   matrices.size() == 1 ? "" : "s");
+    MixingMatrix first = std::move(matrices.front());
+    matrices.erase(matrices.begin());
+    return {{std::move(*graph), std::move(first), std::move(matrices)},
+            std::move(description),
+            std::move(notes)};
 }
 
 std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents) {
@@ -160,7 +192,7 @@ PlanUse plan_use(const PlanConfig& config, const MixingMatrix& mixing) {
 
 void count_plan(const NoisePlan& plan,
                 const PlanConfig& config,
-                const MixingMatrix& mixing,
+                const Topography& topography,
                 std::vector<Exposure>& exposures,
                 std::vector<PrivacyBudget>& budgets) {
     const bool pure = plan.distribution() == StreamDistribution::laplace;
@@ -170,8 +202,13 @@ void count_plan(const NoisePlan& plan,
             "norm (allowed: agent)",
             name_of(config.adjacency),
             plan.mechanism));
+    if (!plan.same_message_to_all() && !topography.later_mixing.empty())
+        throw ConfigError(fmt::format(
+            "mixing-schedule: not possible with mechanism {}, whose noise cancels for one mixing "
+            "matrix (allowed: fixed)",
+            plan.mechanism));
     const Eigen::VectorXd squared =
-        run_sensitivity_squared(plan, plan_use(config, mixing), config.rounds);
+        run_sensitivity_squared(plan, plan_use(config, topography.mixing), config.rounds);
     for (std::size_t u = 0; u < exposures.size(); ++u)
         exposures[u].temporal_sensitivity = squared(static_cast<Eigen::Index>(u));
     if (plan.noiseless()) return;
@@ -251,6 +288,17 @@ PlannedNoise plan_noise(const PlanConfig& config,
     input.spatial = &spatial;
     input.steps = config.steps;
     if (mechanism.correlates_rounds) input.utility = {Utility::Kind::trajectory, 0};
+    std::optional<Eigen::MatrixXd> scheduled;
+    if (!topography.later_mixing.empty()) {
+        if (mechanism.correlates_rounds)
+            throw ConfigError(fmt::format(
+                "mixing-schedule: not possible with mechanism {}, which correlates rounds for one "
+                "mixing matrix (allowed: fixed)",
+                mechanism.name));
+        scheduled = utility_matrix(
+            topography.schedule(), config.utility, config.rounds, config.gossip_steps);
+    }
+    input.given_utility = scheduled;
     const bool budgeted = mechanism.needs_budget || config.plan_file.has_value();
     const int agents = topography.graph.agents();
     if (!config.plan_file) {
@@ -301,6 +349,7 @@ PlannedNoise plan_noise(const PlanConfig& config,
                 mixing, inverse * inverse.transpose(), design_steps(input), config.gossip_steps);
         } else {
             input.mixing = &mixing;
+            if (plan.aggregation == Aggregation::trusted_mean) input.given_utility.reset();
         }
         const bool on_gradients = plan.same_message_to_all() && plan.entry == NoiseEntry::gradient;
         planned.design.objective =
@@ -308,7 +357,7 @@ PlannedNoise plan_noise(const PlanConfig& config,
                                planned.kappa.minCoeff()
                          : std::nan("");
         input.mixing = &topography.mixing;
-        input.given_utility.reset();
+        input.given_utility = scheduled;
         planned.design.lower_bound = std::nan("");
     } else {
         planned.design = mechanism.design(input);

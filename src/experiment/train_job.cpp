@@ -310,7 +310,7 @@ TrainResult run_training(const TrainConfig& config,
     int coalition_size = 0;
     network.agree([&] {
         coalition_size = coalition_size_of(config.plan, plan.agents, &plan);
-        count_plan(plan, config.plan, topography.mixing, exposures, budgets);
+        count_plan(plan, config.plan, topography, exposures, budgets);
     });
     verify_agreement(network, topography, plan, exposures, budgets, coalition_size);
     Session session =
@@ -321,6 +321,10 @@ TrainResult run_training(const TrainConfig& config,
     network.connect(topography.graph);
     network.agree([&] {
         if (config.secure_sum) require_summable(plan);
+        if (!config.record_views.empty() && !topography.later_mixing.empty())
+            throw ConfigError(
+                "record-view: not possible with --mixing-schedule, where a recorded view holds one "
+                "mixing matrix");
         if (!config.record_views.empty() && !plan.same_message_to_all())
             throw ConfigError(fmt::format(
                 "record-view: not possible with mechanism {}, which gives every receiver a message "
@@ -419,7 +423,7 @@ TrainResult run_training(const TrainConfig& config,
     options.key_epoch = key_epoch;
     options.threads = config.threads;
     Trainer trainer(network,
-                    MixingSchedule({topography.mixing}),
+                    topography.schedule(),
                     plan,
                     NoiseSource(plan, rings, config.threads),
                     std::move(agents),

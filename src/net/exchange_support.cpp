@@ -49,6 +49,10 @@ void check_outgoing(const Outgoing& outgoing, const Outgoing& first, std::size_t
         fail("give either one vector for all or one per receiver");
     if (to_all != (first.to_all != nullptr))
         fail("all messages of an exchange must be of one kind (to all, or per receiver)");
+    if (outgoing.to.size() != outgoing.from.size() || outgoing.to.empty() != first.to.empty() ||
+        (!outgoing.to.empty() && outgoing.to.size() != receivers))
+        fail(
+            "who gets it and whom the agent hears must be said for the whole closed neighbourhood");
     if (to_all) return;
     if (outgoing.per_receiver.size() != receivers)
         fail(fmt::format("{} vectors for a closed neighbourhood of {}",

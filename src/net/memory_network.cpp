@@ -60,6 +60,7 @@ class MemoryNetwork final : public Network {
         const Eigen::Index piece = chunk_length(dimension, largest_whole_message, largest_piece);
         parallel_for(agents(), threads_, [&](long u) {
             Inbox& inbox = inboxes_[static_cast<std::size_t>(u)];
+            const auto& from = outgoing[static_cast<std::size_t>(u)].from;
             for (Eigen::Index first = 0; first < dimension; first += piece) {
                 for (std::size_t j = 0; j < inbox.sources.size(); ++j) {
                     const Source& source = inbox.sources[j];
@@ -67,7 +68,7 @@ class MemoryNetwork final : public Network {
                     const double* vector = message.to_all != nullptr
                                                ? message.to_all
                                                : message.per_receiver[source.place];
-                    inbox.columns[j] = vector + first;
+                    inbox.columns[j] = from.empty() || from[j] != 0 ? vector + first : nullptr;
                 }
                 deliver(static_cast<std::size_t>(u),
                         first,
@@ -75,7 +76,10 @@ class MemoryNetwork final : public Network {
                         inbox.columns);
             }
         });
-        bytes_sent_ += links_ * dimension * static_cast<std::int64_t>(sizeof(double));
+        std::int64_t messages = links_;
+        for (const Outgoing& message : outgoing)
+            messages -= std::ranges::count(message.to, std::uint8_t{0});
+        bytes_sent_ += messages * dimension * static_cast<std::int64_t>(sizeof(double));
     }
 
     void protect(std::span<PairSecrets> /*secrets*/, std::uint32_t /*key_epoch*/) override {}

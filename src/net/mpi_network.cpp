@@ -108,6 +108,7 @@ class MpiNetwork final : public Network {
                   "MPI_Dist_graph_create_adjacent");
         check_mpi(MPI_Comm_set_errhandler(links_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
         columns_.resize(degree_ + 1);
+        for (auto* list : {&starts_, &send_counts_, &receive_counts_}) list->resize(degree_ + 1);
         own_place_ = static_cast<std::size_t>(std::ranges::lower_bound(neighbours, rank_) -
                                               neighbours.begin());
     }
@@ -144,11 +145,12 @@ class MpiNetwork final : public Network {
         const bool to_all = message.to_all != nullptr;
         const double* own_copy = to_all ? message.to_all : message.per_receiver[own_place_];
         const Eigen::Index piece = chunk_length(dimension, largest_whole_message, largest_piece);
-        reserve(piece, !to_all || encrypted_);
+        reserve(piece, !to_all || encrypted_ || !message.to.empty());
+        choose_active(message);
 
         for (Eigen::Index first = 0; first < dimension; first += piece) {
             const Eigen::Index count = std::min(piece, dimension - first);
-            if (to_all && !encrypted_) {
+            if (to_all && !encrypted_ && message.to.empty()) {
                 const int n = mpi_count(count);
                 check_exchanged(MPI_Neighbor_allgather(message.to_all + first,
                                                        n,
@@ -167,7 +169,9 @@ class MpiNetwork final : public Network {
             }
             for (std::size_t j = 0; j < degree_; ++j)
                 columns_[j < own_place_ ? j : j + 1] =
-                    reinterpret_cast<const double*>(received_.data() + j * stride(count));
+                    receives(j)
+                        ? reinterpret_cast<const double*>(received_.data() + j * stride(count))
+                        : nullptr;
             columns_[own_place_] = own_copy + first;
             deliver(0, first, count, columns_);
         }
@@ -179,6 +183,7 @@ class MpiNetwork final : public Network {
                       const ShareSource& share,
                       const SumDelivery& deliver) override {
         check_exchange(links_ != MPI_COMM_NULL, 1, 1, dimension);
+        choose_active({});
         const Eigen::Index piece = chunk_length(dimension, largest_whole_message, largest_piece);
         reserve(piece, true);
         if (sum_.size() < static_cast<std::size_t>(piece))
@@ -383,6 +388,21 @@ class MpiNetwork final : public Network {
                                            mpi_error_text(code)));
     }
 
+    /// Who sends and hears in this exchange, of the neighbours without itself.
+    void choose_active(const Outgoing& message) {
+        const auto without_own = [&](const std::vector<std::uint8_t>& flags,
+                                     std::vector<std::uint8_t>& active) {
+            active = flags;
+            if (!active.empty())
+                active.erase(active.begin() + static_cast<std::ptrdiff_t>(own_place_));
+        };
+        without_own(message.to, active_to_);
+        without_own(message.from, active_from_);
+        restricted_ = !message.to.empty();
+    }
+    bool sends(std::size_t j) const { return !restricted_ || active_to_[j] != 0; }
+    bool receives(std::size_t j) const { return !restricted_ || active_from_[j] != 0; }
+
     /// A piece of its own to each neighbour; afterwards received_ holds theirs, decrypted, `stride`
     /// bytes apart. `pack(j, target)` returns where the j-th piece is; it may have put it there,
     /// into `target`.
@@ -391,6 +411,7 @@ class MpiNetwork final : public Network {
         const std::size_t size = stride(count);
         const ChunkAddress address{id.round, id.step, chunk};
         for (std::size_t j = 0; j < degree_; ++j) {
+            if (!sends(j)) continue;
             std::byte* const target = packed_.data() + j * size;
             const std::span<const std::uint8_t> plain = pack(j, target);
             auto* const bytes = reinterpret_cast<std::uint8_t*>(target);
@@ -400,11 +421,30 @@ class MpiNetwork final : public Network {
                 std::memcpy(bytes, plain.data(), size);
         }
         const int n = mpi_count(size);
-        check_exchanged(MPI_Neighbor_alltoall(
-                            packed_.data(), n, MPI_BYTE, received_.data(), n, MPI_BYTE, links_),
-                        id);
+        if (!restricted_) {
+            check_exchanged(MPI_Neighbor_alltoall(
+                                packed_.data(), n, MPI_BYTE, received_.data(), n, MPI_BYTE, links_),
+                            id);
+        } else {
+            for (std::size_t j = 0; j < degree_; ++j) {
+                starts_[j] = mpi_count(j * size);
+                send_counts_[j] = sends(j) ? n : 0;
+                receive_counts_[j] = receives(j) ? n : 0;
+            }
+            check_exchanged(MPI_Neighbor_alltoallv(packed_.data(),
+                                                   send_counts_.data(),
+                                                   starts_.data(),
+                                                   MPI_BYTE,
+                                                   received_.data(),
+                                                   receive_counts_.data(),
+                                                   starts_.data(),
+                                                   MPI_BYTE,
+                                                   links_),
+                            id);
+        }
         if (!encrypted_) return;
         for (std::size_t j = 0; j < degree_; ++j) {
+            if (!receives(j)) continue;
             const std::span<std::uint8_t> sealed(
                 reinterpret_cast<std::uint8_t*>(received_.data() + j * size), size);
             ciphers_[j].open(address, sealed, sealed.first(byte_count(count)));
@@ -460,7 +500,9 @@ class MpiNetwork final : public Network {
         const Eigen::Index chunks = (dimension + piece - 1) / piece;
         const std::size_t tags =
             encrypted_ ? static_cast<std::size_t>(chunks) * LinkCipher::tag_size : 0;
-        bytes_sent_ += static_cast<std::int64_t>(degree_ * (byte_count(dimension) + tags));
+        std::size_t messages = 0;
+        for (std::size_t j = 0; j < degree_; ++j) messages += sends(j) ? 1 : 0;
+        bytes_sent_ += static_cast<std::int64_t>(messages * (byte_count(dimension) + tags));
     }
 
     /// Before memory is taken for what another process says it will send.
@@ -513,6 +555,9 @@ class MpiNetwork final : public Network {
     std::vector<std::byte> received_;  // one piece per neighbour, with its tag when encrypted
     std::vector<std::byte> packed_;
     std::vector<const double*> columns_;
+    bool restricted_ = false;  // to active_to_, active_from_: one entry a neighbour
+    std::vector<std::uint8_t> active_to_, active_from_;
+    std::vector<int> starts_, send_counts_, receive_counts_;  // one a neighbour, and one to spare
     std::vector<std::uint64_t> sum_;
     std::int64_t bytes_sent_ = 0;
     MPI_Request pending_ = MPI_REQUEST_NULL;

@@ -129,4 +129,32 @@ Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
     return 0.5 * (result + result.transpose());
 }
 
+Eigen::MatrixXd utility_matrix(const MixingSchedule& schedule,
+                               const Utility& utility,
+                               long rounds,
+                               int gossip_steps) {
+    if (schedule.fixed()) return utility_matrix(schedule.at(0), utility, rounds, gossip_steps);
+    constexpr long most_starts = 20;
+    const Weights weights = weights_of(utility, rounds);
+    const long starts = std::min(schedule.period(), most_starts);
+    const int n = schedule.agents();
+    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(n, n);
+    for (long i = 0; i < starts; ++i) {
+        const long first = i * schedule.period() / starts;
+        // S_k = W^T (w_k I + S_{k+1}) W, from the last mixing back to the first.
+        Eigen::MatrixXd later = Eigen::MatrixXd::Zero(n, n);
+        for (long k = weights.length; k >= 1; --k) {
+            later.diagonal().array() += weights.at(k);
+            const auto& mixing = schedule.at(first + k - 1).sparse();
+            for (int step = 0; step < gossip_steps; ++step) {
+                const Eigen::MatrixXd right = later * mixing;
+                later = mixing.transpose() * right;
+            }
+        }
+        sum += later;
+    }
+    sum /= static_cast<double>(starts);
+    return 0.5 * (sum + sum.transpose());
+}
+
 }  // namespace sotto

@@ -16,7 +16,11 @@ namespace sotto {
 /// Who may talk to whom, and how models are mixed: public, the same on every process.
 struct Topography {
     Graph graph;
-    MixingMatrix mixing;
+    MixingMatrix mixing;                       ///< of round 0; of all rounds without later_mixing
+    std::vector<MixingMatrix> later_mixing{};  ///< of rounds 1, 2, ... of one period
+    [[nodiscard]] MixingSchedule schedule() const;
+    /// mixing.hash() where it is all there is, else schedule().hash().
+    [[nodiscard]] Digest mixing_hash() const;
 };
 
 /// Process 0's graph and mixing matrix, on every process. COLLECTIVE.

@@ -57,7 +57,8 @@ class RoundObserver {
     /// for every receiver (itself among them).
     virtual void on_message(long round, std::size_t local_index, const OwnRound& own) = 0;
     /// Coordinates [first, first + count) of the messages of its closed neighbourhood (ascending;
-    /// its own among them), decrypted, as they are mixed. Ranges arrive in order.
+    /// its own among them), decrypted, as they are mixed; null for members that sent nothing.
+    /// Ranges arrive in order.
     virtual void on_received(long /*round*/,
                              std::size_t /*local_index*/,
                              Eigen::Index /*first*/,
@@ -144,6 +145,8 @@ class Trainer {
     [[nodiscard]] double clip_norm(double step, double divisor) const;
     void make_message(double step, std::size_t output);
     void mix(long round);
+    /// Only agents that a round's matrix joins send each other their messages.
+    void choose_active(const MixingMatrix& mixing);
     void mix_messages(ExchangeId id);
     void mix_sums(ExchangeId id);
 

@@ -19,10 +19,9 @@ struct AccountConfig {
     PlanConfig plan;
     std::string view = "all-nodes";
     std::string targets = "all";
-    std::optional<double> sensitivity;      ///< Delta, instead of what adjacency and clip imply
-    bool fixed_inputs = false;              ///< inputs do not depend on messages
-    std::string mixing_schedule = "fixed";  ///< or a .npy of P n x n matrices, one below the other
-    std::string departures;                 ///< "ROUND:a,b;ROUND:c"
+    std::optional<double> sensitivity;  ///< Delta, instead of what adjacency and clip imply
+    bool fixed_inputs = false;          ///< inputs do not depend on messages
+    std::string departures;             ///< "ROUND:a,b;ROUND:c"
     double tight_gap = ViewOptions{}.tight_gap;  ///< see ViewOptions
     int threads = 1;
 };
@@ -105,7 +104,6 @@ inline constexpr double most_coalitions_searched = 1000;
 /// left before, or mixing that is not a rule.
 [[nodiscard]] std::vector<Phase> phases_of(const Topography& topography,
                                            const std::string& mixing,
-                                           const std::string& mixing_schedule,
                                            const std::string& departures,
                                            long rounds);
 

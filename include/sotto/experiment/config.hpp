@@ -18,7 +18,9 @@ namespace sotto {
 struct GraphConfig {
     std::optional<std::string> file;  ///< edge list; overrides the topology
     TopologySpec topology;
-    std::string mixing = "metropolis";  ///< rule or file
+    std::string mixing = "metropolis";      ///< rule or file
+    std::string mixing_schedule = "fixed";  ///< "fixed", "random", "one-peer", or a .npy file
+    long schedule_rounds = 1;               ///< of a random schedule
 };
 
 /// Which noise, for which budget.
@@ -54,9 +56,9 @@ struct TaskConfig {
     std::optional<std::string> test_data;
     double test_fraction = 0.2;
     PartitionSpec partition{PartitionSpec::Kind::dirichlet, 10, 1};
-    bool standardise = true;  ///< values to predict, and their features, by training data
+    bool standardise = true;     ///< values to predict, and their features, by training data
     std::optional<long> hidden;  ///< mlp: units of the hidden layer; none: 128, for values 64
-    std::uint64_t seed = 1;  ///< data, partition, batches and initialisation only
+    std::uint64_t seed = 1;      ///< data, partition, batches and initialisation only
 };
 
 /// Who builds graph, mixing matrix and plan.

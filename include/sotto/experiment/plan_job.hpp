@@ -35,10 +35,11 @@ struct BuiltTopography {
 /// Makes exposures count what rounds of this plan have to do with each other
 /// (run_sensitivity_squared), and budgets pure exactly where its noise is Laplace.
 /// @throws PrivacyError if the plan covers fewer rounds than are configured, or no bound is known;
-/// ConfigError for Laplace noise with an adjacency of records.
+/// ConfigError for Laplace noise with an adjacency of records, and for noise that depends on the
+/// receiver where mixing changes.
 void count_plan(const NoisePlan& plan,
                 const PlanConfig& config,
-                const MixingMatrix& mixing,
+                const Topography& topography,
                 std::vector<Exposure>& exposures,
                 std::vector<PrivacyBudget>& budgets);
 

@@ -61,6 +61,7 @@ class MixingSchedule {
     /// @param round >= 0.
     [[nodiscard]] const MixingMatrix& at(long round) const;
     [[nodiscard]] bool fixed() const { return matrices_.size() == 1; }
+    [[nodiscard]] long period() const { return static_cast<long>(matrices_.size()); }
     [[nodiscard]] int agents() const { return matrices_.front().agents(); }
     [[nodiscard]] Digest hash() const;
 

@@ -32,4 +32,12 @@ struct Utility {
                                              long rounds,
                                              int gossip_steps = 1);
 
+/// The same for mixing that changes: M = mean over rounds s of sum_k w_k P^T P with the products P
+/// = W_{s+k-1} ... W_s ([U] A.7), over all s of one period, at most 20 of them, evenly spaced.
+/// Cost: O(20 n^3 K length).
+[[nodiscard]] Eigen::MatrixXd utility_matrix(const MixingSchedule& schedule,
+                                             const Utility& utility,
+                                             long rounds,
+                                             int gossip_steps = 1);
+
 }  // namespace sotto

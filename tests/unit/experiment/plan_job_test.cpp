@@ -47,8 +47,7 @@ Planned plan(const PlanConfig& config,
     result.exposures = build_exposures(config, agents, records);
     result.budgets = build_budgets(config, agents);
     result.planned = plan_noise(config, topography, result.exposures, result.budgets);
-    count_plan(
-        result.planned.design.plan, config, topography.mixing, result.exposures, result.budgets);
+    count_plan(result.planned.design.plan, config, topography, result.exposures, result.budgets);
     return result;
 }
 

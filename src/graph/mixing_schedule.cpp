@@ -1,0 +1,109 @@
+#include "sotto/graph/mixing_schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/core/seeded_random.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr double most_weights = 1e8;
+
+/// The graph of one round.
+Graph graph_of_round(const TopologySpec& topology, long round) {
+    SeededRandom random(topology.graph_seed, "mixing schedule", static_cast<std::uint64_t>(round));
+    TopologySpec fresh = topology;
+    fresh.graph_seed = random.below(std::uint64_t{1} << 62);
+    Graph graph = make_topology(fresh).graph;
+    std::vector<int> place(static_cast<std::size_t>(graph.agents()));
+    std::iota(place.begin(), place.end(), 0);
+    for (std::size_t i = place.size(); i > 1; --i)
+        std::swap(place[i - 1], place[static_cast<std::size_t>(random.below(i))]);
+    std::vector<Edge> edges;
+    for (const auto& [u, v] : graph.edges())
+        edges.emplace_back(place[static_cast<std::size_t>(u)], place[static_cast<std::size_t>(v)]);
+    return Graph::from_edges(graph.agents(), std::move(edges));
+}
+
+}  // namespace
+
+ScheduledMixing random_schedule(const TopologySpec& topology,
+                                const std::string& rule,
+                                long rounds) {
+    const auto rules = mixing_names();
+    if (std::ranges::find(rules, rule) == rules.end())
+        throw ConfigError(
+            fmt::format("mixing-schedule: random needs a rule of mixing, not '{}' (allowed: {})",
+                        rule,
+                        join(rules)));
+    const double weights = static_cast<double>(rounds) * topology.agents * topology.agents;
+    if (!(weights <= most_weights))
+        throw ConfigError(fmt::format(
+            "mixing-schedule: random keeps {} x {} x {} weights, more than {:g}; use fewer rounds, "
+            "or a FILE whose matrices repeat",
+            rounds,
+            topology.agents,
+            topology.agents,
+            most_weights));
+    std::vector<MixingMatrix> own;
+    std::vector<Edge> edges;
+    for (long t = 0; t < rounds; ++t) {
+        const Graph graph = graph_of_round(topology, t);
+        edges.insert(edges.end(), graph.edges().begin(), graph.edges().end());
+        own.push_back(make_mixing(graph, rule));
+    }
+    std::ranges::sort(edges);
+    const auto repeated = std::ranges::unique(edges);
+    edges.erase(repeated.begin(), repeated.end());
+    ScheduledMixing result{Graph::from_edges(topology.agents, std::move(edges)), {}};
+    for (const MixingMatrix& mixing : own)
+        result.matrices.push_back(MixingMatrix::from_dense(result.graph, mixing.dense()));
+    return result;
+}
+
+std::vector<MixingMatrix> one_peer_schedule(const Graph& exponential_graph) {
+    const int n = exponential_graph.agents();
+    std::vector<MixingMatrix> matrices;
+    for (int hop = 1; hop < n; hop *= 2) {
+        Eigen::MatrixXd dense = Eigen::MatrixXd::Identity(n, n) / 2;
+        for (int u = 0; u < n; ++u) dense(u, (u + hop) % n) += 0.5;
+        try {
+            matrices.push_back(MixingMatrix::from_dense(exponential_graph, dense));
+        } catch (const DataError&) {
+            throw ConfigError(
+                "mixing-schedule: one-peer follows the edges of the exponential graph; use "
+                "--topology exponential");
+        }
+    }
+    if (matrices.empty()) matrices.push_back(MixingMatrix::average(1));
+    return matrices;
+}
+
+std::vector<MixingMatrix> read_mixing_schedule(const Graph& graph, const std::string& path) {
+    const Eigen::MatrixXd stacked = read_npy(path);
+    const int n = graph.agents();
+    if (stacked.rows() == 0 || stacked.cols() != n || stacked.rows() % n != 0)
+        throw DataError(fmt::format(
+            "{}: {} x {} is not a stack of {} x {} mixing matrices, one below the other",
+            path,
+            stacked.rows(),
+            stacked.cols(),
+            n,
+            n));
+    std::vector<MixingMatrix> matrices;
+    for (Eigen::Index i = 0; i < stacked.rows() / n; ++i) try {
+            matrices.push_back(MixingMatrix::from_dense(graph, stacked.middleRows(i * n, n)));
+        } catch (const DataError& error) {
+            throw DataError(fmt::format("{}: matrix {}: {}", path, i, error.what()));
+        }
+    return matrices;
+}
+
+}  // namespace sotto
