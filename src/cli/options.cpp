@@ -42,6 +42,12 @@ OptionGroup plan_options() {
              {"spatial-mechanism",
               "pairs",
               "how space-time correlates agents: ldp, decor, corn, corn-hbc, pairs"},
+             {"temporal",
+              "dense",
+              "temporal factor of mafalda and space-time: dense, banded:B, one-lag"},
+             {"temporal-restart",
+              "",
+              "H: the temporal factor begins anew every H rounds, independent of those before"},
              {"epsilon", "10", "privacy budget, > 0"},
              {"delta", "1e-5", "privacy budget, in (0, 1)"},
              {"noise-std",
@@ -367,6 +373,9 @@ PlanConfig read_plan_config(const ParsedOptions& options) {
     config.steps = parse_step_schedule(
         "--step-schedule", options.text("step-schedule"), options.real("step-size"));
     require_positive("--step-size", config.steps.step_size);
+    config.temporal = parse_temporal("--temporal", options.text("temporal"));
+    if (options.has("temporal-restart"))
+        config.temporal.restart = options.integer("temporal-restart", 1);
     config.participation = parse_participation("--participation", options.text("participation"));
     config.variance_cap = options.real("variance-cap");
     if (options.has("coalition-size")) {

@@ -302,6 +302,13 @@ PlannedNoise plan_noise(const PlanConfig& config,
     const bool budgeted = mechanism.needs_budget || config.plan_file.has_value();
     const int agents = topography.graph.agents();
     if (!config.plan_file) {
+        if (!mechanism.takes_temporal &&
+            (config.temporal.kind != TemporalShape::Kind::dense || config.temporal.restart > 0))
+            throw ConfigError(fmt::format(
+                "temporal: mechanism {} has no temporal factor to choose (allowed with mafalda, "
+                "space-time)",
+                mechanism.name));
+        input.temporal = config.temporal;
         input.coalition_size = coalition_size_of(config, agents, nullptr);
         if (spatial.seed_groups)
             input.seed_groups = make_seed_groups(
@@ -340,13 +347,9 @@ PlannedNoise plan_noise(const PlanConfig& config,
                                         ? MixingMatrix::average(plan.agents)
                                         : topography.mixing;
         if (plan.temporal.kind != TemporalFactor::Kind::identity) {
-            const Eigen::MatrixXd inverse =
-                dense_factor(plan.temporal, config.rounds)
-                    .triangularView<Eigen::Lower>()
-                    .solve(Eigen::MatrixXd::Identity(config.rounds, config.rounds));
             input.utility = {Utility::Kind::trajectory, 0};
-            input.given_utility = spatial_utility(
-                mixing, inverse * inverse.transpose(), design_steps(input), config.gossip_steps);
+            input.given_utility =
+                spatial_utility(mixing, plan.temporal, design_steps(input), config.gossip_steps);
         } else {
             input.mixing = &mixing;
             if (plan.aggregation == Aggregation::trusted_mean) input.given_utility.reset();

@@ -230,16 +230,18 @@ double CoalitionProblem::step(Point& point, double target) const {
     const VectorXd direction = scale.cwiseProduct(right.col(0));
 
     Point change;
-    change.price = MatrixXd::Zero(agents_, point.price.cols());
+    change.price = change.slack = MatrixXd::Zero(agents_, point.price.cols());
     for (std::size_t i = 0; i < slopes.size(); ++i) {
         const VectorXd moved = slopes[i] * direction;
         for (Index c = static_cast<Index>(i), row = 0; row < moved.size();
              c += parts, row += agents_)
             for (int u = 0; u < agents_; ++u)
-                if (point.price(u, c) > 0)
+                if (point.price(u, c) > 0) {
+                    change.slack(u, c) = moved(row + u);
                     change.price(u, c) =
                         (target - point.price(u, c) * moved(row + u)) / point.slack(u, c) -
                         point.price(u, c);
+                }
     }
     change.cap_price = (target + (point.cap_price.array() * (cap_slopes * direction).array())) /
                            point.room.array() -
@@ -254,6 +256,8 @@ double CoalitionProblem::step(Point& point, double target) const {
             for (Index i = 0; i < value.rows(); ++i)
                 if (move(i, j) < 0) length = std::min(length, -inside * value(i, j) / move(i, j));
     };
+    // Slacks are concave: they fall at least as fast as their slopes say.
+    limit(point.slack, change.slack);
     limit(point.price, change.price);
     limit(point.cap_price, change.cap_price);
     limit(point.zero_price, change.zero_price);

@@ -23,8 +23,10 @@ using Eigen::VectorXd;
 constexpr double few_coalitions = 300;
 /// Numbers kept in a step; 2.4 GB.
 constexpr double most_slopes = 3e8;
-/// Mean complementarity that a step aims at, as a share of the present one.
+/// Least mean complementarity that a step aims at, as a share of the present one. Where it proves
+/// too bold, because few of the step's length could be taken, the next ones aim at more.
 constexpr double centring = 0.15;
+constexpr double most_cautious = 0.8;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void check_input(const MatrixXd& utility,
@@ -174,7 +176,7 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
         }
         return worst;
     };
-    double target = problem.complementarity(point);
+    double target = problem.complementarity(point), aim = centring;
     while (solution.iterations < options.max_iterations) {
         ++solution.iterations;
         const double length = problem.step(point, target);
@@ -196,7 +198,9 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
         if (solution.iterations - last_progress > patience) break;
         // A short step means that the point is off the path: come back to it first.
         if (present < 1e-13 * problem.cost().dot(point.phi)) break;  // rounding decides from here
-        target = (length > 0.5 ? centring : length > 0.2 ? 0.5 : 1.0) * present;
+        if (length < 0.5) aim = std::min(most_cautious, std::sqrt(aim));
+        if (length > 0.8) aim = std::max(centring, aim * aim);
+        target = (length > 0.2 ? aim : 1.0) * present;
     }
     if (best.size() == 0) (void)check_all();
     const Index first_pair = options.common_variance ? 1 : agents;

@@ -65,7 +65,8 @@ std::span<const Mechanism> mechanisms() {
          .coalitions = true,
          .design = design_mafalda,
          .correlates_rounds = true,
-         .uses_utility = false},
+         .uses_utility = false,
+         .takes_temporal = true},
         {.name = "space-time",
          .summary =
              "noise correlated over rounds and between agents (--spatial-mechanism), optimised "
@@ -74,6 +75,7 @@ std::span<const Mechanism> mechanisms() {
          .design = design_space_time,
          .correlates_rounds = true,
          .uses_utility = false,
+         .takes_temporal = true,
          .takes_spatial = true},
         {.name = "zip-dl",
          .summary =

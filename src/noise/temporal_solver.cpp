@@ -58,16 +58,23 @@ MatrixXd root_of(const MatrixXd& matrix) {
            eigen.values.tail(n - first).cwiseMax(0).cwiseSqrt().asDiagonal();
 }
 
-/// The free entries (s, t), s > t and not of one pattern, and the matrix they fill.
+/// The free entries (s, t), s > t and not of one pattern, inside the band, and the matrix
+/// they fill.
 class FreeEntries {
   public:
-    FreeEntries(Index rounds, long cycle) : rounds_(rounds), cycle_(cycle) {
+    FreeEntries(Index rounds, long cycle, const TemporalOptions& options)
+        : rounds_(rounds), cycle_(cycle), band_(options.band > 0 ? options.band : rounds) {
         for (Index t = 0; t < rounds; ++t)
             for (Index s = t + 1; s < rounds; ++s)
-                if ((s - t) % cycle != 0) ++count_;
+                if (!fixed(s, t)) ++count_;
     }
     [[nodiscard]] Index count() const { return count_; }
-    [[nodiscard]] bool fixed(Index s, Index t) const { return (s - t) % cycle_ == 0; }
+    /// Of s >= t.
+    [[nodiscard]] bool fixed(Index s, Index t) const {
+        return (s - t) % cycle_ == 0 || s - t > band_;
+    }
+    /// Only the patterns fix entries: what is fixed makes blocks on the diagonal.
+    [[nodiscard]] bool patterns_only() const { return band_ >= rounds_ - 1; }
     template <class Visit>
     void for_each(Visit&& visit) const {
         Index i = 0;
@@ -86,17 +93,16 @@ class FreeEntries {
         for_each([&](Index i, Index s, Index t) { result(i) = matrix(s, t); });
         return result;
     }
-    /// Everything but the blocks of the patterns set to zero.
-    [[nodiscard]] MatrixXd blocks(const MatrixXd& matrix) const {
-        MatrixXd result = MatrixXd::Zero(rounds_, rounds_);
-        for (Index t = 0; t < rounds_; ++t)
-            for (Index s = t % cycle_; s < rounds_; s += cycle_) result(s, t) = matrix(s, t);
-        return result;
+    /// The free entries set to zero.
+    [[nodiscard]] MatrixXd without_free(MatrixXd matrix) const {
+        for_each([&](Index, Index s, Index t) { matrix(s, t) = matrix(t, s) = 0; });
+        return matrix;
     }
 
   private:
     Index rounds_;
     long cycle_;
+    Index band_;
     Index count_ = 0;
 };
 
@@ -151,7 +157,9 @@ double value_of(const MatrixXd& root, MatrixXd gram) {
 double lower_bound_at(const MatrixXd& root, const FreeEntries& free, MatrixXd gram) {
     MatrixXd solved = root;
     if (!solve_positive_definite(gram, solved)) return 0;
-    const MatrixXd dual = free.blocks(solved * solved.transpose());
+    MatrixXd dual = free.without_free(solved * solved.transpose());
+    if (!free.patterns_only())
+        dual.diagonal().array() += std::max(0.0, -1.01 * symmetric_eigenvalues(dual).minCoeff());
     const VectorXd values = symmetric_eigenvalues(root.transpose() * dual * root);
     const double trace = values.cwiseMax(0).cwiseSqrt().sum();
     return trace * trace / dual.trace();
@@ -199,6 +207,31 @@ MatrixXd temporal_utility(const MixingMatrix& mixing,
     }
     scale_by_steps(utility, step_sizes);
     return utility;
+}
+
+MatrixXd spatial_utility(const MixingMatrix& mixing,
+                         const TemporalFactor& factor,
+                         std::span<const double> step_sizes,
+                         int gossip_steps) {
+    const auto rounds = static_cast<long>(step_sizes.size());
+    if (mixing.symmetric() && factor.kind != TemporalFactor::Kind::dense) {
+        const SymmetricEigen eigen = symmetric_eigen(mixing.dense());
+        const VectorXd gains =
+            mode_gains(lagged_noise(factor, rounds, static_cast<int>(factor.lower.cols())),
+                       powers_of(eigen.values, gossip_steps),
+                       step_sizes);
+        return eigen.vectors * gains.asDiagonal() * eigen.vectors.transpose();
+    }
+    if (rounds > kMostDenseRounds)
+        throw ConfigError(fmt::format(
+            "rounds: {} are too many for the objective of a {} (at most {})",
+            rounds,
+            mixing.symmetric() ? "dense temporal factor" : "mixing matrix that is not symmetric",
+            kMostDenseRounds));
+    const MatrixXd inverse = dense_factor(factor, rounds)
+                                 .triangularView<Eigen::Lower>()
+                                 .solve(MatrixXd::Identity(rounds, rounds));
+    return spatial_utility(mixing, inverse * inverse.transpose(), step_sizes, gossip_steps);
 }
 
 MatrixXd spatial_utility(const MixingMatrix& mixing,
@@ -250,7 +283,8 @@ TemporalSolution solve_temporal_gram(const MatrixXd& utility,
             "fewer rounds or larger step sizes at the end");
     const MatrixXd root = cholesky.matrixL();
     TemporalSolution solution;
-    if (cycle >= rounds) {
+    const FreeEntries free(rounds, cycle, options);
+    if (cycle >= rounds && free.patterns_only()) {
         // One participation: the diagonal alone is fixed, which is the spatial problem.
         SpatialOptions spatial;
         spatial.relative_gap = options.relative_gap;
@@ -269,7 +303,6 @@ TemporalSolution solve_temporal_gram(const MatrixXd& utility,
         solution.iterations = same.iterations;
         return solution;
     }
-    const FreeEntries free(rounds, cycle);
     if (free.count() > 0) {
         const double scale = 1 / utility.trace();
         Objective objective(root, free, scale);

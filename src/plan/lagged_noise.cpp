@@ -11,9 +11,19 @@ namespace sotto {
 
 namespace {
 
+constexpr double negligible_share = 1e-14;
+
+void require_covered(const TemporalFactor& factor, long rounds) {
+    if (factor.lower.rows() < rounds)
+        throw PrivacyError(
+            fmt::format("the plan's temporal factor covers {} rounds, the run has {}",
+                        factor.lower.rows(),
+                        rounds));
+}
+
 /// Number of subdiagonals that hold more than rounding.
 int lower_bandwidth(const Eigen::MatrixXd& lower) {
-    const double negligible = 1e-14 * lower.cwiseAbs().maxCoeff();
+    const double negligible = negligible_share * lower.cwiseAbs().maxCoeff();
     Eigen::Index band = 0;
     for (Eigen::Index s = 0; s < lower.cols(); ++s)
         for (Eigen::Index t = lower.rows() - 1; t > s + band; --t)
@@ -27,24 +37,49 @@ int lower_bandwidth(const Eigen::MatrixXd& lower) {
 }  // namespace
 
 Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds) {
-    if (factor.lower.rows() < rounds)
-        throw PrivacyError(
-            fmt::format("the plan's temporal factor covers {} rounds, the run has {}",
-                        factor.lower.rows(),
-                        rounds));
+    require_covered(factor, rounds);
     if (factor.kind == TemporalFactor::Kind::dense)
         return factor.lower.topLeftCorner(rounds, rounds);
     Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(rounds, rounds);
+    if (factor.kind == TemporalFactor::Kind::one_lag) {
+        for (Eigen::Index s = 0; s < rounds; ++s) {
+            dense(s, s) = 1 / factor.lower(s, 0);
+            for (Eigen::Index t = s + 1; t < rounds; ++t)
+                dense(t, s) = -factor.lower(t, 1) / factor.lower(t, 0) * dense(t - 1, s);
+        }
+        return dense;
+    }
     for (Eigen::Index t = 0; t < rounds; ++t)
         for (Eigen::Index b = 0; b < std::min<Eigen::Index>(factor.lower.cols(), t + 1); ++b)
             dense(t, t - b) = factor.lower(t, b);
     return dense;
 }
 
+Eigen::VectorXd round_precisions(const TemporalFactor& factor, long rounds) {
+    if (factor.kind == TemporalFactor::Kind::identity) return Eigen::VectorXd::Ones(rounds);
+    require_covered(factor, rounds);
+    if (factor.kind == TemporalFactor::Kind::dense)
+        return factor.lower.topLeftCorner(rounds, rounds).colwise().squaredNorm();
+    Eigen::VectorXd precisions = Eigen::VectorXd::Zero(rounds);
+    if (factor.kind == TemporalFactor::Kind::banded) {
+        for (Eigen::Index b = 0; b < std::min<Eigen::Index>(factor.lower.cols(), rounds); ++b)
+            precisions.head(rounds - b) += factor.lower.col(b).segment(b, rounds - b).cwiseAbs2();
+        return precisions;
+    }
+    // Below round t, column t of C_time is a multiple of column t + 1.
+    for (Eigen::Index t = rounds - 1; t >= 0; --t) {
+        const double own = 1 / factor.lower(t, 0);
+        precisions(t) = own * own;
+        if (t + 1 == rounds) continue;
+        const double carried = own * factor.lower(t + 1, 1);
+        precisions(t) += carried * carried * precisions(t + 1);
+    }
+    return precisions;
+}
+
 double largest_round_precision(const TemporalFactor& factor) {
     if (factor.kind == TemporalFactor::Kind::identity) return 1;
-    const Eigen::MatrixXd lower = dense_factor(factor, static_cast<long>(factor.lower.rows()));
-    return lower.colwise().squaredNorm().maxCoeff();
+    return round_precisions(factor, static_cast<long>(factor.lower.rows())).maxCoeff();
 }
 
 LaggedNoise lagged_noise(const TemporalFactor& factor, long rounds, int most_lags) {
@@ -52,6 +87,27 @@ LaggedNoise lagged_noise(const TemporalFactor& factor, long rounds, int most_lag
     if (factor.kind == TemporalFactor::Kind::identity) {
         noise.fresh = Eigen::VectorXd::Ones(rounds);
         noise.past.resize(rounds, 0);
+        return noise;
+    }
+    if (factor.kind != TemporalFactor::Kind::dense) {
+        require_covered(factor, rounds);
+        const auto given = factor.lower.topRows(rounds);
+        noise.remembers_noise = factor.kind == TemporalFactor::Kind::banded;
+        const double negligible = negligible_share * given.cwiseAbs().maxCoeff();
+        Eigen::Index lags = std::min<Eigen::Index>(given.cols(), rounds) - 1;
+        while (lags > 0 &&
+               !(given.col(lags).tail(rounds - lags).cwiseAbs().maxCoeff() > negligible))
+            --lags;
+        noise.lags = lags <= most_lags ? static_cast<int>(lags) : -1;
+        if (noise.lags < 0) return noise;
+        noise.past = given.middleCols(1, lags);
+        noise.fresh = given.col(0);
+        if (noise.remembers_noise) {
+            noise.fresh = given.col(0).cwiseInverse();
+            noise.past = -(noise.fresh.asDiagonal() * noise.past);
+        }
+        for (Eigen::Index t = 0; t < std::min<Eigen::Index>(lags, rounds); ++t)
+            noise.past.row(t).tail(lags - t).setZero();  // nothing precedes the first round
         return noise;
     }
     const Eigen::MatrixXd lower = dense_factor(factor, rounds);

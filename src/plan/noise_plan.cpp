@@ -125,6 +125,8 @@ class PlanCheck {
         const bool dense = factor.kind == TemporalFactor::Kind::dense;
         require(!dense || factor.lower.rows() == factor.lower.cols(),
                 "a dense temporal factor must be square");
+        require(factor.kind != TemporalFactor::Kind::one_lag || factor.lower.cols() == 2,
+                "a temporal factor with one lag must have two columns");
         for (Eigen::Index t = 0; t < factor.lower.rows(); ++t) {
             const double diagonal = dense ? factor.lower(t, t) : factor.lower(t, 0);
             require(diagonal > 0,

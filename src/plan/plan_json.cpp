@@ -21,10 +21,11 @@ constexpr NameTable<NoiseEntry, 2> entries{
     {{{NoiseEntry::gradient, "gradient"}, {NoiseEntry::message, "message"}}}};
 constexpr NameTable<Aggregation, 2> aggregations{
     {{{Aggregation::gossip, "gossip"}, {Aggregation::trusted_mean, "trusted-mean"}}}};
-constexpr NameTable<TemporalFactor::Kind, 3> temporal_kinds{
+constexpr NameTable<TemporalFactor::Kind, 4> temporal_kinds{
     {{{TemporalFactor::Kind::identity, "identity"},
       {TemporalFactor::Kind::dense, "dense"},
-      {TemporalFactor::Kind::banded, "banded"}}}};
+      {TemporalFactor::Kind::banded, "banded"},
+      {TemporalFactor::Kind::one_lag, "one-lag"}}}};
 
 std::vector<int> integers_from_json(const Json& json) {
     std::vector<int> values;

@@ -43,6 +43,7 @@ struct MechanismCase {
     std::string label;  ///< letters and digits only: names a test
     std::string mechanism;
     Utility utility;
+    TemporalShape temporal{};
 };
 /// So that test names are readable.
 inline void PrintTo(const MechanismCase& entry, std::ostream* out) { *out << entry.label; }
@@ -62,7 +63,10 @@ inline std::vector<MechanismCase> mechanism_cases() {
             {"CornHbc", "corn-hbc", horizon},
             {"AntiPgd", "anti-pgd", horizon},
             {"Mafalda", "mafalda", horizon},
-            {"SpaceTime", "space-time", horizon}};
+            {"MafaldaBanded", "mafalda", horizon, {TemporalShape::Kind::banded, 4, 0}},
+            {"MafaldaRestarted", "mafalda", horizon, {TemporalShape::Kind::dense, 0, 30}},
+            {"SpaceTime", "space-time", horizon},
+            {"SpaceTimeOneLag", "space-time", horizon, {TemporalShape::Kind::one_lag, 0, 0}}};
 }
 
 /// Agents' limits differ, so that noise given to the wrong agent shows.
@@ -88,6 +92,7 @@ inline NoisePlan plan_of(const MechanismCase& entry,
         input.seed_groups = make_seed_groups(
             entry.mechanism == "pairs" ? "all-pairs" : "neighbourhoods", topography.graph);
     if (mechanism.correlates_rounds) input.participation = correlated_participation;
+    input.temporal = entry.temporal;
     if (mechanism.takes_spatial) input.spatial = &find_mechanism("spatial-mechanism", "corn");
     return mechanism.design(input).plan;
 }

@@ -9,6 +9,7 @@
 #include "sotto/agent/trainer.hpp"
 #include "sotto/graph/topology.hpp"
 #include "sotto/learn/partition.hpp"
+#include "sotto/noise/temporal_shape.hpp"
 #include "sotto/noise/utility.hpp"
 #include "sotto/privacy/budget.hpp"
 
@@ -39,6 +40,7 @@ struct PlanConfig {
     long batch_size = 128;
     int gossip_steps = 1;                     ///< K
     std::string spatial_mechanism = "pairs";  ///< of space-time
+    TemporalShape temporal;                   ///< of mafalda and space-time
     StepSchedule steps;                       ///< plans depend on it where rounds are not alike
     Participation participation;
     double variance_cap = 1e4;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sotto/graph/mixing.hpp"
+#include "sotto/noise/temporal_shape.hpp"
 #include "sotto/noise/utility.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/plan_use.hpp"
@@ -23,6 +24,7 @@ struct DesignInput {
     long rounds = 1;
     int gossip_steps = 1;
     Participation participation;  ///< only mechanisms with a temporal factor depend on it
+    TemporalShape temporal;       ///< of the temporal factor (mafalda, space-time)
     Eigen::VectorXd kappa;        ///< largest allowed [R^-1]_uu of every agent; see precision_limit
     double variance_cap = 1e4;    ///< R_uu <= variance_cap / kappa_u
     int coalition_size = 0;       ///< q: every coalition of q agents is kept within kappa too
@@ -65,7 +67,8 @@ struct Mechanism {
     bool correlates_rounds = false;
     /// False where the utility only rates the plan and does not shape it.
     bool uses_utility = true;
-    bool takes_spatial = false;  ///< DesignInput::spatial says how agents' noise is correlated
+    bool takes_temporal = false;  ///< DesignInput::temporal says what its factor may look like
+    bool takes_spatial = false;   ///< DesignInput::spatial says how agents' noise is correlated
     bool pure_epsilon =
         false;  ///< Laplace noise: budgets are pure, gradients are clipped in L1 norm
 };
@@ -102,7 +105,7 @@ void finish_message_plan(NoisePlan& plan, const DesignInput& input);
 [[nodiscard]] Design design_space_time(const DesignInput& input);
 
 /// C_time of anti-pgd: ones on and below the diagonal, so that the noise of round t is
-/// z_t - z_{t-1}. Dense. @throws ConfigError above 2000 rounds.
+/// z_t - z_{t-1}.
 [[nodiscard]] TemporalFactor prefix_sum_factor(long rounds);
 
 /// Shared by the design files: kappa in units of its smallest value, and that value.
@@ -118,8 +121,6 @@ struct RelativeLimits {
 void correlate_over_rounds(NoisePlan& plan, const DesignInput& input, TemporalFactor factor);
 /// Shared by the design files: step sizes of every round in units of the first.
 [[nodiscard]] std::vector<double> design_steps(const DesignInput& input);
-/// The largest number of rounds of a dense temporal factor.
-inline constexpr long kMostDenseRounds = 2000;
 
 /// Shared by the design files: raises `scale` by the rounding error of the factorisation, if any,
 /// so that the plan's own coefficients meet kappa against every coalition of plan.coalition_size;

@@ -10,6 +10,10 @@ namespace sotto {
 /// @throws PrivacyError if it covers fewer.
 [[nodiscard]] Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds);
 
+/// [C_time^T C_time]_tt of every round t of the leading `rounds`. Cost: O(T^2) for a dense factor,
+/// O(T B) otherwise. @throws PrivacyError if the factor covers fewer.
+[[nodiscard]] Eigen::VectorXd round_precisions(const TemporalFactor& factor, long rounds);
+
 /// max_t [C_time^T C_time]_tt: how much smaller the variance of one round's noise is when all other
 /// rounds are known, relative to independent rounds. 1 for the identity.
 [[nodiscard]] double largest_round_precision(const TemporalFactor& factor);

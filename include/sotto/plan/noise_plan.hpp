@@ -41,7 +41,9 @@ struct TemporalFactor {
     enum class Kind {
         identity,  ///< independent rounds
         dense,     ///< `lower` is T x T
-        banded     ///< `lower` is T x (B+1): column b holds the b-th subdiagonal
+        banded,    ///< `lower` is T x (B+1): column b holds the b-th subdiagonal
+        one_lag  ///< `lower` is T x 2, diagonal and subdiagonal of C_time^-1: the noise of round t
+                 ///< is lower(t, 0) z_t + lower(t, 1) z_{t-1}
     };
     Kind kind = Kind::identity;
     Eigen::MatrixXd lower;

@@ -70,7 +70,8 @@ TEST(NoiseSource, GivesWhatThePlanSaysForEveryDimensionAndNumberOfThreads) {
     }
 }
 
-/// Factors of 9 rounds: prefix sums (banded inverse), two subdiagonals, full, diagonal.
+/// Factors of 9 rounds: prefix sums (banded inverse), two subdiagonals, full, diagonal,
+/// one lag.
 std::vector<TemporalFactor> temporal_factors() {
     constexpr Eigen::Index rounds = 9;
     Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(rounds, rounds);
@@ -82,10 +83,14 @@ std::vector<TemporalFactor> temporal_factors() {
         for (Eigen::Index s = 0; s <= t; ++s) full(t, s) = s == t ? 2 : random.normal();
     }
     const Eigen::MatrixXd diagonal = full.diagonal().asDiagonal();
+    Eigen::MatrixXd one_lag(rounds, 2);
+    for (Eigen::Index t = 0; t < rounds; ++t)
+        one_lag.row(t) << 1 + random.uniform(), t == 4 ? 0.0 : random.normal();
     return {{TemporalFactor::Kind::dense, sums},
             {TemporalFactor::Kind::banded, banded},
             {TemporalFactor::Kind::dense, full},
-            {TemporalFactor::Kind::dense, diagonal}};
+            {TemporalFactor::Kind::dense, diagonal},
+            {TemporalFactor::Kind::one_lag, one_lag}};
 }
 
 TEST(NoiseSource, CorrelatesRoundsAsTheTemporalFactorSaysInAnyOrderOfDrawing) {

@@ -281,7 +281,7 @@ TEST(Muffliato, IsLdpWithOneGossipStepAndMixesMoreWithSeveral) {
 /// Noise of all models of all rounds, round by round: sum_t ||sum_s W^(t-s+1) (C^-1)_s.||^2.
 double direct_trajectory(const MixingMatrix& mixing, const TemporalFactor& factor, long rounds) {
     const Eigen::MatrixXd w = mixing.dense();
-    const Eigen::MatrixXd inverse = factor.lower.inverse();
+    const Eigen::MatrixXd inverse = dense_factor(factor, rounds).inverse();
     const Eigen::Index n = w.rows();
     Eigen::MatrixXd state = Eigen::MatrixXd::Zero(n, n * rounds);  // by (z of round s, agent)
     double sum = 0;
@@ -321,12 +321,11 @@ TEST(AntiPgd, StatesTheObjectiveOfNoiseThatIsCorrelatedOverRounds) {
         }
 }
 
-TEST(AntiPgd, AddsDifferencesOfConsecutiveNormalsAndRefusesLongRuns) {
-    const Eigen::MatrixXd inverse = prefix_sum_factor(4).lower.inverse();
+TEST(AntiPgd, AddsDifferencesOfConsecutiveNormals) {
+    const Eigen::MatrixXd inverse = dense_factor(prefix_sum_factor(4), 4).inverse();
     Eigen::MatrixXd expected = Eigen::MatrixXd::Identity(4, 4);
     expected.diagonal(-1).setConstant(-1);
     EXPECT_TRUE(inverse.isApprox(expected, 1e-15));
-    EXPECT_TRUE(contains(message_of<ConfigError>([] { (void)prefix_sum_factor(2001); }), "2001"));
 }
 
 TEST(SpaceTime, BeatsItsPartsOverEverySpatialMechanismAndKeepsItsCoalitions) {

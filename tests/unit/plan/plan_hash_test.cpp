@@ -26,6 +26,8 @@ TEST(NoisePlanHash, ChangesWithEveryField) {
         {"scale", [](NoisePlan& p) { p.scale = std::nextafter(p.scale, 1); }},
         {"grid step", [](NoisePlan& p) { --p.grid_step_log2; }},
         {"temporal kind", [](NoisePlan& p) { p.temporal.kind = TemporalFactor::Kind::dense; }},
+        {"temporal kind of the same shape",
+         [](NoisePlan& p) { p.temporal.kind = TemporalFactor::Kind::one_lag; }},
         {"temporal value", [](NoisePlan& p) { p.temporal.lower(2, 1) += 1e-16 + 1e-15; }},
         {"temporal shape",
          [](NoisePlan& p) { p.temporal.lower = p.temporal.lower.reshaped(2, 4).eval(); }},

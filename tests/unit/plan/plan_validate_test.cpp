@@ -138,7 +138,12 @@ TEST(NoisePlanValidate, RefusesTemporalFactorsThatCannotBeInverted) {
           [](NoisePlan& p) { p.temporal.kind = TemporalFactor::Kind::identity; }}});
     expect_each_refused(
         unusual_plan,
-        {{"banded, zero on the diagonal", [&](NoisePlan& p) { lower(p)(2, 0) = 0; }},
+        {{"one lag, three columns",
+          [&](NoisePlan& p) {
+              p.temporal.kind = TemporalFactor::Kind::one_lag;
+              lower(p) = Eigen::MatrixXd::Ones(4, 3);
+          }},
+         {"banded, zero on the diagonal", [&](NoisePlan& p) { lower(p)(2, 0) = 0; }},
          {"banded, negative on the diagonal", [&](NoisePlan& p) { lower(p)(2, 0) = -1; }},
          {"banded, NaN", [&](NoisePlan& p) { lower(p)(2, 1) = nan; }},
          {"banded, empty", [&](NoisePlan& p) { lower(p).resize(0, 0); }},

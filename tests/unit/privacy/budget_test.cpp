@@ -206,7 +206,7 @@ TEST(TemporalSensitivity, OfIndependentNoiseCountsParticipations) {
         }
 }
 
-TEST(TemporalSensitivity, OfDenseAndBandedFactorsIsTheDefinition) {
+TEST(TemporalSensitivity, OfEveryKindOfFactorIsTheDefinition) {
     constexpr std::uint64_t seed = 5;
     constexpr long length = 12;
     SeededRandom random(seed, "temporal factor");
@@ -217,9 +217,21 @@ TEST(TemporalSensitivity, OfDenseAndBandedFactorsIsTheDefinition) {
         dense.lower(t, t) = 1 + random.uniform();
         banded.lower.row(t) << 1 + random.uniform(), random.normal(), random.normal();
     }
+    TemporalFactor one_lag{TemporalFactor::Kind::one_lag, Eigen::MatrixXd::Zero(length, 2)};
+    for (long t = 0; t < length; ++t)
+        one_lag.lower.row(t) << 1 + random.uniform(), t == 5 ? 0.0 : random.normal();
+    Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(length, length);
+    inverse.diagonal() = one_lag.lower.col(0);
+    inverse.diagonal(-1) = one_lag.lower.col(1).tail(length - 1);
+    const Eigen::MatrixXd inverted = inverse.inverse();
     for (const long rounds : {1L, 2L, 5L, 11L, 12L})
         for (const long cycle : {1L, 2L, 4L, 12L, 50L}) {
             SCOPED_TRACE(testing::Message() << rounds << " rounds, cycle " << cycle);
+            EXPECT_TRUE(relatively_near(
+                temporal_sensitivity_squared(one_lag, {cycle}, rounds),
+                brute_force_sensitivity(
+                    [&](long t, long s) { return t >= s ? inverted(t, s) : 0.0; }, cycle, rounds),
+                1e-12));
             EXPECT_TRUE(relatively_near(
                 temporal_sensitivity_squared(dense, {cycle}, rounds),
                 brute_force_sensitivity(

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sotto {
+
+/// What an optimised temporal factor C_time may look like.
+struct TemporalShape {
+    enum class Kind {
+        dense,   ///< any lower triangular matrix; an agent keeps all its past noise
+        banded,  ///< `band` subdiagonals; an agent keeps so many rounds of past noise
+        one_lag  ///< C_time^-1 = I - rho S, S the subdiagonal: noise z_t - rho z_{t-1}
+    };
+    Kind kind = Kind::dense;
+    long band = 0;     ///< B, of Kind::banded; >= 1
+    long restart = 0;  ///< rounds after which the factor begins anew, independently; 0: never
+};
+
+/// "dense", "banded:B", "one-lag". @throws ConfigError.
+[[nodiscard]] TemporalShape parse_temporal(std::string_view option, std::string_view text);
+[[nodiscard]] std::string name_of(const TemporalShape& shape);
+
+}  // namespace sotto

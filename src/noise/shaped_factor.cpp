@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/noise/temporal_solver.hpp"
+#include "sotto/privacy/budget.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+struct Modes {
+    VectorXd values, weights;
+};
+
+/// lambda_i^K of symmetric W, and [V^T R V]_ii.
+Modes modes_of(const MixingMatrix& mixing, const MatrixXd& covariance, int gossip_steps) {
+    const SymmetricEigen eigen = symmetric_eigen(mixing.dense());
+    return {eigen.values.array().pow(static_cast<double>(gossip_steps)).matrix(),
+            (eigen.vectors.transpose() * covariance * eigen.vectors).diagonal()};
+}
+
+/// H_tt and H_t,t-1 of every round.
+std::pair<VectorXd, VectorXd> two_diagonals(const MixingMatrix& mixing,
+                                            const MatrixXd& covariance,
+                                            std::span<const double> steps,
+                                            int gossip_steps) {
+    const auto rounds = static_cast<Index>(steps.size());
+    VectorXd diagonal(rounds), subdiagonal = VectorXd::Zero(rounds);
+    if (!mixing.symmetric()) {
+        const MatrixXd utility = temporal_utility(mixing, covariance, steps, gossip_steps);
+        subdiagonal.tail(rounds - 1) = utility.diagonal(-1);
+        return {utility.diagonal(), subdiagonal};
+    }
+    const Modes modes = modes_of(mixing, covariance, gossip_steps);
+    // sum over tau >= t of lambda^(2 (tau - t + 1)), from the last round on.
+    VectorXd sums = VectorXd::Zero(modes.values.size());
+    const VectorXd squares = modes.values.cwiseAbs2();
+    for (Index t = rounds - 1; t >= 0; --t) {
+        sums = squares.cwiseProduct(sums + VectorXd::Ones(sums.size()));
+        const double step = steps[static_cast<std::size_t>(t)];
+        diagonal(t) = step * step * modes.weights.dot(sums);
+        if (t > 0)
+            subdiagonal(t) = step * steps[static_cast<std::size_t>(t - 1)] *
+                             modes.weights.dot(modes.values.cwiseProduct(sums));
+    }
+    return {diagonal, subdiagonal};
+}
+
+/// H of `count` rounds from `first` on, of a longer run: all models from these rounds on count.
+MatrixXd block_utility(const Modes& modes,
+                       std::span<const double> steps,
+                       Index first,
+                       Index count) {
+    const auto rounds = static_cast<Index>(steps.size());
+    const VectorXd squares = modes.values.cwiseAbs2();
+    // sum over tau >= t of lambda^(2 (tau - t + 1)).
+    VectorXd sums(squares.size());
+    for (Index i = 0; i < sums.size(); ++i) {
+        double& sum = sums(i) = 0;
+        for (Index t = first + count; t < rounds && sum != squares(i) * (sum + 1); ++t)
+            sum = squares(i) * (sum + 1);
+    }
+    MatrixXd utility(count, count);
+    for (Index t = count - 1; t >= 0; --t) {
+        sums = squares.cwiseProduct(sums + VectorXd::Ones(sums.size()));
+        VectorXd power = modes.weights.cwiseProduct(sums);
+        for (Index s = t; s >= 0; --s) {
+            utility(t, s) = utility(s, t) = steps[static_cast<std::size_t>(first + t)] *
+                                            steps[static_cast<std::size_t>(first + s)] *
+                                            power.sum();
+            power = power.cwiseProduct(modes.values);
+        }
+    }
+    return utility;
+}
+
+void require_rounds(long rounds, long cycle, bool symmetric, const TemporalShape& shape) {
+    const long together = shape.restart > 0 ? std::min(shape.restart, rounds) : rounds;
+    const bool lagged = shape.kind == TemporalShape::Kind::one_lag ||
+                        (shape.kind == TemporalShape::Kind::banded && shape.band < cycle);
+    if (!symmetric && rounds > kMostDenseRounds)
+        throw ConfigError(fmt::format(
+            "rounds: {} is not allowed where rounds are correlated and the mixing matrix is not "
+            "symmetric (at most {})",
+            rounds,
+            kMostDenseRounds));
+    if (!lagged && together > kMostDenseRounds)
+        throw ConfigError(fmt::format(
+            "rounds: {} is not allowed with --temporal {} (at most {}; more with one-lag, with "
+            "banded:B and B below the cycle of --participation, or with --temporal-restart)",
+            rounds,
+            name_of(shape),
+            kMostDenseRounds));
+}
+
+}  // namespace
+
+ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
+                                 const MatrixXd& spatial_covariance,
+                                 std::span<const double> step_sizes,
+                                 int gossip_steps,
+                                 long cycle,
+                                 const TemporalShape& shape) {
+    const auto rounds = static_cast<long>(step_sizes.size());
+    require_rounds(rounds, cycle, mixing.symmetric(), shape);
+    if (shape.kind == TemporalShape::Kind::one_lag) {
+        const auto [diagonal, subdiagonal] =
+            two_diagonals(mixing, spatial_covariance, step_sizes, gossip_steps);
+        LaggedSolution solution = solve_one_lag_factor(diagonal, subdiagonal, cycle, shape.restart);
+        return {std::move(solution.factor), solution.value, std::nan("")};
+    }
+    const long block = shape.restart > 0 ? std::min(shape.restart, rounds) : rounds;
+    Modes modes;
+    MatrixXd utility;
+    if (mixing.symmetric())
+        modes = modes_of(mixing, spatial_covariance, gossip_steps);
+    else
+        utility = temporal_utility(mixing, spatial_covariance, step_sizes, gossip_steps);
+    if (block > kMostDenseRounds) {
+        LaggedSolution solution = solve_banded_factor(
+            modes.values, modes.weights, step_sizes, cycle, shape.band, shape.restart);
+        return {std::move(solution.factor), solution.value, std::nan("")};
+    }
+    TemporalOptions options;
+    options.band = shape.band;
+    const bool banded = shape.kind == TemporalShape::Kind::banded || block < rounds;
+    const long band =
+        shape.kind == TemporalShape::Kind::banded ? std::min(shape.band, block - 1) : block - 1;
+    ShapedFactor result;
+    if (banded) result.factor = {TemporalFactor::Kind::banded, MatrixXd::Zero(rounds, band + 1)};
+    for (long first = 0; first < rounds; first += block) {
+        const long count = std::min(block, rounds - first);
+        const TemporalSolution solution = solve_temporal_gram(
+            mixing.symmetric() ? block_utility(modes, step_sizes, first, count)
+                               : MatrixXd(utility.block(first, first, count, count)),
+            cycle,
+            options);
+        const MatrixXd lower = temporal_factor_of(solution.gram);
+        result.value += solution.value;
+        result.lower_bound += solution.lower_bound;
+        if (!banded) result.factor = {TemporalFactor::Kind::dense, lower};
+        for (long b = 0; banded && b <= std::min(band, count - 1); ++b)
+            result.factor.lower.col(b).segment(first + b, count - b) = lower.diagonal(-b);
+    }
+    return result;
+}
+
+}  // namespace sotto
