@@ -228,7 +228,7 @@ inline Eigen::MatrixXd observe_rounds(Network& network,
     options.steps.step_size = run.step_size;
     options.threads = run.threads;
     Trainer trainer(network,
-                    MixingSchedule({topography.mixing}),
+                    topography.schedule(),
                     plan,
                     NoiseSource(plan, rings, run.threads),
                     std::move(agents),

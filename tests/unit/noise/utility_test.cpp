@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sotto/core/error.hpp"
+#include "sotto/graph/mixing_schedule.hpp"
 #include "unit/core/test_support.hpp"
 #include "unit/noise/noise_fixtures.hpp"
 
@@ -108,6 +109,46 @@ TEST(ParseUtility, RefusesWhatIsNotAnObjective) {
     EXPECT_TRUE(
         contains(message_of<ConfigError>([&] { (void)parse_utility("objective", "trajectroy"); }),
                  "did you mean 'trajectory'?"));
+}
+
+TEST(UtilityOfASchedule, IsTheMeanOverItsRoundsOfProductsOfMixing) {
+    // By its definition, with nothing but loops.
+    const Graph graph = make_graph(Topology::exponential, 6);
+    const MixingSchedule schedule(one_peer_schedule(graph));
+    ASSERT_EQ(schedule.period(), 3);
+    for (const Utility& utility : {Utility{Utility::Kind::one_step, 1},
+                                   Utility{Utility::Kind::horizon, 5},
+                                   Utility{Utility::Kind::trajectory, 0},
+                                   Utility{Utility::Kind::final_model, 0}})
+        for (const int gossip_steps : {1, 2}) {
+            constexpr long rounds = 4;
+            const long length = utility.kind == Utility::Kind::one_step  ? 1
+                                : utility.kind == Utility::Kind::horizon ? 5
+                                                                         : rounds;
+            Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(6, 6);
+            for (long start = 0; start < 3; ++start) {
+                Eigen::MatrixXd product = Eigen::MatrixXd::Identity(6, 6);
+                for (long k = 1; k <= length; ++k) {
+                    for (int step = 0; step < gossip_steps; ++step)
+                        product = (schedule.at(start + k - 1).dense() * product).eval();
+                    const double weight = utility.kind == Utility::Kind::trajectory
+                                              ? static_cast<double>(rounds - k + 1)
+                                              : 1.0;
+                    expected += weight * product.transpose() * product / 3;
+                }
+            }
+            EXPECT_TRUE(
+                utility_matrix(schedule, utility, rounds, gossip_steps).isApprox(expected, 1e-13))
+                << name_of(utility);
+        }
+}
+
+TEST(UtilityOfASchedule, OfOneMatrixIsThatOfFixedMixing) {
+    const Graph graph = make_graph(Topology::ring, 5);
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+    const Utility utility{Utility::Kind::horizon, 30};
+    EXPECT_TRUE(utility_matrix(MixingSchedule({mixing, mixing}), utility, 50, 1)
+                    .isApprox(utility_matrix(mixing, utility, 50, 1), 1e-12));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ inline NoisePlan unusual_plan() {
     plan.temporal.lower << 1, 0, 1.1, -0.3, 1.2, -0.4, 1.3, -0.1;
     plan.entry = NoiseEntry::message;
     plan.aggregation = Aggregation::trusted_mean;
-    plan.streams[2].distribution = StreamDistribution::laplace;
+    for (auto& stream : plan.streams) stream.distribution = StreamDistribution::laplace;
     plan.rows = {{0, 0, {0, 3}, {1.0, 2.0}},
                  {0, 1, {0, 4}, {-1.0, 0.5}},
                  {1, NoiseRow::all_receivers, {1}, {0.7}},
