@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "sotto/experiment/task.hpp"
-#include "sotto/learn/readers.hpp"
+#include "sotto/privacy/view.hpp"
 #include "unit/experiment/experiment_fixtures.hpp"
 
 namespace sotto {
