@@ -33,6 +33,7 @@ std::vector<OptionGroup> options() {
           {"inputs",
            "adaptive",
            "adaptive (training: gradients follow messages), fixed (averaging, private means)"},
+          {"l2", "0", "regularisation of the training, which counts in partial views"},
           {"sensitivity",
            "",
            "Delta of one participation (default 1 with --noise-std or matrices, else from "
@@ -108,6 +109,7 @@ AccountConfig read_account_config(const ParsedOptions& parsed) {
     if (std::ranges::find(allowed, inputs) == allowed.end())
         throw unknown_name_error("--inputs", inputs, allowed);
     config.fixed_inputs = inputs == "fixed";
+    config.l2 = parsed.real("l2");
     if (parsed.has("sensitivity")) config.sensitivity = parsed.real("sensitivity");
     // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.
     if ((config.sensitivity || config.plan.noise_std) && !parsed.given("adjacency") &&

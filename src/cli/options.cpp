@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
 #include <fstream>
 #include <sstream>
@@ -63,10 +64,10 @@ OptionGroup plan_options() {
              {"step-size", "0.05", "eta, > 0"},
              {"step-schedule",
               "constant",
-              "of the step size: constant, inverse-sqrt, piecewise:ROUND:FACTOR,... (eta times "
-              "FACTOR from that round on)"},
+              "of the step size: constant, inverse-sqrt, inverse (eta / t), "
+              "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)"},
              {"gossip-steps", "1", "mixing steps K a round, each of which sends messages"},
-             {"batch-size", "128", "records an agent uses a round"},
+             {"batch-size", "128", "records an agent uses a round: a number, or all"},
              {"participation", "every", "every, cyclic:b (record adjacencies)"},
              {"coalition-size",
               "",
@@ -87,7 +88,11 @@ OptionGroup plan_options() {
 OptionGroup task_options() {
     return {
         "Task",
-        {{"task", "logistic", join(task_names(), ", ") + ", or FILE.so (a task of your own)"},
+        {{"task",
+          "logistic",
+          join(task_names(), ", ") +
+              ", or FILE.so (a task of your own); averaging has other defaults: step-size 1, "
+              "step-schedule inverse, l2 1, clip-norm 1, batch-size all, partition iid"},
          {"standardise",
           "on",
           "on, off: CSV columns by mean and deviation of the training data, which no guarantee "
@@ -364,7 +369,9 @@ PlanConfig read_plan_config(const ParsedOptions& options) {
     config.adjacency = parse_adjacency("--adjacency", options.text("adjacency"));
     config.clip_norm = options.real("clip-norm");
     config.rounds = options.integer("rounds", 1);
-    config.batch_size = options.integer("batch-size", 1);
+    config.batch_size = options.text("batch-size") == "all"
+                            ? std::nullopt
+                            : std::optional(options.integer("batch-size", 1));
     const long gossip_steps = options.integer("gossip-steps", 1);
     require_in_range("--gossip-steps", static_cast<double>(gossip_steps), 1, 1000);
     config.gossip_steps = static_cast<int>(gossip_steps);
@@ -412,6 +419,23 @@ bool parse_switch(const ParsedOptions& options, const std::string& name) {
     throw unknown_name_error("--" + name, text, allowed);
 }
 
+/// What a task asks for where the user does not: averaging makes running averages of all of an
+/// agent's values.
+struct TaskDefault {
+    const char *task, *option, *text;
+};
+constexpr std::array<TaskDefault, 6> task_defaults{{{"averaging", "step-size", "1"},
+                                                    {"averaging", "step-schedule", "inverse"},
+                                                    {"averaging", "l2", "1"},
+                                                    {"averaging", "clip-norm", "1"},
+                                                    {"averaging", "batch-size", "all"},
+                                                    {"averaging", "partition", "iid"}}};
+
+void resolve_task_defaults(ParsedOptions& options) {
+    for (const auto& [task, option, text] : task_defaults)
+        if (options.text("task") == task && !options.given(option)) options.resolve(option, text);
+}
+
 /// Agents separated by commas, ascending, each once.
 std::vector<int> parse_agents(const ParsedOptions& options, const std::string& name) {
     std::vector<int> agents;
@@ -432,7 +456,8 @@ std::vector<int> parse_agents(const ParsedOptions& options, const std::string& n
 
 }  // namespace
 
-TrainConfig read_train_config(const ParsedOptions& options) {
+TrainConfig read_train_config(ParsedOptions options) {
+    resolve_task_defaults(options);
     TrainConfig config;
     config.graph = read_graph_config(options);
     config.plan = read_plan_config(options);

@@ -19,6 +19,7 @@ std::string duration(double seconds) {
 
 /// Losses of a training that goes wrong have hundreds of digits.
 std::string loss_text(double loss) {
+    if (std::isnan(loss)) return "unknown";
     return std::abs(loss) < 1e6 ? fmt::format("{:.5f}", loss) : fmt::format("{:.5g}", loss);
 }
 

@@ -180,7 +180,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
             subject->built.topography, config.graph.mixing, config.departures, config.plan.rounds);
         subject->process.gossip_steps = config.plan.gossip_steps;
         subject->process.step_sizes =
-            process_steps(subject->plan, config.plan.steps, config.plan.rounds);
+            process_steps(subject->plan, config.plan.steps, config.l2, config.plan.rounds);
     });
     if (planned) subject->plan_seconds = planned->seconds;
     return subject;

@@ -41,9 +41,17 @@ std::string statement_about(const LedgerView& entry) {
 LedgerViews::LedgerViews(const TrainConfig& config,
                          const Topography& topography,
                          const NoisePlan& plan,
-                         const std::vector<Exposure>& exposures)
-    : config_(config), topography_(topography), plan_(plan), exposures_(exposures) {
-    if (!config.views.empty()) queries_ = parse_views("view", config.views, topography.graph);
+                         const std::vector<Exposure>& exposures,
+                         bool fixed_inputs)
+    : config_(config),
+      topography_(topography),
+      plan_(plan),
+      exposures_(exposures),
+      fixed_inputs_(fixed_inputs) {
+    if (config.views.empty()) return;
+    queries_ = parse_views("view", config.views, topography.graph);
+    // Refused here, rather than after the first rounds.
+    (void)process_steps(plan, config.plan.steps, config.l2, config.plan.rounds);
     for (const ViewQuery& query : queries_) {
         if (query.kind == ViewQuery::Kind::worst_coalition ||
             query.kind == ViewQuery::Kind::worst_all_messages)
@@ -72,7 +80,7 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
     process.plan = &plan_;
     process.phases.push_back({rounds, topography_.schedule(), {}});
     process.gossip_steps = config_.plan.gossip_steps;
-    process.step_sizes = process_steps(plan_, config_.plan.steps, rounds);
+    process.step_sizes = process_steps(plan_, config_.plan.steps, config_.l2, rounds);
     ViewOptions options;
     options.threads = config_.threads;
     // The sum of absolute values will do: a bound too, and the tight one takes as long as many
@@ -92,8 +100,8 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
     long pairs = 0;
     for (const auto& members : observers) {
         const View view{query.view_kind(), members};
-        entry.argument = argument_of(view, false);
-        entry.sound = view.sound_for_training();
+        entry.argument = argument_of(view, fixed_inputs_);
+        entry.sound = fixed_inputs_ || view.sound_for_training();
         std::vector<int> targets;
         for (int u = 0; u < plan_.agents; ++u)
             if (!std::ranges::binary_search(members, u)) targets.push_back(u);

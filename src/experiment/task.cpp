@@ -35,6 +35,15 @@ std::vector<Eigen::Index> gather_records(
     return records;
 }
 
+void require_hidden_fits(const TaskConfig& config) {
+    if (config.hidden && config.task != "mlp")
+        throw ConfigError(
+            fmt::format("hidden: {} is given, but task '{}' has no hidden layer (allowed: mlp)",
+                        *config.hidden,
+                        config.task));
+    require_in_range("hidden", static_cast<double>(config.hidden.value_or(1)), 1, 1e6);
+}
+
 /// Grey images: of the shape the data say, or else square.
 ImageShape image_shape(const TaskConfig& config, const LocalData& data) {
     const Eigen::Index known = data.agents.front().shard.image_rows;
@@ -67,12 +76,7 @@ LocalTask build_on_records(const TaskConfig& config, Network& network) {
     task.description = data.description;
     task.statements = data.statements;
     network.agree([&] {
-        if (config.hidden && config.task != "mlp")
-            throw ConfigError(
-                fmt::format("hidden: {} is given, but task '{}' has no hidden layer (allowed: mlp)",
-                            *config.hidden,
-                            config.task));
-        require_in_range("hidden", static_cast<double>(config.hidden.value_or(1)), 1, 1e6);
+        require_hidden_fits(config);
         if (data.target == Target::value && config.task != "mlp")
             throw ConfigError(
                 fmt::format("task: '{}' needs classes; {} has a number to predict (allowed: mlp)",
@@ -85,6 +89,24 @@ LocalTask build_on_records(const TaskConfig& config, Network& network) {
                               make_layers(config, data), std::move(agent.shard), agent.test)
                         : make_logistic_objective(std::move(agent.shard), agent.test));
     });
+    return task;
+}
+
+LocalTask build_averaging(const TaskConfig& config, Network& network) {
+    LocalValues data = read_local_values(config, network);
+    LocalTask task;
+    network.agree([&] {
+        require_hidden_fits(config);
+        for (auto& shard : data.shards)
+            task.objectives.push_back(make_averaging_objective(std::move(shard), data.mean));
+    });
+    task.description = data.description;
+    task.fixed_inputs = true;
+    task.l2 = 1;
+    task.statements.emplace_back(
+        "Gossip averaging: an agent's inputs are its own clipped values, fixed in advance and "
+        "whatever messages say. So figures of partial views are exact, not only those of views of "
+        "all messages. The network comes to the mean of the clipped inputs.");
     return task;
 }
 
@@ -134,7 +156,9 @@ void require_same_dimension(Network& network,
 
 }  // namespace
 
-std::vector<std::string> task_names() { return {"quadratic", "logistic", "softmax", "mlp", "cnn"}; }
+std::vector<std::string> task_names() {
+    return {"quadratic", "logistic", "softmax", "mlp", "cnn", "averaging"};
+}
 
 LocalTask build_task(const TaskConfig& config, Network& network) {
     LocalTask task;
@@ -148,6 +172,8 @@ LocalTask build_task(const TaskConfig& config, Network& network) {
         task = build_own(config, network);
     else if (config.task == "quadratic")
         task = build_quadratic(network);
+    else if (config.task == "averaging")
+        task = build_averaging(config, network);
     else
         task = build_on_records(config, network);
     task.has_records = task.objectives.front()->record_clipping();

@@ -28,11 +28,27 @@ std::string for_agent(std::string path, int agent) {
     return path;
 }
 
+}  // namespace
+
 Dataset read_files(const std::string& list, int agent) {
     std::vector<Dataset> parts;
     for (const auto& path : split_list(list)) parts.push_back(read_records(for_agent(path, agent)));
     return parts.size() == 1 ? std::move(parts.front()) : concatenate(parts);
 }
+
+std::vector<std::vector<Eigen::Index>> deal_rows(const Dataset& all,
+                                                 const std::vector<Eigen::Index>& rows,
+                                                 const TaskConfig& config,
+                                                 int agents) {
+    if (all.target == Target::value && config.partition.kind == PartitionSpec::Kind::dirichlet)
+        throw ConfigError(fmt::format(
+            "partition: {} deals by classes, {} has a number to predict (allowed: iid, by-label:k)",
+            name_of(config.partition),
+            config.data));
+    return partition_rows(rows, all.labels, agents, config.partition, config.seed, all.writers);
+}
+
+namespace {
 
 /// Rows to train and, unless there are test data of their own, to test on.
 Split split_of(const Dataset& all, const TaskConfig& config) {
@@ -85,18 +101,7 @@ void deal_shared(const TaskConfig& config,
                                                : read_files(config.data, 0),
                     config,
                     test);
-    if (deal.all().target == Target::value &&
-        config.partition.kind == PartitionSpec::Kind::dirichlet)
-        throw ConfigError(fmt::format(
-            "partition: {} deals by classes, {} has a number to predict (allowed: iid, by-label:k)",
-            name_of(config.partition),
-            config.data));
-    const auto shards = partition_rows(deal.train(),
-                                       deal.all().labels,
-                                       network.agents(),
-                                       config.partition,
-                                       config.seed,
-                                       deal.all().writers);
+    const auto shards = deal_rows(deal.all(), deal.train(), config, network.agents());
     for (const int agent : network.local_agents())
         local.agents.push_back(deal.agent(shards[static_cast<std::size_t>(agent)]));
     const std::size_t dealt = std::accumulate(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,33 @@ struct LocalData {
     std::vector<std::string> statements;  ///< what was done to the data that no guarantee counts
 };
 
+/// The records of one agent's files, or of files that all agents share. LOCAL. @throws DataError.
+[[nodiscard]] Dataset read_files(const std::string& list, int agent);
+
+/// Rows of every agent, by the configured partition. @throws ConfigError where it deals by classes
+/// and the data have values.
+[[nodiscard]] std::vector<std::vector<Eigen::Index>> deal_rows(
+    const Dataset& all,
+    const std::vector<Eigen::Index>& rows,
+    const TaskConfig& config,
+    int agents);
+
 /// Reads the data, splits off the test set, deals the rest to the agents (or, with %r in the path,
 /// reads every agent's own file), standardises targets that are values and their features.
 /// COLLECTIVE. @throws ConfigError, DataError.
 [[nodiscard]] LocalData read_local_data(const TaskConfig& config, Network& network);
+
+/// Points of this process's agents, for the averaging task: no test set, every column counts,
+/// values as they are.
+struct LocalValues {
+    std::vector<Dataset> shards;  ///< one per local agent; all have the same number of features
+    /// Of all agents' means; where this process has read all agents' data.
+    std::optional<Eigen::VectorXd> mean;
+    std::string description;
+};
+
+/// Reads and deals them; "synthetic": synthetic_values, 100 for every agent. COLLECTIVE.
+/// @throws ConfigError (test data are given), DataError.
+[[nodiscard]] LocalValues read_local_values(const TaskConfig& config, Network& network);
 
 }  // namespace sotto

@@ -58,11 +58,11 @@ std::vector<LocalAgent> build_agents(const TrainConfig& config,
         const Exposure& exposure = exposures[static_cast<std::size_t>(id)];
         // Adjacency agent does not depend on the batch, so a small shard may use all it has.
         const Eigen::Index batch = std::min(records, exposure.batch_size);
+        const long cycle = config.plan.participation.cycle;
         agents.push_back({id,
                           std::move(task.objectives[a]),
-                          config.plan.participation.cycle > 1
-                              ? BatchSampler::cyclic(
-                                    records, config.plan.participation.cycle, config.task.seed, id)
+                          cycle > 1 || batch == records  // all records: a cycle of one batch
+                              ? BatchSampler::cyclic(records, cycle, config.task.seed, id)
                               : BatchSampler::uniform(records, batch, config.task.seed, id),
                           exposure.batch_size});
     }
@@ -269,7 +269,8 @@ TrainResult run_training(const TrainConfig& config,
         require_in_range("l2", config.l2, 0, 1e6);
         require_in_range("eval-every", static_cast<double>(config.evaluate_every), 0, 1e12);
         require_in_range("rounds", static_cast<double>(config.plan.rounds), 1, 1e12);
-        require_in_range("batch-size", static_cast<double>(config.plan.batch_size), 1, 1e12);
+        require_in_range(
+            "batch-size", static_cast<double>(config.plan.batch_size.value_or(1)), 1, 1e12);
         credentials = read_credentials(config, network);
         require_in_range("mask-partners", config.mask_partners, 1, 1e9);
         if (config.plan.gossip_steps > 1 && !config.record_views.empty())
@@ -301,6 +302,13 @@ TrainResult run_training(const TrainConfig& config,
                 "adjacency: '{}' needs a task with records; task '{}' has none (allowed: agent)",
                 name_of(config.plan.adjacency),
                 config.task.task));
+        if (task.l2 && config.l2 != *task.l2)
+            throw ConfigError(fmt::format(
+                "l2: {} is not possible with task '{}', whose models would not come to what it "
+                "estimates (allowed: {})",
+                config.l2,
+                config.task.task,
+                *task.l2));
         exposures = build_exposures(config.plan, network.agents(), task.records);
         budgets = build_budgets(config.plan, network.agents());
         if (builds) planned = plan_noise(config.plan, topography, exposures, budgets);
@@ -347,7 +355,7 @@ TrainResult run_training(const TrainConfig& config,
         ledger.add_statement(statement);
     for (const auto& statement : task.statements) ledger.add_statement(statement);
     std::optional<LedgerViews> views;
-    network.agree([&] { views.emplace(config, topography, plan, exposures); });
+    network.agree([&] { views.emplace(config, topography, plan, exposures, task.fixed_inputs); });
     const std::string report =
         leader ? plan_report_text(*planned, config.plan, exposures, budgets, &ledger)
                : std::string();

@@ -212,6 +212,26 @@ void copy_features(const Dataset& data,
     }
 }
 
+Eigen::VectorXd mean_features(const Dataset& data, std::span<const Eigen::Index> rows) {
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(data.feature_count());
+    Eigen::VectorXd one(sum.size());
+    for (const Eigen::Index row : rows) {
+        copy_features(data, {&row, 1}, one);
+        sum += one;
+    }
+    if (!rows.empty()) sum /= static_cast<double>(rows.size());
+    return sum;
+}
+
+Dataset with_target_as_feature(Dataset data) {
+    if (data.target != Target::value) return data;
+    const auto& table = std::get<RealRows>(data.dense.value());
+    RealRows wider(table.rows(), table.cols() + 1);
+    wider << table, data.labels;
+    data.dense = std::move(wider);
+    return data;
+}
+
 Standardisation standardisation_of(const Dataset& data, std::span<const Eigen::Index> rows) {
     const auto& table = std::get<RealRows>(data.dense.value());
     const auto count = static_cast<double>(rows.size());

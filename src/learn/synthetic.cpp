@@ -44,12 +44,16 @@ constexpr std::array<RuleTerm, 18> rule{{{0, 0, -1.8},
 constexpr double intercept = -2.2;
 constexpr Eigen::Index most_records = 100'000'000;  // values are counted in 32 bits
 
-}  // namespace
-
-Dataset synthetic_binary(Eigen::Index records, std::uint64_t seed) {
+void require_possible(Eigen::Index records) {
     if (!(records >= 1 && records <= most_records))
         throw ConfigError(fmt::format(
             "synthetic data of {} records: must be from 1 to {}", records, most_records));
+}
+
+}  // namespace
+
+Dataset synthetic_binary(Eigen::Index records, std::uint64_t seed) {
+    require_possible(records);
     constexpr int groups = static_cast<int>(group_sizes.size());
     // Zipf's law: category k of a group has probability proportional to 1 / (k + 1).
     std::vector<std::vector<double>> cumulative;
@@ -90,6 +94,21 @@ Dataset synthetic_binary(Eigen::Index records, std::uint64_t seed) {
         data.features.outerIndexPtr()[row + 1] = static_cast<int>((row + 1) * groups);
         data.labels[row] = random.uniform() * (1 + std::exp(-log_odds)) < 1 ? 1 : -1;
     }
+    return data;
+}
+
+Dataset synthetic_values(Eigen::Index records, std::uint64_t seed) {
+    require_possible(records);
+    constexpr Eigen::Index numbers = 8;
+    const double longest = 1 / std::sqrt(static_cast<double>(numbers));
+    RealRows values(records, numbers);
+    SeededRandom random(seed, "synthetic-values");
+    for (Eigen::Index row = 0; row < records; ++row)
+        for (Eigen::Index k = 0; k < numbers; ++k) values(row, k) = longest * random.uniform();
+    Dataset data;
+    data.source = "synthetic";
+    data.dense = std::move(values);
+    data.labels = Eigen::VectorXd::Ones(records);
     return data;
 }
 

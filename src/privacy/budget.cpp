@@ -88,7 +88,7 @@ Exposure agent_exposure(Adjacency adjacency,
                         double clip_norm,
                         long rounds,
                         Eigen::Index records,
-                        Eigen::Index batch_size) {
+                        std::optional<Eigen::Index> batch_size) {
     require_positive("clip-norm", clip_norm);
     require_in_range("rounds", static_cast<double>(rounds), 1, 1e12);
     Exposure exposure;
@@ -101,26 +101,31 @@ Exposure agent_exposure(Adjacency adjacency,
                 "the "
                 "agent changes, in every round");
         exposure.sensitivity = 2 * clip_norm;
-        exposure.batch_size = batch_size;
+        exposure.batch_size = batch_size.value_or(records);
         return exposure;
     }
-    require_in_range("batch-size", static_cast<double>(batch_size), 1, 1e12);
+    if (!batch_size && records == 0)
+        throw ConfigError(
+            "batch-size: 'all' needs the agents' numbers of records, which are unknown without "
+            "their data (allowed here: a number, or adjacency agent)");
+    Eigen::Index batch = batch_size.value_or(records);
+    require_in_range("batch-size", static_cast<double>(batch), 1, 1e12);
     if (records > 0 && participation.cycle > records)
         throw ConfigError(fmt::format("participation: {} batches, but an agent has only {} records",
                                       participation.cycle,
                                       records));
     if (records > 0 && participation.cycle > 1)
-        batch_size = (records + participation.cycle - 1) / participation.cycle;
-    if (records > 0 && batch_size > records)
+        batch = (records + participation.cycle - 1) / participation.cycle;
+    if (records > 0 && batch > records)
         throw ConfigError(
             fmt::format("batch-size: {} exceeds the {} records of an agent; its sensitivity is "
                         "2C/B only for full "
                         "batches (use a smaller batch, fewer agents, or a more even partition)",
-                        batch_size,
+                        batch,
                         records));
-    exposure.batch_size = batch_size;
+    exposure.batch_size = batch;
     exposure.sensitivity =
-        (adjacency == Adjacency::record ? 2 : 1) * clip_norm / static_cast<double>(batch_size);
+        (adjacency == Adjacency::record ? 2 : 1) * clip_norm / static_cast<double>(batch);
     return exposure;
 }
 

@@ -45,6 +45,8 @@ double StepSchedule::at(long round) const {
             return step_size;
         case Kind::inverse_sqrt:
             return step_size / std::sqrt(static_cast<double>(round + 1));
+        case Kind::inverse:
+            return step_size / static_cast<double>(round + 1);
         case Kind::piecewise: {
             double factor = 1;
             for (const Piece& piece : pieces)
@@ -64,12 +66,13 @@ std::vector<double> StepSchedule::over(long rounds) const {
 StepSchedule parse_step_schedule(std::string_view option, std::string_view text, double step_size) {
     if (text == "constant") return {StepSchedule::Kind::constant, step_size, {}};
     if (text == "inverse-sqrt") return {StepSchedule::Kind::inverse_sqrt, step_size, {}};
+    if (text == "inverse") return {StepSchedule::Kind::inverse, step_size, {}};
     if (text.starts_with(piecewise_prefix))
         return {StepSchedule::Kind::piecewise,
                 step_size,
                 parse_pieces(option, text.substr(piecewise_prefix.size()))};
     const std::vector<std::string> allowed{
-        "constant", "inverse-sqrt", "piecewise:ROUND:FACTOR,..."};
+        "constant", "inverse-sqrt", "inverse", "piecewise:ROUND:FACTOR,..."};
     throw unknown_name_error(option, text, allowed);
 }
 
@@ -79,6 +82,8 @@ std::string name_of(const StepSchedule& schedule) {
             return "constant";
         case StepSchedule::Kind::inverse_sqrt:
             return "inverse-sqrt";
+        case StepSchedule::Kind::inverse:
+            return "inverse";
         case StepSchedule::Kind::piecewise:
             break;
     }

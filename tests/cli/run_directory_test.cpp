@@ -167,6 +167,48 @@ TEST(RunDirectory, OfADivergedTrainingKeepsTheReasonAndAccountsForAllRounds) {
     EXPECT_EQ(ledger.at("rounds").at("accounted"), 9);
 }
 
+TEST(RunDirectory, OfAnAveragingHoldsTheDefaultsOfThatTaskUnlessTheUserSaysOtherwise) {
+    const TempDir directory;
+    const auto options_of = [&](const std::string& run, const Arguments& more) {
+        Arguments arguments{"train", "--quiet", "--run-directory", run};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = run_sotto(directory, one_process, arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        return lines_of(content_of(directory / (run + "/config.ini")));
+    };
+    const auto holds = [](const std::vector<std::string>& lines, const std::string& line) {
+        return std::find(lines.begin(), lines.end(), line) != lines.end();
+    };
+    const auto plain = options_of(
+        "plain", {"--task", "averaging", "--agents", "4", "--rounds", "5", "--noise-seed", "1"});
+    for (const char* line : {"step-size = 1",
+                             "step-schedule = inverse",
+                             "l2 = 1",
+                             "clip-norm = 1",
+                             "batch-size = all",
+                             "partition = iid"})
+        EXPECT_TRUE(holds(plain, line)) << line;
+    const auto chosen = options_of("chosen",
+                                   {"--task",
+                                    "averaging",
+                                    "--agents",
+                                    "4",
+                                    "--rounds",
+                                    "5",
+                                    "--clip-norm",
+                                    "0.1",
+                                    "--batch-size",
+                                    "7"});
+    EXPECT_TRUE(holds(chosen, "clip-norm = 0.1")) << "the default of other tasks, but given";
+    EXPECT_TRUE(holds(chosen, "batch-size = 7"));
+    (void)options_of("again", {"--config", "plain/config.ini"});
+    for (int u = 0; u < 4; ++u) {
+        const std::string model = "/agents/" + std::to_string(u) + "/model.npy";
+        EXPECT_EQ(content_of(directory / ("plain" + model)),
+                  content_of(directory / ("again" + model)));
+    }
+}
+
 class DryRunOf : public testing::TestWithParam<int> {};
 
 TEST_P(DryRunOf, ATrainingPrintsPlanEpsilonMemoryAndTimeAndLeavesNothing) {

@@ -73,6 +73,7 @@ class ParsedOptions {
 
 [[nodiscard]] GraphConfig read_graph_config(const ParsedOptions& options);
 [[nodiscard]] PlanConfig read_plan_config(const ParsedOptions& options);
-[[nodiscard]] TrainConfig read_train_config(const ParsedOptions& options);
+/// With the defaults of its task (help of --task) where those are not the options' own.
+[[nodiscard]] TrainConfig read_train_config(ParsedOptions options);
 
 }  // namespace sotto::cli

@@ -20,6 +20,7 @@ struct AccountConfig {
     std::string view = "all-nodes";
     std::string targets = "all";
     std::optional<double> sensitivity;  ///< Delta, instead of what adjacency and clip imply
+    double l2 = 0;                      ///< regularisation of the training
     bool fixed_inputs = false;          ///< inputs do not depend on messages
     std::string departures;             ///< "ROUND:a,b;ROUND:c"
     double tight_gap = ViewOptions{}.tight_gap;  ///< see ViewOptions

@@ -37,7 +37,7 @@ struct PlanConfig {
     std::optional<double> noise_std;
     double clip_norm = 0.1;
     long rounds = 1000;
-    long batch_size = 128;
+    std::optional<long> batch_size = 128;     ///< none: all records of the agent, every round
     int gossip_steps = 1;                     ///< K
     std::string spatial_mechanism = "pairs";  ///< of space-time
     TemporalShape temporal;                   ///< of mafalda and space-time

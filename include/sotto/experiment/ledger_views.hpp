@@ -13,14 +13,15 @@ namespace sotto {
 /// rounds, by the accountant of partial views. The headline of the ledger does not depend on them.
 class LedgerViews {
   public:
-    /// @param config of the run, with its views.  @param exposures one per agent.
-    /// The arguments outlive the object.
+    /// @param config of the run, with its views.  @param exposures one per agent.  @param
+    /// fixed_inputs whether inputs do not depend on messages. The arguments outlive the object.
     /// @throws ConfigError as parse_views, and for worst-coalition and worst-all-messages, which
     /// take too long beside a training.
     LedgerViews(const TrainConfig& config,
                 const Topography& topography,
                 const NoisePlan& plan,
-                const std::vector<Exposure>& exposures);
+                const std::vector<Exposure>& exposures,
+                bool fixed_inputs);
 
     [[nodiscard]] bool empty() const { return queries_.empty(); }
     /// One entry per view: its worst pair, and the mean epsilon over its pairs. Cost: one filter an
@@ -35,6 +36,7 @@ class LedgerViews {
     const Topography& topography_;
     const NoisePlan& plan_;
     const std::vector<Exposure>& exposures_;
+    bool fixed_inputs_;
     std::vector<ViewQuery> queries_;
     double spent_ = 0, last_ = 0;  // seconds
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct LocalTask {
     std::string description;
     std::vector<std::string> statements;  ///< for the ledger: what was done to the data
     bool has_records = true;  ///< false: the "record" is the function itself (quadratic)
+    /// Gradients depend on the data alone, not on messages: partial views are exact.
+    bool fixed_inputs = false;
+    std::optional<double> l2;  ///< the only regularisation with which the task means something
 };
 
 /// Reads the data, splits off the test set, deals the rest to the agents; every process keeps its

@@ -61,6 +61,14 @@ void copy_features(const Dataset& data,
                    std::span<const Eigen::Index> rows,
                    Eigen::Ref<Eigen::MatrixXd> out);
 
+/// Mean of the features of the given rows, one per feature; zero for no rows.
+[[nodiscard]] Eigen::VectorXd mean_features(const Dataset& data,
+                                            std::span<const Eigen::Index> rows);
+
+/// The same records with a target that is a value as their last feature too: all columns of a
+/// table.
+[[nodiscard]] Dataset with_target_as_feature(Dataset data);
+
 /// Mean and deviation of every feature and of the target.
 struct Standardisation {
     Eigen::VectorXd feature_mean, feature_deviation;  ///< one per feature
@@ -77,6 +85,10 @@ struct Standardisation {
 /// with skewed category frequencies, label from a fixed sparse linear rule plus noise, about 24%
 /// positive. Deterministic in (records, seed).
 [[nodiscard]] Dataset synthetic_binary(Eigen::Index records, std::uint64_t seed);
+
+/// Points to average, for use without any file: 8 numbers each, independent and uniform from 0 to
+/// 1/sqrt(8), so that no point is longer than 1. Labels are 1. Deterministic in (records, seed).
+[[nodiscard]] Dataset synthetic_values(Eigen::Index records, std::uint64_t seed);
 
 struct Split {
     std::vector<Eigen::Index> train, test;  ///< disjoint, together all rows, each ascending

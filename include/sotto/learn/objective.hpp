@@ -48,18 +48,20 @@ class Objective {
                                std::span<const Eigen::Index> rows,
                                Eigen::Ref<Eigen::VectorXd> gradient) = 0;
 
-    /// Sum over rows of every record's gradient, clipped to L2 norm at most `clip`, every coordinate
-    /// a multiple of `grid_step`. For any data, one record of `rows` changes the sum by at most clip
-    /// in L2 norm where its gradient is replaced by zero, and by at most 2 clip where the record is
-    /// replaced; rounding is part of that, to the last bit. A record whose gradient is not a number
-    /// adds zero. No per-record gradient vector is stored. Two ways to keep this bound:
+    /// Sum over rows of every record's gradient, clipped to L2 norm at most `clip`, every
+    /// coordinate a multiple of `grid_step`. For any data, one record of `rows` changes the sum by
+    /// at most clip in L2 norm where its gradient is replaced by zero, and by at most 2 clip where
+    /// the record is replaced; rounding is part of that, to the last bit. A record whose gradient
+    /// is not a number adds zero. No per-record gradient vector is stored. Two ways to keep this
+    /// bound:
     ///   - every record's clipped gradient is rounded toward zero to the grid before an exact sum
     ///     (logistic);
-    ///   - records are clipped to a little less than `clip`, which leaves room for what rounding the
+    ///   - records are clipped to a little less than `clip`, which leaves room for what rounding
+    ///   the
     ///     sum instead can add (layered_objective.hpp): where the records' own gradients are never
     ///     formed.
-    /// @param clip_norm_l2 > 0.  @param grid_step an integer times a power of two (B_u * gamma), above
-    /// clip |rows| 2^-53 (so that the sum is exact).  @param sum d, overwritten.
+    /// @param clip_norm_l2 > 0.  @param grid_step an integer times a power of two (B_u * gamma),
+    /// above clip |rows| 2^-53 (so that the sum is exact).  @param sum d, overwritten.
     /// @throws ConfigError if clip or grid are not as above.
     /// @throws ConfigError if the task has no records to clip (record_clipping() is false).
     virtual void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>& model,
@@ -95,6 +97,18 @@ class Objective {
 /// may be empty (0 records).  @throws DataError if a label is not +-1 or feature counts differ.
 [[nodiscard]] std::unique_ptr<Objective> make_logistic_objective(
     Dataset shard, std::shared_ptr<const Dataset> test);
+
+/// Gossip averaging ([G]): a record is a point in d numbers, its features, and the network
+/// estimates the mean of all agents' means. The loss of a record is 1/2 |value|^2 - model.value,
+/// whose gradient, -value, depends on nothing but the data. With regularisation l2 = 1 the loss
+/// that is minimised is F(x) = 1/2 mean |x - value|^2, F(x) - F* = 1/2 |x - mean|^2, and with steps
+/// 1 / (t + 1) models are running averages, x <- W (x + (y_t - x) / (t + 1)), y_t the mean of the
+/// round's batch.
+/// @param mean of all agents' means, if known: test_loss is then that of one record, 1/2 |x -
+/// mean|^2 (row 0); otherwise of none.
+/// @throws DataError if the shard is empty, or the mean of another length.
+[[nodiscard]] std::unique_ptr<Objective> make_averaging_objective(
+    Dataset shard, std::optional<Eigen::VectorXd> mean);
 
 /// P(label = +1) for each record, for users of a saved model.
 [[nodiscard]] Eigen::VectorXd logistic_probabilities(const Eigen::VectorXd& model,

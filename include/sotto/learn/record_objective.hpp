@@ -29,7 +29,7 @@ class RecordObjective : public Objective {
     LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) final;
     LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                       Eigen::Index first,
-                      Eigen::Index stride) final;
+                      Eigen::Index stride) override;
 
   protected:
     struct Loss {

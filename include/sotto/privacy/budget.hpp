@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,20 +56,23 @@ struct Exposure {
     double sensitivity = 0;  ///< Delta_u, one participation [gradient unit]; L1 under Laplace noise
     double temporal_sensitivity =
         0;  ///< run_sensitivity_squared, over the whole run; T for every/identity
-    Eigen::Index batch_size = 0;  ///< divisor of the clipped sum (record adjacencies)
+    Eigen::Index batch_size =
+        0;  ///< divisor of the clipped sum (record adjacencies); 0: unknown (adjacency agent)
 };
 
 /// @param clip_norm C > 0.  @param records N_u of the agent, or 0 if unknown (then only
-/// `batch_size` counts).  @param batch_size B; ignored with adjacency `agent` and replaced by
-/// B_u = ceil(N_u/b) with cyclic participation and known records.
+/// `batch_size` counts).  @param batch_size B; none: all N_u records of the agent. It changes no
+/// sensitivity with adjacency `agent`, and is replaced by B_u = ceil(N_u/b) with cyclic
+/// participation and known records.
 /// @throws ConfigError: agent adjacency with cyclic participation; batch larger than the records of
-///         a record adjacency; more batches than records.
+///         a record adjacency; more batches than records; a record adjacency where both batch and
+///         records are unknown.
 [[nodiscard]] Exposure agent_exposure(Adjacency adjacency,
                                       const Participation& participation,
                                       double clip_norm,
                                       long rounds,
                                       Eigen::Index records,
-                                      Eigen::Index batch_size);
+                                      std::optional<Eigen::Index> batch_size);
 
 /// sens2(C_time) = max_{j<b} sum_{s,t in {j, j+b, ...}} |(C_time^T C_time)_st|, leading `rounds`
 /// rounds; for the identity ceil(rounds/b). [U] Theorem 8.

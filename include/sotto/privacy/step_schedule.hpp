@@ -6,10 +6,10 @@
 
 namespace sotto {
 
-/// eta_t, t from 0: constant eta, eta / sqrt(t + 1), or eta times the factor of the last piece that
-/// has begun.
+/// eta_t, t from 0: constant eta, eta / sqrt(t + 1), eta / (t + 1), or eta times the factor of the
+/// last piece that has begun.
 struct StepSchedule {
-    enum class Kind { constant, inverse_sqrt, piecewise };
+    enum class Kind { constant, inverse_sqrt, inverse, piecewise };
     struct Piece {
         long round = 0;     ///< first round it counts for; before the first piece the factor is 1
         double factor = 1;  ///< > 0
@@ -21,7 +21,7 @@ struct StepSchedule {
     /// Of every round.
     [[nodiscard]] std::vector<double> over(long rounds) const;
 };
-/// "constant", "inverse-sqrt", "piecewise:ROUND:FACTOR,...". @throws ConfigError.
+/// "constant", "inverse-sqrt", "inverse", "piecewise:ROUND:FACTOR,...". @throws ConfigError.
 [[nodiscard]] StepSchedule parse_step_schedule(std::string_view option,
                                                std::string_view text,
                                                double step_size);

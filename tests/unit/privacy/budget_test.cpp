@@ -153,6 +153,23 @@ TEST(AgentExposure, SplitsKnownRecordsIntoBatchesWithCyclicParticipation) {
     EXPECT_EQ(agent_exposure(Adjacency::record, {19}, 1, 380, 0, 5).batch_size, 5);
 }
 
+TEST(AgentExposure, OfAllRecordsHasTheirNumberAsDivisor) {
+    for (const Eigen::Index records : {1, 7, 412}) {
+        const Exposure replaced =
+            agent_exposure(Adjacency::record, {}, 3, 100, records, std::nullopt);
+        EXPECT_EQ(replaced.batch_size, records);
+        EXPECT_DOUBLE_EQ(replaced.sensitivity, 6.0 / static_cast<double>(records));
+        const Exposure agent = agent_exposure(Adjacency::agent, {}, 3, 100, records, std::nullopt);
+        EXPECT_EQ(agent.batch_size, records);
+        EXPECT_EQ(agent.sensitivity, 6);
+    }
+    EXPECT_EQ(agent_exposure(Adjacency::record, {19}, 1, 380, 412, std::nullopt).batch_size, 22);
+    EXPECT_TRUE(contains(message_of<ConfigError>([] {
+                             (void)agent_exposure(Adjacency::record, {}, 1, 10, 0, std::nullopt);
+                         }),
+                         "'all'"));
+}
+
 TEST(AgentExposure, RefusesBatchesThatTheRecordsCannotFill) {
     for (const Adjacency adjacency : {Adjacency::record, Adjacency::record_zero_out}) {
         EXPECT_TRUE(contains(

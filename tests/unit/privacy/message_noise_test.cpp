@@ -160,7 +160,7 @@ TEST(RunSensitivity, TimesPrecisionIsWhatTheFilterSaysOfAllMessages) {
         process.graph = &graph;
         process.plan = &plan;
         process.phases.push_back({rounds, MixingSchedule({mixing}), {}});
-        process.step_sizes = process_steps(plan, steps, rounds);
+        process.step_sizes = process_steps(plan, steps, 0, rounds);
         const std::vector<int> targets{0, 1, 2, 3, 4};
         const auto filter =
             view_sensitivity(process, {View::Kind::all_messages, {}}, targets, {}, {1, 1e-6});

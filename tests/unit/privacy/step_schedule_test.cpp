@@ -9,10 +9,12 @@
 namespace sotto {
 namespace {
 
-TEST(StepSchedule, IsConstantOrFallsWithTheSquareRoot) {
+TEST(StepSchedule, IsConstantOrFallsWithTheSquareRootOrTheRound) {
     const StepSchedule constant{StepSchedule::Kind::constant, 0.3, {}};
     const StepSchedule falling{StepSchedule::Kind::inverse_sqrt, 0.3, {}};
+    const StepSchedule averaging{StepSchedule::Kind::inverse, 0.3, {}};
     for (const long t : {0L, 1L, 8L, 99L, 1000000L}) {
+        EXPECT_DOUBLE_EQ(averaging.at(t) * (static_cast<double>(t) + 1), 0.3);
         EXPECT_EQ(constant.at(t), 0.3);
         EXPECT_DOUBLE_EQ(falling.at(t) * std::sqrt(static_cast<double>(t) + 1), 0.3);
     }
@@ -34,7 +36,7 @@ TEST(StepSchedule, ChangesAtTheRoundsOfItsPieces) {
 
 TEST(StepSchedule, IsReadBackFromItsName) {
     for (const char* text :
-         {"constant", "inverse-sqrt", "piecewise:7:0.5", "piecewise:1:2,9:0.25"}) {
+         {"constant", "inverse-sqrt", "inverse", "piecewise:7:0.5", "piecewise:1:2,9:0.25"}) {
         const StepSchedule schedule = parse_step_schedule("step-schedule", text, 0.1);
         EXPECT_EQ(name_of(schedule), text);
         EXPECT_EQ(schedule.step_size, 0.1);
@@ -43,6 +45,7 @@ TEST(StepSchedule, IsReadBackFromItsName) {
 
 TEST(StepSchedule, RefusesWhatIsNotOne) {
     for (const char* text : {"inverse-sqr",
+                             "invers",
                              "piecewise:",
                              "piecewise:10",
                              "piecewise:0:0.5",
