@@ -267,7 +267,7 @@ TEST(WorstCoalition, IsSearchedForWhereTheyAreMany) {
 TEST(PhasesOf, MixAmongThoseWhoStay) {
     const Graph graph = Graph::from_edges(5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}, {1, 3}});
     const Topography topography{graph, MixingMatrix::from_rule(graph, MixingRule::metropolis)};
-    const auto phases = phases_of(topography, "metropolis", "fixed", "4:2;6:0", 10);
+    const auto phases = phases_of(topography, "metropolis", "4:2;6:0", 10);
     ASSERT_EQ(phases.size(), 3u);
     EXPECT_EQ(phases[0].rounds, 4);
     EXPECT_EQ(phases[1].rounds, 2);
@@ -288,7 +288,7 @@ TEST(PhasesOf, MixAmongThoseWhoStay) {
 
     const auto refused = [&](const std::string& departures) {
         return message_of<ConfigError>(
-            [&] { (void)phases_of(topography, "metropolis", "fixed", departures, 10); });
+            [&] { (void)phases_of(topography, "metropolis", departures, 10); });
     };
     expect_contains(refused("4"), "ROUND:AGENTS");
     expect_contains(refused("0:1"), "from 1 to 9");
@@ -298,34 +298,77 @@ TEST(PhasesOf, MixAmongThoseWhoStay) {
     expect_contains(refused("3:0,1,2,3,4"), "nobody is left");
     expect_contains(refused("3:9"), "agent 9 does not exist");
     expect_contains(message_of<ConfigError>(
-                        [&] { (void)phases_of(topography, "some.npy", "fixed", "3:1", 10); }),
+                        [&] { (void)phases_of(topography, "some.npy", "3:1", 10); }),
                     "some.npy");
 }
 
-TEST(PhasesOf, ReadAStackOfMixingMatrices) {
+TEST(BuildTopography, ReadsAStackOfMixingMatricesAsASchedule) {
     const TemporaryFolder folder;
     const Graph graph = ring(4);
-    const Topography topography{graph, MixingMatrix::from_rule(graph, MixingRule::metropolis)};
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
     const Eigen::MatrixXd lazy =
         MixingMatrix::from_rule(graph, MixingRule::lazy_metropolis).dense();
     Eigen::MatrixXd stack(8, 4);
-    stack << topography.mixing.dense(), lazy;
+    stack << mixing.dense(), lazy;
+    GraphConfig config;
+    config.topology.topology = Topology::ring;
+    config.topology.agents = 4;
+    const auto with = [&](const std::string& name) {
+        config.mixing_schedule = folder.path(name);
+        return build_topography(config).topography;
+    };
     write_npy(folder.path("stack.npy"), stack);
-    const auto phases = phases_of(topography, "metropolis", folder.path("stack.npy"), "", 10);
+    const Topography topography = with("stack.npy");
+    const auto phases = phases_of(topography, "metropolis", "", 10);
     ASSERT_EQ(phases.size(), 1u);
-    EXPECT_EQ(phases[0].mixing.at(2).dense(), topography.mixing.dense());
+    EXPECT_EQ(phases[0].mixing.at(2).dense(), mixing.dense());
     EXPECT_EQ(phases[0].mixing.at(3).dense(), lazy);
+    expect_contains(message_of<ConfigError>(
+                        [&] { (void)phases_of(topography, "metropolis", "4:2", 10); }),
+                    "not possible with --mixing-schedule");
     write_npy(folder.path("bad.npy"), Eigen::MatrixXd(stack.topRows(6)));
-    expect_contains(message_of<DataError>([&] {
-                        (void)phases_of(topography, "metropolis", folder.path("bad.npy"), "", 10);
-                    }),
-                    "6 x 4");
+    expect_contains(message_of<DataError>([&] { (void)with("bad.npy"); }), "6 x 4");
     stack(5, 0) = 0.9;
     write_npy(folder.path("sum.npy"), stack);
-    expect_contains(message_of<DataError>([&] {
-                        (void)phases_of(topography, "metropolis", folder.path("sum.npy"), "", 10);
-                    }),
-                    "matrix 1");
+    expect_contains(message_of<DataError>([&] { (void)with("sum.npy"); }), "matrix 1");
+    config.mixing_schedule = "randon";
+    expect_contains(message_of<ConfigError>([&] { (void)build_topography(config); }), "random");
+}
+
+TEST(PlanNoise, RefusesMechanismsMadeForOneMixingMatrixWhereMixingChanges) {
+    GraphConfig graph;
+    graph.topology.topology = Topology::ring;
+    graph.topology.agents = 5;
+    graph.mixing_schedule = "random";
+    graph.schedule_rounds = 8;
+    const Topography topography = build_topography(graph).topography;
+    ASSERT_EQ(topography.later_mixing.size(), 7u);
+    PlanConfig config;
+    config.rounds = 8;
+    const auto plan = [&](const std::string& mechanism) {
+        config.mechanism = mechanism;
+        auto exposures = build_exposures(config, 5, {});
+        auto budgets = build_budgets(config, 5);
+        const PlannedNoise planned = plan_noise(config, topography, exposures, budgets);
+        count_plan(planned.design.plan, config, topography, exposures, budgets);
+        return planned.design;
+    };
+    for (const char* mechanism : {"anti-pgd", "zip-dl", "homomorphic"})
+        expect_contains(message_of<ConfigError>([&] { (void)plan(mechanism); }),
+                        "mixing-schedule: not possible with mechanism " + std::string(mechanism));
+    // The plan is solved for the schedule: its objective is that of the noise it injects.
+    for (const char* mechanism : {"ldp", "corn", "pairs"}) {
+        const Design design = plan(mechanism);
+        const Eigen::MatrixXd utility =
+            utility_matrix(topography.schedule(), config.utility, config.rounds, 1);
+        const Eigen::MatrixXd covariance = spatial_covariance(design.plan);
+        const double left = utility.cwiseProduct(covariance).sum();
+        const double alone = utility.diagonal().sum();
+        const auto exposures = build_exposures(config, 5, {});
+        const double kappa = precision_limit(build_budgets(config, 5).front(), exposures.front());
+        EXPECT_NEAR(design.objective, left * kappa, 1e-6 * left * kappa) << mechanism;
+        EXPECT_LE(design.objective, alone * (1 + 1e-9));
+    }
 }
 
 TEST(AccountMatrices, AccountForSomebodyElsesObservations) {
