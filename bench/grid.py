@@ -106,6 +106,11 @@ class Grid:
                          if isinstance(value, (str, int, float)) and key not in
                          ["commit", "step_size", "mean", "half_width_95"])
 
+    def difference(self, first, second):
+        """Mean and half width of the 95% interval of first minus second, seed by seed."""
+        runs = [self.find(wanted)["runs"] for wanted in (first, second)]
+        return common.interval95([a[self.metric] - b[self.metric] for a, b in zip(*runs)])
+
     def write(self, text):
         rows = [[self.describe(cell), text_of(cell), cell["step_size"]] for cell in self.cells]
         common.write_results(self.name, {"settings": self.settings, "cells": self.cells},
@@ -125,4 +130,16 @@ def markdown(corner, rows, columns, cell_at):
     text += "|---|" + "---|" * len(columns) + "\n"
     for row in rows:
         text += f"| {row} | " + " | ".join(text_of(cell_at(row, column)) for column in columns) + " |\n"
+    return text
+
+
+def differences(table, corner, rows, plans):
+    """A table of each plan minus the one before it, seed by seed."""
+    pairs = list(zip(plans[1:], plans))
+    text = f"\nSeed by seed, with 95% intervals:\n\n| {corner} | " + " | ".join(
+        f"{plan} - {before}" for plan, before in pairs) + " |\n|---|" + "---|" * len(pairs) + "\n"
+    for row in rows:
+        found = [table.difference({"plan": plan, corner: row}, {"plan": before, corner: row})
+                 for plan, before in pairs]
+        text += f"| {row} | " + " | ".join(f"{mean:.4f} ± {width:.4f}" for mean, width in found) + " |\n"
     return text

@@ -51,7 +51,8 @@ def main():
         f"{len(s['seeds'])} seeds with 95% intervals;\nego 414 (148 agents), MLP 8-{s['hidden']}-1, T = {s['rounds']}, "
         f"{s['participation']}, adjacency record, C = {s['clip_norm']}, delta = {s['delta']:g}; step size chosen\nfor "
         f"every cell on other seeds. Without noise: {grid.text_of(table.find({'plan': 'none'}))}.\n\n" +
-        grid.markdown("mu", s["mus"], s["plans"], lambda mu, plan: table.find({"plan": plan, "mu": mu})))
+        grid.markdown("mu", s["mus"], s["plans"], lambda mu, plan: table.find({"plan": plan, "mu": mu})) +
+        grid.differences(table, "mu", s["mus"], s["plans"]))
 
 
 main()

@@ -44,7 +44,8 @@ def main():
         f"C = {s['clip_norm']}, delta = {s['delta']:g}, Erdos-Renyi graphs, p = 0.5; step size\nchosen for every cell on "
         f"held-out training records. Without noise (same clip): {grid.text_of(table.find({'plan': 'none'}))}.\n\n" +
         grid.markdown("epsilon", s["epsilons"], s["plans"],
-                      lambda epsilon, plan: table.find({"plan": plan, "epsilon": epsilon})))
+                      lambda epsilon, plan: table.find({"plan": plan, "epsilon": epsilon})) +
+        grid.differences(table, "epsilon", s["epsilons"], s["plans"]))
 
 
 main()

@@ -277,7 +277,7 @@ inline std::vector<BadInput> bad_inputs() {
          3,
          {"train", "--data", "{dir}/nan.svm"},
          {"{dir}/nan.svm", "line 2", "nan", "finite"}},
-        {"data_is_garbage", 3, {"train", "--data", "{dir}/garbage"}, {"{dir}/garbage", "line 1"}},
+        {"data_is_garbage", 3, {"train", "--data", "{dir}/garbage"}, {"{dir}/garbage", "byte"}},
         {"data_is_empty", 3, {"train", "--data", "{dir}/empty"}, {"{dir}/empty", "no records"}},
         {"data_is_a_folder", 3, {"train", "--data", "{dir}"}, {"{dir}"}, R::none},
         {"fewer_records_than_agents",
