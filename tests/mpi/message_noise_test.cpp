@@ -23,8 +23,12 @@ class NoiseByReceiver final : public RoundObserver {
         const Eigen::VectorXd noise = own.message - (own.before - own.step_size * own.gradient);
         auto& all = added[own.receiver];
         all.insert(all.end(), noise.begin(), noise.end());
+        longest_l1 = std::max(longest_l1, own.gradient.lpNorm<1>());
+        without_noise[own.receiver] = own.message - own.noise;
     }
     std::map<int, std::vector<double>> added;
+    double longest_l1 = 0;                         // of all gradients
+    std::map<int, Eigen::VectorXd> without_noise;  // messages of the last round
 
     [[nodiscard]] Eigen::Map<const Eigen::VectorXd> of(int receiver) const {
         const auto& values = added.at(receiver);
@@ -125,9 +129,8 @@ TEST(MessageNoise, OfLaplaceMechanismsIsLaplaceOfThePlannedScale) {
                 const auto tail = static_cast<double>((z.array().abs() > 3).count()) /
                                   static_cast<double>(z.size());
                 const double expected = std::exp(-3.0);
-                EXPECT_NEAR(tail,
-                            expected,
-                            5 * std::sqrt(expected / static_cast<double>(z.size())));
+                EXPECT_NEAR(
+                    tail, expected, 5 * std::sqrt(expected / static_cast<double>(z.size())));
             }
         });
 }
@@ -157,8 +160,7 @@ TEST(MessageNoise, LeavesTheMeanOfAllModelsAsWithoutNoise) {
     const auto mean_after = [&](const NoisePlan& plan) {
         const auto network = make_mpi_network(test::mpi_session());
         NoiseByReceiver noise;
-        const Eigen::MatrixXd models =
-            test::observe_rounds(*network, topography, plan, run, noise);
+        const Eigen::MatrixXd models = test::observe_rounds(*network, topography, plan, run, noise);
         return Eigen::VectorXd(network->sum_over_agents(models) / n);
     };
     const Eigen::VectorXd quiet = mean_after(plan_of("none", topography));
@@ -170,21 +172,46 @@ TEST(MessageNoise, LeavesTheMeanOfAllModelsAsWithoutNoise) {
     }
 }
 
-TEST(MessageNoise, IsFreshInEveryRound) {
+TEST(MessageNoise, HidesGradientsClippedInL1NormWhereItIsLaplace) {
+    // Epsilon counts L1 changes; these gradients are many times longer, also where L2 would clip.
+    const NoiseRun run;
+    ASSERT_GT(test::pattern_gradient(0, run.dimension).lpNorm<1>(), 2 * run.clip_norm);
+    for (const char* mechanism : {"homomorphic", "laplace"})
+        for_each_graph(mechanism, 1, [&](auto&, const NoisePlan&, int, auto& noise) {
+            EXPECT_LE(noise.longest_l1, run.clip_norm);
+            EXPECT_GT(noise.longest_l1, 0.99 * run.clip_norm);
+        });
+}
+
+TEST(MessageNoise, IsAddedToMessagesOnTheGrid) {
+    // What others get is a multiple of the grid's step whatever the data; both sums are exact.
     for (const char* mechanism : {"zip-dl", "homomorphic", "laplace"})
-        for_each_graph(mechanism, 1, [](auto&, const NoisePlan&, int, const NoiseByReceiver& noise) {
-            const NoiseRun run;
-            for (const auto& [receiver, values] : noise.added) {
-                double products = 0, squares = 0;
-                for (std::size_t i = 0; i + static_cast<std::size_t>(run.dimension) < values.size();
-                     ++i) {
-                    const double next = values[i + static_cast<std::size_t>(run.dimension)];
-                    products += values[i] * next;
-                    squares += values[i] * values[i] * next * next;
-                }
-                EXPECT_LE(std::abs(products), 5 * std::sqrt(squares)) << "for " << receiver;
+        for_each_graph(mechanism, 1, [](auto&, const NoisePlan& plan, int agent, auto& noise) {
+            for (const auto& [receiver, quiet] : noise.without_noise) {
+                if (receiver == agent) continue;
+                const Eigen::ArrayXd steps = quiet.array() / plan.grid_step();
+                EXPECT_TRUE((steps == steps.round()).all()) << "for " << receiver;
             }
         });
+}
+
+TEST(MessageNoise, IsFreshInEveryRound) {
+    for (const char* mechanism : {"zip-dl", "homomorphic", "laplace"})
+        for_each_graph(
+            mechanism, 1, [](auto&, const NoisePlan&, int, const NoiseByReceiver& noise) {
+                const NoiseRun run;
+                for (const auto& [receiver, values] : noise.added) {
+                    double products = 0, squares = 0;
+                    for (std::size_t i = 0;
+                         i + static_cast<std::size_t>(run.dimension) < values.size();
+                         ++i) {
+                        const double next = values[i + static_cast<std::size_t>(run.dimension)];
+                        products += values[i] * next;
+                        squares += values[i] * values[i] * next * next;
+                    }
+                    EXPECT_LE(std::abs(products), 5 * std::sqrt(squares)) << "for " << receiver;
+                }
+            });
 }
 
 }  // namespace
