@@ -26,6 +26,25 @@ def arguments(options):
     return words
 
 
+def record_level_options(settings, cell, step, seed, testing):
+    """One training on MNIST: cell["plan"] is a mechanism and its utility, or what it is made over."""
+    mechanism, _, detail = cell["plan"].partition(" ")
+    options = {"task": settings["task"], "data": common.data_file("train-images-idx3-ubyte.gz"),
+               "partition": "iid", "mechanism": mechanism, "adjacency": "record", "step_size": step,
+               "seed": seed, "graph_seed": seed, "noise_seed": seed, "eval_every": settings["rounds"]}
+    for name in ["agents", "rounds", "participation", "clip_norm", "delta"]:
+        options[name] = settings[name]
+    if mechanism != "none":
+        options["epsilon"] = cell["epsilon"]
+    if detail:
+        options["spatial_mechanism" if mechanism == "space-time" else "utility"] = detail
+    if testing:
+        options["test_data"] = common.data_file("t10k-images-idx3-ubyte.gz")
+    else:
+        options["test_fraction"] = 0.1
+    return options
+
+
 def train(options):
     """Figures of one training on one thread; nothing where it diverges."""
     with tempfile.TemporaryDirectory() as folder:

@@ -16,21 +16,7 @@ if common.QUICK:
 
 
 def options_of(cell, step, seed, testing):
-    mechanism, _, detail = cell["plan"].partition(" ")
-    options = {"task": SETTINGS["task"], "data": common.data_file("train-images-idx3-ubyte.gz"),
-               "partition": "iid", "mechanism": mechanism, "adjacency": "record", "step_size": step,
-               "seed": seed, "graph_seed": seed, "noise_seed": seed, "eval_every": SETTINGS["rounds"]}
-    for name in ["agents", "rounds", "participation", "clip_norm", "delta"]:
-        options[name] = SETTINGS[name]
-    if mechanism != "none":
-        options["epsilon"] = cell["epsilon"]
-    if detail:
-        options["spatial_mechanism" if mechanism == "space-time" else "utility"] = detail
-    if testing:
-        options["test_data"] = common.data_file("t10k-images-idx3-ubyte.gz")
-    else:
-        options["test_fraction"] = 0.1
-    return options
+    return grid.record_level_options(SETTINGS, cell, step, seed, testing)
 
 
 def main():
