@@ -20,6 +20,16 @@ double seconds_between(Clock::time_point start, Clock::time_point end) {
     return std::chrono::duration<double>(end - start).count();
 }
 
+/// Every coordinate by itself, where each is a model of its own.
+bool clip_coordinates_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
+                              double clip_norm,
+                              double grid_step) {
+    if (!gradient.allFinite()) return false;
+    gradient = gradient.cwiseMin(clip_norm).cwiseMax(-clip_norm);
+    truncate_to_grid({gradient.data(), static_cast<std::size_t>(gradient.size())}, grid_step);
+    return true;
+}
+
 /// Scales to norm C where it is larger, then rounds toward zero to the grid, which shortens it
 /// further: the result's norm is at most C. False if the gradient is not finite.
 bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
@@ -89,7 +99,10 @@ void Trainer::compute_gradient(long round, std::size_t agent) {
     const double step = options_.steps.at(round);
     if (options_.adjacency == Adjacency::agent) {
         local.objective->mean_gradient(models_.col(column), rows, gradient);
-        finite = clip_to_grid(gradient, l1_clip_, clip_norm(step, 1), grid_step_) && finite;
+        const double clip = clip_norm(step, 1);
+        finite = (options_.coordinates ? clip_coordinates_to_grid(gradient, clip, grid_step_)
+                                       : clip_to_grid(gradient, l1_clip_, clip, grid_step_)) &&
+                 finite;
     } else {
         // Records on the grid B * gamma: their sum divided by B is exact and on the grid gamma.
         const auto divisor = static_cast<double>(local.batch_size);
@@ -115,7 +128,7 @@ double Trainer::clip_norm(double step, double divisor) const {
     if (entry_ == NoiseEntry::gradient) return options_.clip_norm;
     // Two messages before noise that differ by at most eta Delta (Delta >= C / B) differ by at most
     // one grid step a coordinate more once they are rounded.
-    const auto dimension = static_cast<double>(models_.rows());
+    const auto dimension = options_.coordinates ? 1.0 : static_cast<double>(models_.rows());
     const double room = grid_step_ * (l1_clip_ ? dimension : std::sqrt(dimension)) * divisor / step;
     if (!(room <= 1e-3 * options_.clip_norm))
         throw PrivacyError(

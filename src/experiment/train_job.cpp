@@ -56,6 +56,13 @@ std::vector<LocalAgent> build_agents(const TrainConfig& config,
         const int id = local[a];
         const Eigen::Index records = task.objectives[a]->records();
         const Exposure& exposure = exposures[static_cast<std::size_t>(id)];
+        if (task.rows_are_rounds) {
+            agents.push_back({id,
+                              std::move(task.objectives[a]),
+                              BatchSampler::in_order(records),
+                              exposure.batch_size});
+            continue;
+        }
         // Adjacency agent does not depend on the batch, so a small shard may use all it has.
         const Eigen::Index batch = std::min(records, exposure.batch_size);
         const long cycle = config.plan.participation.cycle;
@@ -248,7 +255,8 @@ Bootstrap parse_bootstrap(std::string_view option, std::string_view text) {
 TrainResult run_training(const TrainConfig& config,
                          Network& network,
                          TrainingObserver& observer,
-                         const std::function<bool()>& stop_requested) {
+                         const std::function<bool()>& stop_requested,
+                         const std::function<LocalTask()>& make_task) {
     const auto start = Clock::now();
     const bool leader = network.process() == 0;
     TrainResult result;
@@ -292,7 +300,7 @@ TrainResult run_training(const TrainConfig& config,
     });
     const Topography topography =
         share_topography(network, built ? std::optional(built->topography) : std::nullopt);
-    LocalTask task = build_task(config.task, network);
+    LocalTask task = make_task ? make_task() : build_task(config.task, network);
     std::vector<Exposure> exposures;
     std::vector<PrivacyBudget> budgets;
     std::optional<PlannedNoise> planned;
@@ -425,6 +433,7 @@ TrainResult run_training(const TrainConfig& config,
     TrainerOptions options;
     options.clip_norm = config.plan.clip_norm;
     options.adjacency = config.plan.adjacency;
+    options.coordinates = task.coordinates;
     options.steps = config.plan.steps;
     options.l2 = config.l2;
     options.gossip_steps = config.plan.gossip_steps;

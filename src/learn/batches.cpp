@@ -75,6 +75,16 @@ BatchSampler BatchSampler::cyclic(Eigen::Index records,
     return sampler;
 }
 
+BatchSampler BatchSampler::in_order(Eigen::Index records) {
+    require_at_most_records("number of batches", records, records);
+    BatchSampler sampler;
+    sampler.batches_ = records;
+    sampler.batch_size_ = 1;
+    sampler.order_ = ascending_rows(records);
+    sampler.once_ = true;
+    return sampler;
+}
+
 void BatchSampler::refill() {
     std::array<unsigned char, crypto_stream_chacha20_NONCEBYTES> nonce{};
     for (std::size_t i = 0; i < nonce.size(); ++i)
@@ -100,6 +110,8 @@ std::uint32_t BatchSampler::random_word() {
 
 std::span<const Eigen::Index> BatchSampler::rows(std::uint64_t round) {
     const auto records = static_cast<std::uint32_t>(order_.size());
+    if (once_ && round >= records)
+        throw ConfigError(fmt::format("round {} has no record: there are {}", round, records));
     if (batches_ != 0) {
         const auto part = static_cast<Eigen::Index>(round % static_cast<std::uint64_t>(batches_));
         const auto count = static_cast<Eigen::Index>(records);

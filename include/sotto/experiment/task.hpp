@@ -22,7 +22,10 @@ struct LocalTask {
     std::vector<Eigen::Index> records;  ///< training records of every agent of the network
     std::string description;
     std::vector<std::string> statements;  ///< for the ledger: what was done to the data
-    bool has_records = true;  ///< false: the "record" is the function itself (quadratic)
+    /// Row t of an agent's records is all it uses in round t (BatchSampler::in_order).
+    bool rows_are_rounds = false;
+    bool coordinates = false;  ///< every coordinate is a model of its own and clipped by itself
+    bool has_records = true;   ///< false: the "record" is the function itself (quadratic)
     /// Gradients depend on the data alone, not on messages: partial views are exact.
     bool fixed_inputs = false;
     std::optional<double> l2;  ///< the only regularisation with which the task means something

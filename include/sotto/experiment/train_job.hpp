@@ -6,6 +6,7 @@
 #include "sotto/agent/evaluation.hpp"
 #include "sotto/experiment/config.hpp"
 #include "sotto/experiment/plan_job.hpp"
+#include "sotto/experiment/task.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {
@@ -53,6 +54,7 @@ struct TrainResult {
 
 /// The main job: bootstrap (process 0, or every process, builds graph, mixing and plan; all verify;
 /// handshake; seeds), rounds, evaluation, ledger, models. COLLECTIVE.
+/// @param make_task the agents' inputs where config.task does not say; COLLECTIVE.
 /// @param stop_requested polled on every process; when one says yes, all stop after the same round
 /// with the ledger written.
 /// @throws Error before the first round, the same on every process. In the rounds a failing process
@@ -60,7 +62,8 @@ struct TrainResult {
 [[nodiscard]] TrainResult run_training(const TrainConfig& config,
                                        Network& network,
                                        TrainingObserver& observer,
-                                       const std::function<bool()>& stop_requested);
+                                       const std::function<bool()>& stop_requested,
+                                       const std::function<LocalTask()>& make_task = {});
 
 /// The JSON object of `sotto train` (docs/cli.md), as text.
 [[nodiscard]] std::string summary_json(const TrainResult& result, const TrainConfig& config);

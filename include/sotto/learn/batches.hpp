@@ -27,6 +27,10 @@ class BatchSampler {
                                              std::uint64_t seed,
                                              int agent);
 
+    /// Round t: row t alone, for records that stand for rounds. Rounds past the last row are an
+    /// error.
+    [[nodiscard]] static BatchSampler in_order(Eigen::Index records);
+
     /// Rows of the round's batch, valid until the next call. Cost O(batch size).
     [[nodiscard]] std::span<const Eigen::Index> rows(std::uint64_t round);
 
@@ -39,6 +43,7 @@ class BatchSampler {
 
     Eigen::Index batch_size_ = 0;
     Eigen::Index batches_ = 0;             // 0: uniform
+    bool once_ = false;                    // in_order: no second cycle
     std::vector<Eigen::Index> order_;      // every row once; uniform: ascending but for partners_
     std::vector<std::uint32_t> partners_;  // row i of the batch was swapped with row partners_[i]
     std::array<std::uint8_t, 32> key_{};   // of this agent's ChaCha20 sequences, one a round

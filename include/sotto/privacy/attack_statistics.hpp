@@ -1,0 +1,54 @@
+#pragma once
+
+#include <Eigen/Dense>
+
+namespace sotto {
+
+/// What trials of one attack say. Every trial has a secret sign, and the attacker a score of it,
+/// larger for +1; trials are independent and alike.
+struct AttackFigures {
+    long trials = 0;
+    double mu = 0;     ///< (mean score of +1 - mean score of -1) / standard deviation
+    double lower = 0;  ///< interval of mu at `level`, for Gaussian scores
+    double upper = 0;
+    double epsilon_lower =
+        0;                 ///< epsilon >= this with confidence `level`, whatever the distribution
+    double threshold = 0;  ///< of the score, behind epsilon_lower
+};
+
+/// @param scores, signs (+-1) one per trial.  @param delta in [0, 1).  @param level in (0, 1), e.g.
+/// .99.
+///
+/// mu is that of N(+-mu/2, 1), whose interval mu +- z sqrt(1/n_+ + 1/n_- + mu^2 / (2 n)) holds for
+/// many trials. epsilon_lower: a threshold is chosen on the first half of the trials; of the second
+/// half count how often the score of -1 is above it (at most alpha, Clopper and Pearson) and that
+/// of +1 is not (at most beta): epsilon >= log((1 - delta - alpha) / beta), and the same with alpha
+/// and beta exchanged.
+/// @throws ConfigError for sizes that do not fit, fewer than 20 trials of either sign in either
+/// half, or values out of range. Cost O(n log n).
+[[nodiscard]] AttackFigures measure_attack(const Eigen::VectorXd& scores,
+                                           const Eigen::VectorXd& signs,
+                                           double delta,
+                                           double level);
+
+/// Trials after which the interval of mu at `level` is at most mu +- width mu, half of each sign:
+/// (z / width)^2 (4 / mu^2 + 1/2). @param mu > 0.
+[[nodiscard]] double trials_for_width(double mu, double width, double level);
+
+/// Whether vectors are what independent standard normal variables would be.
+struct WhitenessFigures {
+    long samples = 0;
+    long dimensions = 0;
+    double variance = 1;  ///< mean square of all values; 1 if white
+    /// Largest sample correlation of two dimensions, in standard deviations of what chance does.
+    double largest_correlation = 0;
+    double p_value = 1;  ///< how often white noise looks as bad
+};
+
+/// @param values dimensions x samples, the samples independent. Two tests: the sum of squares
+/// (chi-squared), and the largest entry of the sample covariance (chi-squared on the diagonal,
+/// normal off it, times their number). p_value is twice the smaller of their p-values.
+/// @throws ConfigError for fewer than 100 samples. Cost O(dimensions^2 samples).
+[[nodiscard]] WhitenessFigures test_whiteness(const Eigen::MatrixXd& values);
+
+}  // namespace sotto

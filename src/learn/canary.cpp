@@ -1,0 +1,69 @@
+#include "sotto/learn/canary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+class CanaryObjective final : public Objective {
+  public:
+    explicit CanaryObjective(Contributions contributions)
+        : contributions_(std::move(contributions)) {
+        if (contributions_.values.size() == 0 || contributions_.signs.size() == 0)
+            throw ConfigError("contributions: none are given (at least one coordinate and round)");
+    }
+
+    Eigen::Index dimension() const override { return contributions_.values.size(); }
+    Eigen::Index records() const override { return contributions_.signs.rows(); }
+
+    void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>&,
+                       std::span<const Eigen::Index> rows,
+                       Eigen::Ref<Eigen::VectorXd> gradient) override {
+        gradient.setZero();
+        if (rows.empty()) return;
+        for (const Eigen::Index row : rows)
+            for (Eigen::Index i = 0; i < gradient.size(); ++i)
+                gradient(i) += contributions_.at(row, i);
+        gradient /= static_cast<double>(rows.size());
+    }
+
+    void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>&,
+                              std::span<const Eigen::Index> rows,
+                              double clip_norm,
+                              double grid_step,
+                              Eigen::Ref<Eigen::VectorXd> sum) override {
+        sum.setZero();
+        for (const Eigen::Index row : rows)
+            for (Eigen::Index i = 0; i < sum.size(); ++i)
+                sum(i) += std::trunc(std::clamp(contributions_.at(row, i), -clip_norm, clip_norm) /
+                                     grid_step) *
+                          grid_step;
+    }
+    bool record_clipping() const override { return true; }
+
+    LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>&) override { return nothing(); }
+    LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>&,
+                      Eigen::Index,
+                      Eigen::Index) override {
+        return nothing();
+    }
+
+  private:
+    static LossSum nothing() {
+        return {.loss = 0, .correct = 0, .records = 1, .has_accuracy = false};
+    }
+
+    Contributions contributions_;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_canary_objective(Contributions contributions) {
+    return std::make_unique<CanaryObjective>(std::move(contributions));
+}
+
+}  // namespace sotto
