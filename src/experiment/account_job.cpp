@@ -11,7 +11,6 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/net/agreement.hpp"
-#include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "view_answers.hpp"
 #include "worst_coalition.hpp"
@@ -28,7 +27,9 @@ double since(Clock::time_point start) {
 
 /// Variance of every agent's private noise if each has one and the same, and no other.
 std::optional<double> common_private_variance(const NoisePlan& plan) {
-    if (plan.noiseless() || plan.aggregation != Aggregation::gossip) return std::nullopt;
+    if (plan.noiseless() || plan.aggregation != Aggregation::gossip ||
+        plan.distribution() != StreamDistribution::gaussian)
+        return std::nullopt;
     for (const SeedGroup& group : plan.groups)
         if (group.members.size() > 1) return std::nullopt;
     Eigen::VectorXd variance = Eigen::VectorXd::Zero(plan.agents);
@@ -90,16 +91,17 @@ std::vector<DistanceRow> rows_by_distance(const std::vector<PairFigure>& pairs) 
     std::map<int, DistanceRow> rows;
     for (const PairFigure& pair : pairs) {
         if (pair.distance < 0) continue;
+        const double epsilon = pair.guarantee.epsilon;
         DistanceRow& row = rows[pair.distance];
         if (row.pairs == 0) {
-            row = {pair.distance, 0, 0, pair.epsilon, 0, 0, 0, {}};
+            row = {pair.distance, 0, 0, epsilon, 0, 0, 0, {}};
             if (pair.muffliato_epsilon) row.muffliato = 0;
         }
         ++row.pairs;
-        if (std::isinf(pair.epsilon)) ++row.infinite;
-        row.min = std::min(row.min, pair.epsilon);
-        row.max = std::max(row.max, pair.epsilon);
-        row.mean += pair.epsilon;
+        if (std::isinf(epsilon)) ++row.infinite;
+        row.min = std::min(row.min, epsilon);
+        row.max = std::max(row.max, epsilon);
+        row.mean += epsilon;
         row.ldp += pair.ldp_epsilon;
         if (pair.muffliato_epsilon) *row.muffliato += *pair.muffliato_epsilon;
     }
@@ -114,11 +116,12 @@ std::vector<DistanceRow> rows_by_distance(const std::vector<PairFigure>& pairs) 
 }
 
 void finish(AccountResult& result) {
-    std::ranges::stable_sort(result.pairs,
-                             [](const PairFigure& a, const PairFigure& b) { return a.mu > b.mu; });
+    std::ranges::stable_sort(result.pairs, [](const PairFigure& a, const PairFigure& b) {
+        return b.guarantee < a.guarantee;
+    });
     result.by_distance = rows_by_distance(result.pairs);
     double sum = 0;
-    for (const PairFigure& pair : result.pairs) sum += pair.epsilon;
+    for (const PairFigure& pair : result.pairs) sum += pair.guarantee.epsilon;
     result.mean_epsilon = result.pairs.empty() ? 0 : sum / static_cast<double>(result.pairs.size());
 }
 
@@ -176,8 +179,16 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
     network.agree([&] {
         count_plan(subject->plan, config.plan, subject->built.topography, exposures, budgets);
         subject->exposures = std::move(exposures);
+        subject->delta = budgets.front().delta;
+        subject->use = plan_use(config.plan, subject->built.topography.mixing);
         subject->process.phases = phases_of(
             subject->built.topography, config.graph.mixing, config.departures, config.plan.rounds);
+        if (subject->process.phases.size() > 1 &&
+            subject->plan.distribution() == StreamDistribution::laplace)
+            throw ConfigError(
+                fmt::format("--departures: not possible with mechanism {}, whose noise is Laplace "
+                            "(allowed: nobody leaves, or Gaussian noise)",
+                            subject->plan.mechanism));
         subject->process.gossip_steps = config.plan.gossip_steps;
         subject->process.step_sizes =
             process_steps(subject->plan, config.plan.steps, config.l2, config.plan.rounds);
@@ -191,7 +202,10 @@ AccountResult run_account(const AccountConfig& config,
                           Network& network) {
     const auto start = Clock::now();
     const Graph& graph = *subject.process.graph;
-    const double delta = config.plan.delta;
+    const auto guarantee = [&](int target, double squared) {
+        const double unit = subject.exposures[static_cast<std::size_t>(target)].sensitivity;
+        return guarantee_of(subject.plan, unit * std::sqrt(squared), subject.delta);
+    };
     AccountResult result;
     ViewQuery query;
     std::vector<int> targets;
@@ -245,18 +259,15 @@ AccountResult run_account(const AccountConfig& config,
         } else {
             ViewOptions options;
             options.threads = config.threads;
-            const auto all = view_sensitivity(
-                subject.process, View{}, targets, config.plan.participation, options);
+            const auto all = view_losses(subject.process, subject.use, View{}, targets, options);
             for (std::size_t t = 0; t < targets.size(); ++t) local(targets[t]) = all[t].certified();
         }
         std::map<int, double> local_epsilon;
         for (const int u : targets) {
-            const double mu =
-                subject.exposures[static_cast<std::size_t>(u)].sensitivity * std::sqrt(local(u));
-            local_epsilon[u] = gdp_epsilon(mu, delta);
-            result.ldp_mu = std::max(result.ldp_mu, mu);
+            const Guarantee against = guarantee(u, local(u));
+            local_epsilon[u] = against.epsilon;
+            if (u == targets.front() || result.ldp < against) result.ldp = against;
         }
-        result.ldp_epsilon = gdp_epsilon(result.ldp_mu, delta);
 
         std::vector<std::vector<int>> distances(static_cast<std::size_t>(graph.agents()));
         const MuffliatoColumn muffliato(config, subject, query);
@@ -272,15 +283,11 @@ AccountResult run_account(const AccountConfig& config,
                 pair.target = questions[i].targets[t];
                 pair.distance = distance_of(distances, view.members, pair.target);
                 pair.squared = answers[i][t];
-                const double unit =
-                    subject.exposures[static_cast<std::size_t>(pair.target)].sensitivity;
-                pair.mu = unit * std::sqrt(pair.squared.certified());
-                pair.epsilon = gdp_epsilon(pair.mu, delta);
+                pair.guarantee = guarantee(pair.target, pair.squared.certified());
                 pair.ldp_epsilon = local_epsilon[pair.target];
                 if (bound.size() > 0)
-                    pair.muffliato_epsilon =
-                        gdp_epsilon(unit * std::sqrt(bound(pair.target)), delta);
-                pair.argument = argument_of(view, config.fixed_inputs);
+                    pair.muffliato_epsilon = guarantee(pair.target, bound(pair.target)).epsilon;
+                pair.argument = argument_of(view, config.fixed_inputs, subject.plan.distribution());
                 result.pairs.push_back(std::move(pair));
             }
         }
@@ -309,13 +316,14 @@ AccountResult account_matrices(const std::string& a_file,
         PairFigure pair;
         pair.target = targets[t];
         pair.squared = squared[t];
-        pair.mu = sensitivity * std::sqrt(pair.squared.certified());
-        pair.epsilon = gdp_epsilon(pair.mu, delta);
+        const double mu = sensitivity * std::sqrt(pair.squared.certified());
+        pair.guarantee = {mu, gdp_epsilon(mu, delta)};
         pair.ldp_epsilon = std::nan("");
-        pair.argument = argument_of({View::Kind::neighbours, {}}, true);
+        pair.argument =
+            argument_of({View::Kind::neighbours, {}}, true, StreamDistribution::gaussian);
         result.pairs.push_back(std::move(pair));
     }
-    result.ldp_mu = result.ldp_epsilon = std::nan("");
+    result.ldp = {std::nan(""), std::nan("")};
     finish(result);
     result.seconds = since(start);
     return result;

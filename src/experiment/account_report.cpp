@@ -26,6 +26,7 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); 
 Json number(const std::optional<double>& value) { return value ? number(*value) : Json(); }
 
 std::string text_of(double value) {
+    if (std::isnan(value)) return "-";
     return std::isinf(value) ? "infinite" : fmt::format("{:.6g}", value);
 }
 
@@ -42,7 +43,6 @@ std::string agent_name(const Graph& graph, int agent) {
 
 Json json_of(const PairFigure& pair) {
     const SquaredSensitivity& squared = pair.squared;
-    const bool infinite = std::isinf(pair.mu);
     const auto value = [&](double figure) { return squared.infinite ? Json() : number(figure); };
     Json json;
     json["observers"] = pair.observers;
@@ -53,27 +53,32 @@ Json json_of(const PairFigure& pair) {
                                    {"tight_lower", value(squared.tight_lower)},
                                    {"tight_upper", value(squared.tight_upper)},
                                    {"all_messages", number(squared.trivial)}};
-    json["mu"] = number(pair.mu);
-    json["epsilon"] = number(pair.epsilon);
-    json["renyi_alpha2"] = number(pair.mu * pair.mu);
-    json["infinite"] = infinite;
+    json["mu"] = number(pair.guarantee.mu);
+    json["epsilon"] = number(pair.guarantee.epsilon);
+    json["renyi_alpha2"] = number(pair.guarantee.mu * pair.guarantee.mu);
+    json["infinite"] = pair.guarantee.infinite();
     json["ldp"] = number(pair.ldp_epsilon);
     json["muffliato_bound"] = number(pair.muffliato_epsilon);
-    json["argument"] = pair.argument;
+    json["argument"] = pair.argument.text;
     return json;
 }
 
-bool partial_training_view(const AccountResult& result) {
-    return !result.pairs.empty() && result.pairs.front().argument.starts_with("non-adaptive");
+bool no_guarantee(const AccountResult& result) {
+    return !result.pairs.empty() && !result.pairs.front().argument.sound;
+}
+
+/// The pairs are sorted, worst first.
+bool breaks_protection(const AccountResult& result) {
+    return !result.pairs.empty() && result.pairs.front().guarantee.infinite();
 }
 
 std::string search_text(const CoalitionSearch& search) {
     const std::string bound =
-        std::isinf(search.upper_mu)
+        search.upper.infinite()
             ? std::string("no upper bound is known")
             : fmt::format("no coalition of {} learns more than epsilon {:.6g} (all messages seen)",
                           search.size,
-                          search.upper_epsilon);
+                          search.upper.epsilon);
     if (search.exhaustive)
         return fmt::format("all {:.0f} coalitions of {} were tried", search.total, search.size);
     if (search.bound_attained)
@@ -147,15 +152,15 @@ std::string pairs_text(const AccountResult& result, const Graph* graph) {
     for (std::size_t i = 0; i < shown; ++i) {
         const PairFigure& pair = result.pairs[i];
         const auto value = [&](double figure) {
-            return pair.squared.infinite ? std::string("-") : text_of(figure);
+            return pair.squared.infinite || std::isinf(figure) ? std::string("-") : text_of(figure);
         };
         text += fmt::format(
             "{:<18} {:<18} {:>8} {:>10} {:>10} {:>11} {:>10} {:>10}\n",
             pair.observers.size() == 1 ? name(pair.observers.front()) : observers_of(pair),
             name(pair.target),
             pair.distance >= 0 ? std::to_string(pair.distance) : "-",
-            text_of(pair.epsilon),
-            text_of(pair.mu),
+            text_of(pair.guarantee.epsilon),
+            text_of(pair.guarantee.mu),
             value(pair.squared.constant_sign),
             value(pair.squared.abs_sum),
             value(pair.squared.tight_upper));
@@ -163,7 +168,7 @@ std::string pairs_text(const AccountResult& result, const Graph* graph) {
     if (shown < result.pairs.size())
         text += fmt::format("... {} more pairs (--json has all)\n", result.pairs.size() - shown);
     const auto broken = std::ranges::count_if(
-        result.pairs, [](const PairFigure& pair) { return std::isinf(pair.mu); });
+        result.pairs, [](const PairFigure& pair) { return pair.guarantee.infinite(); });
     if (broken > 0)
         text += fmt::format(
             "\nNOT protected: in {} of {} pairs the observer can compute a noiseless function of "
@@ -196,7 +201,7 @@ std::string account_report_json(const AccountResult& result,
     json["adjacency"] =
         config.sensitivity || config.plan.noise_std ? Json() : Json(name_of(config.plan.adjacency));
     json["sensitivity"] = subject.exposures.front().sensitivity;
-    json["delta"] = config.plan.delta;
+    json["delta"] = subject.delta;
     json["pairs"] = Json::array();
     for (const PairFigure& pair : result.pairs) json["pairs"].push_back(json_of(pair));
     json["by_distance"] = Json::array();
@@ -210,8 +215,8 @@ std::string account_report_json(const AccountResult& result,
                                        {"ldp", number(row.ldp)},
                                        {"muffliato_bound", number(row.muffliato)}});
     json["mean_epsilon"] = number(result.mean_epsilon);
-    json["ldp"] = number(result.ldp_epsilon);
-    json["infinite"] = !result.pairs.empty() && std::isinf(result.pairs.front().mu);
+    json["ldp"] = number(result.ldp.epsilon);
+    json["infinite"] = breaks_protection(result);
     if (result.search) {
         const CoalitionSearch& search = *result.search;
         json["worst_coalition"] = {{"size", search.size},
@@ -219,8 +224,8 @@ std::string account_report_json(const AccountResult& result,
                                    {"evaluated", search.evaluated},
                                    {"total", search.total},
                                    {"proved_worst", search.exhaustive || search.bound_attained},
-                                   {"upper_mu", number(search.upper_mu)},
-                                   {"upper_epsilon", number(search.upper_epsilon)}};
+                                   {"upper_mu", number(search.upper.mu)},
+                                   {"upper_epsilon", number(search.upper.epsilon)}};
     }
     json["plan_hash"] = to_hex(subject.plan.hash());
     json["seconds"] = result.seconds;
@@ -237,7 +242,7 @@ std::string matrices_report_json(const AccountResult& result, double sensitivity
     json["by_distance"] = Json::array();
     json["mean_epsilon"] = number(result.mean_epsilon);
     json["ldp"] = Json();
-    json["infinite"] = !result.pairs.empty() && std::isinf(result.pairs.front().mu);
+    json["infinite"] = breaks_protection(result);
     json["seconds"] = result.seconds;
     return json.dump(2) + "\n";
 }
@@ -268,18 +273,19 @@ std::string account_report_text(const AccountResult& result,
         name_of(config.plan.participation),
         subject.exposures.front().sensitivity,
         own ? std::string() : fmt::format(" (adjacency {})", name_of(config.plan.adjacency)),
-        config.plan.delta);
+        subject.delta);
     if (!config.departures.empty())
         text += fmt::format("leave      {} (round:agents)\n", config.departures);
-    text += fmt::format(
-        "view       {}: {}\n", result.view, result.pairs.empty() ? "" : result.pairs[0].argument);
-    if (partial_training_view(result))
+    text += fmt::format("view       {}: {}\n",
+                        result.view,
+                        result.pairs.empty() ? "" : result.pairs[0].argument.text);
+    if (no_guarantee(result))
         text +=
             "           Of a training this view is not a guarantee: gradients of others carry "
             "data on.\n           What holds there: eavesdropper, or all-messages:AGENTS.\n";
     if (result.search) text += fmt::format("search     {}\n", search_text(*result.search));
     text += fmt::format("ldp        epsilon {} against an eavesdropper on all messages\n",
-                        text_of(result.ldp_epsilon));
+                        text_of(result.ldp.epsilon));
     if (!result.by_distance.empty()) {
         const bool bound = result.by_distance.front().muffliato.has_value();
         text += fmt::format("\n{:>8} {:>7} {:>10} {:>10} {:>10} {:>10}{}\n",

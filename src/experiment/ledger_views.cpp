@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
-#include "sotto/privacy/gdp.hpp"
-#include "sotto/privacy/view.hpp"
+#include "sotto/experiment/plan_job.hpp"
+#include "view_answers.hpp"
 
 namespace sotto {
 
@@ -21,7 +21,7 @@ std::string statement_about(const LedgerView& entry) {
                                 : fmt::format("Agent{} {}",
                                               entry.observers.size() == 1 ? "" : "s",
                                               fmt::join(entry.observers, ", "));
-    if (std::isinf(entry.worst.mu))
+    if (entry.worst.infinite())
         return fmt::format(
             "{} can compute a noiseless function of the gradients of agent {}: this view breaks "
             "the protection, epsilon is infinite.",
@@ -81,6 +81,7 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
     process.phases.push_back({rounds, topography_.schedule(), {}});
     process.gossip_steps = config_.plan.gossip_steps;
     process.step_sizes = process_steps(plan_, config_.plan.steps, config_.l2, rounds);
+    const PlanUse use = plan_use(config_.plan, topography_.mixing);
     ViewOptions options;
     options.threads = config_.threads;
     // The sum of absolute values will do: a bound too, and the tight one takes as long as many
@@ -100,20 +101,19 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
     long pairs = 0;
     for (const auto& members : observers) {
         const View view{query.view_kind(), members};
-        entry.argument = argument_of(view, fixed_inputs_);
-        entry.sound = fixed_inputs_ || view.sound_for_training();
+        const Argument argument = argument_of(view, fixed_inputs_, plan_.distribution());
+        entry.argument = argument.text;
+        entry.sound = argument.sound;
         std::vector<int> targets;
         for (int u = 0; u < plan_.agents; ++u)
             if (!std::ranges::binary_search(members, u)) targets.push_back(u);
-        const auto squared =
-            view_sensitivity(process, view, targets, config_.plan.participation, options);
+        const auto squared = view_losses(process, use, view, targets, options);
         for (std::size_t t = 0; t < targets.size(); ++t) {
-            Guarantee guarantee;
-            guarantee.mu = exposures_[static_cast<std::size_t>(targets[t])].sensitivity *
-                           std::sqrt(squared[t].certified());
-            guarantee.epsilon = gdp_epsilon(guarantee.mu, config_.plan.delta);
+            const double unit = exposures_[static_cast<std::size_t>(targets[t])].sensitivity;
+            const Guarantee guarantee =
+                guarantee_of(plan_, unit * std::sqrt(squared[t].certified()), config_.plan.delta);
             sum += guarantee.epsilon;
-            if (++pairs == 1 || guarantee.mu > entry.worst.mu) {
+            if (++pairs == 1 || entry.worst < guarantee) {
                 entry.worst = guarantee;
                 entry.target = targets[t];
                 entry.observers = members;

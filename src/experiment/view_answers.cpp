@@ -5,10 +5,32 @@
 #include <algorithm>
 
 #include "sotto/core/bytes.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/parallel.hpp"
 
 namespace sotto {
+
+std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
+                                            const PlanUse& use,
+                                            const View& view,
+                                            std::span<const int> targets,
+                                            const ViewOptions& options) {
+    const NoisePlan& plan = *process.plan;
+    if (plan.distribution() == StreamDistribution::gaussian)
+        return view_sensitivity(process, view, targets, use.participation, options);
+    if (view.kind == View::Kind::secure_sum && !plan.same_message_to_all())
+        throw PrivacyError(
+            fmt::format("view: secure-sum is not possible with mechanism {}, which gives every "
+                        "receiver a message of its own (allowed: views of messages)",
+                        plan.mechanism));
+    const Eigen::VectorXd rounds = run_sensitivity_squared(plan, use, process.rounds());
+    const Eigen::VectorXd precision = observed_precision(plan, {view.members});
+    std::vector<SquaredSensitivity> result;
+    for (const int u : targets)
+        result.push_back(SquaredSensitivity::all_messages(rounds(u) * precision(u)));
+    return result;
+}
 
 Answers answer(Network& network,
                const AccountSubject& subject,
@@ -29,11 +51,8 @@ Answers answer(Network& network,
         set_linear_algebra_threads(options.threads);
         parallel_for(static_cast<long>(mine.size()), many ? threads : 1, [&](long k) {
             const std::size_t i = mine[static_cast<std::size_t>(k)];
-            answers[i] = view_sensitivity(subject.process,
-                                          questions[i].view,
-                                          questions[i].targets,
-                                          config.plan.participation,
-                                          options);
+            answers[i] = view_losses(
+                subject.process, subject.use, questions[i].view, questions[i].targets, options);
         });
         set_linear_algebra_threads(threads);
     });

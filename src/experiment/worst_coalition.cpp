@@ -6,7 +6,6 @@
 
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
-#include "sotto/privacy/gdp.hpp"
 #include "view_answers.hpp"
 
 namespace sotto {
@@ -47,13 +46,13 @@ class WorstCoalition {
         }
         double largest = 0;
         for (const auto& [target, found] : worst_)
-            largest = std::max(largest, squared_mu(target, found.squared));
+            largest = std::max(largest, squared_loss(target, found.squared));
         search_.bound_attained = largest >= upper_squared_ * (1 - 1e-9);
         return {worst_, search_};
     }
 
   private:
-    [[nodiscard]] double squared_mu(int target, const SquaredSensitivity& squared) const {
+    [[nodiscard]] double squared_loss(int target, const SquaredSensitivity& squared) const {
         const double delta = subject_.exposures[static_cast<std::size_t>(target)].sensitivity;
         return delta * delta * squared.certified();
     }
@@ -89,11 +88,10 @@ class WorstCoalition {
                                               exposure.temporal_sensitivity * precision(u));
             }
         }
-        search_.upper_mu = std::sqrt(upper_squared_);
-        search_.upper_epsilon = gdp_epsilon(search_.upper_mu, config_.plan.delta);
+        search_.upper = guarantee_of(plan, std::sqrt(upper_squared_), subject_.delta);
     }
 
-    /// Largest mu^2 over the targets outside, of every coalition.
+    /// Largest squared loss over the targets outside, of every coalition.
     std::vector<double> evaluate(const std::vector<std::vector<int>>& coalitions) {
         std::vector<Question> questions;
         for (const auto& members : coalitions)
@@ -104,17 +102,17 @@ class WorstCoalition {
         for (std::size_t i = 0; i < coalitions.size(); ++i)
             for (std::size_t t = 0; t < questions[i].targets.size(); ++t) {
                 const int target = questions[i].targets[t];
-                const double score = squared_mu(target, answers[i][t]);
+                const double score = squared_loss(target, answers[i][t]);
                 scores[i] = std::max(scores[i], score);
                 if (static_cast<int>(coalitions[i].size()) != search_.size) continue;
                 const auto known = worst_.find(target);
-                if (known == worst_.end() || score > squared_mu(target, known->second.squared))
+                if (known == worst_.end() || score > squared_loss(target, known->second.squared))
                     worst_[target] = {coalitions[i], answers[i][t]};
             }
         return scores;
     }
 
-    /// The coalition that learns most among `members` and any one agent more, and its mu^2.
+    /// The coalition that learns most among `members` and any one agent more, and its squared loss.
     std::pair<std::vector<int>, double> best_with_one_more(const std::vector<int>& members) {
         std::vector<std::vector<int>> candidates;
         for (int v = 0; v < subject_.plan.agents; ++v) {

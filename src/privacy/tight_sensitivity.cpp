@@ -179,6 +179,10 @@ SquaredSensitivity SquaredSensitivity::unbounded() {
     return {true, infinity, infinity, infinity, infinity, infinity};
 }
 
+SquaredSensitivity SquaredSensitivity::all_messages(double trivial) {
+    return {std::isinf(trivial), infinity, infinity, infinity, infinity, trivial};
+}
+
 double SquaredSensitivity::certified() const {
     if (infinite) return infinity;
     return std::min({tight_upper, abs_sum, trivial});

@@ -375,6 +375,7 @@ std::vector<double> process_steps(const NoisePlan& plan,
                                   double l2,
                                   long rounds) {
     require_in_range("l2", l2, 0, 1e6);
+    if (plan.distribution() == StreamDistribution::laplace) return {};
     if (l2 == 0) {
         if (steps.kind == StepSchedule::Kind::constant && plan.entry == NoiseEntry::gradient)
             return {};

@@ -185,6 +185,55 @@ TEST(Account, NamesWhyAFigureHolds) {
     EXPECT_EQ(argument({"--view", "eavesdropper"}), "all messages seen");
 }
 
+TEST(Account, GivesPureEpsilonsUnderLaplaceNoise) {
+    const TempDir directory;
+    // [H] eq. 27: epsilon = step G (i^2 + i) / b, with G = Delta / 2 and b = S / sqrt(2).
+    const auto answer = [&](const std::string& view, int ranks) {
+        return account(directory,
+                       {"--topology",
+                        "ring",
+                        "--agents",
+                        "6",
+                        "--rounds",
+                        "4",
+                        "--mechanism",
+                        "homomorphic",
+                        "--step-size",
+                        "0.3",
+                        "--noise-std",
+                        "2",
+                        "--sensitivity",
+                        "1.4",
+                        "--view",
+                        view},
+                       ranks);
+    };
+    const double expected = 0.3 * 0.7 * (16 + 4) / (2 / std::sqrt(2.0));
+    for (const std::string view : {"eavesdropper", "all-messages:1", "node:2", "all-nodes"}) {
+        const Json json = answer(view, one_process);
+        for (const Json& pair : json["pairs"]) {
+            EXPECT_TRUE(pair["mu"].is_null() && pair["renyi_alpha2"].is_null());
+            EXPECT_NEAR(pair["epsilon"].get<double>(), expected, 1e-9);
+            EXPECT_EQ(pair["argument"],
+                      view.starts_with("node") || view == "all-nodes" ? "bound: all messages seen"
+                                                                      : "all messages seen");
+        }
+        EXPECT_EQ(json["delta"], 0);
+        EXPECT_NEAR(json["mean_epsilon"].get<double>(), expected, 1e-9);
+    }
+    Json alone = answer("worst-coalition:2", one_process);
+    Json over_mpi = answer("worst-coalition:2", 3);
+    for (Json* json : {&alone, &over_mpi}) json->erase("seconds");
+    EXPECT_EQ(alone, over_mpi);
+    EXPECT_EQ(alone["worst_coalition"]["proved_worst"], true);
+    const Outcome refused = run_sotto(
+        directory,
+        one_process,
+        {"account", "--mechanism", "homomorphic", "--rounds", "5", "--view", "secure-sum:1"});
+    EXPECT_EQ(refused.exit_code, 4) << refused.text();
+    EXPECT_NE(refused.err.find("secure-sum is not possible"), std::string::npos) << refused.text();
+}
+
 TEST(Account, CountsStepSizesInPartialViewsOnly) {
     const TempDir directory;
     const auto mu = [&](const std::string& view, const std::string& schedule) {

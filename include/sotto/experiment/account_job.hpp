@@ -9,6 +9,8 @@
 #include "sotto/experiment/plan_job.hpp"
 #include "sotto/experiment/view_query.hpp"
 #include "sotto/net/network.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/plan_use.hpp"
 #include "sotto/privacy/view.hpp"
 
 namespace sotto {
@@ -33,11 +35,10 @@ struct PairFigure {
     int target = 0;
     int distance = -1;  ///< from the nearest observer; -1 without one
     SquaredSensitivity squared;
-    double mu = 0;                            ///< Delta sqrt(squared.certified()); may be infinite
-    double epsilon = 0;                       ///< exact, at delta; may be infinite
+    Guarantee guarantee;                      ///< of the loss Delta sqrt(squared.certified())
     double ldp_epsilon = 0;                   ///< against an eavesdropper on all messages
     std::optional<double> muffliato_epsilon;  ///< [U] 7.1, where it applies
-    std::string argument;
+    Argument argument;
 };
 
 /// Largest, smallest and mean epsilon over the pairs of one distance.
@@ -56,16 +57,15 @@ struct CoalitionSearch {
     long evaluated = 0;  ///< coalitions of any size
     bool exhaustive = false;
     bool bound_attained = false;  ///< the coalition found reaches the upper bound: none is worse
-    double upper_mu = 0;          ///< no coalition of this size learns more; may be infinite
-    double upper_epsilon = 0;
+    Guarantee upper;              ///< no coalition of this size learns more; may be infinite
 };
 
 struct AccountResult {
     std::string view;
     std::vector<PairFigure> pairs;  ///< worst first
     std::vector<DistanceRow> by_distance;
-    double mean_epsilon = 0;             ///< over all pairs; may be infinite
-    double ldp_mu = 0, ldp_epsilon = 0;  ///< largest over the targets
+    double mean_epsilon = 0;  ///< over all pairs; may be infinite
+    Guarantee ldp;            ///< largest over the targets
     std::optional<CoalitionSearch> search;
     double seconds = 0;  ///< without solving the plan
 };
@@ -78,7 +78,9 @@ struct AccountSubject {
     BuiltTopography built;
     NoisePlan plan;
     std::vector<Exposure> exposures;  ///< one per agent; sens2 counts the plan's temporal factor
-    MessageProcess process;           ///< points to the graph and the plan of this object
+    double delta = 0;                 ///< of its guarantees; 0 under Laplace noise
+    PlanUse use;
+    MessageProcess process;  ///< points to the graph and the plan of this object
     double plan_seconds = 0;
 };
 /// Builds the graph and solves the plan on process 0, for all. COLLECTIVE.

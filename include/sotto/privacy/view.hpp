@@ -53,7 +53,8 @@ struct MessageProcess {
 };
 
 /// The step sizes of such a process; empty where all are equal and a common factor changes nothing,
-/// which is faster. A training with regularisation, x(t+1) = W^K ((1 - eta_t l2) x(t) - eta_t (g(t)
+/// which is faster, and under Laplace noise, which is no such process. A training with
+/// regularisation, x(t+1) = W^K ((1 - eta_t l2) x(t) - eta_t (g(t)
 /// + v(t))), is such a process of x(t) / a_t with steps eta_t / a_t, a_t = prod_{s=1..t} (1 - eta_s
 /// l2): who sees a message sees its multiples. (Round 0 starts from what everybody knows.) Running
 /// averages, eta_t = 1/(t+1) and l2 = 1, have equal steps.
@@ -78,6 +79,8 @@ struct SquaredSensitivity {
     [[nodiscard]] double certified() const;
     /// Of a view that holds a noiseless function of the target's input: every figure infinite.
     [[nodiscard]] static SquaredSensitivity unbounded();
+    /// Where nothing but the figure of all messages is known; may be infinite.
+    [[nodiscard]] static SquaredSensitivity all_messages(double trivial);
 };
 
 struct ViewOptions {

@@ -65,9 +65,21 @@ TEST(ParseView, SaysWhatIsAllowed) {
 }
 
 TEST(ArgumentOf, IsSoundForTrainingOnlyWithAllMessages) {
-    EXPECT_EQ(argument_of({View::Kind::all_messages, {}}, false), "all messages seen");
-    EXPECT_EQ(argument_of({View::Kind::neighbours, {1}}, false), "non-adaptive ([U] Theorem 8)");
-    EXPECT_EQ(argument_of({View::Kind::secure_sum, {1}}, true), "exact, inputs fixed in advance");
+    const View all{View::Kind::all_messages, {}}, some{View::Kind::neighbours, {1}};
+    const auto expect = [](const Argument& argument, const std::string& text, bool sound) {
+        EXPECT_EQ(argument.text, text);
+        EXPECT_EQ(argument.sound, sound) << text;
+    };
+    const auto gaussian = StreamDistribution::gaussian, laplace = StreamDistribution::laplace;
+    expect(argument_of(all, false, gaussian), "all messages seen", true);
+    expect(argument_of(some, false, gaussian), "non-adaptive ([U] Theorem 8)", false);
+    expect(argument_of({View::Kind::secure_sum, {1}}, true, gaussian),
+           "exact, inputs fixed in advance",
+           true);
+    for (const bool fixed : {false, true}) {
+        expect(argument_of(all, fixed, laplace), "all messages seen", true);
+        expect(argument_of(some, fixed, laplace), "bound: all messages seen", true);
+    }
 }
 
 AccountConfig config_of(const std::string& mechanism, const std::string& view, long rounds = 6) {
@@ -120,17 +132,92 @@ TEST(RunAccount, GivesTheEavesdropperTheGuaranteeOfThePlan) {
             accounted.subject->plan, {}, accounted.subject->exposures, config.plan.delta);
         ASSERT_EQ(accounted.result.pairs.size(), 7u);
         for (const PairFigure& pair : accounted.result.pairs) {
-            EXPECT_NEAR(pair.mu, expected[static_cast<std::size_t>(pair.target)].mu, 1e-9)
+            EXPECT_NEAR(pair.guarantee.mu, expected[static_cast<std::size_t>(pair.target)].mu, 1e-9)
                 << mechanism;
-            EXPECT_NEAR(pair.epsilon, pair.ldp_epsilon, 1e-8);
+            EXPECT_NEAR(pair.guarantee.epsilon, pair.ldp_epsilon, 1e-8);
             EXPECT_EQ(pair.distance, -1);
-            EXPECT_EQ(pair.argument, "all messages seen");
+            EXPECT_EQ(pair.argument.text, "all messages seen");
         }
         EXPECT_TRUE(accounted.result.by_distance.empty());
         if (mechanism == "ldp") {
             EXPECT_NEAR(accounted.result.mean_epsilon, 10, 1e-6);
         }
     }
+}
+
+AccountConfig laplace_config(const std::string& mechanism, const std::string& view, long rounds) {
+    AccountConfig config = config_of(mechanism, view, rounds);
+    config.graph.mixing = "lazy-metropolis";
+    config.plan.noise_std.reset();
+    config.plan.epsilon = 4;
+    config.plan.steps = {StepSchedule::Kind::constant, 0.2, {}};
+    return config;
+}
+
+TEST(RunAccount, GivesThePureEpsilonOfItsSourceUnderLaplaceNoise) {
+    // [H] eq. 27: after i rounds epsilon = step G (i^2 + i) / b, gradients of L1 norm G.
+    for (const long rounds : {1L, 2L, 7L}) {
+        AccountConfig config = laplace_config("homomorphic", "eavesdropper", rounds);
+        config.plan.clip_norm = 0.3;
+        const Accounted accounted = account(config);
+        const NoisePlan& plan = accounted.subject->plan;
+        for (const PairFigure& pair : accounted.result.pairs) {
+            double scale = 0;
+            for (const NoiseRow& row : plan.rows)
+                if (row.sender == pair.target && row.receiver != pair.target)
+                    scale = plan.scale * row.coefficients.front();
+            const auto i = static_cast<double>(rounds);
+            EXPECT_NEAR(pair.guarantee.epsilon, 0.2 * 0.3 * (i * i + i) / scale, 1e-9);
+            EXPECT_NEAR(pair.guarantee.epsilon, 4, 1e-6) << "the budget is used up";
+            EXPECT_TRUE(std::isnan(pair.guarantee.mu));
+        }
+    }
+}
+
+TEST(RunAccount, BoundsPartialViewsByAllMessagesUnderLaplaceNoise) {
+    for (const std::string mechanism : {"homomorphic", "laplace"})
+        for (const std::string view :
+             {"node:2", "coalition:0,3", "all-nodes", "worst-coalition:2", "all-messages:1"}) {
+            SCOPED_TRACE(mechanism + " " + view);
+            const AccountConfig config = laplace_config(mechanism, view, 5);
+            const Accounted accounted = account(config);
+            const auto expected = guarantees(
+                accounted.subject->plan, {}, accounted.subject->exposures, config.plan.delta);
+            for (const PairFigure& pair : accounted.result.pairs) {
+                EXPECT_NEAR(pair.guarantee.epsilon,
+                            expected[static_cast<std::size_t>(pair.target)].epsilon,
+                            1e-9);
+                EXPECT_NEAR(pair.ldp_epsilon, pair.guarantee.epsilon, 1e-9);
+                EXPECT_EQ(
+                    pair.argument.text,
+                    view == "all-messages:1" ? "all messages seen" : "bound: all messages seen");
+                EXPECT_FALSE(pair.muffliato_epsilon);
+            }
+            if (view == "worst-coalition:2") {
+                EXPECT_TRUE(accounted.result.search->bound_attained);
+                EXPECT_NEAR(accounted.result.search->upper.epsilon, 4, 1e-6);
+            }
+            const Json json =
+                Json::parse(account_report_json(accounted.result, config, *accounted.subject));
+            EXPECT_EQ(json["delta"], 0);
+            for (const Json& pair : json["pairs"]) {
+                EXPECT_TRUE(pair["mu"].is_null() && pair["renyi_alpha2"].is_null());
+                EXPECT_TRUE(pair["sensitivity_squared"]["abs_sum"].is_null());
+                EXPECT_FALSE(pair["sensitivity_squared"]["all_messages"].is_null());
+                EXPECT_EQ(pair["infinite"], false);
+            }
+        }
+}
+
+TEST(RunAccount, RefusesWhatHasNoMeaningUnderLaplaceNoise) {
+    AccountConfig config = laplace_config("homomorphic", "secure-sum:1", 5);
+    expect_contains(message_of<PrivacyError>([&] { (void)account(config); }),
+                    "secure-sum is not possible with mechanism homomorphic");
+    config = laplace_config("laplace", "secure-sum:1", 5);
+    EXPECT_EQ(account(config).result.pairs[0].argument.text, "bound: all messages seen");
+    config.departures = "2:3";
+    expect_contains(message_of<ConfigError>([&] { (void)account(config); }),
+                    "--departures: not possible with mechanism laplace");
 }
 
 TEST(RunAccount, AsksEveryNodeAboutEveryOther) {
@@ -143,16 +230,17 @@ TEST(RunAccount, AsksEveryNodeAboutEveryOther) {
         config.targets = std::to_string(pair.target);
         const Accounted one = account(config);
         ASSERT_EQ(one.result.pairs.size(), 1u);
-        EXPECT_NEAR(one.result.pairs[0].mu, pair.mu, 1e-12);
+        EXPECT_NEAR(one.result.pairs[0].guarantee.mu, pair.guarantee.mu, 1e-12);
         EXPECT_EQ(one.result.pairs[0].distance, pair.distance);
         EXPECT_EQ(pair.distance,
                   all.subject->built.topography.graph.distances_from(
                       pair.observers[0])[static_cast<std::size_t>(pair.target)]);
-        sum += pair.epsilon;
+        sum += pair.guarantee.epsilon;
     }
     EXPECT_NEAR(all.result.mean_epsilon, sum / 42, 1e-12);
-    EXPECT_TRUE(std::ranges::is_sorted(all.result.pairs,
-                                       [](const auto& a, const auto& b) { return a.mu > b.mu; }));
+    EXPECT_TRUE(std::ranges::is_sorted(all.result.pairs, [](const auto& a, const auto& b) {
+        return a.guarantee.mu > b.guarantee.mu;
+    }));
     int pairs = 0;
     double weighted = 0;
     for (const DistanceRow& row : all.result.by_distance) {
@@ -187,8 +275,8 @@ TEST(RunAccount, SaysInfiniteWhereOneSeedIsShared) {
     const AccountConfig config = config_of("corn", "node:0");
     const Accounted accounted = account(config);
     for (const PairFigure& pair : accounted.result.pairs) {
-        EXPECT_TRUE(std::isinf(pair.mu));
-        EXPECT_TRUE(std::isinf(pair.epsilon));
+        EXPECT_TRUE(std::isinf(pair.guarantee.mu));
+        EXPECT_TRUE(std::isinf(pair.guarantee.epsilon));
     }
     const Json json =
         Json::parse(account_report_json(accounted.result, config, *accounted.subject));
@@ -223,13 +311,14 @@ TEST(WorstCoalition, IsFoundByTryingAllWhereTheyAreFew) {
         EXPECT_TRUE(accounted.result.search->exhaustive);
         EXPECT_EQ(accounted.result.search->evaluated, 21);
         EXPECT_EQ(accounted.result.pairs.size(), 7u) << "one for each target";
-        EXPECT_NEAR(accounted.result.pairs[0].mu,
+        EXPECT_NEAR(accounted.result.pairs[0].guarantee.mu,
                     worst_by_trying(*accounted.subject, View::Kind::neighbours, 2),
                     1e-9);
-        EXPECT_LE(accounted.result.pairs[0].mu, accounted.result.search->upper_mu * (1 + 1e-9));
+        EXPECT_LE(accounted.result.pairs[0].guarantee.mu,
+                  accounted.result.search->upper.mu * (1 + 1e-9));
     }
     const Accounted all = account(config_of("decor", "worst-all-messages:2"));
-    EXPECT_NEAR(all.result.pairs[0].mu,
+    EXPECT_NEAR(all.result.pairs[0].guarantee.mu,
                 std::sqrt(6 * coalition_precision(all.subject->plan, 2).maxCoeff()),
                 1e-9);
     EXPECT_TRUE(all.result.search->bound_attained);
@@ -248,11 +337,11 @@ TEST(WorstCoalition, IsSearchedForWhereTheyAreMany) {
         EXPECT_LT(search.evaluated, 1140);
         const double worst = worst_by_trying(*accounted.subject, View::Kind::neighbours, 3);
         const PairFigure& found = accounted.result.pairs[0];
-        EXPECT_LE(found.mu, worst * (1 + 1e-9));
-        EXPECT_GE(found.mu, 0.99 * worst) << mechanism;
-        EXPECT_LE(worst, search.upper_mu * (1 + 1e-9)) << "the upper bound holds";
+        EXPECT_LE(found.guarantee.mu, worst * (1 + 1e-9));
+        EXPECT_GE(found.guarantee.mu, 0.99 * worst) << mechanism;
+        EXPECT_LE(worst, search.upper.mu * (1 + 1e-9)) << "the upper bound holds";
         if (search.bound_attained) {
-            EXPECT_NEAR(found.mu, worst, 1e-6 * worst);
+            EXPECT_NEAR(found.guarantee.mu, worst, 1e-6 * worst);
         }
         // The pair stands for what it says.
         const auto again = view_sensitivity(accounted.subject->process,
@@ -260,7 +349,7 @@ TEST(WorstCoalition, IsSearchedForWhereTheyAreMany) {
                                             std::vector<int>{found.target},
                                             {},
                                             {});
-        EXPECT_NEAR(std::sqrt(again[0].certified()), found.mu, 1e-9);
+        EXPECT_NEAR(std::sqrt(again[0].certified()), found.guarantee.mu, 1e-9);
     }
 }
 
@@ -297,9 +386,9 @@ TEST(PhasesOf, MixAmongThoseWhoStay) {
     expect_contains(refused("3:1;5:1"), "agent 1 has already left");
     expect_contains(refused("3:0,1,2,3,4"), "nobody is left");
     expect_contains(refused("3:9"), "agent 9 does not exist");
-    expect_contains(message_of<ConfigError>(
-                        [&] { (void)phases_of(topography, "some.npy", "3:1", 10); }),
-                    "some.npy");
+    expect_contains(
+        message_of<ConfigError>([&] { (void)phases_of(topography, "some.npy", "3:1", 10); }),
+        "some.npy");
 }
 
 TEST(BuildTopography, ReadsAStackOfMixingMatricesAsASchedule) {
@@ -323,9 +412,9 @@ TEST(BuildTopography, ReadsAStackOfMixingMatricesAsASchedule) {
     ASSERT_EQ(phases.size(), 1u);
     EXPECT_EQ(phases[0].mixing.at(2).dense(), mixing.dense());
     EXPECT_EQ(phases[0].mixing.at(3).dense(), lazy);
-    expect_contains(message_of<ConfigError>(
-                        [&] { (void)phases_of(topography, "metropolis", "4:2", 10); }),
-                    "not possible with --mixing-schedule");
+    expect_contains(
+        message_of<ConfigError>([&] { (void)phases_of(topography, "metropolis", "4:2", 10); }),
+        "not possible with --mixing-schedule");
     write_npy(folder.path("bad.npy"), Eigen::MatrixXd(stack.topRows(6)));
     expect_contains(message_of<DataError>([&] { (void)with("bad.npy"); }), "6 x 4");
     stack(5, 0) = 0.9;
@@ -387,8 +476,8 @@ TEST(AccountMatrices, AccountForSomebodyElsesObservations) {
     const AccountResult result = run("all");
     ASSERT_EQ(result.pairs.size(), 2u);
     EXPECT_EQ(result.pairs[0].target, 0);
-    EXPECT_NEAR(result.pairs[0].mu, 2 * std::sqrt(8), 1e-9);
-    EXPECT_NEAR(result.pairs[1].mu, 2 * 0.5 / 0.5, 1e-9);
+    EXPECT_NEAR(result.pairs[0].guarantee.mu, 2 * std::sqrt(8), 1e-9);
+    EXPECT_NEAR(result.pairs[1].guarantee.mu, 2 * 0.5 / 0.5, 1e-9);
     expect_contains(message_of<ConfigError>([&] { (void)run("2"); }), "agent 2 does not exist");
 }
 
@@ -452,6 +541,27 @@ TEST(LedgerViews, SayWhatTheAccountantSays) {
                         }),
                         part);
     }
+}
+
+TEST(LedgerViews, SayThePureEpsilonUnderLaplaceNoise) {
+    const TemporaryFolder folder;
+    TrainConfig config = test::quadratic_config(5, "homomorphic", 4);
+    config.run_directory = folder.path("run");
+    config.views = "node:1;eavesdropper";
+    config.l2 = 0.1;
+    const auto network = make_memory_network(5, 1);
+    TrainingObserver silent;
+    (void)run_training(config, *network, silent, [] { return false; });
+    const Json ledger = test::read_json(folder.path("run") + "/ledger.json");
+    ASSERT_EQ(ledger["views"].size(), 2u);
+    for (const Json& view : ledger["views"]) {
+        EXPECT_TRUE(view["mu"].is_null());
+        EXPECT_EQ(view["infinite"], false);
+        EXPECT_NEAR(view["epsilon"], ledger["headline"]["epsilon"], 1e-9);
+        EXPECT_EQ(view["statement"].get<std::string>().find("not a guarantee"), std::string::npos);
+    }
+    EXPECT_EQ(ledger["views"][0]["argument"], "bound: all messages seen");
+    EXPECT_EQ(ledger["views"][1]["argument"], "all messages seen");
 }
 
 TEST(LedgerViews, SayInWordsThatASharedSeedBreaksTheProtection) {
