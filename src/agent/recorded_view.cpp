@@ -1,19 +1,9 @@
 #include "sotto/agent/recorded_view.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cmath>
 #include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "sotto/core/error.hpp"
-#include "sotto/core/json_input.hpp"
+#include "record_file.hpp"
 #include "sotto/core/names.hpp"
 
 namespace sotto {
@@ -22,162 +12,99 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr std::string_view magic = "SOTTOVW1";
-constexpr std::string_view end_mark = "SOTTOEND";
-constexpr std::size_t number_bytes = sizeof(std::uint64_t);
-constexpr std::size_t preamble_bytes = 8 + number_bytes;
-constexpr std::size_t end_bytes = 8 + number_bytes;
-constexpr Eigen::Index own_vectors = 4;  // before, gradient, noise, message
-
 constexpr NameTable<Received, 3> received_names{
     {{{Received::messages, "messages"}, {Received::sum, "sum"}, {Received::mean, "mean"}}}};
+constexpr NameTable<WireContent, 2> content_names{
+    {{{WireContent::messages, "messages"}, {WireContent::shares, "shares"}}}};
 
-ConfigError unwritable(const fs::path& path, int reason) {
-    return ConfigError(fmt::format(
-        "record-view: {} cannot be written ({})", path.string(), std::strerror(reason)));
-}
-
-struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
-
-fs::path folder_of(const fs::path& folder, int agent) {
-    const fs::path own = folder / std::to_string(agent);
-    std::error_code failure;
-    fs::create_directories(own, failure);
-    if (!failure) fs::permissions(own, fs::perms::owner_all, failure);
-    if (failure) throw unwritable(own, failure.value());
-    return own;
-}
-
-/// A new file that only its owner can read.
-File create_private(const fs::path& path) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (descriptor < 0) throw unwritable(path, errno);
-    return File(::fdopen(descriptor, "wb"));
-}
-
-void append(std::FILE* file, const fs::path& path, const void* bytes, std::size_t size) {
-    if (std::fwrite(bytes, 1, size, file) != size) throw unwritable(path, errno);
-}
-
-std::string header_bytes(const ViewHeader& header) {
-    Json json;
-    json["format"] = "sotto-view";
-    json["version"] = 1;
-    json["agent"] = header.agent;
-    json["agents"] = header.agents;
-    json["dimension"] = header.dimension;
-    json["neighbours"] = header.neighbours;
-    json["received"] = received_names.name_of(header.received);
-    json["key_epoch"] = header.key_epoch;
-    json["plan_hash"] = header.plan_hash;
-    json["values_per_round"] = header.values_per_round();
-    std::string text = json.dump();
-    // Rounds start at a multiple of 64 bytes.
-    text.append(63 - (preamble_bytes + text.size()) % 64, ' ');
-    text += '\n';
-    const std::uint64_t size = text.size();
-    std::string bytes(magic);
-    bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
-    return bytes + text;
-}
-
-ViewHeader parse_header(const std::string& text, const std::string& file) {
-    const auto fail = [&](const std::string& reason) {
-        return DataError(fmt::format("{}: not a usable recorded view ({})", file, reason));
-    };
-    ViewHeader header;
-    Eigen::Index values = 0;
-    std::string received;
-    try {
-        const Json json = json_from_text<Json>(text);
-        if (json.at("format") != "sotto-view") throw DataError("it has another format");
-        if (json.at("version") != 1) throw DataError("only version 1 is read");
-        header.agent = integer_from_json<int>(json.at("agent"));
-        header.agents = integer_from_json<int>(json.at("agents"));
-        header.dimension = integer_from_json<Eigen::Index>(json.at("dimension"));
-        for (const auto& neighbour : json.at("neighbours").get_ref<const Json::array_t&>())
-            header.neighbours.push_back(integer_from_json<int>(neighbour));
-        header.key_epoch = integer_from_json<std::uint32_t>(json.at("key_epoch"));
-        header.plan_hash = json.at("plan_hash").get<std::string>();
-        values = integer_from_json<Eigen::Index>(json.at("values_per_round"));
-        received = json.at("received").get<std::string>();
-    } catch (const std::exception& error) {
-        throw fail(fmt::format("its header cannot be read: {}", error.what()));
-    }
-    try {
-        header.received = received_names.parse("received", received);
-    } catch (const ConfigError& error) {
-        throw fail(error.what());
-    }
-    constexpr Eigen::Index largest_dimension = Eigen::Index{1} << 40;
-    if (header.agent < 0 || header.agent >= header.agents)
-        throw fail(fmt::format("agent {} of {}", header.agent, header.agents));
-    if (header.dimension < 1 || header.dimension > largest_dimension)
-        throw fail(fmt::format("dimension {}", header.dimension));
-    for (std::size_t j = 0; j < header.neighbours.size(); ++j) {
-        const int neighbour = header.neighbours[j];
-        if (neighbour < 0 || neighbour >= header.agents || neighbour == header.agent ||
-            (j > 0 && header.neighbours[j - 1] >= neighbour))
-            throw fail(fmt::format("neighbour {} of agent {}", neighbour, header.agent));
-    }
-    // So that the number of bytes of a round fits in 64 bits.
-    constexpr std::size_t most_neighbours = std::size_t{1} << 19;
-    if (header.neighbours.size() > most_neighbours)
-        throw fail(fmt::format("{} neighbours", header.neighbours.size()));
-    if (values != header.values_per_round())
-        throw fail(
-            fmt::format("{} values a round announced, {} follow from its dimension and "
-                        "neighbours",
-                        values,
-                        header.values_per_round()));
+RecordingHeader header_of(int agent,
+                          const Graph& graph,
+                          const NoisePlan& plan,
+                          Eigen::Index dimension,
+                          int gossip_steps,
+                          std::uint32_t key_epoch) {
+    RecordingHeader header;
+    header.agent = agent;
+    header.agents = graph.agents();
+    header.dimension = dimension;
+    const auto neighbours = graph.neighbours(agent);
+    header.neighbours.assign(neighbours.begin(), neighbours.end());
+    const auto receivers = graph.closed_neighbourhood(agent);
+    header.outputs.assign(receivers.begin(), receivers.end());
+    if (plan.same_message_to_all()) header.outputs = {NoiseRow::all_receivers};
+    header.gossip_steps = gossip_steps;
+    header.key_epoch = key_epoch;
+    header.plan_hash = to_hex(plan.hash());
     return header;
 }
 
-RecordedRound unpack(const std::vector<double>& values, const ViewHeader& header) {
-    RecordedRound round;
-    const double* at = values.data();
-    const auto take = [&](Eigen::Index count) {
-        const double* const begin = at;
-        at += count;
-        return Eigen::Map<const Eigen::VectorXd>(begin, count);
-    };
-    round.round = static_cast<long>(*at++);
-    round.step_size = *at++;
-    round.mixing_row = take(static_cast<Eigen::Index>(header.neighbours.size()) + 1);
-    for (auto* vector : {&round.before, &round.gradient, &round.noise, &round.message})
-        *vector = take(header.dimension);
-    round.received = Eigen::Map<const Eigen::MatrixXd>(at, header.dimension, header.columns());
-    return round;
+/// Column of a receiver's message; none (-1) where no column is for it.
+Eigen::Index column_of(const RecordingHeader& header, int receiver) {
+    const auto place = std::ranges::find(header.outputs, receiver);
+    return place == header.outputs.end() ? -1 : place - header.outputs.begin();
+}
+
+Eigen::Index count_of(const std::vector<int>& agents) {
+    return static_cast<Eigen::Index>(agents.size());
+}
+
+/// Zeros where there is nothing.
+void put(const Eigen::Ref<const Eigen::VectorXd>& vector, double* target, Eigen::Index dimension) {
+    if (vector.size() == 0)
+        std::fill_n(target, dimension, 0.0);
+    else
+        Eigen::Map<Eigen::VectorXd>(target, dimension) = vector;
+}
+
+/// Where the parts of a record of a view stand.
+struct ViewLayout {
+    explicit ViewLayout(const ViewHeader& header)
+        : before(record_prefix + count_of(header.neighbours) + 1),
+          gradient(before + header.dimension),
+          noise(gradient + header.dimension),
+          message(noise + header.dimension * count_of(header.outputs)),
+          received(message + header.dimension * count_of(header.outputs)) {}
+    Eigen::Index mixing_row = record_prefix, before, gradient, noise, message, received;
+};
+
+template <class Enum, std::size_t count>
+Enum read_name(const RecordFileReader& file,
+               const NameTable<Enum, count>& names,
+               const char* field) {
+    try {
+        return names.parse(field, file.header().at(field).template get<std::string>());
+    } catch (const std::exception& error) {
+        throw file.failure(error.what());
+    }
 }
 
 }  // namespace
 
 Eigen::Index ViewHeader::columns() const {
-    return received == Received::messages ? static_cast<Eigen::Index>(neighbours.size()) : 1;
+    return received == Received::messages ? count_of(neighbours) : 1;
 }
 
-Eigen::Index ViewHeader::values_per_round() const {
-    return 2 + static_cast<Eigen::Index>(neighbours.size()) + 1 +
-           dimension * (own_vectors + columns());
+Eigen::Index ViewHeader::values_per_record() const {
+    return ViewLayout(*this).received + dimension * columns();
+}
+
+Eigen::Index WireHeader::values_per_record() const {
+    return record_prefix +
+           dimension * count_of(content == WireContent::shares ? neighbours : outputs);
 }
 
 struct ViewRecorder::View {
+    View(const ViewHeader& its_header, const fs::path& folder)
+        : header(its_header),
+          layout(header),
+          file(private_folder(folder, header.agent) / "view.bin",
+               view_format,
+               header,
+               {{"received", received_names.name_of(header.received)}},
+               header.values_per_record()) {}
     ViewHeader header;
-    fs::path path;
-    File file;
-    std::vector<double> values;  // of the round under way
-    std::uint64_t rounds = 0;
-
-    [[nodiscard]] double* row() { return values.data() + 2; }
-    [[nodiscard]] double* vectors() { return row() + header.neighbours.size() + 1; }
-    [[nodiscard]] double* received(Eigen::Index column) {
-        return vectors() + (own_vectors + column) * header.dimension;
-    }
+    ViewLayout layout;
+    RecordFileWriter file;
 };
 
 ViewRecorder::ViewRecorder(const fs::path& folder,
@@ -190,22 +117,10 @@ ViewRecorder::ViewRecorder(const fs::path& folder,
     for (std::size_t a = 0; a < local_agents.size(); ++a) {
         const int agent = local_agents[a];
         if (std::ranges::find(recorded, agent) == recorded.end()) continue;
-        auto view = std::make_unique<View>();
-        ViewHeader& header = view->header;
-        header.agent = agent;
-        header.agents = graph.agents();
-        header.dimension = setup.dimension;
-        const auto neighbours = graph.neighbours(agent);
-        header.neighbours.assign(neighbours.begin(), neighbours.end());
-        header.received = setup.received;
-        header.key_epoch = setup.key_epoch;
-        header.plan_hash = to_hex(plan.hash());
-        view->values.resize(static_cast<std::size_t>(header.values_per_round()));
-        view->path = folder_of(folder, agent) / "view.bin";
-        view->file = create_private(view->path);
-        const std::string bytes = header_bytes(header);
-        append(view->file.get(), view->path, bytes.data(), bytes.size());
-        views_[a] = std::move(view);
+        ViewHeader header{
+            header_of(agent, graph, plan, setup.dimension, setup.gossip_steps, setup.key_epoch),
+            setup.received};
+        views_[a] = std::make_unique<View>(header, folder);
     }
 }
 
@@ -214,14 +129,14 @@ ViewRecorder::~ViewRecorder() = default;
 void ViewRecorder::on_message(long round, std::size_t local_index, const OwnRound& own) {
     View* const view = views_[local_index].get();
     if (view == nullptr) return;
-    view->values[0] = static_cast<double>(round);
-    view->values[1] = own.step_size;
-    std::ranges::copy(own.mixing_row, view->row());
-    double* target = view->vectors();
-    for (const auto* vector : {&own.before, &own.gradient, &own.noise, &own.message}) {
-        Eigen::Map<Eigen::VectorXd>(target, view->header.dimension) = *vector;
-        target += view->header.dimension;
-    }
+    const Eigen::Index dimension = view->header.dimension;
+    const Eigen::Index column = dimension * column_of(view->header, own.receiver);
+    view->file.begin(round, own.gossip_step, own.step_size);
+    std::ranges::copy(own.mixing_row, view->file.values(view->layout.mixing_row));
+    put(own.before, view->file.values(view->layout.before), dimension);
+    put(own.gradient, view->file.values(view->layout.gradient), dimension);
+    put(own.noise, view->file.values(view->layout.noise + column), dimension);
+    put(own.message, view->file.values(view->layout.message + column), dimension);
 }
 
 void ViewRecorder::on_received(long /*round*/,
@@ -234,10 +149,15 @@ void ViewRecorder::on_received(long /*round*/,
     const auto& neighbours = view->header.neighbours;
     const auto own = static_cast<std::size_t>(
         std::ranges::lower_bound(neighbours, view->header.agent) - neighbours.begin());
-    for (std::size_t j = 0; j < neighbours.size(); ++j)
-        std::copy_n(columns[j < own ? j : j + 1],
-                    count,
-                    view->received(static_cast<Eigen::Index>(j)) + first);
+    for (std::size_t j = 0; j < neighbours.size(); ++j) {
+        const double* const source = columns[j < own ? j : j + 1];
+        double* const target = view->file.values(
+            view->layout.received + view->header.dimension * static_cast<Eigen::Index>(j) + first);
+        if (source == nullptr)
+            std::fill_n(target, count, 0.0);
+        else
+            std::copy_n(source, count, target);
+    }
 }
 
 void ViewRecorder::on_sum(long /*round*/,
@@ -245,98 +165,153 @@ void ViewRecorder::on_sum(long /*round*/,
                           Eigen::Index first,
                           std::span<const double> sum) {
     View* const view = views_[local_index].get();
-    if (view != nullptr) std::ranges::copy(sum, view->received(0) + first);
+    if (view != nullptr) std::ranges::copy(sum, view->file.values(view->layout.received + first));
 }
 
 void ViewRecorder::on_mixed(long /*round*/, std::size_t local_index) {
-    View* const view = views_[local_index].get();
-    if (view == nullptr) return;
-    append(view->file.get(), view->path, view->values.data(), view->values.size() * sizeof(double));
-    if (std::fflush(view->file.get()) != 0) throw unwritable(view->path, errno);
-    ++view->rounds;
+    if (views_[local_index]) views_[local_index]->file.append();
 }
 
 void ViewRecorder::finish() {
-    for (const auto& view : views_) {
-        if (!view || !view->file) continue;
-        append(view->file.get(), view->path, end_mark.data(), end_mark.size());
-        append(view->file.get(), view->path, &view->rounds, sizeof view->rounds);
-        if (std::fclose(view->file.release()) != 0) throw unwritable(view->path, errno);
+    for (const auto& view : views_)
+        if (view) view->file.finish();
+}
+
+struct WireRecorder::Wire {
+    Wire(const WireHeader& its_header, const fs::path& folder)
+        : header(its_header),
+          file(private_folder(folder, header.agent) / "messages.bin",
+               wire_format,
+               header,
+               {{"content", content_names.name_of(header.content)}},
+               header.values_per_record()) {}
+    /// Coordinate `first` of a column.
+    [[nodiscard]] double* values(Eigen::Index column, Eigen::Index first) {
+        return file.values(record_prefix + header.dimension * column + first);
+    }
+    WireHeader header;
+    RecordFileWriter file;
+};
+
+WireRecorder::WireRecorder(const fs::path& folder,
+                           std::span<const int> local_agents,
+                           const Graph& graph,
+                           const NoisePlan& plan,
+                           const Setup& setup) {
+    for (const int agent : local_agents) {
+        WireHeader header{
+            header_of(agent, graph, plan, setup.dimension, setup.gossip_steps, setup.key_epoch),
+            setup.content};
+        if (!plan.same_message_to_all() || setup.content == WireContent::shares)
+            header.outputs = header.neighbours;
+        wires_.push_back(std::make_unique<Wire>(header, folder));
     }
 }
 
-void record_seeds(const fs::path& folder, const NoisePlan& plan, const KeyRing& ring) {
-    Json json;
-    json["format"] = "sotto-seeds";
-    json["agent"] = ring.agent();
-    json["plan_hash"] = to_hex(plan.hash());
-    json["seeds"] = Json::array();
-    for (const int group : ring.groups())
-        json["seeds"].push_back({{"group", group},
-                                 {"members", plan.groups[static_cast<std::size_t>(group)].members},
-                                 {"seed", to_hex(ring.seed(group).bytes())}});
-    const std::string text = json.dump(2) + "\n";
-    const fs::path path = folder_of(folder, ring.agent()) / "seeds.json";
-    const File file = create_private(path);
-    append(file.get(), path, text.data(), text.size());
-    if (std::fflush(file.get()) != 0) throw unwritable(path, errno);
+WireRecorder::~WireRecorder() = default;
+
+void WireRecorder::on_message(long round, std::size_t local_index, const OwnRound& own) {
+    Wire& wire = *wires_[local_index];
+    wire.file.begin(round, own.gossip_step, own.step_size);
+    if (wire.header.content == WireContent::shares) return;
+    const Eigen::Index column = column_of(wire.header, own.receiver);
+    if (column < 0) return;  // the copy it keeps
+    if (own.sent)
+        put(own.message, wire.values(column, 0), wire.header.dimension);
+    else
+        std::fill_n(wire.values(column, 0), wire.header.dimension, 0.0);
+}
+
+void WireRecorder::on_share(long /*round*/,
+                            int /*gossip_step*/,
+                            std::size_t local_index,
+                            std::size_t neighbour,
+                            Eigen::Index first,
+                            std::span<const std::uint64_t> words) {
+    std::memcpy(wires_[local_index]->values(static_cast<Eigen::Index>(neighbour), first),
+                words.data(),
+                words.size_bytes());
+}
+
+void WireRecorder::on_mixed(long /*round*/, std::size_t local_index) {
+    wires_[local_index]->file.append();
+}
+
+void WireRecorder::finish() {
+    for (const auto& wire : wires_) wire->file.finish();
+}
+
+RecordedViewReader::RecordedViewReader(const fs::path& file)
+    : file_(std::make_unique<RecordFileReader>(file, view_format)) {
+    static_cast<RecordingHeader&>(header_) = file_->common_header(true);
+    header_.received = read_name(*file_, received_names, "received");
+    file_->expect_records(header_.values_per_record(), header_.gossip_steps);
+}
+
+RecordedViewReader::RecordedViewReader(RecordedViewReader&&) noexcept = default;
+RecordedViewReader::~RecordedViewReader() = default;
+
+std::uint64_t RecordedViewReader::records() const { return file_->records(); }
+
+bool RecordedViewReader::next(RecordedRound& record) {
+    const std::span<const double> values = file_->next();
+    if (values.empty()) return false;
+    file_->require_finite(values);
+    const ViewLayout layout(header_);
+    const auto matrix = [&](Eigen::Index first, Eigen::Index rows, Eigen::Index columns) {
+        return Eigen::Map<const Eigen::MatrixXd>(values.data() + first, rows, columns);
+    };
+    const Eigen::Index d = header_.dimension;
+    const Eigen::Index outputs = count_of(header_.outputs);
+    record.round = static_cast<long>(values[0]);
+    record.gossip_step = static_cast<int>(values[1]);
+    record.step_size = values[2];
+    record.mixing_row = matrix(layout.mixing_row, count_of(header_.neighbours) + 1, 1);
+    record.before = matrix(layout.before, d, 1);
+    record.gradient = matrix(layout.gradient, d, 1);
+    record.noise = matrix(layout.noise, d, outputs);
+    record.message = matrix(layout.message, d, outputs);
+    record.received = matrix(layout.received, d, header_.columns());
+    return true;
+}
+
+WireReader::WireReader(const fs::path& file)
+    : file_(std::make_unique<RecordFileReader>(file, wire_format)) {
+    static_cast<RecordingHeader&>(header_) = file_->common_header(false);
+    header_.content = read_name(*file_, content_names, "content");
+    if (header_.content == WireContent::shares && header_.outputs != header_.neighbours)
+        throw file_->failure("its shares are not for each neighbour");
+    file_->expect_records(header_.values_per_record(), header_.gossip_steps);
+}
+
+WireReader::WireReader(WireReader&&) noexcept = default;
+WireReader::~WireReader() = default;
+
+std::uint64_t WireReader::records() const { return file_->records(); }
+
+bool WireReader::next(WireRecord& record) {
+    const std::span<const double> values = file_->next();
+    if (values.empty()) return false;
+    record.round = static_cast<long>(values[0]);
+    record.gossip_step = static_cast<int>(values[1]);
+    record.step_size = values[2];
+    const std::span<const double> content = values.subspan(record_prefix);
+    const Eigen::Index columns = count_of(header_.outputs);
+    if (header_.content == WireContent::messages) {
+        file_->require_finite(content);
+        record.messages =
+            Eigen::Map<const Eigen::MatrixXd>(content.data(), header_.dimension, columns);
+        return true;
+    }
+    record.shares.resize(header_.dimension, columns);
+    if (!content.empty()) std::memcpy(record.shares.data(), content.data(), content.size_bytes());
+    return true;
 }
 
 RecordedView read_recorded_view(const fs::path& file) {
-    const auto fail = [&](const std::string& reason) {
-        return DataError(fmt::format("{}: not a usable recorded view ({})", file.string(), reason));
-    };
-    std::error_code failure;
-    const std::uint64_t size = fs::file_size(file, failure);
-    std::ifstream stream(file, std::ios::binary);
-    if (failure || !stream)
-        throw DataError(fmt::format(
-            "{}: cannot be read ({})", file.string(), failure ? failure.message() : "not a file"));
-    std::array<char, preamble_bytes> preamble{};
-    stream.read(preamble.data(), preamble.size());
-    if (!stream || std::string_view(preamble.data(), magic.size()) != magic)
-        throw fail(fmt::format("it does not start with {}", magic));
-    std::uint64_t header_size = 0;
-    std::memcpy(&header_size, preamble.data() + magic.size(), sizeof header_size);
-    if (header_size > size - preamble_bytes) throw fail("its header is cut short");
-    std::string text(header_size, '\0');
-    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-
-    RecordedView view;
-    view.header = parse_header(text, file.string());
-    std::vector<double> values;
-    const std::uint64_t record_bytes =
-        static_cast<std::uint64_t>(view.header.values_per_round()) * sizeof(double);
-    const std::uint64_t body = size - preamble_bytes - header_size;
-    if (body < end_bytes || (body - end_bytes) % record_bytes != 0) {
-        if (body % record_bytes != 0)
-            throw fail(
-                fmt::format("it is cut short in round {} of the recording", body / record_bytes));
-        throw fail(fmt::format("it has no end after {} whole rounds: the run failed or goes on",
-                               body / record_bytes));
-    }
-    const std::uint64_t rounds = (body - end_bytes) / record_bytes;
-    for (std::uint64_t i = 0; i < rounds; ++i) {
-        values.resize(static_cast<std::size_t>(view.header.values_per_round()));
-        stream.read(reinterpret_cast<char*>(values.data()),
-                    static_cast<std::streamsize>(record_bytes));
-        if (!stream) throw fail(fmt::format("round {} of the recording cannot be read", i));
-        if (!std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
-            throw fail(
-                fmt::format("round {} of the recording holds a value that is not finite", i));
-        if (values[0] < 0 || values[0] != std::floor(values[0]) || values[0] > 0x1p53 ||
-            (i > 0 && !(values[0] > static_cast<double>(view.rounds.back().round))))
-            throw fail(fmt::format("round {} of the recording has number {}", i, values[0]));
-        view.rounds.push_back(unpack(values, view.header));
-    }
-    std::array<char, end_bytes> end{};
-    stream.read(end.data(), end.size());
-    std::uint64_t counted = 0;
-    std::memcpy(&counted, end.data() + end_mark.size(), sizeof counted);
-    if (!stream || std::string_view(end.data(), end_mark.size()) != end_mark)
-        throw fail(fmt::format("{} does not stand at its end", end_mark));
-    if (counted != rounds)
-        throw fail(fmt::format("its end counts {} rounds, it holds {}", counted, rounds));
+    RecordedViewReader reader(file);
+    RecordedView view{reader.header(), {}};
+    for (RecordedRound record; reader.next(record);) view.records.push_back(std::move(record));
     return view;
 }
 

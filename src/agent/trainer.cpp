@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -171,24 +173,38 @@ void Trainer::run_round(long round) {
     parallel_for(static_cast<long>(outputs.size()), options_.threads, [&](long o) {
         make_message(step, static_cast<std::size_t>(o));
     });
-    if (observer_ != nullptr)
-        for (std::size_t o = 0; o < outputs.size(); ++o) {
-            const auto output = static_cast<Eigen::Index>(o);
-            const auto a = static_cast<Eigen::Index>(outputs[o].local_index);
-            observer_->on_message(round,
-                                  outputs[o].local_index,
-                                  {outputs[o].receiver,
-                                   step,
-                                   models_.col(a),
-                                   gradients_.col(a),
-                                   noise_.col(output),
-                                   messages_.col(output),
-                                   mixing_.at(round).weights(agents_[outputs[o].local_index].id)});
-        }
+    if (!mixing_.fixed()) choose_active(mixing_.at(round));
+    show_messages({round, 0});
     seconds_.gradient +=
         seconds_between(start, after_gradient) + seconds_between(after_noise, Clock::now());
     seconds_.noise += seconds_between(after_gradient, after_noise);
     mix(round);
+}
+
+void Trainer::show_messages(ExchangeId id) const {
+    if (observers_.empty()) return;
+    using Vector = Eigen::Ref<const Eigen::VectorXd>;
+    const Eigen::VectorXd nothing;
+    const bool first = id.step == 0;
+    const auto outputs = noise_source_.outputs();
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+        const std::size_t local = outputs[o].local_index;
+        const auto a = static_cast<Eigen::Index>(local);
+        const auto output = static_cast<Eigen::Index>(o);
+        const auto mixing_row = mixing_.at(id.round).weights(agents_[local].id);
+        const auto& to = outgoing_[local].to;
+        const auto heard_by = to.empty() ? std::ssize(mixing_row) : std::ranges::count(to, 1);
+        const OwnRound own{outputs[o].receiver,
+                           id.step,
+                           options_.steps.at(id.round),
+                           models_.col(a),
+                           first ? Vector(gradients_.col(a)) : Vector(nothing),
+                           first ? Vector(noise_.col(output)) : Vector(nothing),
+                           messages_.col(output),
+                           mixing_row,
+                           heard_by > 1 && sums_.empty() && !trusted_mean_};
+        for (RoundObserver* observer : observers_) observer->on_message(id.round, local, own);
+    }
 }
 
 std::vector<Outgoing> outgoing_messages(std::span<const NoiseOutput> outputs,
@@ -234,34 +250,39 @@ void Trainer::use_secure_sums(std::vector<SecureSum> sums) {
 }
 
 void Trainer::mix(long round) {
+    const auto mixed = [&] {
+        for (RoundObserver* observer : observers_)
+            for (std::size_t a = 0; a < agents_.size(); ++a) observer->on_mixed(round, a);
+    };
     if (trusted_mean_) {
         const auto start = Clock::now();
         models_.colwise() = network_.sum_over_agents(messages_) / network_.agents();
         seconds_.exchange += seconds_between(start, Clock::now());
-        if (observer_ != nullptr)
+        for (RoundObserver* observer : observers_)
             for (Eigen::Index a = 0; a < models_.cols(); ++a)
-                observer_->on_sum(
-                    round,
-                    static_cast<std::size_t>(a),
-                    0,
-                    {models_.col(a).data(), static_cast<std::size_t>(models_.rows())});
-    } else {
-        for (int step = 0; step < options_.gossip_steps; ++step) {
-            if (step > 0) messages_ = models_;
-            if (sums_.empty())
-                mix_messages({round, step});
-            else
-                mix_sums({round, step});
-        }
+                observer->on_sum(round,
+                                 static_cast<std::size_t>(a),
+                                 0,
+                                 {models_.col(a).data(), static_cast<std::size_t>(models_.rows())});
+        mixed();
+        return;
     }
-    if (observer_ != nullptr)
-        for (std::size_t a = 0; a < agents_.size(); ++a) observer_->on_mixed(round, a);
+    for (int step = 0; step < options_.gossip_steps; ++step) {
+        if (step > 0) {
+            messages_ = models_;
+            show_messages({round, step});
+        }
+        if (sums_.empty())
+            mix_messages({round, step});
+        else
+            mix_sums({round, step});
+        mixed();
+    }
 }
 
 void Trainer::mix_messages(ExchangeId id) {
     const auto start = Clock::now();
     const MixingMatrix& mixing = mixing_.at(id.round);
-    if (!mixing_.fixed()) choose_active(mixing);
     // With one agent per process the callback runs on this thread; with many, exchange is a pointer
     // hand-over and everything counts as mixing.
     const bool timed = agents_.size() == 1;
@@ -274,8 +295,8 @@ void Trainer::mix_messages(ExchangeId id) {
                           Eigen::Index part,
                           std::span<const double* const> columns) {
                           const auto begin = timed ? Clock::now() : Clock::time_point();
-                          if (observer_ != nullptr)
-                              observer_->on_received(id.round, local, first, part, columns);
+                          for (RoundObserver* observer : observers_)
+                              observer->on_received(id.round, local, first, part, columns);
                           double* target = models_.col(static_cast<Eigen::Index>(local)).data();
                           const std::span<double> mixed(target + first,
                                                         static_cast<std::size_t>(part));
@@ -325,12 +346,17 @@ void Trainer::mix_sums(ExchangeId id) {
         [&](std::size_t local,
             std::size_t neighbour,
             Eigen::Index first,
-            std::span<std::uint64_t> words) { sums_[local].share(neighbour, first, words); },
+            std::span<std::uint64_t> words) {
+            sums_[local].share(neighbour, first, words);
+            for (RoundObserver* observer : observers_)
+                observer->on_share(id.round, id.step, local, neighbour, first, words);
+        },
         [&](std::size_t local, Eigen::Index first, std::span<const std::uint64_t> sum) {
-            if (observer_ != nullptr) {
+            if (!observers_.empty()) {
                 std::vector<double> decoded(sum.size());
                 SecureSum::decode(sum, decoded);
-                observer_->on_sum(id.round, local, first, decoded);
+                for (RoundObserver* observer : observers_)
+                    observer->on_sum(id.round, local, first, decoded);
             }
             const int own = agents_[local].id;
             const auto column = static_cast<Eigen::Index>(local);

@@ -152,7 +152,7 @@ OptionGroup run_options() {
          {"record-view",
           "",
           "a,b,...: agents whose received messages, gradients, noise and seeds are written to the "
-          "run directory"},
+          "run directory; eavesdropper (alone or among them): what every agent sends"},
          {"threads", "0", "threads of one process hosting many agents (0: all cores)"},
          {"dry-run",
           "",
@@ -436,22 +436,31 @@ void resolve_task_defaults(ParsedOptions& options) {
         if (options.text("task") == task && !options.given(option)) options.resolve(option, text);
 }
 
-/// Agents separated by commas, ascending, each once.
-std::vector<int> parse_agents(const ParsedOptions& options, const std::string& name) {
-    std::vector<int> agents;
-    std::istringstream words(options.text(name));
+/// Agents separated by commas, and the word for all that is sent; ascending, each once.
+void read_recorded_views(const ParsedOptions& options, TrainConfig& config) {
+    constexpr std::string_view eavesdropper = "eavesdropper";
+    std::istringstream words(options.text("record-view"));
+    std::vector<int>& agents = config.record_views;
     for (std::string word; std::getline(words, word, ',');) {
-        const long long agent = parse_integer("--" + name, word);
-        require_in_range("--" + name, static_cast<double>(agent), 0, 1e6);
+        if (word == eavesdropper) {
+            if (config.record_wire) throw ConfigError("--record-view: eavesdropper is named twice");
+            config.record_wire = true;
+            continue;
+        }
+        if (word.find_first_not_of("-0123456789") != std::string::npos)
+            throw ConfigError(fmt::format(
+                "--record-view: '{}' is neither an agent's number nor '{}'", word, eavesdropper));
+        const long long agent = parse_integer("--record-view", word);
+        require_in_range("--record-view", static_cast<double>(agent), 0, 1e6);
         agents.push_back(static_cast<int>(agent));
     }
-    if (agents.empty())
-        throw ConfigError(fmt::format("--{}: no agent is named (example: 2,5)", name));
+    if (agents.empty() && !config.record_wire)
+        throw ConfigError(
+            "--record-view: no agent is named (example: 2,5; also allowed: eavesdropper)");
     std::ranges::sort(agents);
     const auto repeated = std::ranges::adjacent_find(agents);
     if (repeated != agents.end())
-        throw ConfigError(fmt::format("--{}: agent {} is named twice", name, *repeated));
-    return agents;
+        throw ConfigError(fmt::format("--record-view: agent {} is named twice", *repeated));
 }
 
 }  // namespace
@@ -491,7 +500,7 @@ TrainConfig read_train_config(ParsedOptions options) {
     require_in_range("--mask-partners", static_cast<double>(partners), 1, 100000);
     config.mask_partners = static_cast<int>(partners);
     if (options.has("view")) config.views = options.text("view");
-    if (options.has("record-view")) config.record_views = parse_agents(options, "record-view");
+    if (options.has("record-view")) read_recorded_views(options, config);
     const long threads = options.integer("threads", 0);
     require_in_range("--threads", static_cast<double>(threads), 0, 4096);
     config.threads = static_cast<int>(threads);

@@ -75,4 +75,14 @@ std::string to_hex(std::span<const std::uint8_t> bytes) {
     return text;
 }
 
+bool from_hex(std::string_view digits, std::span<std::uint8_t> bytes) {
+    std::size_t length = 0;
+    const char* end = nullptr;
+    return digits.size() == 2 * bytes.size() &&
+           sodium_hex2bin(
+               bytes.data(), bytes.size(), digits.data(), digits.size(), nullptr, &length, &end) ==
+               0 &&
+           length == bytes.size() && end == digits.data() + digits.size();
+}
+
 }  // namespace sotto

@@ -71,6 +71,7 @@ std::string manifest_json(const Network& network,
                                   : "off";
     json["secure_sum"] = config.secure_sum;
     json["recorded_views"] = config.record_views;
+    json["recorded_wire"] = config.record_wire;
     json["hosts"] = Json::array();
     json["seed_commitments"] = Json::array();
     for (std::size_t p = 0; p < process_notes.size(); ++p) {

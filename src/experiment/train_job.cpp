@@ -34,6 +34,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
+constexpr std::uint32_t key_epoch = 0;
+
 double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -136,6 +138,63 @@ RunEstimate estimate_run(const TrainConfig& config,
         (1024.0 * 1024.0);
     return estimate;
 }
+
+/// The recordings of this process that the configuration asks for.
+class Recorders {
+  public:
+    /// Makes their files. LOCAL.
+    void open(const TrainConfig& config,
+              const Network& network,
+              const Graph& graph,
+              const NoisePlan& plan,
+              std::span<const KeyRing> rings,
+              const RunDirectory& directory,
+              Eigen::Index dimension) {
+        const bool mean = plan.aggregation == Aggregation::trusted_mean;
+        // A trusted aggregator takes one mean a round.
+        const int exchanges = mean ? 1 : config.plan.gossip_steps;
+        const auto folder = directory.path() / "views";
+        const auto recorded = [&](int agent) {
+            return std::ranges::find(config.record_views, agent) != config.record_views.end();
+        };
+        if (!config.record_views.empty())
+            views_.emplace(folder,
+                           network.local_agents(),
+                           config.record_views,
+                           graph,
+                           plan,
+                           ViewRecorder::Setup{dimension,
+                                               mean                ? Received::mean
+                                               : config.secure_sum ? Received::sum
+                                                                   : Received::messages,
+                                               exchanges,
+                                               key_epoch});
+        for (const KeyRing& ring : rings)
+            if (recorded(ring.agent())) record_seeds(folder, plan, ring);
+        if (config.record_wire)
+            wire_.emplace(
+                folder / "wire",
+                network.local_agents(),
+                graph,
+                plan,
+                WireRecorder::Setup{dimension,
+                                    config.secure_sum ? WireContent::shares : WireContent::messages,
+                                    exchanges,
+                                    key_epoch});
+    }
+    void observe(Trainer& trainer) {
+        if (views_) trainer.observe(&*views_);
+        if (wire_) trainer.observe(&*wire_);
+    }
+    void finish() {
+        if (views_) views_->finish();
+        if (wire_) wire_->finish();
+    }
+
+  private:
+    std::optional<ViewRecorder> views_;
+    std::optional<WireRecorder> wire_;
+};
 
 /// Rounds, evaluations, ledger: everything after the bootstrap.
 class TrainingLoop {
@@ -281,11 +340,6 @@ TrainResult run_training(const TrainConfig& config,
             "batch-size", static_cast<double>(config.plan.batch_size.value_or(1)), 1, 1e12);
         credentials = read_credentials(config, network);
         require_in_range("mask-partners", config.mask_partners, 1, 1e9);
-        if (config.plan.gossip_steps > 1 && !config.record_views.empty())
-            throw ConfigError(fmt::format(
-                "gossip-steps: {} is not possible with --record-view, which holds one message a "
-                "round (allowed: 1)",
-                config.plan.gossip_steps));
         for (const int agent : config.record_views)
             require_in_range("record-view", agent, 0, network.agents() - 1);
         if (!builds) return;
@@ -337,14 +391,10 @@ TrainResult run_training(const TrainConfig& config,
     network.connect(topography.graph);
     network.agree([&] {
         if (config.secure_sum) require_summable(plan);
-        if (!config.record_views.empty() && !topography.later_mixing.empty())
-            throw ConfigError(
-                "record-view: not possible with --mixing-schedule, where a recorded view holds one "
-                "mixing matrix");
-        if (!config.record_views.empty() && !plan.same_message_to_all())
+        if (config.record_wire && plan.aggregation == Aggregation::trusted_mean)
             throw ConfigError(fmt::format(
-                "record-view: not possible with mechanism {}, which gives every receiver a message "
-                "of its own, where a recorded view holds one a round",
+                "record-view: eavesdropper is not possible with mechanism {}, where messages go to "
+                "a trusted aggregator and not from agent to agent (allowed: agents)",
                 plan.mechanism));
     });
     Ledger ledger(plan,
@@ -390,29 +440,16 @@ TrainResult run_training(const TrainConfig& config,
     const std::vector<KeyRing> rings =
         config.noise_seed ? distribute_seeds(network, plan, *config.noise_seed)
                           : distribute_seeds(network, plan, session, config.threads);
-    constexpr std::uint32_t key_epoch = 0;
     const bool encrypt = config.link_encryption && network.processes() > 1;
     std::vector<SecureSum> sums;
-    std::optional<ViewRecorder> recorder;
+    Recorders recorders;
     network.agree([&] {
         if (encrypt) network.protect(session.secrets, key_epoch);
         if (config.secure_sum)
             for (PairSecrets& own : session.secrets)
                 sums.emplace_back(topography.graph, own, key_epoch, config.mask_partners);
-        if (config.record_views.empty()) return;
-        const Received received = plan.aggregation == Aggregation::trusted_mean ? Received::mean
-                                  : config.secure_sum                           ? Received::sum
-                                                      : Received::messages;
-        const auto folder = directory->path() / "views";
-        recorder.emplace(folder,
-                         network.local_agents(),
-                         config.record_views,
-                         topography.graph,
-                         plan,
-                         ViewRecorder::Setup{task.initial.size(), received, key_epoch});
-        for (const KeyRing& ring : rings)
-            if (std::ranges::find(config.record_views, ring.agent()) != config.record_views.end())
-                record_seeds(folder, plan, ring);
+        recorders.open(
+            config, network, topography.graph, plan, rings, *directory, task.initial.size());
     });
     const auto notes = network.all_gather(to_json(process_note(network, rings)));
     network.agree([&] {
@@ -447,7 +484,7 @@ TrainResult run_training(const TrainConfig& config,
                     task.initial,
                     options);
     if (config.secure_sum) trainer.use_secure_sums(std::move(sums));
-    if (recorder) trainer.observe(&*recorder);
+    recorders.observe(trainer);
     try {
         TrainingLoop(config,
                      network,
@@ -460,7 +497,7 @@ TrainResult run_training(const TrainConfig& config,
                      result,
                      optimality_gap)
             .run();
-        if (recorder) recorder->finish();
+        recorders.finish();
         for (Eigen::Index a = 0; a < trainer.models().cols(); ++a)
             directory->write_model(trainer.agents()[static_cast<std::size_t>(a)].id,
                                    trainer.models().col(a));

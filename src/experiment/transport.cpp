@@ -15,13 +15,16 @@ namespace {
 /// disjoint and a common start, must be the same; one a line.
 std::string common_options(const TrainConfig& config) {
     const auto on_off = [](bool value) { return value ? "on" : "off"; };
+    std::string recorded = fmt::format("{}", fmt::join(config.record_views, ","));
+    if (config.record_wire) recorded += recorded.empty() ? "eavesdropper" : ",eavesdropper";
     return fmt::format(
         "--task {}\n--standardise {}\n--hidden {}\n--partition {}\n--test-fraction {}\n--seed "
         "{}\n--rounds "
         "{}\n--gossip-steps {}\n--eval-every {}\n--dry-run "
         "{}\n--noise-seed "
         "{}\n"
-        "--link-encryption {}\n--secure-sum {}\n--mask-partners {}\n--optimality-gap {}\n",
+        "--link-encryption {}\n--secure-sum {}\n--mask-partners {}\n--optimality-gap {}\n"
+        "--record-view {}\n",
         config.task.task,
         on_off(config.task.standardise),
         config.task.hidden ? std::to_string(*config.task.hidden) : "not given",
@@ -36,7 +39,8 @@ std::string common_options(const TrainConfig& config) {
         on_off(config.link_encryption),
         on_off(config.secure_sum),
         config.mask_partners,
-        config.optimality_gap ? on_off(*config.optimality_gap) : "not given");
+        config.optimality_gap ? on_off(*config.optimality_gap) : "not given",
+        recorded.empty() ? "not given" : recorded);
 }
 
 }  // namespace
@@ -101,6 +105,11 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
             "The views of agents {} are recorded in the run directory, with their un-noised "
             "gradients and their seeds: whoever reads them is not bound by this ledger.",
             fmt::join(config.record_views, ", ")));
+    if (config.record_wire)
+        lines.push_back(fmt::format(
+            "{} of all agents are recorded in the run directory as receivers decrypt them: whoever "
+            "reads them is an eavesdropper of unencrypted links.",
+            config.secure_sum ? "The masked shares" : "The messages"));
     return lines;
 }
 

@@ -56,18 +56,6 @@ class File {
     int descriptor_;
 };
 
-/// Exactly as many digits as make `bytes`.
-template <std::size_t size>
-bool from_hex(std::string_view digits, std::array<std::uint8_t, size>& bytes) {
-    std::size_t length = 0;
-    const char* end = nullptr;
-    return digits.size() == 2 * size &&
-           sodium_hex2bin(
-               bytes.data(), bytes.size(), digits.data(), digits.size(), nullptr, &length, &end) ==
-               0 &&
-           length == size && end == digits.data() + digits.size();
-}
-
 bool write_all(int file, const char* bytes, std::size_t size) {
     while (size > 0) {
         const ssize_t count = ::write(file, bytes, size);

@@ -82,7 +82,7 @@ class WireCapture : public testing::Test {
         ASSERT_EQ(capture_->losses(), "");
         for (int agent = 0; agent < agents; ++agent) {
             views_.push_back(read_recorded_view(folder(agent) + "/view.bin"));
-            ASSERT_EQ(views_.back().rounds.size(), static_cast<std::size_t>(rounds));
+            ASSERT_EQ(views_.back().records.size(), static_cast<std::size_t>(rounds));
         }
     }
 
@@ -93,12 +93,12 @@ class WireCapture : public testing::Test {
     template <class Use>
     void for_sampled_rounds(Use&& use) const {
         for (const RecordedView& view : views_)
-            for (std::size_t r = 0; r < view.rounds.size(); r += 13) use(view, view.rounds[r]);
+            for (std::size_t r = 0; r < view.records.size(); r += 13) use(view, view.records[r]);
     }
     [[nodiscard]] Needles messages() const {
         Needles needles(message_window);
         for_sampled_rounds([&](const RecordedView&, const RecordedRound& round) {
-            needles.add_windows_of(bytes_of(round.message));
+            needles.add_windows_of(bytes_of(round.message.col(0)));
         });
         // Nearly all of them differ: the noise sees to that.
         EXPECT_GT(needles.count(), std::size_t{agents} * 15 * 7900);
@@ -114,10 +114,10 @@ class WireCapture : public testing::Test {
             members.push_back(receiver);
             std::ranges::sort(members);
             const auto place = std::ranges::lower_bound(members, sender) - members.begin();
-            for (std::size_t r = 0; r < own.rounds.size(); r += 13) {
-                const double weight = theirs.rounds[r].mixing_row[place];
+            for (std::size_t r = 0; r < own.records.size(); r += 13) {
+                const double weight = theirs.records[r].mixing_row[place];
                 std::vector<std::int64_t> words;
-                for (const double value : own.rounds[r].message)
+                for (const double value : own.records[r].message.col(0))
                     words.push_back(std::llrint(std::ldexp(weight * value, 40)));
                 needles.add_windows_of(bytes_of(words.data(), words.size() * sizeof(std::int64_t)));
             }

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const fuzz::MemoryFile file(data, size);
     RecordedView view;
     if (fuzz::accepts([&] { view = read_recorded_view(file.path()); }))
-        for (const RecordedRound& round : view.rounds) {
+        for (const RecordedRound& round : view.records) {
             fuzz::require(round.received.cols() == view.header.columns());
             fuzz::require(round.message.size() == view.header.dimension);
         }

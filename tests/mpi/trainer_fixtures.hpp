@@ -173,6 +173,7 @@ class Recorder final : public RoundObserver {
         : empty_(Eigen::MatrixXd::Constant(
               dimension, static_cast<Eigen::Index>(agents), std::nan(""))) {}
     void on_message(long round, std::size_t local_index, const OwnRound& own) override {
+        if (own.gossip_step > 0) return;
         const auto t = static_cast<std::size_t>(round);
         const auto column = static_cast<Eigen::Index>(local_index);
         for (auto* list : {&recording.before, &recording.gradients, &recording.messages})

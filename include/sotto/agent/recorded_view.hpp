@@ -2,9 +2,9 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,55 +15,93 @@
 
 namespace sotto {
 
-/// What an agent learns of the others in a round.
+/// The constant part of every recording of an agent (docs/recorded-view.md).
+struct RecordingHeader {
+    int agent = 0;
+    int agents = 0;
+    Eigen::Index dimension = 0;
+    std::vector<int> neighbours;  ///< ascending
+    /// Receivers of the agent's own messages, in the order of the columns that hold them:
+    /// NoiseRow::all_receivers alone, or one by one, ascending.
+    std::vector<int> outputs;
+    int gossip_steps = 1;  ///< K: records a round
+    std::uint32_t key_epoch = 0;
+    std::string plan_hash;  ///< hexadecimal
+};
+
+/// What an agent learns of the others in a gossip step.
 enum class Received {
     messages,  ///< the message of each neighbour
     sum,       ///< secure sums: sum_v w_av m_v over its neighbours v, nothing else
     mean       ///< trusted aggregator: the mean of all messages
 };
 
-/// The constant part of a recorded view.
-struct ViewHeader {
-    int agent = 0;
-    int agents = 0;
-    Eigen::Index dimension = 0;
-    std::vector<int> neighbours;  ///< ascending
+/// Of a recorded view; where there is an output for every receiver, the agent itself is among them.
+struct ViewHeader : RecordingHeader {
     Received received = Received::messages;
-    std::uint32_t key_epoch = 0;
-    std::string plan_hash;  ///< hexadecimal
 
-    /// Vectors received a round: one per neighbour, or 1.
+    /// Vectors received a gossip step: one per neighbour, or 1.
     [[nodiscard]] Eigen::Index columns() const;
-    /// float64 values of one round in the file.
-    [[nodiscard]] Eigen::Index values_per_round() const;
+    /// float64 values of one record in the file.
+    [[nodiscard]] Eigen::Index values_per_record() const;
 };
 
-/// What one agent made, sent and received in one round.
+/// What one agent made, sent and received in one gossip step of a round.
 struct RecordedRound {
     long round = 0;
+    int gossip_step = 0;
     double step_size = 0;        ///< eta_t
-    Eigen::VectorXd mixing_row;  ///< of its closed neighbourhood, ascending
-    Eigen::VectorXd before;      ///< its model at the start
-    Eigen::VectorXd gradient;    ///< clipped, on the grid
-    Eigen::VectorXd noise;       ///< its own, on the grid
-    Eigen::VectorXd message;     ///< as sent (with secure sums: before weighing and masking)
-    Eigen::MatrixXd received;    ///< dimension x ViewHeader::columns(), after decryption
+    Eigen::VectorXd mixing_row;  ///< this round's, of its closed neighbourhood, ascending
+    Eigen::VectorXd before;      ///< its model at the start of the gossip step
+    Eigen::VectorXd gradient;    ///< clipped, on the grid; zeros after the first gossip step
+    Eigen::MatrixXd noise;    ///< its own, on the grid, dimension x outputs; zeros after the first
+    Eigen::MatrixXd message;  ///< dimension x outputs; with secure sums before weighing and masking
+    /// dimension x ViewHeader::columns(), after decryption; zeros from a neighbour that sent
+    /// nothing in this round, whose weight is 0.
+    Eigen::MatrixXd received;
 };
 
 struct RecordedView {
     ViewHeader header;
-    std::vector<RecordedRound> rounds;
+    std::vector<RecordedRound> records;
+};
+
+/// What a recording of the wire holds.
+enum class WireContent {
+    messages,  ///< as their receivers decrypt them
+    shares     ///< secure sums: masked words for every neighbour
+};
+
+/// Of what an agent puts on the wire. Its own copy of a message never gets there, so outputs for
+/// single receivers are its neighbours.
+struct WireHeader : RecordingHeader {
+    WireContent content = WireContent::messages;
+
+    /// Numbers of eight bytes of one record in the file.
+    [[nodiscard]] Eigen::Index values_per_record() const;
+};
+
+/// What one agent put on the wire in one gossip step of a round.
+struct WireRecord {
+    using Words = Eigen::Matrix<std::uint64_t, Eigen::Dynamic, Eigen::Dynamic>;
+    long round = 0;
+    int gossip_step = 0;
+    double step_size = 0;  ///< eta_t
+    /// dimension x outputs; zeros where nobody was sent anything. Empty with shares.
+    Eigen::MatrixXd messages;
+    Words shares;  ///< dimension x neighbours, modulo 2^64. Empty with messages.
 };
 
 /// Writes views of some of this process's agents while they train: `folder`/<agent>/view.bin
-/// (docs/recorded-view.md), appended round by round and flushed. Changes nothing of the run. Keeps
-/// one round a recorded agent in memory. The files hold un-noised gradients: mode 0600.
+/// (docs/recorded-view.md), appended record by record and flushed. Changes nothing of the run.
+/// Keeps one record a recorded agent in memory. The files hold un-noised gradients: mode 0600.
 class ViewRecorder final : public RoundObserver {
   public:
     /// What is the same for all recorded agents of a run.
     struct Setup {
         Eigen::Index dimension = 0;
         Received received = Received::messages;
+        int gossip_steps = 1;  ///< exchanges a round
         std::uint32_t key_epoch = 0;
     };
     /// @param local_agents of the Trainer, same order.  @param recorded agents to record; those
@@ -87,7 +125,7 @@ class ViewRecorder final : public RoundObserver {
                 std::size_t local_index,
                 Eigen::Index first,
                 std::span<const double> sum) override;
-    /// @throws ConfigError if the round cannot be written.
+    /// @throws ConfigError if the record cannot be written.
     void on_mixed(long round, std::size_t local_index) override;
 
     /// Ends the files: only then are they whole. After the last round, not after a failure.
@@ -98,13 +136,98 @@ class ViewRecorder final : public RoundObserver {
     std::vector<std::unique_ptr<View>> views_;  // one per local agent; empty where not recorded
 };
 
+/// Writes what this process's agents put on the wire: `folder`/<agent>/messages.bin, in the same
+/// way. No gradient, noise or seed is in these files.
+class WireRecorder final : public RoundObserver {
+  public:
+    struct Setup {
+        Eigen::Index dimension = 0;
+        WireContent content = WireContent::messages;
+        int gossip_steps = 1;
+        std::uint32_t key_epoch = 0;
+    };
+    /// @param local_agents of the Trainer, same order.
+    /// @throws ConfigError if a folder or file cannot be made.
+    WireRecorder(const std::filesystem::path& folder,
+                 std::span<const int> local_agents,
+                 const Graph& graph,
+                 const NoisePlan& plan,
+                 const Setup& setup);
+    ~WireRecorder() override;
+
+    void on_message(long round, std::size_t local_index, const OwnRound& own) override;
+    void on_share(long round,
+                  int gossip_step,
+                  std::size_t local_index,
+                  std::size_t neighbour,
+                  Eigen::Index first,
+                  std::span<const std::uint64_t> words) override;
+    /// @throws ConfigError if the record cannot be written.
+    void on_mixed(long round, std::size_t local_index) override;
+
+    /// As ViewRecorder::finish.
+    void finish();
+
+  private:
+    struct Wire;
+    std::vector<std::unique_ptr<Wire>> wires_;  // one per local agent
+};
+
 /// Writes the seeds an agent holds to `folder`/<agent>/seeds.json, mode 0600.
 /// @throws ConfigError if it cannot be written.
 void record_seeds(const std::filesystem::path& folder, const NoisePlan& plan, const KeyRing& ring);
 
-/// Reads a view.bin; memory grows with its rounds.
-/// @throws DataError naming the file and what is wrong: not a recorded view, cut short or without
-/// its end, rounds out of order, or a value that is not finite.
+/// Reads what record_seeds wrote.
+/// @throws DataError naming the file and what is wrong: another format or plan, an agent the plan
+/// does not have, groups or members that are not those of the agent in the plan, or a seed that is
+/// not 64 hexadecimal digits.
+[[nodiscard]] KeyRing read_recorded_seeds(const std::filesystem::path& file, const NoisePlan& plan);
+
+class RecordFileReader;
+
+/// Reads a view.bin record by record; keeps one record in memory, whatever the number of rounds.
+class RecordedViewReader {
+  public:
+    /// Checks header, size and end of the file; trusts none of them before.
+    /// @throws DataError naming the file and what is wrong: not a recorded view, numbers in the
+    /// header that do not fit each other, cut short or without its end.
+    explicit RecordedViewReader(const std::filesystem::path& file);
+    RecordedViewReader(RecordedViewReader&&) noexcept;
+    ~RecordedViewReader();
+
+    [[nodiscard]] const ViewHeader& header() const { return header_; }
+    /// All of the file: whole rounds of header().gossip_steps each.
+    [[nodiscard]] std::uint64_t records() const;
+    /// The next record; false after the last. Reuses what `record` holds.
+    /// @throws DataError for a round or gossip step that does not follow the one before, or a value
+    /// that is not finite.
+    bool next(RecordedRound& record);
+
+  private:
+    std::unique_ptr<RecordFileReader> file_;
+    ViewHeader header_;
+};
+
+/// Reads a messages.bin of the wire in the same way; words of shares may be any.
+class WireReader {
+  public:
+    /// @throws DataError as RecordedViewReader.
+    explicit WireReader(const std::filesystem::path& file);
+    WireReader(WireReader&&) noexcept;
+    ~WireReader();
+
+    [[nodiscard]] const WireHeader& header() const { return header_; }
+    [[nodiscard]] std::uint64_t records() const;
+    /// @throws DataError as RecordedViewReader::next.
+    bool next(WireRecord& record);
+
+  private:
+    std::unique_ptr<RecordFileReader> file_;
+    WireHeader header_;
+};
+
+/// A whole view.bin; memory grows with its records.
+/// @throws DataError as RecordedViewReader.
 [[nodiscard]] RecordedView read_recorded_view(const std::filesystem::path& file);
 
 }  // namespace sotto

@@ -37,16 +37,22 @@ struct TrainerOptions {
     int threads = 1;  ///< for agents of one process
 };
 
-/// What one agent made in a round, before anything is sent; views that last as long as the call.
+/// What one agent made in a gossip step of a round, before anything of it is sent; views that last
+/// as long as the call.
 struct OwnRound {
     int receiver;                              ///< of the message; NoiseRow::all_receivers
+    int gossip_step;                           ///< from 0
     double step_size;                          ///< eta_t
-    Eigen::Ref<const Eigen::VectorXd> before;  ///< the agent's model at the start of the round
-    Eigen::Ref<const Eigen::VectorXd>
-        gradient;                               ///< clipped, on the grid, as it entered the message
-    Eigen::Ref<const Eigen::VectorXd> noise;    ///< on the grid, as it entered the message
+    Eigen::Ref<const Eigen::VectorXd> before;  ///< its model at the start of the gossip step
+    /// Clipped, on the grid, as it entered the message. Empty after the first gossip step.
+    Eigen::Ref<const Eigen::VectorXd> gradient;
+    /// On the grid, as it entered the message. Empty after the first gossip step.
+    Eigen::Ref<const Eigen::VectorXd> noise;
     Eigen::Ref<const Eigen::VectorXd> message;  ///< as sent
     std::span<const double> mixing_row;         ///< of its closed neighbourhood, ascending
+    /// Whether a neighbour gets a message: not where all its edges rest in this round, and with
+    /// secure sums or a trusted mean none does.
+    bool sent;
 };
 
 /// Sees what an agent makes, sends and receives; changes nothing. Calls for different agents may
@@ -54,8 +60,9 @@ struct OwnRound {
 class RoundObserver {
   public:
     virtual ~RoundObserver() = default;
-    /// After a message of the agent is made and before anything of the round is sent; once, or once
-    /// for every receiver (itself among them).
+    /// After a message of the agent is made and before anything of the gossip step is sent; once,
+    /// or once for every receiver (itself among them). What follows belongs to this gossip step
+    /// until its next one begins.
     virtual void on_message(long round, std::size_t local_index, const OwnRound& own) = 0;
     /// Coordinates [first, first + count) of the messages of its closed neighbourhood (ascending;
     /// its own among them), decrypted, as they are mixed; null for members that sent nothing.
@@ -71,7 +78,16 @@ class RoundObserver {
                         std::size_t /*local_index*/,
                         Eigen::Index /*first*/,
                         std::span<const double> /*sum*/) {}
-    /// After the agent has mixed; one agent after the other.
+    /// Coordinates [first, first + words.size()) of the masked share for its neighbour-th neighbour
+    /// (ascending, without itself), as it leaves the agent with secure sums. Also calls for one
+    /// agent may come from different threads.
+    virtual void on_share(long /*round*/,
+                          int /*gossip_step*/,
+                          std::size_t /*local_index*/,
+                          std::size_t /*neighbour*/,
+                          Eigen::Index /*first*/,
+                          std::span<const std::uint64_t> /*words*/) {}
+    /// After the agent has mixed in a gossip step; one agent after the other.
     virtual void on_mixed(long /*round*/, std::size_t /*local_index*/) {}
 };
 
@@ -125,7 +141,8 @@ class Trainer {
     [[nodiscard]] const Eigen::MatrixXd& models() const { return models_; }
     [[nodiscard]] std::vector<LocalAgent>& agents() { return agents_; }
     [[nodiscard]] const PhaseSeconds& seconds() const { return seconds_; }
-    void observe(RoundObserver* observer) { observer_ = observer; }
+    /// From now on; any number of observers, which must live as long as the rounds.
+    void observe(RoundObserver* observer) { observers_.push_back(observer); }
     /// From the next round on agents learn sums only; the plan must pass require_summable.
     /// @param sums one per local agent, same order.
     void use_secure_sums(std::vector<SecureSum> sums);
@@ -145,6 +162,8 @@ class Trainer {
     /// C less what rounding messages to the grid may add to the sensitivity.
     [[nodiscard]] double clip_norm(double step, double divisor) const;
     void make_message(double step, std::size_t output);
+    /// Shows observers what every local agent is about to send.
+    void show_messages(ExchangeId id) const;
     void mix(long round);
     /// Only agents that a round's matrix joins send each other their messages.
     void choose_active(const MixingMatrix& mixing);
@@ -160,7 +179,7 @@ class Trainer {
     NoiseSource noise_source_;
     std::vector<LocalAgent> agents_;
     TrainerOptions options_;
-    RoundObserver* observer_ = nullptr;
+    std::vector<RoundObserver*> observers_;
     Eigen::MatrixXd models_, gradients_;  // d x local agents
     Eigen::MatrixXd noise_, messages_;    // d x outputs of the noise source
     std::vector<Outgoing> outgoing_;

@@ -38,5 +38,7 @@ class Hasher {
 };
 
 [[nodiscard]] std::string to_hex(std::span<const std::uint8_t> bytes);
+/// False unless these are exactly the digits, of either case, that fill `bytes`.
+[[nodiscard]] bool from_hex(std::string_view digits, std::span<std::uint8_t> bytes);
 
 }  // namespace sotto

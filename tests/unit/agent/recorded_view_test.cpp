@@ -132,10 +132,10 @@ TEST(RecordedView, HoldsWhatTheAgentMadeSentAndReceived) {
             EXPECT_EQ(view.header.neighbours,
                       std::vector<int>(neighbours.begin(), neighbours.end()));
             EXPECT_EQ(view.header.plan_hash, to_hex(made.plan.hash()));
-            ASSERT_EQ(view.rounds.size(), static_cast<std::size_t>(rounds));
+            ASSERT_EQ(view.records.size(), static_cast<std::size_t>(rounds));
             const auto row = made.topography.mixing.weights(u);
-            for (std::size_t t = 0; t < view.rounds.size(); ++t) {
-                const RecordedRound& round = view.rounds[t];
+            for (std::size_t t = 0; t < view.records.size(); ++t) {
+                const RecordedRound& round = view.records[t];
                 EXPECT_EQ(round.round, static_cast<long>(t));
                 EXPECT_EQ(round.step_size, 0.1 / std::sqrt(static_cast<double>(t + 1)));
                 EXPECT_TRUE(round.before == made.seen.before[t].col(u));
@@ -156,7 +156,7 @@ TEST(RecordedView, HoldsWhatTheAgentMadeSentAndReceived) {
                     continue;
                 }
                 ASSERT_EQ(round.received.cols(), 1);
-                const Eigen::VectorXd after = t + 1 < view.rounds.size()
+                const Eigen::VectorXd after = t + 1 < view.records.size()
                                                   ? Eigen::VectorXd(made.seen.before[t + 1].col(u))
                                                   : Eigen::VectorXd(made.seen.last.col(u));
                 if (way == Way::mean) {

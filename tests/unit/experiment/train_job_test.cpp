@@ -420,7 +420,7 @@ TEST(RunTraining, RecordsViewsAndUsesSecureSumsAsConfigured) {
     config.record_views = {1, 4};
     EXPECT_EQ(models("recorded") == plain, true);
     const RecordedView view = read_recorded_view(folder.path("recorded/views/4/view.bin"));
-    EXPECT_EQ(view.rounds.size(), 12U);
+    EXPECT_EQ(view.records.size(), 12U);
     EXPECT_EQ(view.header.neighbours, (std::vector<int>{0, 3}));
     EXPECT_EQ(view.header.received, Received::messages);
     EXPECT_TRUE(std::filesystem::exists(folder.path("recorded/views/1/seeds.json")));
@@ -433,7 +433,7 @@ TEST(RunTraining, RecordsViewsAndUsesSecureSumsAsConfigured) {
     }
     const RecordedView of_sums = read_recorded_view(folder.path("sums/views/1/view.bin"));
     EXPECT_EQ(of_sums.header.received, Received::sum);
-    EXPECT_EQ(of_sums.rounds.front().received.cols(), 1);
+    EXPECT_EQ(of_sums.records.front().received.cols(), 1);
     const Json manifest = test::read_json(folder.path("sums/manifest.json"));
     EXPECT_EQ(manifest["secure_sum"], true);
     EXPECT_EQ(manifest["recorded_views"], (std::vector<int>{1, 4}));

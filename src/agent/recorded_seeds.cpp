@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "record_file.hpp"
+#include "sotto/agent/recorded_view.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/core/hash.hpp"
+#include "sotto/core/json_input.hpp"
+#include "sotto/trust/group_seeds.hpp"
+
+namespace sotto {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+void record_seeds(const fs::path& folder, const NoisePlan& plan, const KeyRing& ring) {
+    Json json;
+    json["format"] = "sotto-seeds";
+    json["agent"] = ring.agent();
+    json["plan_hash"] = to_hex(plan.hash());
+    json["seeds"] = Json::array();
+    for (const int group : ring.groups())
+        json["seeds"].push_back({{"group", group},
+                                 {"members", plan.groups[static_cast<std::size_t>(group)].members},
+                                 {"seed", to_hex(ring.seed(group).bytes())}});
+    const std::string text = json.dump(2) + "\n";
+    PrivateFile file(private_folder(folder, ring.agent()) / "seeds.json");
+    file.append(text.data(), text.size());
+    file.close();
+}
+
+KeyRing read_recorded_seeds(const fs::path& file, const NoisePlan& plan) {
+    const std::string text = read_file(file);
+    try {
+        const Json json = json_from_text<Json>(text);
+        if (json.at("format") != "sotto-seeds") throw DataError("it has another format");
+        if (json.at("plan_hash") != to_hex(plan.hash()))
+            throw DataError("they are of another noise plan");
+        const int agent = integer_from_json<int>(json.at("agent"));
+        if (agent < 0 || agent >= plan.agents)
+            throw DataError(fmt::format("agent {} of {}", agent, plan.agents));
+        const auto& entries = json.at("seeds").get_ref<const Json::array_t&>();
+        const std::vector<int> groups = groups_of_agents(plan)[static_cast<std::size_t>(agent)];
+        if (entries.size() != groups.size())
+            throw DataError(fmt::format("{} seeds, where agent {} of the plan holds {}",
+                                        entries.size(),
+                                        agent,
+                                        groups.size()));
+        KeyRing ring(agent);
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+            const Json& entry = entries[i];
+            const int group = integer_from_json<int>(entry.at("group"));
+            if (group != groups[i])
+                throw DataError(
+                    fmt::format("seed {} is of group {}, which must be {}", i, group, groups[i]));
+            if (entry.at("members") != Json(plan.groups[static_cast<std::size_t>(group)].members))
+                throw DataError(
+                    fmt::format("members of group {} are not those of the plan", group));
+            std::array<std::uint8_t, SecretKey::size> bytes{};
+            if (!from_hex(entry.at("seed").get_ref<const std::string&>(), bytes))
+                throw DataError(fmt::format(
+                    "seed of group {} is not {} hexadecimal digits", group, 2 * SecretKey::size));
+            ring.add(group, SecretKey::from_bytes(bytes));
+        }
+        return ring;
+    } catch (const Json::exception& error) {
+        throw DataError(
+            fmt::format("{}: not usable recorded seeds ({})", file.string(), error.what()));
+    } catch (const DataError& error) {
+        throw DataError(
+            fmt::format("{}: not usable recorded seeds ({})", file.string(), error.what()));
+    }
+}
+
+}  // namespace sotto
