@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 
 #include "sotto/core/error.hpp"
@@ -9,12 +10,20 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/error_line.hpp"
+#include "sotto/experiment/plan_job.hpp"
 #include "sotto/experiment/run_directory.hpp"
 #include "sotto/net/mpi_network.hpp"
 
 namespace sotto::cli {
 
 namespace {
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+void note_stop(int signal) {
+    stop_signal = signal;
+    std::signal(signal, SIG_DFL);  // a second one ends the process at once
+}
 
 std::string program_help() {
     std::string text =
@@ -67,6 +76,7 @@ const std::vector<Command>& commands() {
                                             plan_command(),
                                             account_command(),
                                             train_command(),
+                                            audit_command(),
                                             doctor_command(),
                                             keygen_command()};
     return table;
@@ -107,6 +117,30 @@ void write_json(const ParsedOptions& options, const std::string& json) {
 std::FILE* report_stream(const ParsedOptions& options) {
     if (options.flag("quiet")) return nullptr;
     return options.has("json") && options.text("json") == "-" ? stderr : stdout;
+}
+
+void watch_for_stop() {
+    std::signal(SIGINT, note_stop);
+    std::signal(SIGTERM, note_stop);
+}
+
+bool stop_requested() { return stop_signal != 0; }
+
+int agents_of(const GraphConfig& config) {
+    return config.file ? build_topography(config).topography.graph.agents()
+                       : config.topology.agents;
+}
+
+void resolve_agents(ParsedOptions& options, int ranks) {
+    const std::string text = std::to_string(ranks);
+    if (options.given("agents") && !options.has("graph") && options.text("agents") != text)
+        throw ConfigError(fmt::format(
+            "--agents: {0} given, but {1} MPI rank{2} started; every rank is one agent, so start "
+            "{0} ranks, or run without mpirun to host all agents in one process",
+            options.text("agents"),
+            text,
+            ranks == 1 ? " was" : "s were"));
+    options.resolve("agents", text);
 }
 
 int run_together(Network& network, const std::function<int()>& job) try {

@@ -120,7 +120,28 @@ OptionGroup run_options() {
           "on, off: compare with the lowest loss possible, which shows rank 0 exact derivatives of "
           "every agent's loss (default: off over MPI where every agent has a data file of its "
           "own)"},
-         {"run-directory",
+         {"secure-sum",
+          "off",
+          "on, off: agents learn only weighted sums of their neighbours' messages"},
+         {"view",
+          "",
+          "additional views of the ledger, separated by ';': eavesdropper, node:a, coalition:a,b, "
+          "secure-sum:a, all-messages:a,b, all-nodes"},
+         {"record-view",
+          "",
+          "a,b,...: agents whose received messages, gradients, noise and seeds are written to the "
+          "run directory; eavesdropper (alone or among them): what every agent sends"},
+         {"dry-run",
+          "",
+          "only print plan, epsilon, memory and estimated time",
+          Option::Kind::flag,
+          false}}};
+}
+
+OptionGroup peer_options() {
+    return {
+        "Peers and keys",
+        {{"run-directory",
           "",
           "DIR to write to (default runs/<time>-<mechanism>)",
           Option::Kind::value,
@@ -138,27 +159,11 @@ OptionGroup run_options() {
           "on",
           "on, off: encrypt and authenticate every message between agents (over MPI; in one "
           "process nothing crosses a wire)"},
-         {"secure-sum",
-          "off",
-          "on, off: agents learn only weighted sums of their neighbours' messages"},
          {"mask-partners",
           "16",
           "secure-sum: mask partners H on each side; up to 2H+1 neighbours all are joined, above a "
           "sum withstands 2H-1 colluding ones"},
-         {"view",
-          "",
-          "additional views of the ledger, separated by ';': eavesdropper, node:a, coalition:a,b, "
-          "secure-sum:a, all-messages:a,b, all-nodes"},
-         {"record-view",
-          "",
-          "a,b,...: agents whose received messages, gradients, noise and seeds are written to the "
-          "run directory; eavesdropper (alone or among them): what every agent sends"},
-         {"threads", "0", "threads of one process hosting many agents (0: all cores)"},
-         {"dry-run",
-          "",
-          "only print plan, epsilon, memory and estimated time",
-          Option::Kind::flag,
-          false}}};
+         {"threads", "0", "threads of one process hosting many agents (0: all cores)"}}};
 }
 
 OptionGroup common_options() {
@@ -309,8 +314,9 @@ long ParsedOptions::integer(const std::string& name, long minimum) const {
     return static_cast<long>(value);
 }
 
-std::string ParsedOptions::as_ini() const {
-    std::string result = "# Start this run again: sotto train --config THIS_FILE\n";
+std::string ParsedOptions::as_ini(std::string_view command) const {
+    std::string result =
+        fmt::format("# Start this run again: sotto {} --config THIS_FILE\n", command);
     for (const auto& group : groups_) {
         std::string lines;
         for (const auto& option : group.options) {
@@ -465,6 +471,27 @@ void read_recorded_views(const ParsedOptions& options, TrainConfig& config) {
 
 }  // namespace
 
+void read_peer_options(const ParsedOptions& options, TrainConfig& config) {
+    if (options.has("noise-seed"))
+        config.noise_seed = static_cast<std::uint64_t>(options.integer("noise-seed", 0));
+    if (options.has("roster") != options.has("identity"))
+        throw ConfigError(fmt::format(
+            "--{}: --{} is needed too (both, or none for agents that do not prove who they are)",
+            options.has("roster") ? "roster" : "identity",
+            options.has("roster") ? "identity" : "roster"));
+    if (options.has("roster"))
+        config.trust = TrustConfig{options.text("roster"), options.text("identity")};
+    config.bootstrap = parse_bootstrap("--bootstrap", options.text("bootstrap"));
+    if (options.has("run-directory")) config.run_directory = options.text("run-directory");
+    config.link_encryption = parse_switch(options, "link-encryption");
+    const long partners = options.integer("mask-partners", 1);
+    require_in_range("--mask-partners", static_cast<double>(partners), 1, 100000);
+    config.mask_partners = static_cast<int>(partners);
+    const long threads = options.integer("threads", 0);
+    require_in_range("--threads", static_cast<double>(threads), 0, 4096);
+    config.threads = static_cast<int>(threads);
+}
+
 TrainConfig read_train_config(ParsedOptions options) {
     resolve_task_defaults(options);
     TrainConfig config;
@@ -481,30 +508,13 @@ TrainConfig read_train_config(ParsedOptions options) {
     config.l2 = options.real("l2");
     config.evaluate_every = options.integer("eval-every", 0);
     config.dry_run = options.flag("dry-run");
-    if (options.has("noise-seed"))
-        config.noise_seed = static_cast<std::uint64_t>(options.integer("noise-seed", 0));
-    if (options.has("roster") != options.has("identity"))
-        throw ConfigError(fmt::format(
-            "--{}: --{} is needed too (both, or none for agents that do not prove who they are)",
-            options.has("roster") ? "roster" : "identity",
-            options.has("roster") ? "identity" : "roster"));
-    if (options.has("roster"))
-        config.trust = TrustConfig{options.text("roster"), options.text("identity")};
-    config.bootstrap = parse_bootstrap("--bootstrap", options.text("bootstrap"));
-    if (options.has("run-directory")) config.run_directory = options.text("run-directory");
     if (options.has("optimality-gap"))
         config.optimality_gap = parse_switch(options, "optimality-gap");
-    config.link_encryption = parse_switch(options, "link-encryption");
     config.secure_sum = parse_switch(options, "secure-sum");
-    const long partners = options.integer("mask-partners", 1);
-    require_in_range("--mask-partners", static_cast<double>(partners), 1, 100000);
-    config.mask_partners = static_cast<int>(partners);
     if (options.has("view")) config.views = options.text("view");
     if (options.has("record-view")) read_recorded_views(options, config);
-    const long threads = options.integer("threads", 0);
-    require_in_range("--threads", static_cast<double>(threads), 0, 4096);
-    config.threads = static_cast<int>(threads);
-    config.resolved_ini = options.as_ini();
+    read_peer_options(options, config);
+    config.resolved_ini = options.as_ini("train");
     return config;
 }
 

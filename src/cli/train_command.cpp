@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <csignal>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -16,15 +15,13 @@ namespace sotto::cli {
 
 namespace {
 
-volatile std::sig_atomic_t stop_signal = 0;
-
-void request_stop(int signal) {
-    stop_signal = signal;
-    std::signal(signal, SIG_DFL);  // a second one ends the process at once
-}
-
 std::vector<OptionGroup> options() {
-    return {graph_options(), plan_options(), task_options(), run_options(), common_options()};
+    return {graph_options(),
+            plan_options(),
+            task_options(),
+            run_options(),
+            peer_options(),
+            common_options()};
 }
 
 int default_threads() {
@@ -45,10 +42,8 @@ int train_on(Network& network, const ParsedOptions& parsed, const TrainConfig& c
                    "its own\n",
                    network.agents(),
                    network.agents());
-    std::signal(SIGINT, request_stop);
-    std::signal(SIGTERM, request_stop);
-    const TrainResult result =
-        run_training(config, network, progress, [] { return stop_signal != 0; });
+    watch_for_stop();
+    const TrainResult result = run_training(config, network, progress, stop_requested);
     progress.finish();
     if (leader) {
         write_json(parsed, summary_json(result, config));
@@ -65,9 +60,7 @@ int train_alone(const std::vector<std::string>& arguments) {
     TrainConfig config = read_train_config(parsed);
     if (config.threads == 0) config.threads = default_threads();
     set_linear_algebra_threads(config.threads);
-    const int agents = config.graph.file ? build_topography(config.graph).topography.graph.agents()
-                                         : config.graph.topology.agents;
-    const auto network = make_memory_network(agents, config.threads);
+    const auto network = make_memory_network(agents_of(config.graph), config.threads);
     return train_on(*network, parsed, config);
 }
 
@@ -79,16 +72,7 @@ int train_over_mpi(const std::vector<std::string>& arguments) {
         TrainConfig config;
         network->agree([&] {
             parsed.emplace(options(), arguments);
-            const std::string ranks = std::to_string(session.ranks());
-            if (parsed->given("agents") && !parsed->has("graph") && parsed->text("agents") != ranks)
-                throw ConfigError(fmt::format(
-                    "--agents: {0} given, but {1} MPI rank{2} started; every rank is one agent, so "
-                    "start "
-                    "{0} ranks, or run without mpirun to host all agents in one process",
-                    parsed->text("agents"),
-                    ranks,
-                    session.ranks() == 1 ? " was" : "s were"));
-            parsed->resolve("agents", ranks);
+            resolve_agents(*parsed, session.ranks());
             config = read_train_config(*parsed);
             if (config.threads == 0) config.threads = 1;
             set_linear_algebra_threads(config.threads);

@@ -38,8 +38,19 @@ void write_json(const ParsedOptions& options, const std::string& json);
 /// otherwise, and then the whole job is aborted, since the others would wait for ever.
 [[nodiscard]] int run_together(Network& network, const std::function<int()>& job);
 
+/// From now on an interrupt or termination asks for a stop; a second one ends the process at once.
+void watch_for_stop();
+[[nodiscard]] bool stop_requested();
+
+/// Number of agents of the configured graph; reads its file where there is one.
+[[nodiscard]] int agents_of(const GraphConfig& config);
+/// Every rank is an agent: --agents is the number of ranks. @throws ConfigError where it was given
+/// and is another.
+void resolve_agents(ParsedOptions& options, int ranks);
+
 // One file each.
 [[nodiscard]] Command account_command();
+[[nodiscard]] Command audit_command();
 [[nodiscard]] Command doctor_command();
 [[nodiscard]] Command graph_command();
 [[nodiscard]] Command keygen_command();

@@ -31,6 +31,8 @@ struct OptionGroup {
 [[nodiscard]] OptionGroup plan_options();
 [[nodiscard]] OptionGroup task_options();
 [[nodiscard]] OptionGroup run_options();
+/// Of every job in which agents exchange messages.
+[[nodiscard]] OptionGroup peer_options();
 /// --json, --config, --quiet, --help.
 [[nodiscard]] OptionGroup common_options();
 
@@ -53,9 +55,9 @@ class ParsedOptions {
     [[nodiscard]] long integer(const std::string& name, long minimum) const;
     /// Replaces a default by what it came to mean in this run.
     void resolve(const std::string& name, const std::string& text) { values_[name].text = text; }
-    /// Every option of the run with its value, as an INI file that starts it again.
+    /// Every option of the run with its value, as an INI file that starts `command` again.
     /// @throws ConfigError for a value that the format cannot hold (# starts a comment).
-    [[nodiscard]] std::string as_ini() const;
+    [[nodiscard]] std::string as_ini(std::string_view command) const;
     /// The same options, "--name value" or "--name not given", one a line: what all ranks of a job
     /// must have in common where every option counts.
     [[nodiscard]] std::string as_lines() const;
@@ -73,6 +75,8 @@ class ParsedOptions {
 
 [[nodiscard]] GraphConfig read_graph_config(const ParsedOptions& options);
 [[nodiscard]] PlanConfig read_plan_config(const ParsedOptions& options);
+/// Where the run is written, keys, bootstrap, links and threads.
+void read_peer_options(const ParsedOptions& options, TrainConfig& config);
 /// With the defaults of its task (help of --task) where those are not the options' own.
 [[nodiscard]] TrainConfig read_train_config(ParsedOptions options);
 
