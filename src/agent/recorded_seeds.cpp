@@ -43,18 +43,17 @@ KeyRing read_recorded_seeds(const fs::path& file, const NoisePlan& plan) {
             throw DataError(fmt::format("agent {} of {}", agent, plan.agents));
         const auto& entries = json.at("seeds").get_ref<const Json::array_t&>();
         const std::vector<int> groups = groups_of_agents(plan)[static_cast<std::size_t>(agent)];
-        if (entries.size() != groups.size())
-            throw DataError(fmt::format("{} seeds, where agent {} of the plan holds {}",
-                                        entries.size(),
-                                        agent,
-                                        groups.size()));
         KeyRing ring(agent);
-        for (std::size_t i = 0; i < groups.size(); ++i) {
-            const Json& entry = entries[i];
+        int last = -1;
+        for (const Json& entry : entries) {
             const int group = integer_from_json<int>(entry.at("group"));
-            if (group != groups[i])
+            if (group <= last || group >= static_cast<int>(plan.groups.size()))
                 throw DataError(
-                    fmt::format("seed {} is of group {}, which must be {}", i, group, groups[i]));
+                    fmt::format("seed of group {} after {}: groups ascend, and the plan has {}",
+                                group,
+                                last,
+                                plan.groups.size()));
+            last = group;
             if (entry.at("members") != Json(plan.groups[static_cast<std::size_t>(group)].members))
                 throw DataError(
                     fmt::format("members of group {} are not those of the plan", group));
@@ -64,6 +63,10 @@ KeyRing read_recorded_seeds(const fs::path& file, const NoisePlan& plan) {
                     "seed of group {} is not {} hexadecimal digits", group, 2 * SecretKey::size));
             ring.add(group, SecretKey::from_bytes(bytes));
         }
+        for (const int group : groups)
+            if (!ring.holds(group))
+                throw DataError(fmt::format(
+                    "the seed of group {}, to which agent {} belongs, is missing", group, agent));
         return ring;
     } catch (const Json::exception& error) {
         throw DataError(

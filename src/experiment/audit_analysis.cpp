@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "recorded_messages.hpp"
+#include "recorded_shares.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/experiment/audit_job.hpp"
@@ -195,6 +196,11 @@ AuditResult analyse_recordings(const std::filesystem::path& views,
             agent,
             group,
             fmt::join(process.plan->groups[static_cast<std::size_t>(group)].members, ", ")));
+    if (view.kind == View::Kind::secure_sum) {
+        const MaskCheck masks = check_masks(views, view, *process.graph);
+        result.mask_pairs = masks.pairs;
+        result.findings.insert(result.findings.end(), masks.findings.begin(), masks.findings.end());
+    }
     result.consistent = result.findings.empty();
     return result;
 }

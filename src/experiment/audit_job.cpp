@@ -111,33 +111,6 @@ std::optional<MatrixXd> gram_of(const MessageProcess& process, const View& view,
 
 bool same_up_to_sign(const VectorXd& a, const VectorXd& b) { return a == b || a == -b; }
 
-/// What the agents of this process contribute: the target its canaries, the others nothing.
-/// @param divisor of the sum of clipped record gradients; 1 with adjacency agent.
-LocalTask canary_task(const AuditDesign& design, double divisor, Network& network) {
-    LocalTask task;
-    for (const int agent : network.local_agents()) {
-        Contributions contributions;
-        contributions.signs = design.patterns();
-        contributions.values = agent == design.target
-                                   ? VectorXd(design.contribution * divisor * design.secret_signs())
-                                   : VectorXd::Zero(design.trials);
-        task.objectives.push_back(make_canary_objective(std::move(contributions)));
-    }
-    task.initial = VectorXd::Zero(design.trials);
-    task.description =
-        fmt::format("audit: {} scalar models, of which agent {} contributes canaries",
-                    design.trials,
-                    design.target);
-    task.statements.push_back(
-        "Audit: every coordinate is a model and a trial of its own, clipped by itself; what this "
-        "ledger says holds for each coordinate by itself, not for all of them together. The inputs "
-        "are canaries, fixed in advance.");
-    task.fixed_inputs = true;
-    task.rows_are_rounds = true;
-    task.coordinates = true;
-    return task;
-}
-
 /// The canaries of a run that was made before, and what the accountant says about them.
 AuditDesign recorded_design(const AuditConfig& config,
                             const AccountSubject& subject,
@@ -316,6 +289,31 @@ AuditDesign canaries_from_json(std::string_view text, const std::string& source)
     throw DataError(fmt::format("{}: not canaries ({})", source, error.what()));
 }
 
+LocalTask make_canary_task(const AuditDesign& design, double divisor, const Network& network) {
+    LocalTask task;
+    for (const int agent : network.local_agents()) {
+        Contributions contributions;
+        contributions.signs = design.patterns();
+        contributions.values = agent == design.target
+                                   ? VectorXd(design.contribution * divisor * design.secret_signs())
+                                   : VectorXd::Zero(design.trials);
+        task.objectives.push_back(make_canary_objective(std::move(contributions)));
+    }
+    task.initial = VectorXd::Zero(design.trials);
+    task.description =
+        fmt::format("audit: {} scalar models, of which agent {} contributes canaries",
+                    design.trials,
+                    design.target);
+    task.statements.push_back(
+        "Audit: every coordinate is a model and a trial of its own, clipped by itself; what this "
+        "ledger says holds for each coordinate by itself, not for all of them together. The inputs "
+        "are canaries, fixed in advance.");
+    task.fixed_inputs = true;
+    task.rows_are_rounds = true;
+    task.coordinates = true;
+    return task;
+}
+
 AuditResult run_audit(const AuditConfig& config,
                       Network& network,
                       TrainingObserver& observer,
@@ -352,9 +350,9 @@ AuditResult run_audit(const AuditConfig& config,
         train.optimality_gap = false;
         train.secure_sum = view.kind == View::Kind::secure_sum;
         train.record_views = view.members;
-        train.record_wire = view.kind == View::Kind::all_messages;
+        train.record_wire = view.kind != View::Kind::neighbours;
         const TrainResult trained = run_training(train, network, observer, stop_requested, [&] {
-            return canary_task(design, divisor, network);
+            return make_canary_task(design, divisor, network);
         });
         if (trained.interrupted)
             throw Error(ExitCode::other,

@@ -76,6 +76,7 @@ std::string audit_report_json(const AuditResult& result) {
                              {"variance", result.whiteness->variance},
                              {"largest_correlation", result.whiteness->largest_correlation},
                              {"p_value", result.whiteness->p_value}};
+    if (result.mask_pairs > 0) json["mask_pairs"] = result.mask_pairs;
     json["findings"] = result.findings;
     json["seed"] = result.design.seed;
     json["seconds"] = result.seconds;
@@ -129,6 +130,8 @@ std::string audit_report_text(const AuditResult& result) {
             result.whiteness->dimensions * (result.whiteness->dimensions - 1) / 2,
             result.whiteness->largest_correlation,
             result.whiteness->p_value);
+    if (result.mask_pairs > 0)
+        text += fmt::format("  masks: {} pairs of shares compared\n", result.mask_pairs);
     if (result.consistent) {
         text += fmt::format("consistent: what was seen agrees with the accountant ({:.1f} s)\n",
                             result.seconds);

@@ -177,10 +177,11 @@ class WireRecorder final : public RoundObserver {
 /// @throws ConfigError if it cannot be written.
 void record_seeds(const std::filesystem::path& folder, const NoisePlan& plan, const KeyRing& ring);
 
-/// Reads what record_seeds wrote.
-/// @throws DataError naming the file and what is wrong: another format or plan, an agent the plan
-/// does not have, groups or members that are not those of the agent in the plan, or a seed that is
-/// not 64 hexadecimal digits.
+/// Reads what record_seeds wrote. An agent may turn out to hold seeds that the plan does not
+/// entitle it to: whoever reads them decides what that means.
+/// @throws DataError naming the file and what is wrong: another format or plan, an agent or group
+/// the plan does not have, members that are not the group's, a seed of the agent's that is missing
+/// or not 64 hexadecimal digits.
 [[nodiscard]] KeyRing read_recorded_seeds(const std::filesystem::path& file, const NoisePlan& plan);
 
 class RecordFileReader;

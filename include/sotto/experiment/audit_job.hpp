@@ -72,6 +72,7 @@ struct AuditResult {
     std::vector<AttackResult> attacks;          ///< as design.hypotheses
     std::optional<WhitenessFigures> whiteness;  ///< Gaussian noise only
     bool noise_as_accounted = true;
+    long mask_pairs = 0;                ///< of masked shares compared; 0 without secure sums
     std::vector<std::string> findings;  ///< in words, why it is not consistent
     bool consistent = true;
     double seconds = 0;
@@ -96,6 +97,12 @@ void account_for(AuditDesign& design,
 [[nodiscard]] std::string canaries_json(const AuditDesign& design);
 /// @throws DataError naming the source and what is wrong.
 [[nodiscard]] AuditDesign canaries_from_json(std::string_view text, const std::string& source);
+
+/// What the agents of this process contribute: the target its canaries, the others nothing.
+/// @param divisor of the sum of clipped record gradients; 1 with adjacency agent. LOCAL.
+[[nodiscard]] LocalTask make_canary_task(const AuditDesign& design,
+                                         double divisor,
+                                         const Network& network);
 
 /// Looks at recordings of a run and at nothing else: merges what the members of the view recorded,
 /// runs the optimal test of every trial, and compares with the accountant's figures.
