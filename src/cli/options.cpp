@@ -105,8 +105,9 @@ OptionGroup task_options() {
          {"test-data", "", "FILE[,FILE...] to test on, instead of splitting the data"},
          {"test-fraction", "0.2", "part of the data to test on, in (0, 1)"},
          {"partition",
-          "dirichlet:10",
-          "iid, dirichlet:ALPHA, by-label:k, by-writer:k (LEAF; k writers an agent, default 10)"},
+          "",
+          "iid, dirichlet:ALPHA, by-label:k, by-writer:k (LEAF; k writers an agent, default 10); "
+          "default dirichlet:10, iid for values to predict"},
          {"l2", "0", "regularisation, added outside the clip"},
          {"seed", "1", "data, partition, batches and initialisation; never noise"}}};
 }
@@ -365,6 +366,21 @@ GraphConfig read_graph_config(const ParsedOptions& options) {
     return config;
 }
 
+namespace {
+
+/// A number of records; nothing for all.
+std::optional<long> parse_batch_size(const ParsedOptions& options) {
+    const std::string& text = options.text("batch-size");
+    if (text == "all") return std::nullopt;
+    if (text.find_first_not_of("+-0123456789") != std::string::npos) {
+        const std::vector<std::string> allowed{"all", "a whole number"};
+        throw unknown_name_error("--batch-size", text, allowed);
+    }
+    return options.integer("batch-size", 1);
+}
+
+}  // namespace
+
 PlanConfig read_plan_config(const ParsedOptions& options) {
     PlanConfig config;
     config.mechanism = find_mechanism("--mechanism", options.text("mechanism")).name;
@@ -375,9 +391,7 @@ PlanConfig read_plan_config(const ParsedOptions& options) {
     config.adjacency = parse_adjacency("--adjacency", options.text("adjacency"));
     config.clip_norm = options.real("clip-norm");
     config.rounds = options.integer("rounds", 1);
-    config.batch_size = options.text("batch-size") == "all"
-                            ? std::nullopt
-                            : std::optional(options.integer("batch-size", 1));
+    config.batch_size = parse_batch_size(options);
     const long gossip_steps = options.integer("gossip-steps", 1);
     require_in_range("--gossip-steps", static_cast<double>(gossip_steps), 1, 1000);
     config.gossip_steps = static_cast<int>(gossip_steps);
@@ -501,7 +515,8 @@ TrainConfig read_train_config(ParsedOptions options) {
     config.task.data = options.text("data");
     if (options.has("test-data")) config.task.test_data = options.text("test-data");
     config.task.test_fraction = options.real("test-fraction");
-    config.task.partition = parse_partition("--partition", options.text("partition"));
+    if (options.has("partition"))
+        config.task.partition = parse_partition("--partition", options.text("partition"));
     config.task.standardise = parse_switch(options, "standardise");
     if (options.has("hidden")) config.task.hidden = options.integer("hidden", 1);
     config.task.seed = static_cast<std::uint64_t>(options.integer("seed", 0));

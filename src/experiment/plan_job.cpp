@@ -280,6 +280,7 @@ PlannedNoise plan_noise(const PlanConfig& config,
     input.rounds = config.rounds;
     input.gossip_steps = config.gossip_steps;
     input.participation = config.participation;
+    input.clip_norm = config.clip_norm;
     input.variance_cap = config.variance_cap;
     input.common_variance = config.common_variance;
     PlannedNoise planned;

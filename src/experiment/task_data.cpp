@@ -36,16 +36,24 @@ Dataset read_files(const std::string& list, int agent) {
     return parts.size() == 1 ? std::move(parts.front()) : concatenate(parts);
 }
 
+PartitionSpec partition_of(const TaskConfig& config, Target target) {
+    const bool values = target == Target::value;
+    return config.partition.value_or(
+        values ? PartitionSpec{PartitionSpec::Kind::iid}
+               : PartitionSpec{.kind = PartitionSpec::Kind::dirichlet, .alpha = 10});
+}
+
 std::vector<std::vector<Eigen::Index>> deal_rows(const Dataset& all,
                                                  const std::vector<Eigen::Index>& rows,
                                                  const TaskConfig& config,
                                                  int agents) {
-    if (all.target == Target::value && config.partition.kind == PartitionSpec::Kind::dirichlet)
+    const PartitionSpec partition = partition_of(config, all.target);
+    if (all.target == Target::value && partition.kind == PartitionSpec::Kind::dirichlet)
         throw ConfigError(fmt::format(
             "partition: {} deals by classes, {} has a number to predict (allowed: iid, by-label:k)",
-            name_of(config.partition),
+            name_of(partition),
             config.data));
-    return partition_rows(rows, all.labels, agents, config.partition, config.seed, all.writers);
+    return partition_rows(rows, all.labels, agents, partition, config.seed, all.writers);
 }
 
 namespace {
@@ -109,8 +117,10 @@ void deal_shared(const TaskConfig& config,
             return sum + shard.size();
         });
     local.target = deal.all().target;
-    local.description = fmt::format(
-        "{}, {} training records, partition {}", config.data, dealt, name_of(config.partition));
+    local.description = fmt::format("{}, {} training records, partition {}",
+                                    config.data,
+                                    dealt,
+                                    name_of(partition_of(config, local.target)));
     if (local.target == Target::value && config.standardise)
         local.statements.emplace_back(
             "Features and targets are standardised by the mean and deviation of all training "

@@ -31,8 +31,11 @@ struct LocalData {
 /// The records of one agent's files, or of files that all agents share. LOCAL. @throws DataError.
 [[nodiscard]] Dataset read_files(const std::string& list, int agent);
 
-/// Rows of every agent, by the configured partition. @throws ConfigError where it deals by classes
-/// and the data have values.
+/// The configured partition, or the default for such data.
+[[nodiscard]] PartitionSpec partition_of(const TaskConfig& config, Target target);
+
+/// Rows of every agent, by partition_of. @throws ConfigError where it deals by classes and the data
+/// have values.
 [[nodiscard]] std::vector<std::vector<Eigen::Index>> deal_rows(
     const Dataset& all,
     const std::vector<Eigen::Index>& rows,

@@ -33,8 +33,10 @@ void deal_shared(const TaskConfig& config, Network& network, LocalValues& local)
         *local.mean += mean_features(all, rows) / network.agents();
         dealt += rows.size();
     }
-    local.description = fmt::format(
-        "{}, {} records to average, partition {}", config.data, dealt, name_of(config.partition));
+    local.description = fmt::format("{}, {} records to average, partition {}",
+                                    config.data,
+                                    dealt,
+                                    name_of(partition_of(config, all.target)));
 }
 
 void read_own(const TaskConfig& config, Network& network, LocalValues& local) {

@@ -20,7 +20,7 @@ std::string common_options(const TrainConfig& config) {
     return fmt::format(
         "--task {}\n--standardise {}\n--hidden {}\n--partition {}\n--test-fraction {}\n--seed "
         "{}\n--rounds "
-        "{}\n--gossip-steps {}\n--eval-every {}\n--dry-run "
+        "{}\n--gossip-steps {}\n--temporal {}\n--temporal-restart {}\n--eval-every {}\n--dry-run "
         "{}\n--noise-seed "
         "{}\n"
         "--link-encryption {}\n--secure-sum {}\n--mask-partners {}\n--optimality-gap {}\n"
@@ -28,11 +28,14 @@ std::string common_options(const TrainConfig& config) {
         config.task.task,
         on_off(config.task.standardise),
         config.task.hidden ? std::to_string(*config.task.hidden) : "not given",
-        name_of(config.task.partition),
+        config.task.partition ? name_of(*config.task.partition) : "not given",
         config.task.test_fraction,
         config.task.seed,
         config.plan.rounds,
         config.plan.gossip_steps,
+        name_of(TemporalShape{config.plan.temporal.kind, config.plan.temporal.band}),
+        config.plan.temporal.restart > 0 ? std::to_string(config.plan.temporal.restart)
+                                         : "not given",
         config.evaluate_every,
         on_off(config.dry_run),
         config.noise_seed ? "given" : "not given",

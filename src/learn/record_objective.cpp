@@ -16,12 +16,13 @@ void require_clip_and_grid(double clip_norm_l2, double grid_step, std::size_t re
     // Below this every partial sum is an integer multiple of the step that fits 53 bits.
     const auto count = static_cast<double>(records);
     if (!(clip_norm_l2 / grid_step * count < 0x1p53))
-        throw ConfigError(fmt::format(
-            "grid step {}: too fine to add {} gradients of norm {} exactly; must be above {}",
-            grid_step,
-            records,
-            clip_norm_l2,
-            clip_norm_l2 * count * 0x1p-53));
+        throw ConfigError(
+            fmt::format("clip-norm: {} is too large to add up {} clipped gradients exactly on the "
+                        "noise's grid of {:.3g} (allowed: below {:.6g}, or a plan with more noise)",
+                        clip_norm_l2,
+                        records,
+                        grid_step,
+                        0x1p53 * grid_step / count));
 }
 
 void require_test_rows(Eigen::Index first, Eigen::Index stride) {

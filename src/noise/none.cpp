@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "sotto/noise/mechanism.hpp"
 
 namespace sotto {
@@ -6,8 +9,8 @@ Design design_none(const DesignInput& input) {
     Design design;
     design.plan.mechanism = "none";
     design.plan.agents = input.graph->agents();
-    // Gradients of magnitude 1 keep 40 bits; there is no noise to hide the grid in.
-    design.plan.grid_step_log2 = -40;
+    // There is no noise to hide the grid in. Sums of clipped gradients are exact below 2^53 steps.
+    design.plan.grid_step_log2 = std::max(-40, std::ilogb(input.clip_norm) - 52);
     design.plan.validate();
     return design;
 }

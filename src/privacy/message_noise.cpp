@@ -132,7 +132,12 @@ Eigen::VectorXd run_sensitivity_squared(const NoisePlan& plan, const PlanUse& us
         refuse(
             "is correlated over rounds and depends on the receiver, enters the message or is "
             "Laplace");
-    if (use.gossip_steps != 1) refuse("enters messages that are mixed several times a round");
+    if (use.gossip_steps != 1)
+        throw ConfigError(
+            fmt::format("gossip-steps: {} is not possible with mechanism {}, whose noise is on the "
+                        "messages of a round's first step (allowed: 1)",
+                        use.gossip_steps,
+                        plan.mechanism));
     const Eigen::VectorXd beta = own_copy_weight(plan);
     if (!plan.same_message_to_all() && use.own_weights.size() != plan.agents)
         throw Error(

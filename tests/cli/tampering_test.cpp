@@ -87,6 +87,8 @@ TEST(Transport, OfRanksStartedWithDifferentOptionsIsRefused) {
                                    Arguments{"--task", "quadratic"},
                                    Arguments{"--rounds", "5"},
                                    Arguments{"--gossip-steps", "2"},
+                                   Arguments{"--temporal", "one-lag"},
+                                   Arguments{"--temporal-restart", "4"},
                                    Arguments{"--eval-every", "3"},
                                    Arguments{"--noise-seed", "4"},
                                    Arguments{"--dry-run"}}) {

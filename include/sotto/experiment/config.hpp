@@ -57,7 +57,7 @@ struct TaskConfig {
     std::string data = "synthetic";  ///< "synthetic", or files separated by commas; %r is the agent
     std::optional<std::string> test_data;
     double test_fraction = 0.2;
-    PartitionSpec partition{PartitionSpec::Kind::dirichlet, 10, 1};
+    std::optional<PartitionSpec> partition;  ///< none: dirichlet:10, or iid for values to predict
     bool standardise = true;     ///< values to predict, and their features, by training data
     std::optional<long> hidden;  ///< mlp: units of the hidden layer; none: 128, for values 64
     std::uint64_t seed = 1;      ///< data, partition, batches and initialisation only

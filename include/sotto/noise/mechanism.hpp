@@ -26,6 +26,7 @@ struct DesignInput {
     Participation participation;  ///< only mechanisms with a temporal factor depend on it
     TemporalShape temporal;       ///< of the temporal factor (mafalda, space-time)
     Eigen::VectorXd kappa;        ///< largest allowed [R^-1]_uu of every agent; see precision_limit
+    double clip_norm = 1;         ///< C; the grid of a plan without noise leaves it room
     double variance_cap = 1e4;    ///< R_uu <= variance_cap / kappa_u
     int coalition_size = 0;       ///< q: every coalition of q agents is kept within kappa too
     bool common_variance = false;        ///< one private variance for all (pairs, corn-hbc)

@@ -36,8 +36,9 @@ struct PlanUse {
 /// argument is sound for gradients that follow messages: given the messages, s is a function of the
 /// data.
 /// @return one value per agent.  Cost O(rounds cycle agents) at most.
-/// @throws PrivacyError where no bound is known: temporal factors or gossip steps with such noise,
-/// or own-copy noise that is not a function of what the others receive.
+/// @throws PrivacyError where no bound is known: temporal factors with such noise, or own-copy
+/// noise that is not a function of what the others receive; ConfigError for gossip steps above 1
+/// with it.
 [[nodiscard]] Eigen::VectorXd run_sensitivity_squared(const NoisePlan& plan,
                                                       const PlanUse& use,
                                                       long rounds);

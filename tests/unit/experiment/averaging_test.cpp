@@ -138,6 +138,18 @@ TEST(AveragingTask, AveragesValuesThatAreClipped) {
     EXPECT_GT((expected - values.colwise().mean().transpose()).norm(), 1e-3);
 }
 
+TEST(AveragingTask, TakesLargeValuesOneByOne) {
+    const TemporaryFolder folder;
+    const Eigen::MatrixXd values = 1e6 * random_rows(20, 2, 5);
+    TrainConfig config = averaging_config(folder, folder.write("values.csv", csv_of(values)), 4, 5);
+    config.plan.adjacency = Adjacency::record;
+    config.plan.participation = {5};
+    config.plan.clip_norm = 1e7;
+    (void)train(config);
+    const Eigen::VectorXd mean = values.colwise().mean();
+    EXPECT_LE((models_of(config).rowwise().mean() - mean).norm(), 1e-9 * mean.norm());
+}
+
 TEST(AveragingTask, RunsOnSyntheticValuesWithEveryMechanismOnGradients) {
     for (const char* mechanism : {"ldp", "decor", "pairs", "corn", "muffliato", "cdp"}) {
         const TemporaryFolder folder;

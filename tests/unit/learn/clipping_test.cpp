@@ -185,6 +185,16 @@ TEST(ClippedGradientSum, RefusesAGridOrClipThatCannotBeExact) {
     for (const double clip : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
         EXPECT_THROW((void)clipped_sum(*objective, model, rows, clip, 0x1p-20), ConfigError)
             << clip;
+    try {
+        (void)clipped_sum(*objective, model, rows, 2e5, 0x1p-33);
+        FAIL();
+    } catch (const ConfigError& error) {
+        EXPECT_NE(std::string(error.what()).find("clip-norm: 200000 is too large"),
+                  std::string::npos)
+            << error.what();
+        EXPECT_NE(std::string(error.what()).find("allowed: below 104858"), std::string::npos)
+            << error.what();
+    }
 }
 
 }  // namespace

@@ -122,7 +122,10 @@ TEST(RunSensitivity, RefusesWhereNoBoundIsKnown) {
     NoisePlan plan = one_sender(q, StreamDistribution::gaussian);
     PlanUse twice = use;
     twice.gossip_steps = 2;
-    EXPECT_THROW((void)run_sensitivity_squared(plan, twice, 3), PrivacyError);
+    plan.mechanism = "zip-dl";
+    EXPECT_TRUE(
+        contains(message_of<ConfigError>([&] { (void)run_sensitivity_squared(plan, twice, 3); }),
+                 "gossip-steps: 2 is not possible with mechanism zip-dl"));
     plan.temporal = {TemporalFactor::Kind::dense, Eigen::MatrixXd::Identity(3, 3)};
     EXPECT_THROW((void)run_sensitivity_squared(plan, use, 3), PrivacyError);
 }
