@@ -58,7 +58,7 @@ KeyRing read_recorded_seeds(const fs::path& file, const NoisePlan& plan) {
                 throw DataError(
                     fmt::format("members of group {} are not those of the plan", group));
             std::array<std::uint8_t, SecretKey::size> bytes{};
-            if (!from_hex(entry.at("seed").get_ref<const std::string&>(), bytes))
+            if (!from_hex(entry.at("seed").get<std::string>(), bytes))
                 throw DataError(fmt::format(
                     "seed of group {} is not {} hexadecimal digits", group, 2 * SecretKey::size));
             ring.add(group, SecretKey::from_bytes(bytes));

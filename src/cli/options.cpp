@@ -467,7 +467,7 @@ void read_recorded_views(const ParsedOptions& options, TrainConfig& config) {
             config.record_wire = true;
             continue;
         }
-        if (word.find_first_not_of("-0123456789") != std::string::npos)
+        if (word.empty() || word.find_first_not_of("-0123456789") != std::string::npos)
             throw ConfigError(fmt::format(
                 "--record-view: '{}' is neither an agent's number nor '{}'", word, eavesdropper));
         const long long agent = parse_integer("--record-view", word);

@@ -90,6 +90,8 @@ TEST(Transport, OfRanksStartedWithDifferentOptionsIsRefused) {
                                    Arguments{"--temporal", "one-lag"},
                                    Arguments{"--temporal-restart", "4"},
                                    Arguments{"--eval-every", "3"},
+                                   Arguments{"--record-view", "0"},
+                                   Arguments{"--record-view", "eavesdropper"},
                                    Arguments{"--noise-seed", "4"},
                                    Arguments{"--dry-run"}}) {
         Arguments others = options;
@@ -117,12 +119,18 @@ TEST(RecordedView, OverMpiIsWrittenByTheAgentsOwnRankAndChangesNothing) {
         EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
         return content_of(directory / (name + "/agents/1/model.npy"));
     };
-    EXPECT_EQ(run("plain", {}), run("recorded", {"--record-view", "0,2"}));
+    EXPECT_EQ(run("plain", {}), run("recorded", {"--record-view", "eavesdropper,2,0"}));
     EXPECT_EQ(content_of(directory / "recorded/views/2/view.bin").substr(0, 8), "SOTTOVW1");
     EXPECT_EQ(content_of(directory / "recorded/views/0/view.bin").substr(0, 8), "SOTTOVW1");
     EXPECT_FALSE(std::filesystem::exists(directory / "recorded/views/1"));
-    EXPECT_EQ(json_of(directory / "recorded/manifest.json").at("recorded_views"),
-              (std::vector<int>{0, 2}));
+    for (const char* agent : {"0", "1", "2"})
+        EXPECT_EQ(
+            content_of(directory / ("recorded/views/wire/" + std::string(agent) + "/messages.bin"))
+                .substr(0, 8),
+            "SOTTOWR1");
+    const auto manifest = json_of(directory / "recorded/manifest.json");
+    EXPECT_EQ(manifest.at("recorded_views"), (std::vector<int>{0, 2}));
+    EXPECT_EQ(manifest.at("recorded_wire"), true);
 }
 
 }  // namespace

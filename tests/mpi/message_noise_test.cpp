@@ -63,7 +63,8 @@ void for_each_graph(const std::string& mechanism, double scale, Function&& f) {
         injected.scale *= scale;
         const auto network = make_mpi_network(test::mpi_session());
         NoiseByReceiver noise;
-        (void)test::observe_rounds(*network, topography, injected, NoiseRun{}, noise);
+        RoundObserver* const observer = &noise;
+        (void)test::observe_rounds(*network, topography, injected, NoiseRun{}, {&observer, 1});
         f(topography, plan, network->local_agents().front(), noise);
     }
 }
@@ -159,8 +160,7 @@ TEST(MessageNoise, LeavesTheMeanOfAllModelsAsWithoutNoise) {
     run.clip_norm = 1e6;  // L1 and L2 clipping leave gradients alike where neither clips
     const auto mean_after = [&](const NoisePlan& plan) {
         const auto network = make_mpi_network(test::mpi_session());
-        NoiseByReceiver noise;
-        const Eigen::MatrixXd models = test::observe_rounds(*network, topography, plan, run, noise);
+        const Eigen::MatrixXd models = test::observe_rounds(*network, topography, plan, run, {});
         return Eigen::VectorXd(network->sum_over_agents(models) / n);
     };
     const Eigen::VectorXd quiet = mean_after(plan_of("none", topography));

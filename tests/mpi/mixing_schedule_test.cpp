@@ -13,17 +13,6 @@ namespace {
 
 using test::NoiseRun;
 
-class Nobody final : public RoundObserver {
-  public:
-    void on_message(long, std::size_t, const OwnRound&) override {}
-};
-
-Topography with_schedule(Graph graph, std::vector<MixingMatrix> matrices) {
-    MixingMatrix first = std::move(matrices.front());
-    matrices.erase(matrices.begin());
-    return {std::move(graph), std::move(first), std::move(matrices)};
-}
-
 /// Fresh rings, and one peer a round.
 std::vector<Topography> schedules(int agents) {
     TopologySpec spec;
@@ -32,11 +21,11 @@ std::vector<Topography> schedules(int agents) {
     spec.topology = Topology::path;
     std::vector<Topography> result;
     ScheduledMixing random = random_schedule(spec, "metropolis", 7);
-    result.push_back(with_schedule(std::move(random.graph), std::move(random.matrices)));
+    result.push_back(test::with_schedule(std::move(random.graph), std::move(random.matrices)));
     spec.topology = Topology::exponential;
     Graph graph = make_topology(spec).graph;
     auto matrices = one_peer_schedule(graph);
-    result.push_back(with_schedule(std::move(graph), std::move(matrices)));
+    result.push_back(test::with_schedule(std::move(graph), std::move(matrices)));
     return result;
 }
 
@@ -56,9 +45,8 @@ TEST(MixingSchedule, OfTrainingIsTheEquationInPlainMatrices) {
             const NoisePlan none = test::plan_of(
                 {"None", "none", {Utility::Kind::one_step, 1}}, topography, test::uneven_limits(n));
             const auto network = make_mpi_network(test::mpi_session());
-            Nobody nobody;
             const Eigen::MatrixXd models = test::gather_columns(
-                *network, test::observe_rounds(*network, topography, none, run, nobody));
+                *network, test::observe_rounds(*network, topography, none, run, {}));
             // X <- (X - eta clip(G)) W_t^T.
             Eigen::MatrixXd expected = test::pattern_start(run.dimension).replicate(1, n);
             Eigen::MatrixXd gradients(run.dimension, n);
@@ -84,9 +72,8 @@ TEST(MixingSchedule, SendsNothingAlongEdgesThatRestAndGivesTheSameBitsInOneProce
             {"Ldp", "ldp", {Utility::Kind::one_step, 1}}, topography, test::uneven_limits(n));
         const auto across = make_mpi_network(test::mpi_session());
         const auto inside = make_memory_network(n, 1);
-        Nobody nobody;
-        const Eigen::MatrixXd own = test::observe_rounds(*across, topography, plan, run, nobody);
-        const Eigen::MatrixXd all = test::observe_rounds(*inside, topography, plan, run, nobody);
+        const Eigen::MatrixXd own = test::observe_rounds(*across, topography, plan, run, {});
+        const Eigen::MatrixXd all = test::observe_rounds(*inside, topography, plan, run, {});
         EXPECT_EQ((own.col(0) - all.col(across->process())).cwiseAbs().maxCoeff(), 0);
         const MixingSchedule schedule = topography.schedule();
         std::int64_t sent = 0, everybody = 0;

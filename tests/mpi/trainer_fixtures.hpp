@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -37,6 +38,13 @@ inline Topography topography_of(Topology topology, int agents, double edge_proba
     spec.edge_probability = edge_probability;
     spec.graph_seed = 5;
     return metropolis_on(make_topology(spec).graph);
+}
+
+/// Topography whose mixing changes from round to round.
+inline Topography with_schedule(Graph graph, std::vector<MixingMatrix> matrices) {
+    MixingMatrix first = std::move(matrices.front());
+    matrices.erase(matrices.begin());
+    return {std::move(graph), std::move(first), std::move(matrices)};
 }
 
 struct MechanismCase {
@@ -195,6 +203,7 @@ struct NoiseRun {
     double step_size = 0.05;
     double clip_norm = 10;  ///< gradients of agents with a high number are longer, of agent 0 not
     int threads = 1;
+    int gossip_steps = 1;
     bool encrypted = false;  ///< over MPI
     bool secure_sum = false;
 };
@@ -211,7 +220,7 @@ inline Eigen::MatrixXd observe_rounds(Network& network,
                                       const Topography& topography,
                                       const NoisePlan& plan,
                                       const NoiseRun& run,
-                                      RoundObserver& observer) {
+                                      std::span<RoundObserver* const> observers) {
     network.connect(topography.graph);
     std::vector<PairSecrets> secrets;
     if (run.encrypted || run.secure_sum) secrets = pair_secrets(network.agents());
@@ -228,6 +237,7 @@ inline Eigen::MatrixXd observe_rounds(Network& network,
     options.clip_norm = run.clip_norm;
     options.steps.step_size = run.step_size;
     options.threads = run.threads;
+    options.gossip_steps = run.gossip_steps;
     Trainer trainer(network,
                     topography.schedule(),
                     plan,
@@ -235,7 +245,7 @@ inline Eigen::MatrixXd observe_rounds(Network& network,
                     std::move(agents),
                     pattern_start(run.dimension),
                     options);
-    trainer.observe(&observer);
+    for (RoundObserver* observer : observers) trainer.observe(observer);
     if (run.secure_sum) {
         std::vector<SecureSum> sums;
         for (const int id : network.local_agents())
@@ -252,7 +262,8 @@ inline Recording record_rounds(Network& network,
                                const NoisePlan& plan,
                                const NoiseRun& run) {
     Recorder recorder(run.dimension, network.local_agents().size());
-    recorder.recording.last = observe_rounds(network, topography, plan, run, recorder);
+    RoundObserver* const observer = &recorder;
+    recorder.recording.last = observe_rounds(network, topography, plan, run, {&observer, 1});
     return std::move(recorder.recording);
 }
 

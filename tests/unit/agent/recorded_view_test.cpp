@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <tuple>
+#include <type_traits>
 
+#include "mpi/recording_fixtures.hpp"
 #include "sotto/core/files.hpp"
 #include "unit/agent/agent_fixtures.hpp"
 #include "unit/learn/test_data.hpp"
@@ -18,230 +23,291 @@ using ::sotto::testing::TemporaryFolder;
 constexpr int agents = 5;
 constexpr Eigen::Index dimension = 20000;  // delivered in pieces
 constexpr long rounds = 4;
-const std::vector<int> recorded{0, 2, 4};
 
-enum class Way { messages, sums, mean };
-
-/// Everybody's messages, and what the recorder wrote beside.
-struct RecordedRun {
-    test::Recording seen;
-    std::vector<RecordedView> views;
-    NoisePlan plan;
-    Topography topography;
-};
-
-class Both final : public RoundObserver {
-  public:
-    Both(RoundObserver& first, RoundObserver* second) : first_(first), second_(second) {}
-    void on_message(long round, std::size_t local, const OwnRound& own) override {
-        first_.on_message(round, local, own);
-        if (second_ != nullptr) second_->on_message(round, local, own);
-    }
-    void on_received(long round,
-                     std::size_t local,
-                     Eigen::Index first,
-                     Eigen::Index count,
-                     std::span<const double* const> columns) override {
-        if (second_ != nullptr) second_->on_received(round, local, first, count, columns);
-    }
-    void on_sum(long round,
-                std::size_t local,
-                Eigen::Index first,
-                std::span<const double> sum) override {
-        if (second_ != nullptr) second_->on_sum(round, local, first, sum);
-    }
-    void on_mixed(long round, std::size_t local) override {
-        if (second_ != nullptr) second_->on_mixed(round, local);
-    }
-
-  private:
-    RoundObserver& first_;
-    RoundObserver* second_;
-};
-
-RecordedRun run(Way way, const fs::path* folder, int threads = 2) {
-    Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.6);
-    const NoisePlan plan = test::plan_of(
-        {"", way == Way::mean ? "cdp" : "decor", {}}, topography, test::uneven_limits(agents));
-    const auto network = make_memory_network(agents, threads);
-    network->connect(topography.graph);
-    const auto rings = distribute_seeds(*network, plan, 5);
-    std::vector<LocalAgent> local;
-    for (int u = 0; u < agents; ++u)
-        local.push_back(test::local_agent(
-            u,
-            std::make_unique<test::FunctionObjective>(
-                dimension,
-                [u](const Eigen::VectorXd& x) {
-                    return Eigen::VectorXd(0.01 * x + test::pattern_gradient(u, dimension));
-                }),
-            1));
-    TrainerOptions options;
-    options.steps = {StepSchedule::Kind::inverse_sqrt, 0.1, {}};
-    options.threads = threads;
-    Trainer trainer(*network,
-                    MixingSchedule({topography.mixing}),
-                    plan,
-                    NoiseSource(plan, rings, threads),
-                    std::move(local),
-                    Eigen::VectorXd::Constant(dimension, 0.5),
-                    options);
-    auto secrets = test::pair_secrets(agents);
-    if (way == Way::sums) {
-        std::vector<SecureSum> sums;
-        for (PairSecrets& own : secrets) sums.emplace_back(topography.graph, own, 0, 16);
-        trainer.use_secure_sums(std::move(sums));
-    }
-    test::Recorder recorder(dimension, agents);
-    std::optional<ViewRecorder> views;
-    if (folder != nullptr) {
-        const Received received = way == Way::mean   ? Received::mean
-                                  : way == Way::sums ? Received::sum
-                                                     : Received::messages;
-        views.emplace(*folder,
-                      network->local_agents(),
-                      recorded,
-                      topography.graph,
-                      plan,
-                      ViewRecorder::Setup{dimension, received, 0});
-        for (const KeyRing& ring : rings)
-            if (ring.agent() == 2) record_seeds(*folder, plan, ring);
-    }
-    Both both(recorder, views ? &*views : nullptr);
-    trainer.observe(&both);
-    for (long t = 0; t < rounds; ++t) trainer.run_round(t);
-    recorder.recording.last = trainer.models();
-    RecordedRun result{std::move(recorder.recording), {}, plan, topography};
-    if (!views) return result;
-    views->finish();
-    for (const int u : recorded)
-        result.views.push_back(read_recorded_view(*folder / std::to_string(u) / "view.bin"));
-    return result;
+std::vector<KeyRing> rings_of(const NoisePlan& plan) {
+    const auto network = make_memory_network(agents, 1);
+    return distribute_seeds(*network, plan, 5);
 }
 
-TEST(RecordedView, HoldsWhatTheAgentMadeSentAndReceived) {
-    for (const Way way : {Way::messages, Way::sums, Way::mean}) {
-        const TemporaryFolder temporary;
-        const fs::path folder = temporary.path("views");
-        const RecordedRun made = run(way, &folder);
-        for (const RecordedView& view : made.views) {
-            const int u = view.header.agent;
-            const auto neighbours = made.topography.graph.neighbours(u);
-            EXPECT_EQ(view.header.agents, agents);
-            EXPECT_EQ(view.header.dimension, dimension);
-            EXPECT_EQ(view.header.neighbours,
-                      std::vector<int>(neighbours.begin(), neighbours.end()));
-            EXPECT_EQ(view.header.plan_hash, to_hex(made.plan.hash()));
-            ASSERT_EQ(view.records.size(), static_cast<std::size_t>(rounds));
-            const auto row = made.topography.mixing.weights(u);
-            for (std::size_t t = 0; t < view.records.size(); ++t) {
-                const RecordedRound& round = view.records[t];
-                EXPECT_EQ(round.round, static_cast<long>(t));
-                EXPECT_EQ(round.step_size, 0.1 / std::sqrt(static_cast<double>(t + 1)));
-                EXPECT_TRUE(round.before == made.seen.before[t].col(u));
-                EXPECT_TRUE(round.gradient == made.seen.gradients[t].col(u));
-                EXPECT_TRUE(round.message == made.seen.messages[t].col(u));
-                EXPECT_TRUE(round.message ==
-                            round.before - round.step_size * (round.gradient + round.noise));
-                // The aggregator adds all noise.
-                EXPECT_EQ(round.noise.cwiseAbs().maxCoeff() > 0, way != Way::mean || u == 0);
-                ASSERT_EQ(round.mixing_row.size(), static_cast<Eigen::Index>(row.size()));
-                for (std::size_t j = 0; j < row.size(); ++j)
-                    EXPECT_EQ(round.mixing_row[static_cast<Eigen::Index>(j)], row[j]);
-                if (way == Way::messages) {
-                    ASSERT_EQ(round.received.cols(), static_cast<Eigen::Index>(neighbours.size()));
-                    for (std::size_t j = 0; j < neighbours.size(); ++j)
-                        EXPECT_TRUE(round.received.col(static_cast<Eigen::Index>(j)) ==
-                                    made.seen.messages[t].col(neighbours[j]));
-                    continue;
-                }
-                ASSERT_EQ(round.received.cols(), 1);
-                const Eigen::VectorXd after = t + 1 < view.records.size()
-                                                  ? Eigen::VectorXd(made.seen.before[t + 1].col(u))
-                                                  : Eigen::VectorXd(made.seen.last.col(u));
-                if (way == Way::mean) {
-                    EXPECT_TRUE(round.received.col(0) == after);
-                    continue;
-                }
-                EXPECT_TRUE(made.topography.mixing.weight(u, u) * round.message +
-                                round.received.col(0) ==
-                            after);
-            }
+/// What each agent is about to send, told by the trainer: one matrix an exchange and receiver.
+class Messages final : public RoundObserver {
+  public:
+    void on_message(long round, std::size_t local, const OwnRound& own) override {
+        sent[{round, own.gossip_step, static_cast<int>(local), own.receiver}] = own.message;
+    }
+    std::map<std::tuple<long, int, int, int>, Eigen::VectorXd> sent;
+};
+
+test::NoiseRun run_of(int threads = 2) {
+    test::NoiseRun run;
+    run.rounds = rounds;
+    run.dimension = dimension;
+    run.threads = threads;
+    return run;
+}
+
+test::RecordedRun record(const test::RecordedCase& entry,
+                         const fs::path& folder,
+                         std::vector<RoundObserver*> observers = {}) {
+    const auto network = make_memory_network(agents, 2);
+    return test::record_run(*network, entry, folder, run_of(), std::move(observers));
+}
+
+const test::RecordedCase of_messages{"Messages", "decor"};
+
+class RecordedViews : public ::testing::TestWithParam<test::RecordedCase> {};
+
+TEST_P(RecordedViews, AreTheEquationsOfARoundAndOneAnother) {
+    const TemporaryFolder temporary;
+    const fs::path folder = temporary.path("views");
+    const test::RecordedRun made = record(GetParam(), folder);
+    std::vector<int> all(agents);
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(test::wrong_recordings(all, folder, made), "");
+}
+
+TEST_P(RecordedViews, HoldWhatTheTrainerSentAndWhatItWasMadeOf) {
+    const TemporaryFolder temporary;
+    const fs::path folder = temporary.path("views");
+    test::Recorder first_steps(dimension, agents);
+    Messages messages;
+    const test::RecordedRun made = record(GetParam(), folder, {&first_steps, &messages});
+    std::size_t compared = 0;
+    for (int u = 0; u < agents; ++u) {
+        const RecordedView view = read_recorded_view(test::view_file(folder, u));
+        const auto neighbours = made.topography.graph.neighbours(u);
+        EXPECT_EQ(view.header.agent, u);
+        EXPECT_EQ(view.header.agents, agents);
+        EXPECT_EQ(view.header.dimension, dimension);
+        EXPECT_EQ(view.header.gossip_steps, GetParam().gossip_steps);
+        EXPECT_EQ(view.header.key_epoch, 0U);
+        EXPECT_TRUE(std::ranges::equal(view.header.neighbours, neighbours));
+        EXPECT_EQ(view.header.plan_hash, to_hex(made.plan.hash()));
+        for (const RecordedRound& record : view.records) {
+            for (std::size_t o = 0; o < view.header.outputs.size(); ++o, ++compared)
+                EXPECT_TRUE(record.message.col(static_cast<Eigen::Index>(o)) ==
+                            messages.sent.at(
+                                {record.round, record.gossip_step, u, view.header.outputs[o]}));
+            if (record.gossip_step > 0) continue;
+            const auto t = static_cast<std::size_t>(record.round);
+            EXPECT_TRUE(record.before == first_steps.recording.before[t].col(u));
+            EXPECT_TRUE(record.gradient == first_steps.recording.gradients[t].col(u));
         }
     }
+    EXPECT_EQ(compared, messages.sent.size());
 }
 
-TEST(RecordedView, ChangesNothingOfTheRun) {
-    for (const Way way : {Way::messages, Way::sums, Way::mean}) {
-        const TemporaryFolder temporary;
-        const fs::path folder = temporary.path("views");
-        EXPECT_TRUE(run(way, &folder).seen.last == run(way, nullptr).seen.last);
-    }
+TEST_P(RecordedViews, ChangeNothingOfTheRun) {
+    const TemporaryFolder temporary;
+    const test::RecordedRun made = record(GetParam(), temporary.path("views"));
+    const auto network = make_memory_network(agents, 2);
+    EXPECT_TRUE(test::observe_rounds(*network, made.topography, made.plan, made.run, {}) ==
+                made.models);
 }
+
+INSTANTIATE_TEST_SUITE_P(All,
+                         RecordedViews,
+                         ::testing::ValuesIn(test::recorded_cases()),
+                         [](const auto& entry) { return entry.param.label; });
 
 TEST(RecordedView, OfSecureSumsDiffersFromThePlainRunByFixedPointRoundingOnly) {
-    const Eigen::MatrixXd sums = run(Way::sums, nullptr).seen.last;
-    const Eigen::MatrixXd plain = run(Way::messages, nullptr).seen.last;
+    const TemporaryFolder temporary;
+    const Eigen::MatrixXd plain = record(of_messages, temporary.path("plain")).models;
+    const Eigen::MatrixXd sums = record({"Sums", "decor", 1, true}, temporary.path("sums")).models;
     EXPECT_FALSE(sums == plain);
-    // At most half a step a neighbour and round, doubles beside; the gradient's 0.01 x hardly adds.
+    // At most half a step a neighbour and round, doubles beside.
     EXPECT_LE((sums - plain).cwiseAbs().maxCoeff(), rounds * agents * 0x1p-41 * 1.1);
+}
+
+TEST(RecordedView, NamesReceiversOfMessagesOfTheirOwn) {
+    const TemporaryFolder temporary;
+    const fs::path folder = temporary.path("views");
+    const test::RecordedRun made = record({"ZipDl", "zip-dl"}, folder);
+    for (int u = 0; u < agents; ++u) {
+        const auto closed = made.topography.graph.closed_neighbourhood(u);
+        const RecordedView view = read_recorded_view(test::view_file(folder, u));
+        EXPECT_TRUE(std::ranges::equal(view.header.outputs, closed));
+        WireHeader header;
+        (void)test::read_wire(test::wire_file(folder, u), header);
+        EXPECT_EQ(header.outputs, view.header.neighbours);
+        // Messages to different receivers differ.
+        const auto& message = view.records.front().message;
+        for (Eigen::Index o = 1; o < message.cols(); ++o)
+            EXPECT_FALSE(message.col(o) == message.col(o - 1));
+    }
 }
 
 TEST(RecordedView, CanBeReadByItsOwnerOnly) {
     const TemporaryFolder temporary;
     const fs::path folder = temporary.path("views");
-    (void)run(Way::messages, &folder);
+    const test::RecordedRun made = record(of_messages, folder);
+    const auto rings = rings_of(made.plan);
+    record_seeds(folder, made.plan, rings[2]);
     using fs::perms;
-    for (const char* file : {"2/view.bin", "2/seeds.json"})
+    for (const char* file : {"2/view.bin", "2/seeds.json", "wire/2/messages.bin"})
         EXPECT_EQ(fs::status(folder / file).permissions(), perms::owner_read | perms::owner_write)
             << file;
     EXPECT_EQ(fs::status(folder / "2").permissions(), perms::owner_all);
-    EXPECT_FALSE(fs::exists(folder / "1"));
+    EXPECT_EQ(fs::status(folder / "wire" / "2").permissions(), perms::owner_all);
     // Never into another run's files.
-    EXPECT_THROW((void)run(Way::messages, &folder), ConfigError);
+    EXPECT_THROW((void)record(of_messages, folder), ConfigError);
+    EXPECT_THROW(record_seeds(folder, made.plan, rings[2]), ConfigError);
 }
 
-TEST(RecordedView, HoldsExactlyTheSeedsOfTheAgent) {
+TEST(RecordedView, IsOfTheAgentsNamedOnly) {
     const TemporaryFolder temporary;
     const fs::path folder = temporary.path("views");
-    const RecordedRun made = run(Way::messages, &folder);
-    const auto json = nlohmann::json::parse(read_file(folder / "2" / "seeds.json"));
-    EXPECT_EQ(json.at("agent"), 2);
-    std::size_t held = 0;
-    for (const auto& group : made.plan.groups)
-        held += std::ranges::count(group.members, 2) > 0 ? 1 : 0;
-    ASSERT_EQ(json.at("seeds").size(), held);
-    const auto network = make_memory_network(agents, 1);
-    const auto rings = distribute_seeds(*network, made.plan, 5);
-    for (const auto& entry : json.at("seeds"))
-        EXPECT_EQ(entry.at("seed"), to_hex(rings[2].seed(entry.at("group")).bytes()));
+    const Graph graph = Graph::from_edges(3, {{0, 1}, {1, 2}});
+    const std::vector<int> local{0, 1};
+    const std::vector<int> recorded{1, 2};
+    const ViewRecorder recorder(
+        folder, local, recorded, graph, test::silent_plan(3), ViewRecorder::Setup{3});
+    EXPECT_FALSE(fs::exists(folder / "0"));
+    EXPECT_TRUE(fs::exists(folder / "1"));
+    EXPECT_FALSE(fs::exists(folder / "2"));
 }
 
-class DamagedView : public ::testing::Test {
+class RecordedSeeds : public ::testing::Test {
   protected:
     void SetUp() override {
-        (void)run(Way::sums, &folder_);
-        content_ = read_file(folder_ / "2" / "view.bin");
+        const Topography topography = test::topography_of(of_messages, agents);
+        plan_ = test::plan_of({"", "decor", {}}, topography, test::uneven_limits(agents));
+        rings_ = rings_of(plan_);
+        for (const KeyRing& ring : rings_) record_seeds(folder_, plan_, ring);
+    }
+    [[nodiscard]] fs::path file(int agent) const {
+        return folder_ / std::to_string(agent) / "seeds.json";
+    }
+    /// Why a file in which `from` was replaced is refused.
+    std::string why(const std::string& from, const std::string& to) {
+        std::string text = read_file(file(2));
+        const std::size_t at = text.find(from);
+        EXPECT_NE(at, std::string::npos) << from;
+        text.replace(at, from.size(), to);
+        return why(text);
+    }
+    std::string why(const std::string& text) {
+        const std::string damaged = temporary_.write("damaged.json", text);
+        try {
+            (void)read_recorded_seeds(damaged, plan_);
+        } catch (const DataError& error) {
+            EXPECT_NE(std::string(error.what()).find("damaged.json"), std::string::npos);
+            return error.what();
+        }
+        return "they were read";
+    }
+    TemporaryFolder temporary_;
+    fs::path folder_ = temporary_.path("views");
+    NoisePlan plan_;
+    std::vector<KeyRing> rings_;
+};
+
+TEST_F(RecordedSeeds, AreExactlyThoseOfTheAgent) {
+    for (const KeyRing& ring : rings_) {
+        std::vector<int> groups;
+        for (std::size_t g = 0; g < plan_.groups.size(); ++g)
+            if (std::ranges::count(plan_.groups[g].members, ring.agent()) > 0)
+                groups.push_back(static_cast<int>(g));
+        const KeyRing read = read_recorded_seeds(file(ring.agent()), plan_);
+        EXPECT_EQ(read.agent(), ring.agent());
+        EXPECT_EQ(read.groups(), groups);
+        for (const int group : groups) EXPECT_TRUE(read.seed(group) == ring.seed(group));
+    }
+}
+
+TEST_F(RecordedSeeds, AreRefusedForWhatTheyHold) {
+    const auto expect = [](const std::string& why, const std::string& part) {
+        EXPECT_NE(why.find(part), std::string::npos) << why;
+    };
+    EXPECT_EQ(why(read_file(file(2))), "they were read");
+    expect(why("sotto-seeds", "sotto-views"), "another format");
+    expect(why("\"plan_hash\": \"", "\"plan_hash\": \"0"), "another noise plan");
+    expect(why("\"agent\": 2", "\"agent\": 5"), "agent 5 of 5");
+    expect(why("\"agent\": 2", "\"agent\": -1"), "agent -1 of 5");
+    expect(why("\"agent\": 2", "\"agent\": 3"), "where agent 3 of the plan holds");
+    const int group = rings_[2].groups().front();
+    expect(why(fmt::format("\"group\": {}", group), "\"group\": 4000000000"), "whole number");
+    expect(why(fmt::format("\"group\": {}", group), "\"group\": 77"), "is of group 77");
+    expect(why("\"members\": [", "\"members\": [0,"), "members of group");
+    expect(why("\"seed\": \"", "\"seed\": \"0"), "64 hexadecimal digits");
+    const std::string seed = to_hex(rings_[2].seed(group).bytes());
+    expect(why(seed, "x" + seed.substr(1)), "64 hexadecimal digits");
+    expect(why(seed, seed.substr(1)), "64 hexadecimal digits");
+    expect(why("\"seed\": \"", "\"seed\": 5, \"other\": \""), "string");
+    auto fewer = nlohmann::json::parse(read_file(file(2)));
+    fewer["seeds"].erase(fewer["seeds"].size() - 1);
+    expect(why(fewer.dump()), "seeds, where agent 2 of the plan holds");
+    expect(why("no JSON"), "parse error");
+    expect(why("[1, 2]"), "damaged.json");
+    expect(why(std::string(100, '[')), "nested");
+    EXPECT_THROW((void)read_recorded_seeds(folder_ / "nothing", plan_), DataError);
+}
+
+/// A recording of two gossip steps a round with secure sums, and what its reader says of it.
+template <class Reader>
+class DamagedRecording : public ::testing::Test {
+  protected:
+    static constexpr bool view = std::is_same_v<Reader, RecordedViewReader>;
+    void SetUp() override {
+        const test::RecordedCase entry{"Sums", "ldp", 2, true};
+        (void)record(entry, folder_);
+        content_ = read_file(view ? test::view_file(folder_, 2) : test::wire_file(folder_, 2));
+        body_ = content_.find('\n') + 1;
     }
     std::string why(const std::string& content) {
         const std::string file = temporary_.write("damaged.bin", content);
         try {
-            (void)read_recorded_view(file);
+            Reader reader(file);
+            std::conditional_t<view, RecordedRound, WireRecord> record;
+            while (reader.next(record)) {
+            }
         } catch (const DataError& error) {
             EXPECT_NE(std::string(error.what()).find("damaged.bin"), std::string::npos);
             return error.what();
         }
         return "it was read";
     }
+    std::string changed(std::size_t at, const std::string& bytes) {
+        std::string copy = content_;
+        copy.replace(at, bytes.size(), bytes);
+        return why(copy);
+    }
+    std::string changed(std::size_t at, double value) {
+        return changed(at, std::string(reinterpret_cast<const char*>(&value), sizeof value));
+    }
+    /// The header's text changed, and padded to the length it had.
+    std::string with_header(const std::string& from, const std::string& to) {
+        std::string header = content_.substr(16, body_ - 16);
+        const std::size_t length = header.size();
+        const std::size_t at = header.find(from);
+        EXPECT_NE(at, std::string::npos) << from;
+        header.replace(at, from.size(), to);
+        header.erase(header.find_last_not_of(" \n") + 1);
+        EXPECT_LE(header.size(), length);
+        header.resize(length, ' ');
+        return why(content_.substr(0, 16) + header + content_.substr(body_));
+    }
+    /// Bytes of one record.
+    [[nodiscard]] std::size_t record_size() const {
+        return (content_.size() - body_ - 16) / (2 * rounds);
+    }
+    static void expect(const std::string& why, const std::string& part) {
+        EXPECT_NE(why.find(part), std::string::npos) << why;
+    }
     TemporaryFolder temporary_;
     fs::path folder_ = temporary_.path("views");
     std::string content_;
+    std::size_t body_ = 0;
 };
 
-TEST_F(DamagedView, IsRefusedWhereverItIsCut) {
-    EXPECT_EQ(why(content_), "it was read");
-    const std::size_t size = content_.size();
-    for (const std::size_t kept : {std::size_t{1},
+using Readers = ::testing::Types<RecordedViewReader, WireReader>;
+TYPED_TEST_SUITE(DamagedRecording, Readers, );
+
+TYPED_TEST(DamagedRecording, IsRefusedWhereverItIsCut) {
+    const std::string& content = this->content_;
+    EXPECT_EQ(this->why(content), "it was read");
+    const std::size_t size = content.size();
+    for (const std::size_t kept : {std::size_t{0},
                                    std::size_t{7},
                                    std::size_t{8},
                                    std::size_t{15},
@@ -253,41 +319,81 @@ TEST_F(DamagedView, IsRefusedWhereverItIsCut) {
                                    size - 8,
                                    size - 16,
                                    size - 17})
-        EXPECT_NE(why(content_.substr(0, kept)), "it was read") << kept;
-    EXPECT_NE(why(content_.substr(0, size - 16)).find("no end after 4 whole rounds"),
-              std::string::npos)
-        << why(content_.substr(0, size - 16));
-    EXPECT_NE(why(content_.substr(0, size - 30)).find("cut short in round 3"), std::string::npos)
-        << why(content_.substr(0, size - 30));
-    EXPECT_NE(why(content_ + "more"), "it was read");
+        EXPECT_NE(this->why(content.substr(0, kept)), "it was read") << kept;
+    this->expect(this->why(content.substr(0, size - 16)), "no end after 8 whole records");
+    this->expect(this->why(content.substr(0, size - 30)), "cut short in record 7");
+    EXPECT_NE(this->why(content + "more"), "it was read");
 }
 
-TEST_F(DamagedView, IsRefusedForWhatItHolds) {
-    const auto changed = [&](std::size_t at, const std::string& bytes) {
-        std::string copy = content_;
-        copy.replace(at, bytes.size(), bytes);
-        return why(copy);
+TYPED_TEST(DamagedRecording, IsRefusedForItsFrame) {
+    this->expect(this->changed(0, "X"), "does not start");
+    this->expect(this->changed(8, std::string(8, '\xff')), "header is cut short");
+    this->expect(this->changed(this->content_.size() - 8, "\x05"), "counts 5 records");
+    this->expect(this->changed(this->content_.size() - 16, "X"), "SOTTOEND");
+    EXPECT_THROW(TypeParam(this->folder_ / "nothing"), DataError);
+    EXPECT_THROW(TypeParam{this->folder_}, DataError);
+    // The other kind of recording.
+    std::string other = this->content_;
+    other.replace(0, 8, TestFixture::view ? "SOTTOWR1" : "SOTTOVW1");
+    this->expect(this->why(other), "does not start");
+}
+
+TYPED_TEST(DamagedRecording, IsRefusedForItsHeader) {
+    const auto refused = [this](const std::string& from, const std::string& to) {
+        return this->with_header(from, to);
     };
-    EXPECT_NE(changed(0, "X").find("does not start"), std::string::npos);
-    EXPECT_NE(changed(8, std::string(8, '\xff')).find("header is cut short"), std::string::npos);
-    const std::size_t format = content_.find("sotto-view");
-    EXPECT_NE(changed(format, "other-view").find("another format"), std::string::npos);
-    const std::size_t dimension_at = content_.find("20000");
-    EXPECT_NE(changed(dimension_at, "20001").find("values a round"), std::string::npos);
-    const std::size_t sum = content_.find("\"sum\"");
-    EXPECT_NE(changed(sum, "\"mud\""), "it was read");
-    const std::size_t body = content_.find('\n') + 1;
-    EXPECT_NE(changed(body + 80, std::string(8, '\xff')).find("not finite"), std::string::npos);
-    const double half = 0.5;
-    EXPECT_NE(changed(body, {reinterpret_cast<const char*>(&half), 8}).find("has number 0.5"),
-              std::string::npos);
-    const double seven = 7;  // before round 1
-    EXPECT_NE(changed(body, {reinterpret_cast<const char*>(&seven), 8}).find("has number 1"),
-              std::string::npos);
-    EXPECT_NE(changed(content_.size() - 8, "\x05").find("counts 5 rounds"), std::string::npos);
-    EXPECT_NE(changed(content_.size() - 16, "X").find("SOTTOEND"), std::string::npos);
-    EXPECT_THROW((void)read_recorded_view(folder_ / "nothing"), DataError);
-    EXPECT_THROW((void)read_recorded_view(folder_), DataError);
+    EXPECT_EQ(refused("{", "{ "), "it was read");
+    this->expect(refused("\"format\":\"sotto-", "\"format\":\"other-"), "another format");
+    this->expect(refused("\"version\":", "\"version\":7"), "only version");
+    this->expect(refused("{", "["), "header cannot be read");
+    this->expect(refused("\"agent\":2", "\"agent\":9"), "agent 9 of 5");
+    this->expect(refused("\"agent\":2", "\"agent\":-1"), "agent -1 of 5");
+    this->expect(refused("\"dimension\":20000", "\"dimension\":20001"), "values a record");
+    this->expect(refused("\"dimension\":20000", "\"dimension\":0"), "dimension 0");
+    this->expect(refused("\"dimension\":20000", "\"dimension\":9e9"), "whole number");
+    this->expect(refused("\"gossip_steps\":2", "\"gossip_steps\":0"), "0 gossip steps");
+    this->expect(refused("\"gossip_steps\":2", "\"gossip_steps\":3"), "not whole rounds of 3");
+    this->expect(refused("\"gossip_steps\":2", "\"gossip_steps\":1"), "gossip step 1");
+    this->expect(refused("\"neighbours\":[", "\"neighbours\":[2,"), "neighbour 2 of agent 2");
+    this->expect(refused("\"neighbours\":[", "\"neighbours\":[9,"), "neighbour 9 of agent 2");
+    this->expect(refused("\"outputs\":[", "\"outputs\":[0,0,"), "neither for all receivers nor");
+    this->expect(refused("\"outputs\":[", "\"other\":["), "outputs");
+    this->expect(refused(TestFixture::view ? "\"sum\"" : "\"shares\"", "\"mud\""), "mud");
+    // Sizes that nothing is taken for: 2^36 values are announced, and not there.
+    this->expect(refused("\"dimension\":20000", "\"dimension\":68719476736"), "values a record");
+    this->expect(refused("\"dimension\":20000", "\"dimension\":68719476737"), "dimension 687");
+}
+
+TYPED_TEST(DamagedRecording, IsRefusedForRoundsOutOfOrder) {
+    const std::size_t first = this->body_;
+    const std::size_t size = this->record_size();
+    EXPECT_EQ(this->changed(first, 0.0), "it was read");
+    this->expect(this->changed(first, 0.5), "record 0 is of round 0.5");
+    this->expect(this->changed(first, -1.0), "record 0 is of round -1");
+    this->expect(this->changed(first, std::nan("")), "record 0 is of round nan");
+    this->expect(this->changed(first, 7.0), "record 1 is of round 0, gossip step 1, after round 7");
+    this->expect(this->changed(first + 8, 1.0), "record 0 is of round 0, gossip step 1");
+    this->expect(this->changed(first + size + 8, 0.0), "record 1 is of round 0, gossip step 0");
+    this->expect(this->changed(first + 2 * size, 2.0), "record 2 is of round 2");
+    this->expect(this->changed(first + 3 * size, 2.0), "record 3 is of round 2");
+    this->expect(this->changed(first + 16, std::nan("")), "not finite");
+    // What stands in a record is a number; masked words are not.
+    const std::string after = this->changed(first + size + 80, std::string(8, '\xff'));
+    if (TestFixture::view)
+        this->expect(after, "round 0, gossip step 1 holds a value that is not finite");
+    else
+        EXPECT_EQ(after, "it was read");
+}
+
+TEST(DamagedWire, OfMessagesHoldsFiniteValuesOnly) {
+    const TemporaryFolder temporary;
+    const fs::path folder = temporary.path("views");
+    (void)record(of_messages, folder);
+    std::string content = read_file(test::wire_file(folder, 2));
+    content.replace(content.find('\n') + 1 + 80, 8, std::string(8, '\xff'));
+    WireReader reader(temporary.write("damaged.bin", content));
+    WireRecord record;
+    EXPECT_THROW((void)reader.next(record), DataError);
 }
 
 TEST(ViewRecorder, WithoutTheEndOfTheRunLeavesAnUnfinishedFile) {
@@ -300,7 +406,7 @@ TEST(ViewRecorder, WithoutTheEndOfTheRunLeavesAnUnfinishedFile) {
                                     local,
                                     graph,
                                     test::silent_plan(2),
-                                    ViewRecorder::Setup{3, Received::messages, 0});
+                                    ViewRecorder::Setup{3});
     }
     EXPECT_THROW((void)read_recorded_view(fs::path(temporary.path("views")) / "1" / "view.bin"),
                  DataError);

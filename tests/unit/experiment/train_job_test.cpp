@@ -325,6 +325,11 @@ TEST(RunTraining, RefusesWhatItCannotAccountFor) {
     expect_contains(with([&](TrainConfig& c) { c.plan.batch_size = 0; }), "batch-size");
     expect_contains(with([&](TrainConfig& c) { c.plan.mechanism = "cron"; }), "corn");
     expect_contains(with([&](TrainConfig& c) { c.record_views = {1, 4}; }), "record-view");
+    expect_contains(with([&](TrainConfig& c) {
+                        c.plan.mechanism = "cdp";
+                        c.record_wire = true;
+                    }),
+                    "eavesdropper is not possible with mechanism cdp");
     expect_contains(with([&](TrainConfig& c) { c.mask_partners = 0; }), "mask-partners");
     expect_contains(with([&](TrainConfig& c) {
                         c.plan.mechanism = "cdp";
@@ -343,17 +348,68 @@ TEST(RunTraining, RefusesWhatItCannotAccountFor) {
                     "agents");
 }
 
-TEST(RunTraining, RefusesToRecordViewsOfSeveralGossipSteps) {
+TEST(RunTraining, RecordsEveryKindOfRun) {
     const TemporaryFolder folder;
-    Watcher watcher;
-    TrainConfig config = quadratic_config(4, "muffliato", 10);
-    config.run_directory = folder.path("muffliato");
-    config.plan.gossip_steps = 2;
-    config.record_views = {1};
-    expect_contains(
-        message_of<ConfigError>([&] { (void)train(config, watcher, [] { return false; }); }),
-        "gossip-steps: 2");
-    EXPECT_FALSE(std::filesystem::exists(*config.run_directory));
+    const auto views = [&](const std::string& name, auto&& change) {
+        TrainConfig config = quadratic_config(5, "ldp", 4);
+        config.run_directory = folder.path(name);
+        config.record_views = {1};
+        config.record_wire = true;
+        change(config);
+        (void)train(config);
+        return folder.path(name + "/views");
+    };
+    const auto view_of = [](const std::string& recorded) {
+        return read_recorded_view(recorded + "/1/view.bin");
+    };
+    const std::string steps = views("steps", [](TrainConfig& c) {
+        c.plan.mechanism = "muffliato";
+        c.plan.gossip_steps = 3;
+    });
+    EXPECT_EQ(view_of(steps).header.gossip_steps, 3);
+    EXPECT_EQ(view_of(steps).records.size(), 12U);
+    EXPECT_EQ(WireReader(steps + "/wire/3/messages.bin").records(), 12U);
+    EXPECT_EQ(WireReader(steps + "/wire/3/messages.bin").header().content, WireContent::messages);
+
+    const std::string schedule = views("schedule", [](TrainConfig& c) {
+        c.graph.topology.topology = Topology::exponential;
+        c.graph.mixing_schedule = "one-peer";
+    });
+    const RecordedView changing = view_of(schedule);
+    EXPECT_FALSE(changing.records[0].mixing_row == changing.records[1].mixing_row);
+
+    for (const std::string mechanism : {"zip-dl", "homomorphic"}) {
+        const std::string own =
+            views(mechanism, [&](TrainConfig& c) { c.plan.mechanism = mechanism; });
+        EXPECT_EQ(view_of(own).header.outputs, (std::vector<int>{0, 1, 2}));
+        EXPECT_EQ(WireReader(own + "/wire/1/messages.bin").header().outputs,
+                  (std::vector<int>{0, 2}));
+    }
+
+    const std::string sums = views("sums", [](TrainConfig& c) { c.secure_sum = true; });
+    EXPECT_EQ(WireReader(sums + "/wire/0/messages.bin").header().content, WireContent::shares);
+    const Json manifest = test::read_json(folder.path("sums/manifest.json"));
+    EXPECT_EQ(manifest["recorded_wire"], true);
+    expect_contains(test::read_json(folder.path("sums/ledger.json"))["statements"].dump(),
+                    "The masked shares of all agents are recorded");
+    expect_contains(test::read_json(folder.path("steps/ledger.json"))["statements"].dump(),
+                    "The messages of all agents are recorded");
+
+    // The wire alone: no gradients, no seeds, and no word of them.
+    const std::string wire = views("wire", [](TrainConfig& c) { c.record_views = {}; });
+    EXPECT_FALSE(std::filesystem::exists(wire + "/1"));
+    EXPECT_EQ(test::read_json(folder.path("wire/ledger.json"))["statements"].dump().find("seeds"),
+              std::string::npos);
+
+    // A trusted mean: of agents only, and one exchange a round.
+    const std::string mean = views("mean", [](TrainConfig& c) {
+        c.plan.mechanism = "cdp";
+        c.plan.gossip_steps = 2;
+        c.record_wire = false;
+    });
+    EXPECT_EQ(view_of(mean).header.gossip_steps, 1);
+    EXPECT_EQ(view_of(mean).records.size(), 4U);
+    EXPECT_FALSE(std::filesystem::exists(mean + "/wire"));
 }
 
 TEST(RunTraining, EstimatesWithoutLeavingAnything) {
