@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
@@ -134,11 +136,16 @@ void NoiseSource::fill(const NormalStream& stream,
         return;
     }
     constexpr std::size_t normals = 4;  // of one Laplace variable
-    std::vector<double> z(normals * out.size());
-    stream.fill(epoch, round, normals * first, z);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        const double* of_one = z.data() + normals * i;
-        out[i] = of_one[0] * of_one[1] - of_one[2] * of_one[3];
+    constexpr std::size_t at_once = 256;
+    static_assert(normals * at_once % kNormalBlock == 0);
+    std::array<double, normals * at_once> z;
+    for (std::size_t begin = 0; begin < out.size(); begin += at_once) {
+        const std::size_t count = std::min(at_once, out.size() - begin);
+        stream.fill(epoch, round, normals * (first + begin), std::span(z).first(normals * count));
+        for (std::size_t i = 0; i < count; ++i) {
+            const double* of_one = z.data() + normals * i;
+            out[begin + i] = of_one[0] * of_one[1] - of_one[2] * of_one[3];
+        }
     }
 }
 

@@ -127,7 +127,7 @@ void watch_for_stop() {
 bool stop_requested() { return stop_signal != 0; }
 
 int agents_of(const GraphConfig& config) {
-    return config.file ? build_topography(config).topography.graph.agents()
+    return config.file ? build_topography(config, 1).topography.graph.agents()
                        : config.topology.agents;
 }
 

@@ -19,7 +19,7 @@ std::vector<OptionGroup> options() {
 
 int run(const std::vector<std::string>& arguments) {
     const ParsedOptions parsed(options(), arguments);
-    const BuiltTopography built = build_topography(read_graph_config(parsed));
+    const BuiltTopography built = build_topography(read_graph_config(parsed), 1);
     const Graph& graph = built.topography.graph;
     const double lambda2 = second_eigenvalue_modulus(built.topography.mixing);
     int smallest = graph.degree(0), largest = graph.degree(0);

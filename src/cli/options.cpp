@@ -362,7 +362,6 @@ GraphConfig read_graph_config(const ParsedOptions& options) {
     config.topology.graph_seed = static_cast<std::uint64_t>(options.integer("graph-seed", 0));
     config.mixing = options.text("mixing");
     config.mixing_schedule = options.text("mixing-schedule");
-    if (options.has("rounds")) config.schedule_rounds = options.integer("rounds", 1);
     return config;
 }
 

@@ -18,7 +18,7 @@ std::vector<OptionGroup> options() {
 int run(const std::vector<std::string>& arguments) {
     const ParsedOptions parsed(options(), arguments);
     const PlanConfig config = read_plan_config(parsed);
-    const BuiltTopography built = build_topography(read_graph_config(parsed));
+    const BuiltTopography built = build_topography(read_graph_config(parsed), config.rounds);
     const int agents = built.topography.graph.agents();
     auto exposures = build_exposures(config, agents, {});
     auto budgets = build_budgets(config, agents);

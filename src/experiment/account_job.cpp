@@ -149,7 +149,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const AccountConfig& confi
     const bool leader = network.process() == 0;
     network.agree([&] {
         if (config.sensitivity) require_positive("--sensitivity", *config.sensitivity);
-        built = build_topography(config.graph);
+        built = build_topography(config.graph, config.plan.rounds);
         const int agents = built->topography.graph.agents();
         exposures = build_exposures(config.plan, agents, {});
         const std::optional<double> sensitivity = config.sensitivity      ? config.sensitivity

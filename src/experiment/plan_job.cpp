@@ -88,7 +88,7 @@ double precision_of_std(double noise_std, bool laplace) {
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 /// Matrices of one period; a random schedule makes the union of its graphs the graph.
-std::vector<MixingMatrix> schedule_of(const GraphConfig& config, Graph& graph) {
+std::vector<MixingMatrix> schedule_of(const GraphConfig& config, long rounds, Graph& graph) {
     const std::string& schedule = config.mixing_schedule;
     if (schedule == "fixed") return {make_mixing(graph, config.mixing)};
     if (schedule == "one-peer") return one_peer_schedule(graph);
@@ -96,8 +96,7 @@ std::vector<MixingMatrix> schedule_of(const GraphConfig& config, Graph& graph) {
         if (config.file)
             throw ConfigError(
                 "mixing-schedule: random draws graphs of a --topology, not of a --graph FILE");
-        ScheduledMixing random =
-            random_schedule(config.topology, config.mixing, config.schedule_rounds);
+        ScheduledMixing random = random_schedule(config.topology, config.mixing, rounds);
         graph = std::move(random.graph);
         return std::move(random.matrices);
     }
@@ -110,7 +109,7 @@ std::vector<MixingMatrix> schedule_of(const GraphConfig& config, Graph& graph) {
 
 }  // namespace
 
-BuiltTopography build_topography(const GraphConfig& config) {
+BuiltTopography build_topography(const GraphConfig& config, long rounds) {
     std::vector<std::string> notes;
     std::string description;
     std::optional<Graph> graph;
@@ -143,7 +142,7 @@ BuiltTopography build_topography(const GraphConfig& config) {
     if (!graph->connected())
         throw ConfigError(
             "graph: it is not connected; agents in different parts could never agree");
-    std::vector<MixingMatrix> matrices = schedule_of(config, *graph);
+    std::vector<MixingMatrix> matrices = schedule_of(config, rounds, *graph);
     if (config.mixing_schedule != "fixed")
         description += fmt::format(", mixing schedule {} of {} round{}",
                                    config.mixing_schedule,

@@ -343,7 +343,7 @@ TrainResult run_training(const TrainConfig& config,
         for (const int agent : config.record_views)
             require_in_range("record-view", agent, 0, network.agents() - 1);
         if (!builds) return;
-        built = build_topography(config.graph);
+        built = build_topography(config.graph, config.plan.rounds);
         if (built->topography.graph.agents() != network.agents())
             throw ConfigError(fmt::format(
                 "agents: the graph ({}) has {}, but there are {} {}",

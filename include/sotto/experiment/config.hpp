@@ -21,7 +21,6 @@ struct GraphConfig {
     TopologySpec topology;
     std::string mixing = "metropolis";      ///< rule or file
     std::string mixing_schedule = "fixed";  ///< "fixed", "random", "one-peer", or a .npy file
-    long schedule_rounds = 1;               ///< of a random schedule
 };
 
 /// Which noise, for which budget.

@@ -17,7 +17,9 @@ struct BuiltTopography {
     std::string description;         ///< "erdos-renyi p=0.5 (seed 0)", "file x.edges"
     std::vector<std::string> notes;  ///< reductions and retries a user should know
 };
-[[nodiscard]] BuiltTopography build_topography(const GraphConfig& config);
+/// @param rounds of the run: a random schedule draws as many graphs.
+/// @throws ConfigError, DataError.
+[[nodiscard]] BuiltTopography build_topography(const GraphConfig& config, long rounds);
 
 /// One budget per agent: the configured one, or from the budgets file ("agent epsilon" a line, or
 /// one epsilon a line in agent order; # comments). @throws ConfigError, DataError.

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "fixed_layer.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/layers.hpp"
 
 namespace sotto {
 namespace {
 
-class MaxPoolLayer final : public Layer {
+class MaxPoolLayer final : public FixedLayer {
   public:
     explicit MaxPoolLayer(ImageShape in) : in_(in), out_{in.rows / 2, in.columns / 2, in.channels} {
         if (!(out_.size() >= 1))
@@ -19,8 +19,6 @@ class MaxPoolLayer final : public Layer {
     }
     Eigen::Index inputs() const override { return in_.size(); }
     Eigen::Index outputs() const override { return out_.size(); }
-    Eigen::Index parameters() const override { return 0; }
-    void initialise(SeededRandom&, Eigen::Ref<Eigen::VectorXd>) const override {}
 
     void forward(const Parameters&, const ConstColumns& in, Columns out) override {
         for (Eigen::Index i = 0; i < in.cols(); ++i) {
@@ -66,12 +64,6 @@ class MaxPoolLayer final : public Layer {
             });
         }
     }
-    void add_squared_norms(const ConstColumns&,
-                           const ConstColumns&,
-                           Eigen::Ref<Eigen::VectorXd>) override {}
-    void add_gradient(const ConstColumns&,
-                      const ConstColumns&,
-                      Eigen::Ref<Eigen::VectorXd>) override {}
 
   private:
     /// f(first value of the output position, of the upper left input position, from an input row to

@@ -1,15 +1,13 @@
-#include "sotto/learn/layers.hpp"
+#include "fixed_layer.hpp"
 
 namespace sotto {
 namespace {
 
-class ReluLayer final : public Layer {
+class ReluLayer final : public FixedLayer {
   public:
     explicit ReluLayer(Eigen::Index size) : size_(size) {}
     Eigen::Index inputs() const override { return size_; }
     Eigen::Index outputs() const override { return size_; }
-    Eigen::Index parameters() const override { return 0; }
-    void initialise(SeededRandom&, Eigen::Ref<Eigen::VectorXd>) const override {}
 
     void forward(const Parameters&, const ConstColumns& in, Columns out) override {
         out = in.cwiseMax(0.0);
@@ -29,12 +27,6 @@ class ReluLayer final : public Layer {
             }
         }
     }
-    void add_squared_norms(const ConstColumns&,
-                           const ConstColumns&,
-                           Eigen::Ref<Eigen::VectorXd>) override {}
-    void add_gradient(const ConstColumns&,
-                      const ConstColumns&,
-                      Eigen::Ref<Eigen::VectorXd>) override {}
 
   private:
     Eigen::Index size_;

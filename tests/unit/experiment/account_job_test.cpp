@@ -404,7 +404,7 @@ TEST(BuildTopography, ReadsAStackOfMixingMatricesAsASchedule) {
     config.topology.agents = 4;
     const auto with = [&](const std::string& name) {
         config.mixing_schedule = folder.path(name);
-        return build_topography(config).topography;
+        return build_topography(config, 1).topography;
     };
     write_npy(folder.path("stack.npy"), stack);
     const Topography topography = with("stack.npy");
@@ -421,7 +421,7 @@ TEST(BuildTopography, ReadsAStackOfMixingMatricesAsASchedule) {
     write_npy(folder.path("sum.npy"), stack);
     expect_contains(message_of<DataError>([&] { (void)with("sum.npy"); }), "matrix 1");
     config.mixing_schedule = "randon";
-    expect_contains(message_of<ConfigError>([&] { (void)build_topography(config); }), "random");
+    expect_contains(message_of<ConfigError>([&] { (void)build_topography(config, 1); }), "random");
 }
 
 TEST(PlanNoise, RefusesMechanismsMadeForOneMixingMatrixWhereMixingChanges) {
@@ -429,8 +429,7 @@ TEST(PlanNoise, RefusesMechanismsMadeForOneMixingMatrixWhereMixingChanges) {
     graph.topology.topology = Topology::ring;
     graph.topology.agents = 5;
     graph.mixing_schedule = "random";
-    graph.schedule_rounds = 8;
-    const Topography topography = build_topography(graph).topography;
+    const Topography topography = build_topography(graph, 8).topography;
     ASSERT_EQ(topography.later_mixing.size(), 7u);
     PlanConfig config;
     config.rounds = 8;

@@ -58,7 +58,7 @@ TEST_P(Audit, MeasuresWhatTheAccountantSays) {
     const TemporaryFolder folder;
     config.train.run_directory = folder.path("run");
     const auto network = make_memory_network(
-        config.train.graph.file ? build_topography(config.train.graph).topography.graph.agents()
+        config.train.graph.file ? build_topography(config.train.graph, 1).topography.graph.agents()
                                 : 20,
         2);
     TrainingObserver observer;

@@ -114,8 +114,8 @@ TEST(AveragingTask, RunsTheRunningAverages) {
     TrainConfig config = averaging_config(folder, folder.path("values-%r.csv"), agents, 9);
     config.plan.gossip_steps = 2;
     const TrainResult result = train(config);
-    const Eigen::MatrixXd w =
-        Eigen::MatrixXd(build_topography(config.graph).topography.mixing.sparse());
+    const Eigen::MatrixXd w = Eigen::MatrixXd(
+        build_topography(config.graph, config.plan.rounds).topography.mixing.sparse());
     // x_T = (1/T) sum_{k=1..T} W^{2k} y: X_t = t x_t follows X <- W^2 (X + y).
     Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(agents, 2);
     for (int t = 0; t < 9; ++t) sum = (w * w * (sum + means)).eval();
@@ -180,7 +180,7 @@ TEST(AveragingTask, HasPartialViewsThatAreExactAndThoseOfEqualSteps) {
     EXPECT_EQ(view["statement"].dump().find("not a guarantee"), std::string::npos);
 
     // Whoever sees x sees (t + 1) x, which grows by W (y + noise) a round.
-    const BuiltTopography built = build_topography(config.graph);
+    const BuiltTopography built = build_topography(config.graph, config.plan.rounds);
     const NoisePlan plan = plan_from_json(read_file(folder.path("run/plan.json")), "plan");
     MessageProcess process;
     process.graph = &built.topography.graph;
@@ -226,8 +226,8 @@ TEST(FullBatch, IsGradientDescentWithEveryAgentsOwnDivisor) {
 
         const auto network = make_memory_network(5, 1);
         LocalTask task = build_task(config.task, *network);
-        const Eigen::MatrixXd w =
-            Eigen::MatrixXd(build_topography(config.graph).topography.mixing.sparse());
+        const Eigen::MatrixXd w = Eigen::MatrixXd(
+            build_topography(config.graph, config.plan.rounds).topography.mixing.sparse());
         Eigen::MatrixXd models = Eigen::MatrixXd::Zero(task.initial.size(), 5);
         EXPECT_NE(task.records[0], task.records[1]) << "shards must differ, or this tests little";
         for (int t = 0; t < 6; ++t) {

@@ -31,7 +31,7 @@ PlanConfig config_of(const std::string& mechanism) {
 Topography random_topography(int agents) {
     GraphConfig config;
     config.topology.agents = agents;
-    return build_topography(config).topography;
+    return build_topography(config, 1).topography;
 }
 
 struct Planned {
@@ -56,7 +56,7 @@ TEST(BuildTopography, MakesTheConfiguredGraphAndSaysHow) {
     config.topology.topology = Topology::ring;
     config.topology.agents = 6;
     config.mixing = "lazy-metropolis";
-    const BuiltTopography ring = build_topography(config);
+    const BuiltTopography ring = build_topography(config, 1);
     EXPECT_EQ(ring.topography.graph.edges().size(), 6u);
     EXPECT_DOUBLE_EQ(ring.topography.mixing.weight(0, 0), 2.0 / 3);
     EXPECT_EQ(ring.description, "ring");
@@ -64,19 +64,19 @@ TEST(BuildTopography, MakesTheConfiguredGraphAndSaysHow) {
 
     config.topology.topology = Topology::erdos_renyi;
     config.topology.edge_probability = 0.25;
-    const BuiltTopography random = build_topography(config);
+    const BuiltTopography random = build_topography(config, 1);
     EXPECT_TRUE(random.topography.graph.connected());
     expect_contains(random.description, "0.25");
 
     const TemporaryFolder folder;
     config.file = folder.write("two.edges", "1 2\n2 3\n7 8\n");
-    const BuiltTopography file = build_topography(config);
+    const BuiltTopography file = build_topography(config, 1);
     EXPECT_EQ(file.topography.graph.agents(), 3);
     expect_contains(file.description, "two.edges");
     ASSERT_EQ(file.notes.size(), 1u);
     expect_contains(file.notes.front(), "3 of 5 agents");
     config.file = folder.path("missing.edges");
-    EXPECT_THROW((void)build_topography(config), DataError);
+    EXPECT_THROW((void)build_topography(config, 1), DataError);
 }
 
 TEST(BuildBudgets, GiveEveryAgentTheConfiguredOne) {

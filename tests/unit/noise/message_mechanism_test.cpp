@@ -5,6 +5,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/view.hpp"
 #include "unit/core/test_support.hpp"
 #include "unit/noise/noise_fixtures.hpp"
 
@@ -48,8 +49,7 @@ TEST_P(MessageMechanism, SpendsExactlyTheBudgetOfEveryAgentOverTheWholeRun) {
     for_each_plan(mechanism, [](const DesignInput& input, const NoisePlan& plan) {
         EXPECT_NO_THROW(plan.validate());
         EXPECT_EQ(plan.entry, NoiseEntry::message);
-        const PlanUse use{
-            input.participation, input.steps, input.mixing->sparse().diagonal(), 1};
+        const PlanUse use{input.participation, input.steps, input.mixing->sparse().diagonal(), 1};
         const Eigen::VectorXd spent = run_sensitivity_squared(plan, use, input.rounds)
                                           .cwiseProduct(observed_precision(plan, {}));
         const double counted = temporal_sensitivity_squared({}, input.participation, input.rounds);
@@ -78,18 +78,17 @@ INSTANTIATE_TEST_SUITE_P(All,
 TEST(NoiseThatCancels, LeavesTheMeanOverAgentsAsItIs) {
     // sum_v w_vu q_uv = 0 for every sender u and stream.
     for (const char* name : {"zip-dl", "homomorphic"})
-        for_each_plan(find_mechanism("mechanism", name),
-                      [](const DesignInput& input, const NoisePlan& plan) {
-                          Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(
-                              plan.agents, static_cast<Eigen::Index>(plan.streams.size()));
-                          for (const auto& row : plan.rows)
-                              for (std::size_t j = 0; j < row.streams.size(); ++j)
-                                  sum(row.sender, row.streams[j]) +=
-                                      input.mixing->weight(row.receiver, row.sender) *
-                                      row.coefficients[j];
-                          EXPECT_LE(sum.cwiseAbs().maxCoeff(),
-                                    1e-14 * std::sqrt(largest_message_variance(plan).maxCoeff()));
-                      });
+        for_each_plan(
+            find_mechanism("mechanism", name), [](const DesignInput& input, const NoisePlan& plan) {
+                Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(
+                    plan.agents, static_cast<Eigen::Index>(plan.streams.size()));
+                for (const auto& row : plan.rows)
+                    for (std::size_t j = 0; j < row.streams.size(); ++j)
+                        sum(row.sender, row.streams[j]) +=
+                            input.mixing->weight(row.receiver, row.sender) * row.coefficients[j];
+                EXPECT_LE(sum.cwiseAbs().maxCoeff(),
+                          1e-14 * std::sqrt(largest_message_variance(plan).maxCoeff()));
+            });
 }
 
 TEST(NoiseThatCancels, NeedsAnAgentThatWeighsItsOwnModel) {
@@ -109,6 +108,40 @@ TEST(NoiseThatCancels, NeedsAnAgentThatWeighsItsOwnModel) {
                          "does not hide every agent"));
 }
 
+TEST(ZipDl, SpendsWhatTheFilterSaysOfAllMessages) {
+    // Two ways to one figure: the closed form, and the Kalman filter that knows no formula.
+    for (const Topology shape : {Topology::ring, Topology::star, Topology::complete}) {
+        const Graph graph = make_graph(shape, 5);
+        const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+        DesignInput input;
+        input.graph = &graph;
+        input.mixing = &mixing;
+        input.rounds = 6;
+        input.steps = {StepSchedule::Kind::inverse_sqrt, 0.4, {}};
+        input.kappa = limits(5);
+        const NoisePlan plan = design_zip_dl(input).plan;
+        MessageProcess process;
+        process.graph = &graph;
+        process.plan = &plan;
+        process.phases.push_back({input.rounds, MixingSchedule({mixing}), {}});
+        process.step_sizes = process_steps(plan, input.steps, 0, input.rounds);
+        const std::vector<int> targets{0, 1, 2, 3, 4};
+        const auto filter =
+            view_sensitivity(process, {View::Kind::all_messages, {}}, targets, {}, {1, 1e-6});
+        const Eigen::VectorXd closed =
+            run_sensitivity_squared(
+                plan, {{}, input.steps, mixing.sparse().diagonal(), 1}, input.rounds)
+                .cwiseProduct(observed_precision(plan, {}));
+        for (int u = 0; u < 5; ++u) {
+            const SquaredSensitivity& seen = filter[static_cast<std::size_t>(u)];
+            EXPECT_FALSE(seen.infinite);
+            EXPECT_TRUE(relatively_near(closed(u), seen.tight_upper, 1e-5))
+                << name_of(shape) << " agent " << u << ": " << closed(u) << " and "
+                << seen.tight_upper;
+        }
+    }
+}
+
 TEST(Homomorphic, SpendsThePureEpsilonOfItsSource) {
     // [H] eq. 27: epsilon(i) = step G (i^2 + i) / b, for gradients of norm G in L1.
     const Graph graph = make_graph(Topology::ring, 6);
@@ -125,12 +158,10 @@ TEST(Homomorphic, SpendsThePureEpsilonOfItsSource) {
     constexpr double clip = 0.4;
     for (long i = 1; i <= 9; ++i) {
         const double sensitivity = std::sqrt(
-            run_sensitivity_squared(
-                plan, {{}, input.steps, mixing.sparse().diagonal(), 1}, i)(0) *
+            run_sensitivity_squared(plan, {{}, input.steps, mixing.sparse().diagonal(), 1}, i)(0) *
             observed_precision(plan, {})(0));
-        EXPECT_TRUE(relatively_near(2 * clip * sensitivity,
-                                    0.2 * clip * static_cast<double>(i * i + i) / scale,
-                                    1e-9));
+        EXPECT_TRUE(relatively_near(
+            2 * clip * sensitivity, 0.2 * clip * static_cast<double>(i * i + i) / scale, 1e-9));
         EXPECT_EQ(guarantee_of(plan, 2 * clip * sensitivity, 1e-5).epsilon, 2 * clip * sensitivity);
     }
 }

@@ -5,11 +5,8 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/seeded_random.hpp"
-#include "sotto/graph/mixing.hpp"
-#include "sotto/graph/topology.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/plan_use.hpp"
-#include "sotto/privacy/view.hpp"
 #include "unit/core/test_support.hpp"
 #include "unit/privacy/privacy_fixtures.hpp"
 
@@ -128,56 +125,6 @@ TEST(RunSensitivity, RefusesWhereNoBoundIsKnown) {
                  "gossip-steps: 2 is not possible with mechanism zip-dl"));
     plan.temporal = {TemporalFactor::Kind::dense, Eigen::MatrixXd::Identity(3, 3)};
     EXPECT_THROW((void)run_sensitivity_squared(plan, use, 3), PrivacyError);
-}
-
-TEST(RunSensitivity, TimesPrecisionIsWhatTheFilterSaysOfAllMessages) {
-    // Two ways to one figure: the closed form, and the Kalman filter that knows no formula.
-    for (const Topology shape : {Topology::ring, Topology::star, Topology::complete}) {
-        const Graph graph = make_graph(shape, 5);
-        const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
-        NoisePlan plan = blank_plan(5, 0.7);
-        plan.rows.clear();
-        plan.entry = NoiseEntry::message;
-        for (int u = 0; u < 5; ++u) {
-            plan.groups.push_back({{u}});
-            const auto receivers = graph.closed_neighbourhood(u);
-            Eigen::VectorXd a(static_cast<Eigen::Index>(receivers.size()));
-            for (std::size_t v = 0; v < receivers.size(); ++v)
-                a(static_cast<Eigen::Index>(v)) = mixing.weight(receivers[v], u);
-            a.normalize();
-            const Eigen::MatrixXd q =
-                Eigen::MatrixXd::Identity(a.size(), a.size()) - a * a.transpose();
-            std::vector<int> streams;
-            for (std::size_t v = 0; v < receivers.size(); ++v) {
-                streams.push_back(static_cast<int>(plan.streams.size()));
-                plan.streams.push_back({u, v, StreamDistribution::gaussian});
-            }
-            for (std::size_t v = 0; v < receivers.size(); ++v) {
-                const auto row = q.row(static_cast<Eigen::Index>(v));
-                plan.rows.push_back({u, receivers[v], streams, {row.begin(), row.end()}});
-            }
-        }
-        const StepSchedule steps{StepSchedule::Kind::inverse_sqrt, 0.4, {}};
-        constexpr long rounds = 6;
-        MessageProcess process;
-        process.graph = &graph;
-        process.plan = &plan;
-        process.phases.push_back({rounds, MixingSchedule({mixing}), {}});
-        process.step_sizes = process_steps(plan, steps, 0, rounds);
-        const std::vector<int> targets{0, 1, 2, 3, 4};
-        const auto filter =
-            view_sensitivity(process, {View::Kind::all_messages, {}}, targets, {}, {1, 1e-6});
-        const Eigen::VectorXd closed =
-            run_sensitivity_squared(plan, {{}, steps, mixing.sparse().diagonal(), 1}, rounds)
-                .cwiseProduct(observed_precision(plan, {}));
-        for (int u = 0; u < 5; ++u) {
-            EXPECT_FALSE(filter[static_cast<std::size_t>(u)].infinite);
-            EXPECT_TRUE(
-                relatively_near(closed(u), filter[static_cast<std::size_t>(u)].tight_upper, 1e-5))
-                << name_of(shape) << " agent " << u << ": " << closed(u) << " and "
-                << filter[static_cast<std::size_t>(u)].tight_upper;
-        }
-    }
 }
 
 }  // namespace
