@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include "sotto/cli/command.hpp"
 #include "sotto/cli/progress.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/experiment/attack_reconstruction.hpp"
 #include "sotto/experiment/audit_job.hpp"
 #include "sotto/net/agreement.hpp"
 #include "sotto/net/memory_network.hpp"
@@ -18,28 +22,57 @@ namespace sotto::cli {
 namespace {
 
 OptionGroup audit_options() {
-    return {"Audit",
-            {{"view",
-              "eavesdropper",
-              "who attacks: eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b"},
-             {"target", "", "agent they want to know about (default: who is exposed most)"},
-             {"hypothesis",
-              "all",
-              "what the target contributes over the rounds: constant, random (signs), worst (signs "
-              "that the view tells apart best), or all three"},
-             {"trials", "", "of every hypothesis (default: as many as the width asks)"},
-             {"width", "0.05", "half width of the interval of mu, relative to mu"},
-             {"confidence", "0.99", "of intervals, and of the verdict over all tests together"},
-             {"run",
-              "",
-              "DIR of an audit that ran before: look at its recordings again, with another view",
-              Option::Kind::value,
-              false},
-             {"seed", "1", "of the canaries; never noise"}}};
+    return {
+        "Audit",
+        {{"attack",
+          "likelihood",
+          "what they try: likelihood (which of two contributions an agent made), reconstruction "
+          "(the data of all agents, in private mean estimation)"},
+         {"view",
+          "eavesdropper",
+          "who attacks: eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b"},
+         {"target", "", "agent they want to know about (default: who is exposed most)"},
+         {"hypothesis",
+          "all",
+          "what the target contributes over the rounds: constant, random (signs), worst (signs "
+          "that the view tells apart best), or all three"},
+         {"trials", "", "of every hypothesis (default: as many as the width asks)"},
+         {"width", "0.05", "half width of the interval of mu, relative to mu"},
+         {"confidence", "0.99", "of intervals, and of the verdict over all tests together"},
+         {"run",
+          "",
+          "DIR of an audit that ran before: look at its recordings again, with another view",
+          Option::Kind::value,
+          false}}};
 }
 
 std::vector<OptionGroup> options() {
-    return {graph_options(), plan_options(), audit_options(), peer_options(), common_options()};
+    return {graph_options(),
+            plan_options(),
+            task_options(),
+            audit_options(),
+            peer_options(),
+            common_options()};
+}
+
+/// Whether an option of the task or the audit has a meaning for an attack.
+bool has_meaning(std::string_view option, Attack attack) {
+    const auto among = [&](std::initializer_list<std::string_view> names) {
+        return std::ranges::find(names, option) != names.end();
+    };
+    if (among({"attack", "view", "confidence", "run", "seed"})) return true;
+    if (attack == Attack::reconstruction) return among({"data", "partition"});
+    return among({"target", "hypothesis", "trials", "width"});
+}
+
+/// A run's config.ini holds every option, so one that says its default says nothing.
+void require_meaning(const ParsedOptions& parsed, Attack attack) {
+    for (const OptionGroup& group : {task_options(), audit_options()})
+        for (const Option& option : group.options)
+            if (!has_meaning(option.name, attack) && parsed.has(option.name) &&
+                parsed.text(option.name) != option.default_text)
+                throw ConfigError(fmt::format(
+                    "--{}: has no meaning with --attack {}", option.name, name_of(attack)));
 }
 
 /// Options of an audit; those of the run where --run names one.
@@ -47,9 +80,11 @@ ParsedOptions parse(std::vector<std::string> arguments) {
     ParsedOptions parsed(options(), arguments);
     if (!parsed.has("run")) {
         if (!parsed.given("rounds")) parsed.resolve("rounds", "20");
+        if (parsed.text("attack") == name_of(Attack::reconstruction) && !parsed.given("partition"))
+            parsed.resolve("partition", "iid");
         return parsed;
     }
-    for (const char* useless : {"config", "plan", "trials", "hypothesis", "seed"})
+    for (const char* useless : {"config", "plan", "attack", "trials", "hypothesis", "seed"})
         if (parsed.given(useless))
             throw ConfigError(fmt::format(
                 "--{}: has no meaning with --run, whose run directory says it", useless));
@@ -64,10 +99,12 @@ ParsedOptions parse(std::vector<std::string> arguments) {
 
 AuditConfig read_audit_config(const ParsedOptions& options) {
     AuditConfig config;
+    config.attack = parse_attack("--attack", options.text("attack"));
+    require_meaning(options, config.attack);
     config.train.graph = read_graph_config(options);
     config.train.plan = read_plan_config(options);
     read_peer_options(options, config.train);
-    config.train.task.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+    read_task_options(options, config.train);
     config.train.resolved_ini = options.as_ini("audit");
     config.view = options.text("view");
     if (options.has("target")) config.target = static_cast<int>(options.integer("target", 0));
@@ -87,16 +124,20 @@ int audit_on(Network& network, const ParsedOptions& parsed, const AuditConfig& c
     });
     Progress progress(report);
     watch_for_stop();
-    const AuditResult result = run_audit(config, network, progress, stop_requested);
-    progress.finish();
-    if (leader) {
-        write_json(parsed, audit_report_json(result));
-        if (report != nullptr) {
-            fmt::print(report, "{}", audit_report_text(result));
-            std::fflush(report);
+    const auto finish = [&](const auto& result) {
+        progress.finish();
+        if (leader) {
+            write_json(parsed, audit_report_json(result));
+            if (report != nullptr) {
+                fmt::print(report, "{}", audit_report_text(result));
+                std::fflush(report);
+            }
         }
-    }
-    return static_cast<int>(result.consistent ? ExitCode::ok : ExitCode::audit);
+        return static_cast<int>(result.consistent ? ExitCode::ok : ExitCode::audit);
+    };
+    if (config.attack == Attack::reconstruction)
+        return finish(run_reconstruction(config, network, progress, stop_requested));
+    return finish(run_audit(config, network, progress, stop_requested));
 }
 
 int audit_alone(const std::vector<std::string>& arguments) {

@@ -505,11 +505,7 @@ void read_peer_options(const ParsedOptions& options, TrainConfig& config) {
     config.threads = static_cast<int>(threads);
 }
 
-TrainConfig read_train_config(ParsedOptions options) {
-    resolve_task_defaults(options);
-    TrainConfig config;
-    config.graph = read_graph_config(options);
-    config.plan = read_plan_config(options);
+void read_task_options(const ParsedOptions& options, TrainConfig& config) {
     config.task.task = options.text("task");
     config.task.data = options.text("data");
     if (options.has("test-data")) config.task.test_data = options.text("test-data");
@@ -520,6 +516,14 @@ TrainConfig read_train_config(ParsedOptions options) {
     if (options.has("hidden")) config.task.hidden = options.integer("hidden", 1);
     config.task.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
     config.l2 = options.real("l2");
+}
+
+TrainConfig read_train_config(ParsedOptions options) {
+    resolve_task_defaults(options);
+    TrainConfig config;
+    config.graph = read_graph_config(options);
+    config.plan = read_plan_config(options);
+    read_task_options(options, config);
     config.evaluate_every = options.integer("eval-every", 0);
     config.dry_run = options.flag("dry-run");
     if (options.has("optimality-gap"))

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "attack_run.hpp"
 #include "recorded_messages.hpp"
 #include "recorded_shares.hpp"
 #include "sotto/core/error.hpp"
@@ -190,12 +190,7 @@ AuditResult analyse_recordings(const std::filesystem::path& views,
                 result.whiteness->dimensions,
                 result.whiteness->largest_correlation));
     }
-    for (const auto& [agent, group] : recorded.leaked_seeds())
-        result.findings.push_back(fmt::format(
-            "agent {} holds the seed of group {}, whose members are {}",
-            agent,
-            group,
-            fmt::join(process.plan->groups[static_cast<std::size_t>(group)].members, ", ")));
+    add_leaks(recorded, *process.plan, result.findings);
     if (view.kind == View::Kind::secure_sum) {
         const MaskCheck masks = check_masks(views, view, *process.graph);
         result.mask_pairs = masks.pairs;

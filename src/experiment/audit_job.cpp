@@ -10,6 +10,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "attack_run.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/seeded_random.hpp"
@@ -40,6 +41,9 @@ enum class Pattern { constant, random, worst };
 constexpr NameTable<Pattern, 3> patterns{
     {{{Pattern::constant, "constant"}, {Pattern::random, "random"}, {Pattern::worst, "worst"}}}};
 
+constexpr NameTable<Attack, 2> attacks{
+    {{{Attack::likelihood, "likelihood"}, {Attack::reconstruction, "reconstruction"}}}};
+
 std::vector<Pattern> parse_hypothesis(const std::string& text) {
     if (text == "all") return {Pattern::constant, Pattern::random, Pattern::worst};
     if (std::ranges::none_of(patterns.names(), [&](const auto& name) { return name == text; })) {
@@ -48,27 +52,6 @@ std::vector<Pattern> parse_hypothesis(const std::string& text) {
         throw unknown_name_error("--hypothesis", text, allowed);
     }
     return {patterns.parse("--hypothesis", text)};
-}
-
-View view_of(const ViewQuery& query) {
-    switch (query.kind) {
-        case ViewQuery::Kind::all_nodes:
-        case ViewQuery::Kind::worst_coalition:
-        case ViewQuery::Kind::worst_all_messages:
-            throw ConfigError(fmt::format(
-                "--view: an audit looks at one observer, not at {} (allowed: "
-                "eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b)",
-                name_of(query)));
-        default:
-            return {query.view_kind(), query.members};
-    }
-}
-
-/// The run with its step sizes spelt out: messages are in their units.
-MessageProcess audited_process(const AuditConfig& config, const AccountSubject& subject) {
-    MessageProcess process = subject.process;
-    process.step_sizes = config.train.plan.steps.over(config.train.plan.rounds);
-    return process;
 }
 
 /// Rounds of the participation pattern that starts in round `first`.
@@ -138,26 +121,24 @@ AuditDesign recorded_design(const AuditConfig& config,
 
 }  // namespace
 
+Attack parse_attack(std::string_view option, std::string_view text) {
+    return attacks.parse(option, text);
+}
+
+std::string name_of(Attack attack) { return std::string(attacks.name_of(attack)); }
+
 AuditDesign design_audit(const AuditConfig& config, const AccountSubject& subject) {
     const PlanConfig& plan = config.train.plan;
     const Graph& graph = *subject.process.graph;
-    const View view = view_of(parse_view("--view", config.view, graph));
+    const View view = attacking_view(config, graph);
     const auto wanted = parse_hypothesis(config.hypothesis);
     require_in_range("--width", config.width, 1e-4, 10);
-    if (!(config.level > 0.5 && config.level < 1))
-        throw ConfigError(
-            fmt::format("--confidence: {} is not allowed (above 0.5, below 1)", config.level));
-    if (subject.plan.aggregation == Aggregation::trusted_mean)
-        throw ConfigError(fmt::format(
-            "--mechanism: {} cannot be audited: its trusted aggregator is not one of the agents",
-            subject.plan.mechanism));
-    const MessageProcess process = audited_process(config, subject);
+    require_confidence(config);
+    const MessageProcess process = attacked_process(config, subject);
 
     AuditDesign design;
     design.seed = config.train.task.seed;
-    std::vector<int> targets;
-    for (int u = 0; u < graph.agents(); ++u)
-        if (!std::ranges::binary_search(view.members, u)) targets.push_back(u);
+    std::vector<int> targets = agents_outside(view, graph.agents());
     if (config.target) {
         require_in_range("--target", *config.target, 0, graph.agents() - 1);
         if (std::ranges::binary_search(view.members, *config.target))
@@ -167,9 +148,6 @@ AuditDesign design_audit(const AuditConfig& config, const AccountSubject& subjec
                             config.view));
         targets = {*config.target};
     }
-    if (targets.empty())
-        throw ConfigError(fmt::format("--view: {} leaves nobody to learn about", config.view));
-
     ViewOptions options;
     options.threads = config.train.threads;
     const auto losses = view_losses(process, subject.use, view, targets, options);
@@ -319,17 +297,13 @@ AuditResult run_audit(const AuditConfig& config,
                       TrainingObserver& observer,
                       const std::function<bool()>& stop_requested) {
     const auto start = Clock::now();
-    AccountConfig account;
-    account.graph = config.train.graph;
-    account.plan = config.train.plan;
-    account.fixed_inputs = true;
-    account.threads = config.train.threads;
-    const auto subject = build_account_subject(account, network);
-    const MessageProcess process = audited_process(config, *subject);
+    const auto subject = attacked_subject(config, network);
+    MessageProcess process;
     AuditDesign design;
     View view;
     network.agree([&] {
-        view = view_of(parse_view("--view", config.view, *process.graph));
+        view = attacking_view(config, subject->built.topography.graph);
+        process = attacked_process(config, *subject);
         design = config.run ? recorded_design(config, *subject, process, view)
                             : design_audit(config, *subject);
     });
@@ -344,22 +318,10 @@ AuditResult run_audit(const AuditConfig& config,
             records ? static_cast<double>(
                           subject->exposures[static_cast<std::size_t>(design.target)].batch_size)
                     : 1.0;
-        TrainConfig train = config.train;
-        train.l2 = 0;
-        train.evaluate_every = train.plan.rounds;
-        train.optimality_gap = false;
-        train.secure_sum = view.kind == View::Kind::secure_sum;
-        train.record_views = view.members;
-        train.record_wire = view.kind != View::Kind::neighbours;
-        const TrainResult trained = run_training(train, network, observer, stop_requested, [&] {
-            return make_canary_task(design, divisor, network);
-        });
-        if (trained.interrupted)
-            throw Error(ExitCode::other,
-                        fmt::format("stopped after {} of {} rounds; there is nothing to analyse",
-                                    trained.rounds,
-                                    train.plan.rounds));
-        folder = trained.run_directory;
+        folder = run_recorded(
+            of_fixed_inputs(config.train), view, network, observer, stop_requested, [&] {
+                return make_canary_task(design, divisor, network);
+            });
     }
     std::string verdict;
     network.agree([&] {

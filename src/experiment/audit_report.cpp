@@ -46,6 +46,7 @@ std::string audit_report_json(const AuditResult& result) {
     const std::size_t strongest = result.strongest();
     const Hypothesis& strong = result.design.hypotheses[strongest];
     Json json;
+    json["attack"] = name_of(Attack::likelihood);
     json["mechanism"] = result.mechanism;
     json["agents"] = result.agents;
     json["rounds"] = result.rounds;

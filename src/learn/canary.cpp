@@ -37,11 +37,14 @@ class CanaryObjective final : public Objective {
                               double grid_step,
                               Eigen::Ref<Eigen::VectorXd> sum) override {
         sum.setZero();
-        for (const Eigen::Index row : rows)
+        for (const Eigen::Index row : rows) {
+            const double scale = contributions_.one_model ? scale_to(clip_norm, row) : 1;
             for (Eigen::Index i = 0; i < sum.size(); ++i)
-                sum(i) += std::trunc(std::clamp(contributions_.at(row, i), -clip_norm, clip_norm) /
-                                     grid_step) *
+                sum(i) += std::trunc(
+                              std::clamp(scale * contributions_.at(row, i), -clip_norm, clip_norm) /
+                              grid_step) *
                           grid_step;
+        }
     }
     bool record_clipping() const override { return true; }
 
@@ -53,6 +56,15 @@ class CanaryObjective final : public Objective {
     }
 
   private:
+    /// Brings what is contributed in a round to norm at most clip_norm, whatever is rounded.
+    double scale_to(double clip_norm, Eigen::Index round) const {
+        double squared = 0;
+        for (Eigen::Index i = 0; i < dimension(); ++i)
+            squared += std::pow(contributions_.at(round, i), 2);
+        const double margin = 1 - static_cast<double>(dimension() + 16) * 0x1p-53;
+        return std::min(1.0, clip_norm * margin / std::sqrt(squared));
+    }
+
     static LossSum nothing() {
         return {.loss = 0, .correct = 0, .records = 1, .has_accuracy = false};
     }

@@ -77,6 +77,8 @@ class ParsedOptions {
 [[nodiscard]] PlanConfig read_plan_config(const ParsedOptions& options);
 /// Where the run is written, keys, bootstrap, links and threads.
 void read_peer_options(const ParsedOptions& options, TrainConfig& config);
+/// What is learnt, from which data, and its regularisation.
+void read_task_options(const ParsedOptions& options, TrainConfig& config);
 /// With the defaults of its task (help of --task) where those are not the options' own.
 [[nodiscard]] TrainConfig read_train_config(ParsedOptions options);
 

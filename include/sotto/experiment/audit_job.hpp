@@ -14,9 +14,18 @@
 
 namespace sotto {
 
+/// What the members of a view try to find out.
+enum class Attack {
+    likelihood,     ///< which of two contributions an agent made
+    reconstruction  ///< the data of every other agent (attack_reconstruction.hpp)
+};
+[[nodiscard]] Attack parse_attack(std::string_view option, std::string_view text);
+[[nodiscard]] std::string name_of(Attack attack);
+
 /// What `sotto audit` is asked.
 struct AuditConfig {
-    TrainConfig train;  ///< the run; its task does not count
+    TrainConfig train;  ///< the run; likelihood: its task does not count, but for the seed
+    Attack attack = Attack::likelihood;
     std::string view = "eavesdropper";
     std::optional<int> target;       ///< none: the agent the view learns most about
     std::string hypothesis = "all";  ///< "constant", "random", "worst"
