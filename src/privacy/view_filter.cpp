@@ -75,6 +75,7 @@ ViewFilter::ViewFilter(const ObservationModel& model) : model_(model), steady_ro
     const long repeating = first_repeating_round(model);
     const long times = model.rounds * model.gossip_steps;
     MatrixXd covariance, round_before;
+    double scale = 0;  // largest variance of the round: what rounding is relative to
     for (long time = 0; time < times; ++time) {
         const long round = time / model.gossip_steps;
         if (time % model.gossip_steps == 0) {
@@ -87,6 +88,7 @@ ViewFilter::ViewFilter(const ObservationModel& model) : model_(model), steady_ro
                 return;
             }
             round_before = covariance;
+            scale = 0;
         }
         const LinearStep& step = model.at(time);
         const double noise = model.noise_at(time) * model.noise_at(time);
@@ -97,7 +99,7 @@ ViewFilter::ViewFilter(const ObservationModel& model) : model_(model), steady_ro
         innovation += noise * step.observed_covariance;
         MatrixXd cross = forward * step.observation.transpose();
         cross += noise * step.cross_covariance;
-        double scale = covariance.size() > 0 ? covariance.diagonal().maxCoeff() : 0.0;
+        if (covariance.size() > 0) scale = std::max(scale, covariance.diagonal().maxCoeff());
         if (observed > 0)
             scale =
                 std::max(scale, noise * MatrixXd(step.observed_covariance).diagonal().maxCoeff());
