@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -31,7 +32,7 @@ std::string distance_text(int distance) { return distance < 0 ? "-" : std::to_st
 
 struct DistanceSummary {
     long targets = 0, hidden = 0, exact = 0, recovered = 0;
-    std::vector<double> relative_errors;
+    std::vector<double> relative_errors;  // infinite where hidden
 
     [[nodiscard]] double median() {
         const auto middle =
@@ -49,7 +50,8 @@ std::map<int, DistanceSummary> by_distance(const ReconstructionResult& result) {
         summary.hidden += row.identifiable ? 0 : 1;
         summary.exact += row.exact ? 1 : 0;
         summary.recovered += row.recovered ? 1 : 0;
-        summary.relative_errors.push_back(row.relative_error);
+        summary.relative_errors.push_back(
+            row.identifiable ? row.relative_error : std::numeric_limits<double>::infinity());
     }
     return summaries;
 }
@@ -113,14 +115,16 @@ std::string audit_report_text(const ReconstructionResult& result) {
                         "exact",
                         "recovered",
                         "median relative error");
-    for (auto& [distance, summary] : by_distance(result))
-        text += fmt::format("  {:>8} {:>8} {:>8} {:>8} {:>9} {:>21.3g}\n",
+    for (auto& [distance, summary] : by_distance(result)) {
+        const double median = summary.median();
+        text += fmt::format("  {:>8} {:>8} {:>8} {:>8} {:>9} {:>21}\n",
                             distance_text(distance),
                             summary.targets,
                             summary.hidden,
                             summary.exact,
                             summary.recovered,
-                            summary.median());
+                            std::isinf(median) ? "unbounded" : fmt::format("{:.3g}", median));
+    }
     std::vector<ReconstructedRow> best = result.targets;
     std::ranges::stable_sort(best, {}, &ReconstructedRow::relative_error);
     best.resize(std::min(best.size(), most_lines));
