@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -32,7 +31,7 @@ std::string distance_text(int distance) { return distance < 0 ? "-" : std::to_st
 
 struct DistanceSummary {
     long targets = 0, hidden = 0, exact = 0, recovered = 0;
-    std::vector<double> relative_errors;  // infinite where hidden
+    std::vector<double> relative_errors;
 
     [[nodiscard]] double median() {
         const auto middle =
@@ -50,8 +49,7 @@ std::map<int, DistanceSummary> by_distance(const ReconstructionResult& result) {
         summary.hidden += row.identifiable ? 0 : 1;
         summary.exact += row.exact ? 1 : 0;
         summary.recovered += row.recovered ? 1 : 0;
-        summary.relative_errors.push_back(
-            row.identifiable ? row.relative_error : std::numeric_limits<double>::infinity());
+        summary.relative_errors.push_back(row.relative_error);
     }
     return summaries;
 }
@@ -115,16 +113,14 @@ std::string audit_report_text(const ReconstructionResult& result) {
                         "exact",
                         "recovered",
                         "median relative error");
-    for (auto& [distance, summary] : by_distance(result)) {
-        const double median = summary.median();
-        text += fmt::format("  {:>8} {:>8} {:>8} {:>8} {:>9} {:>21}\n",
+    for (auto& [distance, summary] : by_distance(result))
+        text += fmt::format("  {:>8} {:>8} {:>8} {:>8} {:>9} {:>21.3g}\n",
                             distance_text(distance),
                             summary.targets,
                             summary.hidden,
                             summary.exact,
                             summary.recovered,
-                            std::isinf(median) ? "unbounded" : fmt::format("{:.3g}", median));
-    }
+                            summary.median());
     std::vector<ReconstructedRow> best = result.targets;
     std::ranges::stable_sort(best, {}, &ReconstructedRow::relative_error);
     best.resize(std::min(best.size(), most_lines));
