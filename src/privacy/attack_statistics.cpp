@@ -64,12 +64,16 @@ double best_threshold(const Eigen::Ref<const VectorXd>& scores,
     constexpr std::size_t tries = 200;
     const std::size_t stride = std::max<std::size_t>(1, sorted.size() / tries);
     double best = -1, threshold = 0;
+    std::size_t next = 0;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
         if (sorted[i].second > 0)
             ++counts.below_plus;
         else
             --counts.above_minus;
-        if (i % stride != 0) continue;
+        // A threshold is a score, and equal scores are on the same side of it.
+        if (i + 1 < sorted.size() && sorted[i + 1].first == sorted[i].first) continue;
+        if (i < next) continue;
+        next = i + stride;
         const double epsilon = epsilon_at_least(counts, delta, risk);
         if (epsilon <= best) continue;
         best = epsilon;
