@@ -23,7 +23,7 @@ def main():
     s = SETTINGS
     table = grid.Grid("cnn", s, options_of, "test_accuracy", largest_is_best=True)
     table.measure([{"plan": "none", "epsilon": 0}] +
-                  [{"plan": plan, "epsilon": epsilon} for epsilon in reversed(s["epsilons"]) for plan in s["plans"]])
+                  [{"plan": plan, "epsilon": epsilon} for epsilon in sorted(s["epsilons"], key=lambda e: (e != max(s["epsilons"]), e)) for plan in s["plans"]])
     table.write(
         f"Test accuracy on MNIST, convolutional model, mean over the agents' own models, {len(s['seeds'])} seeds with 95% "
         f"intervals; {s['agents']} agents,\nT = {s['rounds']}, adjacency record, participation {s['participation']}, "

@@ -55,4 +55,5 @@ def main():
         grid.differences(table, "mu", s["mus"], s["plans"]))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,7 @@
 #include "sotto/agent/recorded_view.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -130,7 +132,13 @@ void ViewRecorder::on_message(long round, std::size_t local_index, const OwnRoun
     View* const view = views_[local_index].get();
     if (view == nullptr) return;
     const Eigen::Index dimension = view->header.dimension;
-    const Eigen::Index column = dimension * column_of(view->header, own.receiver);
+    const Eigen::Index output = column_of(view->header, own.receiver);
+    if (output < 0)
+        throw Error(ExitCode::other,
+                    fmt::format("recorded view of agent {}: no place for a message to {}",
+                                view->header.agent,
+                                own.receiver));
+    const Eigen::Index column = dimension * output;
     view->file.begin(round, own.gossip_step, own.step_size);
     std::ranges::copy(own.mixing_row, view->file.values(view->layout.mixing_row));
     put(own.before, view->file.values(view->layout.before), dimension);

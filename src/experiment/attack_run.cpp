@@ -49,6 +49,15 @@ MessageProcess attacked_process(const AuditConfig& config, const AccountSubject&
         throw ConfigError(fmt::format(
             "--mechanism: {} cannot be audited: its trusted aggregator is not one of the agents",
             subject.plan.mechanism));
+    if (subject.plan.agents < 2)
+        throw ConfigError(
+            "--agents: 1 is not enough for an audit, where messages are sent (2 or more)");
+    if (!subject.built.topography.later_mixing.empty())
+        throw ConfigError(
+            fmt::format("--mixing-schedule: {} cannot be audited: views are accounted for as if "
+                        "every neighbour "
+                        "were heard in every round (allowed: fixed)",
+                        config.train.graph.mixing_schedule));
     MessageProcess process = subject.process;
     process.step_sizes = config.train.plan.steps.over(config.train.plan.rounds);
     return process;

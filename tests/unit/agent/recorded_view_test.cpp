@@ -215,6 +215,19 @@ TEST_F(RecordedSeeds, AreExactlyThoseOfTheAgent) {
     }
 }
 
+TEST_F(RecordedSeeds, OfOtherGroupsAreReadToo) {
+    // A seed that leaked: whoever reads the file decides what that means.
+    KeyRing ring(2);
+    for (const auto& other : rings_)
+        for (const int group : other.groups())
+            if (!ring.holds(group)) ring.add(group, other.seed(group).clone());
+    const std::filesystem::path folder = temporary_.path("leaked");
+    record_seeds(folder, plan_, ring);
+    const KeyRing read = read_recorded_seeds(folder / "2" / "seeds.json", plan_);
+    EXPECT_EQ(read.groups(), ring.groups());
+    EXPECT_GT(read.groups().size(), rings_[2].groups().size());
+}
+
 TEST_F(RecordedSeeds, AreRefusedForWhatTheyHold) {
     const auto expect = [](const std::string& why, const std::string& part) {
         EXPECT_NE(why.find(part), std::string::npos) << why;
@@ -224,10 +237,10 @@ TEST_F(RecordedSeeds, AreRefusedForWhatTheyHold) {
     expect(why("\"plan_hash\": \"", "\"plan_hash\": \"0"), "another noise plan");
     expect(why("\"agent\": 2", "\"agent\": 5"), "agent 5 of 5");
     expect(why("\"agent\": 2", "\"agent\": -1"), "agent -1 of 5");
-    expect(why("\"agent\": 2", "\"agent\": 3"), "where agent 3 of the plan holds");
+    expect(why("\"agent\": 2", "\"agent\": 3"), "to which agent 3 belongs, is missing");
     const int group = rings_[2].groups().front();
     expect(why(fmt::format("\"group\": {}", group), "\"group\": 4000000000"), "whole number");
-    expect(why(fmt::format("\"group\": {}", group), "\"group\": 77"), "is of group 77");
+    expect(why(fmt::format("\"group\": {}", group), "\"group\": 77"), "seed of group 77 after -1");
     expect(why("\"members\": [", "\"members\": [0,"), "members of group");
     expect(why("\"seed\": \"", "\"seed\": \"0"), "64 hexadecimal digits");
     const std::string seed = to_hex(rings_[2].seed(group).bytes());
@@ -236,7 +249,10 @@ TEST_F(RecordedSeeds, AreRefusedForWhatTheyHold) {
     expect(why("\"seed\": \"", "\"seed\": 5, \"other\": \""), "string");
     auto fewer = nlohmann::json::parse(read_file(file(2)));
     fewer["seeds"].erase(fewer["seeds"].size() - 1);
-    expect(why(fewer.dump()), "seeds, where agent 2 of the plan holds");
+    expect(why(fewer.dump()), "to which agent 2 belongs, is missing");
+    auto twice = nlohmann::json::parse(read_file(file(2)));
+    twice["seeds"].push_back(twice["seeds"].back());
+    expect(why(twice.dump()), "groups ascend");
     expect(why("no JSON"), "parse error");
     expect(why("[1, 2]"), "damaged.json");
     expect(why(std::string(100, '[')), "nested");

@@ -89,5 +89,14 @@ TEST(ToHex, WritesTwoLowercaseDigitsAByte) {
     EXPECT_EQ(to_hex({}), "");
 }
 
+TEST(FromHex, TakesExactlyTheDigitsThatFillTheBytes) {
+    std::vector<std::uint8_t> bytes(4);
+    EXPECT_TRUE(from_hex("000fA0ff", bytes));
+    EXPECT_EQ(bytes, (std::vector<std::uint8_t>{0x00, 0x0f, 0xa0, 0xff}));
+    for (const char* wrong : {"", "000fa0f", "000fa0f ", "000fa0fff", "000fa0ffff", "0x0fa0ff"})
+        EXPECT_FALSE(from_hex(wrong, bytes)) << wrong;
+    EXPECT_TRUE(from_hex("", {}));
+}
+
 }  // namespace
 }  // namespace sotto

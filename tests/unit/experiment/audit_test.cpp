@@ -161,6 +161,11 @@ TEST(Audit, RefusesWhatItCannotLookAt) {
     expect_contains(message([](auto& c) { c.trials = 10; }), "--trials");
     expect_contains(message([](auto& c) { c.level = 1; }), "--confidence");
     expect_contains(message([](auto& c) { c.train.plan.mechanism = "cdp"; }), "trusted aggregator");
+    expect_contains(message([](auto& c) {
+                        c.train.plan.mechanism = "ldp";
+                        c.train.graph.mixing_schedule = "random";
+                    }),
+                    "--mixing-schedule");
 }
 
 }  // namespace

@@ -561,7 +561,8 @@ TEST(FinishPlan, RaisesTheScaleUntilTheBudgetIsMet) {
     plan.scale *= 0.5;
     finish_plan(plan, Eigen::VectorXd::Ones(6));
     EXPECT_TRUE(relatively_near(plan.scale, scale, 1e-9));
-    EXPECT_LE(observed_precision(plan, {}).maxCoeff(), 1 + 1e-12);
+    // Up to rounding, which depends on the processor; verification forgives 1e-9.
+    EXPECT_LE(observed_precision(plan, {}).maxCoeff() - 1, 1e-10);
     // More noise than necessary is left alone.
     plan.scale = 3 * scale;
     finish_plan(plan, Eigen::VectorXd::Ones(6));

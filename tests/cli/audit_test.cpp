@@ -1,0 +1,108 @@
+// `sotto audit` as a user runs it.
+
+#include <map>
+
+#include "program.hpp"
+
+namespace sotto::test {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int audit_inconsistent = 6;
+
+Arguments audit(const Arguments& more) {
+    Arguments arguments{"audit",
+                        "--topology",
+                        "ring",
+                        "--mechanism",
+                        "decor",
+                        "--rounds",
+                        "6",
+                        "--trials",
+                        "600",
+                        "--quiet",
+                        "--json",
+                        "out.json",
+                        "--noise-seed",
+                        "3",
+                        "--run-directory",
+                        "run"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+}
+
+class AuditCommand : public ::testing::TestWithParam<int> {};
+
+TEST_P(AuditCommand, MeasuresWhatAViewTells) {
+    const TempDir directory;
+    const Outcome outcome =
+        run_sotto(directory, GetParam(), audit({"--agents", "4", "--view", "coalition:1,3"}));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const Json json = json_of(directory / "out.json");
+    for (const char* key :
+         {"mu_theory", "mu_empirical", "mu_lower", "mu_upper", "epsilon_theory", "epsilon_lower"})
+        EXPECT_TRUE(json.at(key).is_number()) << key;
+    EXPECT_EQ(json.at("trials"), 600);
+    EXPECT_EQ(json.at("consistent"), true);
+    EXPECT_EQ(json.at("agents"), 4);
+    EXPECT_LE(json.at("mu_lower").get<double>(), json.at("mu_theory").get<double>());
+    EXPECT_GE(json.at("mu_upper").get<double>(), json.at("mu_theory").get<double>());
+    EXPECT_EQ(json_of(directory / "run/audit.json"), json);
+}
+INSTANTIATE_TEST_SUITE_P(AloneAndOverMpi, AuditCommand, ::testing::Values(one_process, 4));
+
+TEST(AuditOnTheCommandLine, OfBothKindsOfRunsMeasuresTheSame) {
+    const TempDir alone, together;
+    const Arguments arguments = audit({"--agents", "4", "--view", "node:1"});
+    ASSERT_EQ(run_sotto(alone, one_process, arguments).exit_code, 0);
+    ASSERT_EQ(run_sotto(together, 4, arguments).exit_code, 0);
+    EXPECT_EQ(json_of(alone / "out.json").at("mu_empirical"),
+              json_of(together / "out.json").at("mu_empirical"));
+}
+
+TEST(AuditOnTheCommandLine, ExitsWithSixWhereASeedLeaked) {
+    const TempDir directory;
+    ASSERT_EQ(run_sotto(directory, one_process, audit({"--agents", "5", "--view", "coalition:1,3"}))
+                  .exit_code,
+              0);
+    const Arguments again{"audit", "--run", "run", "--view", "node:1", "--json", "again.json"};
+    ASSERT_EQ(run_sotto(directory, one_process, again).exit_code, 0);
+    // Agent 1 gets the seeds of agent 3.
+    const std::string file = directory / "run/views/1/seeds.json";
+    const Json own = json_of(file);
+    Json seeds = own;
+    std::map<int, Json> all;
+    const Json others = json_of(directory / "run/views/3/seeds.json");
+    for (const Json* held : {&own, &others})
+        for (const Json& seed : held->at("seeds")) all[seed.at("group").get<int>()] = seed;
+    seeds["seeds"] = Json::array();
+    for (const auto& [group, seed] : all) seeds["seeds"].push_back(seed);
+    (void)directory.file("run/views/1/seeds.json", seeds.dump());
+    const Outcome outcome = run_sotto(directory, one_process, again);
+    EXPECT_EQ(outcome.exit_code, audit_inconsistent) << outcome.text();
+    EXPECT_NE(outcome.out.find("INCONSISTENT"), std::string::npos);
+    EXPECT_NE(outcome.out.find("agent 1 holds the seed of group"), std::string::npos);
+    const Json json = json_of(directory / "again.json");
+    EXPECT_EQ(json.at("consistent"), false);
+    EXPECT_FALSE(json.at("findings").empty());
+}
+
+TEST(AuditOnTheCommandLine, RefusesWithOneLine) {
+    const TempDir directory;
+    const auto refuses = [&](const Arguments& arguments, int code, const std::string& part) {
+        const Outcome outcome = run_sotto(directory, one_process, arguments);
+        EXPECT_EQ(outcome.exit_code, code) << outcome.text();
+        ASSERT_EQ(error_lines(outcome.err).size(), 1U) << outcome.err;
+        EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+    };
+    refuses({"audit", "--view", "all-nodes"}, 2, "one observer");
+    refuses({"audit", "--agents", "1"}, 2, "--agents");
+    refuses({"audit", "--mechanism", "cdp"}, 2, "trusted aggregator");
+    refuses({"audit", "--trials", "5"}, 2, "--trials");
+    refuses({"audit", "--run", "nothing"}, 3, "nothing/config.ini");
+    refuses({"audit", "--viewer", "node:1"}, 2, "--view");
+}
+
+}  // namespace
+}  // namespace sotto::test
