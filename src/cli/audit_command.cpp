@@ -11,6 +11,7 @@
 #include "sotto/cli/progress.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/experiment/attack_membership.hpp"
 #include "sotto/experiment/attack_reconstruction.hpp"
 #include "sotto/experiment/audit_job.hpp"
 #include "sotto/net/agreement.hpp"
@@ -27,7 +28,8 @@ OptionGroup audit_options() {
         {{"attack",
           "likelihood",
           "what they try: likelihood (which of two contributions an agent made), reconstruction "
-          "(the data of all agents, in private mean estimation)"},
+          "(the data of all agents, in private mean estimation), membership (which records agents "
+          "trained on)"},
          {"view",
           "eavesdropper",
           "who attacks: eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b"},
@@ -61,8 +63,9 @@ bool has_meaning(std::string_view option, Attack attack) {
         return std::ranges::find(names, option) != names.end();
     };
     if (among({"attack", "view", "confidence", "run", "seed"})) return true;
-    if (attack == Attack::reconstruction) return among({"data", "partition"});
-    return among({"target", "hypothesis", "trials", "width"});
+    const bool of_the_audit = among({"target", "hypothesis", "trials", "width"});
+    if (attack == Attack::likelihood) return of_the_audit;
+    return attack == Attack::membership ? !of_the_audit : among({"data", "partition"});
 }
 
 /// A run's config.ini holds every option, so one that says its default says nothing.
@@ -79,8 +82,9 @@ void require_meaning(const ParsedOptions& parsed, Attack attack) {
 ParsedOptions parse(std::vector<std::string> arguments) {
     ParsedOptions parsed(options(), arguments);
     if (!parsed.has("run")) {
-        if (!parsed.given("rounds")) parsed.resolve("rounds", "20");
-        if (parsed.text("attack") == name_of(Attack::reconstruction) && !parsed.given("partition"))
+        const Attack attack = parse_attack("--attack", parsed.text("attack"));
+        if (attack != Attack::membership && !parsed.given("rounds")) parsed.resolve("rounds", "20");
+        if (attack == Attack::reconstruction && !parsed.given("partition"))
             parsed.resolve("partition", "iid");
         return parsed;
     }
@@ -137,6 +141,8 @@ int audit_on(Network& network, const ParsedOptions& parsed, const AuditConfig& c
     };
     if (config.attack == Attack::reconstruction)
         return finish(run_reconstruction(config, network, progress, stop_requested));
+    if (config.attack == Attack::membership)
+        return finish(run_membership(config, network, progress, stop_requested));
     return finish(run_audit(config, network, progress, stop_requested));
 }
 

@@ -41,8 +41,9 @@ enum class Pattern { constant, random, worst };
 constexpr NameTable<Pattern, 3> patterns{
     {{{Pattern::constant, "constant"}, {Pattern::random, "random"}, {Pattern::worst, "worst"}}}};
 
-constexpr NameTable<Attack, 2> attacks{
-    {{{Attack::likelihood, "likelihood"}, {Attack::reconstruction, "reconstruction"}}}};
+constexpr NameTable<Attack, 3> attacks{{{{Attack::likelihood, "likelihood"},
+                                         {Attack::reconstruction, "reconstruction"},
+                                         {Attack::membership, "membership"}}}};
 
 std::vector<Pattern> parse_hypothesis(const std::string& text) {
     if (text == "all") return {Pattern::constant, Pattern::random, Pattern::worst};

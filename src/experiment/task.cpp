@@ -6,6 +6,7 @@
 
 #include "own_task.hpp"
 #include "peer_notes.hpp"
+#include "record_task.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/learn/layered_objective.hpp"
 #include "task_data.hpp"
@@ -70,24 +71,34 @@ Layers make_layers(const TaskConfig& config, const LocalData& data) {
     return mlp_layers(data.features, config.hidden.value_or(values ? 64 : 128), outputs);
 }
 
+}  // namespace
+
+std::unique_ptr<Objective> make_record_objective(const TaskConfig& config,
+                                                 const LocalData& data,
+                                                 Dataset shard,
+                                                 std::shared_ptr<const Dataset> test) {
+    require_hidden_fits(config);
+    if (data.target == Target::value && config.task != "mlp")
+        throw ConfigError(
+            fmt::format("task: '{}' needs classes; {} has a number to predict (allowed: mlp)",
+                        config.task,
+                        config.data));
+    if (config.task == "logistic")
+        return make_logistic_objective(std::move(shard), std::move(test));
+    return make_layered_objective(make_layers(config, data), std::move(shard), std::move(test));
+}
+
+namespace {
+
 LocalTask build_on_records(const TaskConfig& config, Network& network) {
     LocalData data = read_local_data(config, network);
     LocalTask task;
     task.description = data.description;
     task.statements = data.statements;
     network.agree([&] {
-        require_hidden_fits(config);
-        if (data.target == Target::value && config.task != "mlp")
-            throw ConfigError(
-                fmt::format("task: '{}' needs classes; {} has a number to predict (allowed: mlp)",
-                            config.task,
-                            config.data));
-        const bool layered = config.task != "logistic";
         for (auto& agent : data.agents)
             task.objectives.push_back(
-                layered ? make_layered_objective(
-                              make_layers(config, data), std::move(agent.shard), agent.test)
-                        : make_logistic_objective(std::move(agent.shard), agent.test));
+                make_record_objective(config, data, std::move(agent.shard), agent.test));
     });
     return task;
 }

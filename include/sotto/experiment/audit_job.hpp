@@ -16,8 +16,9 @@ namespace sotto {
 
 /// What the members of a view try to find out.
 enum class Attack {
-    likelihood,     ///< which of two contributions an agent made
-    reconstruction  ///< the data of every other agent (attack_reconstruction.hpp)
+    likelihood,      ///< which of two contributions an agent made
+    reconstruction,  ///< the data of every other agent (attack_reconstruction.hpp)
+    membership       ///< which records agents trained on (attack_membership.hpp)
 };
 [[nodiscard]] Attack parse_attack(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(Attack attack);
