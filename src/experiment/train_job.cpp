@@ -78,6 +78,23 @@ std::vector<LocalAgent> build_agents(const TrainConfig& config,
     return agents;
 }
 
+/// Where noise depends on the receiver, an agent's own copy of its message carries contributions on
+/// from round to round, times 1 - eta_t l2: run_sensitivity_squared bounds that while it is at most
+/// 1. @throws ConfigError otherwise.
+void require_fading_contributions(const TrainConfig& config, const NoisePlan& plan) {
+    if (config.l2 == 0 || plan.same_message_to_all()) return;
+    const std::vector<double> steps = config.plan.steps.over(config.plan.rounds);
+    const double largest = *std::ranges::max_element(steps);
+    if (largest * config.l2 > 2)
+        throw ConfigError(fmt::format(
+            "l2: {} with step size {} would make contributions grow from round to round, which "
+            "the guarantee of mechanism {} does not count (allowed: up to 2 / step size, {:.6g})",
+            config.l2,
+            largest,
+            plan.mechanism,
+            2 / largest));
+}
+
 /// Key rings for estimating time: throw-away keys, nothing drawn from them is ever sent.
 std::vector<KeyRing> throw_away_rings(Network& network, const NoisePlan& plan) {
     const auto groups = groups_of_agents(plan);
@@ -381,6 +398,7 @@ TrainResult run_training(const TrainConfig& config,
     network.agree([&] {
         coalition_size = coalition_size_of(config.plan, plan.agents, &plan);
         count_plan(plan, config.plan, topography, exposures, budgets);
+        require_fading_contributions(config, plan);
     });
     verify_agreement(network, topography, plan, exposures, budgets, coalition_size);
     Session session =
