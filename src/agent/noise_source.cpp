@@ -19,14 +19,7 @@ namespace {
 constexpr Eigen::Index tile_bytes = 1 << 20;       // a core's share of the second-level cache
 constexpr Eigen::Index parallel_values = 1 << 15;  // below this, threads cost more than they bring
 
-/// Coordinates worked off at a time: whole stream blocks.
-Eigen::Index tile_size(Eigen::Index streams, Eigen::Index dimension) {
-    constexpr auto block = static_cast<Eigen::Index>(kNormalBlock);
-    const Eigen::Index fitting =
-        tile_bytes / static_cast<Eigen::Index>(sizeof(double)) / std::max<Eigen::Index>(1, streams);
-    const Eigen::Index tile = std::max(block, fitting / block * block);
-    return std::min(tile, (dimension + block - 1) / block * block);
-}
+constexpr std::int64_t past_tile_bytes = std::int64_t{64} << 20;  // of past noise drawn again
 
 }  // namespace
 
@@ -42,8 +35,12 @@ void truncate_to_grid(std::span<double> values, double grid_step) {
     for (double& value : values) value = std::trunc(value * inverse) * grid_step;
 }
 
-NoiseSource::NoiseSource(const NoisePlan& plan, std::span<const KeyRing> rings, int threads)
-    : laplace_(plan.distribution() == StreamDistribution::laplace),
+NoiseSource::NoiseSource(const NoisePlan& plan,
+                         std::span<const KeyRing> rings,
+                         int threads,
+                         std::int64_t most_past_bytes)
+    : most_past_bytes_(most_past_bytes),
+      laplace_(plan.distribution() == StreamDistribution::laplace),
       grid_step_(plan.grid_step()),
       threads_(threads) {
     std::map<int, int> column_of;  // stream of the plan -> streams_
@@ -76,6 +73,34 @@ NoiseSource::NoiseSource(const NoisePlan& plan, std::span<const KeyRing> rings, 
     weights_.resize(outputs_.size());
 }
 
+bool NoiseSource::draws_past_again(Eigen::Index dimension) const {
+    return temporal_.lags > 0 && !temporal_.remembers_noise &&
+           static_cast<std::int64_t>(outputs_.size()) * temporal_.lags * dimension *
+                   static_cast<std::int64_t>(sizeof(double)) >
+               most_past_bytes_;
+}
+
+Eigen::Index NoiseSource::tile_size(Eigen::Index dimension) const {
+    constexpr auto block = static_cast<Eigen::Index>(kNormalBlock);
+    constexpr auto value = static_cast<Eigen::Index>(sizeof(double));
+    Eigen::Index fitting =
+        tile_bytes / value / std::max<Eigen::Index>(1, static_cast<Eigen::Index>(streams_.size()));
+    if (draws_past_again(dimension))
+        fitting = std::min<Eigen::Index>(
+            fitting,
+            past_tile_bytes / value / temporal_.lags / static_cast<Eigen::Index>(outputs_.size()));
+    const Eigen::Index tile = std::max(block, fitting / block * block);
+    return std::min(tile, (dimension + block - 1) / block * block);
+}
+
+std::int64_t NoiseSource::memory_bytes(Eigen::Index dimension) const {
+    const auto outputs = static_cast<std::int64_t>(outputs_.size());
+    const std::int64_t tile = tile_size(dimension);
+    const std::int64_t past = draws_past_again(dimension) ? tile : dimension;
+    return (static_cast<std::int64_t>(streams_.size()) * tile + outputs * temporal_.lags * past) *
+           static_cast<std::int64_t>(sizeof(double));
+}
+
 void NoiseSource::draw(std::uint32_t epoch,
                        std::uint64_t round,
                        Eigen::Ref<Eigen::MatrixXd> noise) {
@@ -90,6 +115,10 @@ void NoiseSource::draw(std::uint32_t epoch,
     if (round >= rounds_)
         throw PrivacyError(fmt::format(
             "round {} has no noise: the plan's temporal factor covers {} rounds", round, rounds_));
+    if (draws_past_again(noise.rows())) {
+        draw_next(epoch, round, noise);
+        return;
+    }
     if (epoch != epoch_ || round != next_round_) {
         epoch_ = epoch;
         next_round_ = 0;
@@ -149,44 +178,63 @@ void NoiseSource::fill(const NormalStream& stream,
     }
 }
 
+void NoiseSource::draw_fresh(std::uint32_t epoch,
+                             std::uint64_t round,
+                             Eigen::Index first,
+                             Eigen::Ref<Eigen::MatrixXd> out) {
+    const auto streams = static_cast<Eigen::Index>(streams_.size());
+    const auto count = static_cast<std::size_t>(out.rows());
+    const int threads = streams * bank_.rows() >= parallel_values ? threads_ : 1;
+    parallel_for(streams, threads, [&](long k) {
+        fill(streams_[static_cast<std::size_t>(k)],
+             epoch,
+             round,
+             static_cast<std::uint64_t>(first),
+             {bank_.col(k).data(), count});
+    });
+    parallel_for(out.cols(), threads, [&](long o) {
+        const auto& combination = combinations_[static_cast<std::size_t>(o)];
+        auto& columns = column_lists_[static_cast<std::size_t>(o)];
+        columns.resize(combination.columns.size());
+        for (std::size_t j = 0; j < columns.size(); ++j)
+            columns[j] = bank_.col(combination.columns[j]).data();
+        weighted_sum(columns, combination.weights, {out.col(o).data(), count});
+    });
+}
+
 void NoiseSource::draw_next(std::uint32_t epoch,
                             std::uint64_t round,
                             Eigen::Ref<Eigen::MatrixXd> noise) {
     const Eigen::Index dimension = noise.rows();
+    const Eigen::Index tile = tile_size(dimension);
     const auto streams = static_cast<Eigen::Index>(streams_.size());
-    const Eigen::Index tile = tile_size(streams, dimension);
     if (bank_.rows() != tile) bank_.resize(tile, streams);
     if (rounds_ > 0 && correlated_.rows() != tile) correlated_.resize(tile, noise.cols());
+    const bool again = draws_past_again(dimension);
+    if (again && past_.rows() != tile) {
+        past_.resize(tile, noise.cols());
+        for (auto& past : history_) past.resize(tile, temporal_.lags);
+    }
+    const auto lags = static_cast<std::uint64_t>(temporal_.lags);
     const int threads = streams * tile >= parallel_values ? threads_ : 1;
     for (Eigen::Index first = 0; first < dimension; first += tile) {
-        const auto count = static_cast<std::size_t>(std::min(tile, dimension - first));
-        parallel_for(streams, threads, [&](long k) {
-            fill(streams_[static_cast<std::size_t>(k)],
-                 epoch,
-                 round,
-                 static_cast<std::uint64_t>(first),
-                 {bank_.col(k).data(), count});
-        });
+        const Eigen::Index count = std::min(tile, dimension - first);
+        if (again)
+            for (std::uint64_t s = round - std::min(round, lags); s < round; ++s) {
+                draw_fresh(epoch, s, first, past_.topRows(count));
+                for (Eigen::Index o = 0; o < noise.cols(); ++o)
+                    history_[static_cast<std::size_t>(o)]
+                        .col(static_cast<Eigen::Index>(s % lags))
+                        .head(count) = past_.col(o).head(count);
+            }
+        draw_fresh(epoch, round, first, noise.middleRows(first, count));
         parallel_for(noise.cols(), threads, [&](long o) {
-            const auto& combination = combinations_[static_cast<std::size_t>(o)];
-            auto& columns = column_lists_[static_cast<std::size_t>(o)];
-            columns.resize(combination.columns.size());
-            for (std::size_t j = 0; j < columns.size(); ++j)
-                columns[j] = bank_.col(combination.columns[j]).data();
-            const std::span<double> out(noise.col(o).data() + first, count);
-            weighted_sum(columns, combination.weights, out);
-            if (rounds_ > 0) correlate(static_cast<std::size_t>(o), round, first, out);
+            const std::span<double> out(noise.col(o).data() + first,
+                                        static_cast<std::size_t>(count));
+            if (rounds_ > 0) correlate(static_cast<std::size_t>(o), round, again ? 0 : first, out);
             round_to_grid(out, grid_step_);
         });
     }
-}
-
-std::int64_t NoiseSource::scratch_bytes(std::int64_t streams,
-                                        std::int64_t dimension,
-                                        std::int64_t outputs,
-                                        std::int64_t lags) {
-    return (streams * tile_size(streams, dimension) + outputs * lags * dimension) *
-           static_cast<std::int64_t>(sizeof(double));
 }
 
 }  // namespace sotto

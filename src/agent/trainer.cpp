@@ -371,15 +371,12 @@ void Trainer::mix_sums(ExchangeId id) {
 std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    std::int64_t local_agents,
                                    std::int64_t own_messages,
-                                   std::int64_t received_messages,
-                                   std::int64_t streams,
-                                   std::int64_t noise_lags) {
+                                   std::int64_t received_messages) {
     constexpr std::int64_t vectors_per_agent = 2;    // model, gradient
     constexpr std::int64_t vectors_per_message = 2;  // noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *
-               (vectors_per_agent * local_agents + vectors_per_message * own_messages +
-                received_messages) +
-           NoiseSource::scratch_bytes(streams, dimension, own_messages, noise_lags);
+           (vectors_per_agent * local_agents + vectors_per_message * own_messages +
+            received_messages);
 }
 
 }  // namespace sotto

@@ -164,6 +164,10 @@ OptionGroup peer_options() {
           "16",
           "secure-sum: mask partners H on each side; up to 2H+1 neighbours all are joined, above a "
           "sum withstands 2H-1 colluding ones"},
+         {"past-noise-memory",
+          "2048",
+          "MiB of past noise a process keeps where noise is correlated over rounds; beyond, it is "
+          "drawn again every round"},
          {"threads", "0", "threads of one process hosting many agents (0: all cores)"}}};
 }
 
@@ -500,6 +504,7 @@ void read_peer_options(const ParsedOptions& options, TrainConfig& config) {
     const long partners = options.integer("mask-partners", 1);
     require_in_range("--mask-partners", static_cast<double>(partners), 1, 100000);
     config.mask_partners = static_cast<int>(partners);
+    config.past_noise_mib = options.real("past-noise-memory");
     const long threads = options.integer("threads", 0);
     require_in_range("--threads", static_cast<double>(threads), 0, 4096);
     config.threads = static_cast<int>(threads);

@@ -46,9 +46,11 @@ void Progress::on_start(const PlannedNoise&,
     for (const auto& note : built.notes) fmt::print(report_, "note       {}\n", note);
     fmt::print(report_, "task       {}\n{}", task, plan_report);
     if (estimate != nullptr)
-        fmt::print(report_,
-                   "memory     {:.1f} MiB of vectors a process, beside the program and its data\n",
-                   estimate->memory_mib);
+        fmt::print(
+            report_,
+            "memory     {:.1f} MiB of vectors a process, beside the program and its data{}\n",
+            estimate->memory_mib,
+            estimate->past_noise_again ? "; past noise is drawn again every round" : "");
     std::fflush(report_);
 }
 

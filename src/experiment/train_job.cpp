@@ -36,6 +36,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t key_epoch = 0;
 
+constexpr double bytes_per_mib = 1024.0 * 1024.0;
+
 double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -120,6 +122,10 @@ std::optional<Credentials> read_credentials(const TrainConfig& config, const Net
     return credentials;
 }
 
+std::int64_t most_past_bytes(const TrainConfig& config) {
+    return static_cast<std::int64_t>(config.past_noise_mib * bytes_per_mib);
+}
+
 RunEstimate estimate_run(const TrainConfig& config,
                          Network& network,
                          const Topography& topography,
@@ -127,12 +133,20 @@ RunEstimate estimate_run(const TrainConfig& config,
                          std::vector<LocalAgent>& agents,
                          const Eigen::VectorXd& initial) {
     const auto count = static_cast<Eigen::Index>(agents.size());
-    NoiseSource noise(plan, throw_away_rings(network, plan), config.threads);
+    NoiseSource noise(
+        plan, throw_away_rings(network, plan), config.threads, most_past_bytes(config));
     Eigen::MatrixXd vectors = Eigen::MatrixXd::Zero(initial.size(), count);
     Eigen::MatrixXd messages =
         Eigen::MatrixXd::Zero(initial.size(), static_cast<Eigen::Index>(noise.outputs().size()));
     const auto outgoing = outgoing_messages(noise.outputs(), messages, agents.size());
     constexpr int repetitions = 5;
+    RunEstimate estimate;
+    estimate.past_noise_again = noise.draws_past_again(initial.size());
+    // An average round, where the past is drawn again.
+    const long first_round =
+        estimate.past_noise_again
+            ? std::min<long>(noise.lags(), config.plan.rounds - repetitions) / 2
+            : 0;
     (void)network.maximum(0);  // start together
     const auto start = Clock::now();
     for (int i = 0; i < repetitions; ++i) {
@@ -141,18 +155,18 @@ RunEstimate estimate_run(const TrainConfig& config,
             agent.objective->mean_gradient(
                 initial, agent.batches.rows(static_cast<std::uint64_t>(i)), vectors.col(a));
         }
-        noise.draw(0, static_cast<std::uint64_t>(i), messages);
+        noise.draw(0, static_cast<std::uint64_t>(std::max(0L, first_round) + i), messages);
         network.exchange({i, 0}, outgoing, initial.size(), [](auto, auto, auto, auto) {});
     }
-    RunEstimate estimate;
     estimate.seconds_per_round = network.maximum(since(start)) / repetitions;
     std::int64_t received = 0;
     if (network.processes() > 1)
         for (const auto& agent : agents) received += topography.graph.degree(agent.id);
     estimate.memory_mib =
-        network.maximum(static_cast<double>(Trainer::memory_bytes(
-            initial.size(), count, messages.cols(), received, noise.streams(), noise.lags()))) /
-        (1024.0 * 1024.0);
+        network.maximum(static_cast<double>(
+            Trainer::memory_bytes(initial.size(), count, messages.cols(), received) +
+            noise.memory_bytes(initial.size()))) /
+        bytes_per_mib;
     return estimate;
 }
 
@@ -357,6 +371,7 @@ TrainResult run_training(const TrainConfig& config,
             "batch-size", static_cast<double>(config.plan.batch_size.value_or(1)), 1, 1e12);
         credentials = read_credentials(config, network);
         require_in_range("mask-partners", config.mask_partners, 1, 1e9);
+        require_in_range("past-noise-memory", config.past_noise_mib, 0, 1e9);
         for (const int agent : config.record_views)
             require_in_range("record-view", agent, 0, network.agents() - 1);
         if (!builds) return;
@@ -497,7 +512,7 @@ TrainResult run_training(const TrainConfig& config,
     Trainer trainer(network,
                     topography.schedule(),
                     plan,
-                    NoiseSource(plan, rings, config.threads),
+                    NoiseSource(plan, rings, config.threads, most_past_bytes(config)),
                     std::move(agents),
                     task.initial,
                     options);
@@ -568,6 +583,7 @@ std::string summary_json(const TrainResult& result, const TrainConfig& config) {
     if (result.dry_run) {
         json["dry_run"] = true;
         json["memory_mib"] = result.estimate.memory_mib;
+        json["past_noise_drawn_again"] = result.estimate.past_noise_again;
         json["seconds_per_round"] = result.estimate.seconds_per_round;
         json["seconds_estimated"] =
             result.estimate.seconds_per_round * static_cast<double>(config.plan.rounds);

@@ -33,30 +33,38 @@ struct NoiseOutput {
 /// the plan. A Laplace variable of scale 1 is z1 z2 - z3 z4 of four normals of its stream.
 ///
 /// Noise that is correlated over rounds, v(t) = sum_s (C_time^-1)_ts q(s) with q = scale F z, is
-/// made by forward substitution (LaggedNoise) from an agent's own past: with B lags, B vectors an
-/// agent are kept. Rounds are then drawn in order, from round 0 of each epoch; a round out of order
-/// makes all rounds before it again. Only the result is rounded to the grid.
+/// made by forward substitution (LaggedNoise) from an agent's own past. With B lags, B vectors an
+/// output are kept, as long as they fit into `most_past_bytes`, since reading them is quicker than
+/// making them; rounds are then drawn in order, from round 0 of each epoch, and a round out of
+/// order makes all rounds before it again. Beyond, q of the last B rounds is drawn again for every
+/// round, tile by tile, wherever the past is that of q (not with a band of C_time, whose few lags
+/// are always kept). Both give the same bits. Only the result is rounded to the grid.
 class NoiseSource {
   public:
+    static constexpr std::int64_t usual_past_bytes = std::int64_t{2} << 30;
     /// @param rings one per local agent, holding the seeds the plan entitles it to.
+    /// @param most_past_bytes of past noise kept for all outputs together.
     /// @throws CryptoError if a seed is missing.
-    NoiseSource(const NoisePlan& plan, std::span<const KeyRing> rings, int threads);
+    NoiseSource(const NoisePlan& plan,
+                std::span<const KeyRing> rings,
+                int threads,
+                std::int64_t most_past_bytes = usual_past_bytes);
 
     /// Columns of what draw() makes: by agent, then by receiver, ascending.
     [[nodiscard]] std::span<const NoiseOutput> outputs() const { return outputs_; }
     /// noise (dimension x outputs) of one round, rounded to the plan's grid.
     /// Cost: streams of the process * dimension normals, and one multiplication and addition for
-    /// every coefficient and coordinate.
+    /// every coefficient and coordinate; where the past is drawn again, that many times
+    /// min(round, lags) + 1.
     void draw(std::uint32_t epoch, std::uint64_t round, Eigen::Ref<Eigen::MatrixXd> noise);
 
     [[nodiscard]] int streams() const { return static_cast<int>(streams_.size()); }
-    /// Past vectors kept for each agent.
+    /// Past vectors that a round's noise depends on.
     [[nodiscard]] int lags() const { return temporal_.lags; }
-    /// Bytes kept beside the result, at most, for vectors of this dimension and these agents.
-    [[nodiscard]] static std::int64_t scratch_bytes(std::int64_t streams,
-                                                    std::int64_t dimension,
-                                                    std::int64_t outputs,
-                                                    std::int64_t lags);
+    /// Whether vectors of this dimension are too large for their past to be kept.
+    [[nodiscard]] bool draws_past_again(Eigen::Index dimension) const;
+    /// Bytes kept beside the result, at most, for vectors of this dimension.
+    [[nodiscard]] std::int64_t memory_bytes(Eigen::Index dimension) const;
 
   private:
     struct Combination {
@@ -70,15 +78,24 @@ class NoiseSource {
               std::uint64_t first,
               std::span<double> out) const;
     void draw_next(std::uint32_t epoch, std::uint64_t round, Eigen::Ref<Eigen::MatrixXd> noise);
-    /// From q(t) to v(t), in place, for coordinates from `first` on.
+    /// Coordinates worked off at a time.
+    [[nodiscard]] Eigen::Index tile_size(Eigen::Index dimension) const;
+    /// q of one round, coordinates from `first` on: columns of `out`, one per output.
+    void draw_fresh(std::uint32_t epoch,
+                    std::uint64_t round,
+                    Eigen::Index first,
+                    Eigen::Ref<Eigen::MatrixXd> out);
+    /// From q(t) to v(t), in place; `first` is their row of history_.
     void correlate(std::size_t output,
                    std::uint64_t round,
                    Eigen::Index first,
                    std::span<double> values);
 
     LaggedNoise temporal_;
-    std::uint64_t rounds_ = 0;                  // covered by the temporal factor
-    std::vector<Eigen::MatrixXd> history_;      // dimension x lags, one per output
+    std::uint64_t rounds_ = 0;  // covered by the temporal factor
+    std::int64_t most_past_bytes_;
+    std::vector<Eigen::MatrixXd> history_;      // dimension, or a tile, x lags; one per output
+    Eigen::MatrixXd past_;                      // tile x outputs
     std::uint32_t epoch_ = 0;                   // of history_
     std::uint64_t next_round_ = 0;              // history_ holds all before it
     Eigen::MatrixXd correlated_;                // tile x outputs

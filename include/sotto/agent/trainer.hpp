@@ -148,14 +148,12 @@ class Trainer {
     void use_secure_sums(std::vector<SecureSum> sums);
 
     /// Bytes of the vectors one process keeps for this many local agents, messages of their own a
-    /// round (as many, or one for every receiver) and of their neighbours, and for
-    /// the `noise_lags` past rounds that noise correlated over rounds depends on.
+    /// round (as many, or one for every receiver) and of their neighbours; beside those of its
+    /// NoiseSource.
     [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
                                                    std::int64_t local_agents,
                                                    std::int64_t own_messages,
-                                                   std::int64_t received_messages,
-                                                   std::int64_t streams,
-                                                   std::int64_t noise_lags);
+                                                   std::int64_t received_messages);
 
   private:
     void compute_gradient(long round, std::size_t agent);

@@ -95,6 +95,7 @@ struct TrainConfig {
     std::string views;                 ///< additional views of the ledger, separated by ';'
     std::vector<int> record_views;     ///< agents whose views are written to the run directory
     bool record_wire = false;          ///< and what every agent puts on the wire
+    double past_noise_mib = 2048;      ///< a process keeps at most, where rounds are correlated
     std::optional<std::string> run_directory;
     int threads = 1;
     std::string resolved_ini;  ///< the options of this run, as a configuration file

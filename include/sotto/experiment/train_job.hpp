@@ -13,7 +13,8 @@ namespace sotto {
 
 /// Memory and time a run will need, before it starts.
 struct RunEstimate {
-    double memory_mib = 0;  ///< vectors of one process, beside program and data
+    bool past_noise_again = false;  ///< noise of earlier rounds is drawn again instead of kept
+    double memory_mib = 0;          ///< vectors of one process, beside program and data
     double seconds_per_round =
         0;  ///< measured: gradients and noise with throw-away keys, empty messages
 };

@@ -41,12 +41,12 @@ Eigen::VectorXd direct_noise(const NoisePlan& plan,
     return result;
 }
 
-/// Of every mechanism with independent rounds.
-std::vector<NoisePlan> plans() {
+/// Of every mechanism with independent rounds, or with correlated ones.
+std::vector<NoisePlan> plans(bool correlated = false) {
     const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
     std::vector<NoisePlan> result;
     for (const auto& entry : test::mechanism_cases())
-        if (!find_mechanism("mechanism", entry.mechanism).correlates_rounds)
+        if (find_mechanism("mechanism", entry.mechanism).correlates_rounds == correlated)
             result.push_back(test::plan_of(entry, topography, test::uneven_limits(agents)));
     return result;
 }
@@ -181,12 +181,38 @@ TEST(NoiseSource, NeedsTheSeedsOfItsAgents) {
 }
 
 TEST(NoiseSource, KeepsAFewMegabytesWhateverTheDimension) {
-    for (const std::int64_t streams : {1, 20, 271, 1000})
-        for (const std::int64_t dimension : {100, 100000, 100000000}) {
-            EXPECT_LE(NoiseSource::scratch_bytes(streams, dimension, 20, 0),
-                      std::max<std::int64_t>(1 << 20, streams * 64 * 8));
-            EXPECT_GE(NoiseSource::scratch_bytes(streams, dimension, 20, 0), streams * 64 * 8);
+    for (const NoisePlan& plan : plans()) {
+        const NoiseSource source(plan, rings_of(plan), 1);
+        for (const Eigen::Index dimension : {100, 100000, 100000000})
+            EXPECT_LE(source.memory_bytes(dimension), 1 << 20) << plan.mechanism;
+    }
+}
+
+TEST(NoiseSource, GivesTheSameBitsWhetherThePastIsKeptOrDrawnAgain) {
+    int drawn_again = 0;
+    for (const NoisePlan& plan : plans(true)) {
+        const auto rings = rings_of(plan);
+        NoiseSource kept(plan, rings, 2), again(plan, rings, 2, 0);
+        constexpr Eigen::Index dimension = 3000;
+        EXPECT_FALSE(kept.draws_past_again(dimension));
+        if (again.draws_past_again(dimension)) ++drawn_again;
+        const auto outputs = static_cast<Eigen::Index>(kept.outputs().size());
+        Eigen::MatrixXd a(dimension, outputs), b(dimension, outputs);
+        const auto rounds = static_cast<std::uint64_t>(plan.temporal.lower.rows());
+        for (std::uint64_t round = 0; round < std::min<std::uint64_t>(rounds, 12); ++round) {
+            kept.draw(1, round, a);
+            again.draw(1, round, b);
+            EXPECT_TRUE(a == b) << plan.mechanism << ", round " << round;
         }
+        again.draw(1, 2, b);  // any order
+        kept.draw(1, 2, a);
+        EXPECT_TRUE(a == b) << plan.mechanism;
+        if (again.draws_past_again(dimension)) {
+            EXPECT_LT(again.memory_bytes(50000000), 200 << 20) << plan.mechanism;
+            EXPECT_GT(kept.memory_bytes(3000), again.memory_bytes(3000)) << plan.mechanism;
+        }
+    }
+    EXPECT_GE(drawn_again, 3);  // dense, restarted and one-lag factors
 }
 
 }  // namespace
