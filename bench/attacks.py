@@ -122,9 +122,9 @@ set grid
 set logscale y
 set format y '10^{{%T}}'
 set xtics 1
-set xrange [0.5:5.5]
-set yrange [1e-7:1e8]
-set key top right maxrows 4 samplen 2
+set xrange [0.5:4.5]
+set yrange [1e-7:1e4]
+set key at graph 0.98, graph 0.6 samplen 2 spacing 0.9 font ',10'
 set xlabel 'distance from a coalition of {SHOWN_SIZE}'
 set ylabel 'relative error of a reconstructed row, median'
 plot {", ".join(errors)}, 1 with lines dashtype 2 linecolor 'gray' notitle

@@ -1,0 +1,80 @@
+// `sotto audit --attack` as a user runs it.
+
+#include "program.hpp"
+
+namespace sotto::test {
+namespace {
+
+using Json = nlohmann::json;
+
+Arguments attack(const std::string& name, const Arguments& more) {
+    Arguments arguments{"audit",
+                        "--attack",
+                        name,
+                        "--topology",
+                        "ring",
+                        "--agents",
+                        "4",
+                        "--view",
+                        "coalition:1",
+                        "--rounds",
+                        "12",
+                        "--quiet",
+                        "--json",
+                        "out.json",
+                        "--noise-seed",
+                        "3",
+                        "--run-directory",
+                        "run"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+}
+
+TEST(AttackOnTheCommandLine, ReconstructsTheSameAloneAndOverMpi) {
+    const TempDir alone, together;
+    const Arguments arguments = attack("reconstruction", {});
+    ASSERT_EQ(run_sotto(alone, one_process, arguments).exit_code, 0);
+    ASSERT_EQ(run_sotto(together, 4, arguments).exit_code, 0);
+    const Json json = json_of(alone / "out.json");
+    EXPECT_EQ(json.at("attack"), "reconstruction");
+    EXPECT_EQ(json.at("targets").size(), 3U);
+    EXPECT_EQ(json.at("targets"), json_of(together / "out.json").at("targets"));
+    EXPECT_EQ(json_of(together / "run/audit.json"), json_of(together / "out.json"));
+
+    ASSERT_EQ(
+        run_sotto(alone, one_process, {"audit", "--run", "run", "--json", "again.json"}).exit_code,
+        0);
+    EXPECT_EQ(json_of(alone / "again.json").at("targets"), json.at("targets"));
+}
+
+TEST(AttackOnTheCommandLine, FindsTheSameMembersAloneAndOverMpi) {
+    const TempDir alone, together;
+    const Arguments arguments = attack("membership", {"--mechanism", "ldp"});
+    ASSERT_EQ(run_sotto(alone, one_process, arguments).exit_code, 0);
+    ASSERT_EQ(run_sotto(together, 4, arguments).exit_code, 0);
+    const Json json = json_of(alone / "out.json");
+    EXPECT_EQ(json.at("attack"), "membership");
+    EXPECT_EQ(json.at("targets").size(), 3U);
+    EXPECT_EQ(json.at("targets"), json_of(together / "out.json").at("targets"));
+}
+
+TEST(AttackOnTheCommandLine, RefusesOptionsThatMeanNothingToIt) {
+    const TempDir directory;
+    const auto refuses = [&](const Arguments& arguments, int code, const std::string& part) {
+        const Outcome outcome = run_sotto(directory, one_process, arguments);
+        EXPECT_EQ(outcome.exit_code, code) << outcome.text();
+        ASSERT_EQ(error_lines(outcome.err).size(), 1U) << outcome.err;
+        EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+    };
+    refuses({"audit", "--attack", "guess"}, 2, "reconstruction");
+    refuses({"audit", "--data", "x.txt"}, 2, "--data: has no meaning with --attack likelihood");
+    refuses(attack("reconstruction", {"--trials", "500"}), 2, "--trials: has no meaning");
+    refuses(attack("reconstruction", {"--task", "mlp"}), 2, "--task: has no meaning");
+    refuses(attack("reconstruction", {"--data", "x.txt"}), 3, "x.txt");
+    refuses(attack("membership", {"--hypothesis", "constant"}), 2, "--hypothesis: has no meaning");
+    refuses(attack("membership", {"--task", "quadratic"}), 2, "held out");
+    refuses(attack("membership", {"--data", "x.txt"}), 3, "x.txt");
+}
+
+}  // namespace
+}  // namespace sotto::test
