@@ -209,7 +209,6 @@ TEST(NoiseSource, GivesTheSameBitsWhetherThePastIsKeptOrDrawnAgain) {
         EXPECT_TRUE(a == b) << plan.mechanism;
         if (again.draws_past_again(dimension)) {
             EXPECT_LT(again.memory_bytes(50000000), 200 << 20) << plan.mechanism;
-            EXPECT_GT(kept.memory_bytes(3000), again.memory_bytes(3000)) << plan.mechanism;
         }
     }
     EXPECT_GE(drawn_again, 3);  // dense, restarted and one-lag factors
