@@ -1,6 +1,6 @@
 """Audits: what is measured against what the accountant says, and how often an honest run raises an alarm.
 
-Every run has keys from the operating system. Long: a hundred audits.
+Every run has keys from the operating system. Long: three hundred audits.
 """
 import json
 import pathlib
@@ -12,7 +12,7 @@ import common
 
 FLORENTINE = "florentine_families.edges"
 MECHANISMS = ["ldp", "decor", "corn", "pairs", "mafalda", "space-time", "muffliato"]
-HONEST = 5 if common.QUICK else 100
+HONEST = 5 if common.QUICK else 300
 
 
 def audit(options):
