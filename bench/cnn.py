@@ -15,23 +15,5 @@ if common.QUICK:
     SETTINGS |= {"rounds": 2, "epsilons": [40], "plans": ["ldp", "corn horizon:200"]}
 
 
-def options_of(cell, step, seed, testing):
-    return grid.record_level_options(SETTINGS, cell, step, seed, testing)
-
-
-def main():
-    s = SETTINGS
-    table = grid.Grid("cnn", s, options_of, "test_accuracy", largest_is_best=True)
-    table.measure([{"plan": "none", "epsilon": 0}] +
-                  [{"plan": plan, "epsilon": epsilon} for epsilon in s["epsilons"] for plan in s["plans"]])
-    table.write(
-        f"Test accuracy on MNIST, convolutional model, mean over the agents' own models, {len(s['seeds'])} seeds with 95% "
-        f"intervals; {s['agents']} agents,\nT = {s['rounds']}, adjacency record, participation {s['participation']}, "
-        f"C = {s['clip_norm']}, delta = {s['delta']:g}, step size {s['step_sizes'][0]}, Erdos-Renyi graphs, p = 0.5.\n"
-        f"Without noise (same clip): {grid.text_of(table.find({'plan': 'none'}))}.\n\n" +
-        grid.markdown("epsilon", s["epsilons"], s["plans"],
-                      lambda epsilon, plan: table.find({"plan": plan, "epsilon": epsilon})) +
-        grid.differences(table, "epsilon", s["epsilons"], s["plans"]))
-
-
-main()
+if __name__ == "__main__":
+    grid.mnist_table("cnn", "convolutional model", SETTINGS)

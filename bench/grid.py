@@ -162,3 +162,20 @@ def differences(table, corner, rows, plans):
                  for plan, before in pairs]
         text += f"| {row} | " + " | ".join(f"{mean:.4f} ± {width:.4f}" for mean, width in found) + " |\n"
     return text
+
+
+def mnist_table(name, model, s):
+    """Test accuracy on MNIST by plan and epsilon: settings s, results file `name`."""
+    table = Grid(name, s, lambda *cell: record_level_options(s, *cell), "test_accuracy", largest_is_best=True)
+    table.measure([{"plan": "none", "epsilon": 0}] +
+                  [{"plan": plan, "epsilon": epsilon} for epsilon in s["epsilons"] for plan in s["plans"]])
+    steps = s["step_sizes"]
+    chosen = f"step size {steps[0]}" if len(steps) == 1 else "step size chosen for every cell on held-out training records"
+    table.write(
+        f"Test accuracy on MNIST, {model}, mean over the agents' own models, {len(s['seeds'])} seeds with 95% "
+        f"intervals; {s['agents']} agents,\nT = {s['rounds']}, adjacency record, participation {s['participation']}, "
+        f"C = {s['clip_norm']}, delta = {s['delta']:g}, Erdos-Renyi graphs, p = 0.5;\n{chosen}. "
+        f"Without noise (same clip): {text_of(table.find({'plan': 'none'}))}.\n\n" +
+        markdown("epsilon", s["epsilons"], s["plans"],
+                 lambda epsilon, plan: table.find({"plan": plan, "epsilon": epsilon})) +
+        differences(table, "epsilon", s["epsilons"], s["plans"]))
