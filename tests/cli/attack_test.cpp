@@ -60,20 +60,22 @@ TEST(AttackOnTheCommandLine, FindsTheSameMembersAloneAndOverMpi) {
 
 TEST(AttackOnTheCommandLine, RefusesOptionsThatMeanNothingToIt) {
     const TempDir directory;
-    const auto refuses = [&](const Arguments& arguments, int code, const std::string& part) {
-        const Outcome outcome = run_sotto(directory, one_process, arguments);
-        EXPECT_EQ(outcome.exit_code, code) << outcome.text();
-        ASSERT_EQ(error_lines(outcome.err).size(), 1U) << outcome.err;
-        EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
-    };
-    refuses({"audit", "--attack", "guess"}, 2, "reconstruction");
-    refuses({"audit", "--data", "x.txt"}, 2, "--data: has no meaning with --attack likelihood");
-    refuses(attack("reconstruction", {"--trials", "500"}), 2, "--trials: has no meaning");
-    refuses(attack("reconstruction", {"--task", "mlp"}), 2, "--task: has no meaning");
-    refuses(attack("reconstruction", {"--data", "x.txt"}), 3, "x.txt");
-    refuses(attack("membership", {"--hypothesis", "constant"}), 2, "--hypothesis: has no meaning");
-    refuses(attack("membership", {"--task", "quadratic"}), 2, "held out");
-    refuses(attack("membership", {"--data", "x.txt"}), 3, "x.txt");
+    expect_refused(directory, {"audit", "--attack", "guess"}, 2, "reconstruction");
+    expect_refused(directory,
+                   {"audit", "--data", "x.txt"},
+                   2,
+                   "--data: has no meaning with --attack likelihood");
+    expect_refused(
+        directory, attack("reconstruction", {"--trials", "500"}), 2, "--trials: has no meaning");
+    expect_refused(
+        directory, attack("reconstruction", {"--task", "mlp"}), 2, "--task: has no meaning");
+    expect_refused(directory, attack("reconstruction", {"--data", "x.txt"}), 3, "x.txt");
+    expect_refused(directory,
+                   attack("membership", {"--hypothesis", "constant"}),
+                   2,
+                   "--hypothesis: has no meaning");
+    expect_refused(directory, attack("membership", {"--task", "quadratic"}), 2, "held out");
+    expect_refused(directory, attack("membership", {"--data", "x.txt"}), 3, "x.txt");
 }
 
 }  // namespace

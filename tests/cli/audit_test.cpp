@@ -90,18 +90,12 @@ TEST(AuditOnTheCommandLine, ExitsWithSixWhereASeedLeaked) {
 
 TEST(AuditOnTheCommandLine, RefusesWithOneLine) {
     const TempDir directory;
-    const auto refuses = [&](const Arguments& arguments, int code, const std::string& part) {
-        const Outcome outcome = run_sotto(directory, one_process, arguments);
-        EXPECT_EQ(outcome.exit_code, code) << outcome.text();
-        ASSERT_EQ(error_lines(outcome.err).size(), 1U) << outcome.err;
-        EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
-    };
-    refuses({"audit", "--view", "all-nodes"}, 2, "one observer");
-    refuses({"audit", "--agents", "1"}, 2, "--agents");
-    refuses({"audit", "--mechanism", "cdp"}, 2, "trusted aggregator");
-    refuses({"audit", "--trials", "5"}, 2, "--trials");
-    refuses({"audit", "--run", "nothing"}, 3, "nothing/config.ini");
-    refuses({"audit", "--viewer", "node:1"}, 2, "--view");
+    expect_refused(directory, {"audit", "--view", "all-nodes"}, 2, "one observer");
+    expect_refused(directory, {"audit", "--agents", "1"}, 2, "--agents");
+    expect_refused(directory, {"audit", "--mechanism", "cdp"}, 2, "trusted aggregator");
+    expect_refused(directory, {"audit", "--trials", "5"}, 2, "--trials");
+    expect_refused(directory, {"audit", "--run", "nothing"}, 3, "nothing/config.ini");
+    expect_refused(directory, {"audit", "--viewer", "node:1"}, 2, "--view");
 }
 
 }  // namespace

@@ -209,6 +209,16 @@ std::string content_of(const fs::path& path) {
 
 nlohmann::json json_of(const fs::path& path) { return nlohmann::json::parse(content_of(path)); }
 
+void expect_refused(const TempDir& directory,
+                    const Arguments& arguments,
+                    int exit_code,
+                    const std::string& part) {
+    const Outcome outcome = run_sotto(directory, one_process, arguments);
+    EXPECT_EQ(outcome.exit_code, exit_code) << outcome.text();
+    ASSERT_EQ(error_lines(outcome.err).size(), 1U) << outcome.err;
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+}
+
 std::string small_data(int records) {
     std::string text;
     for (int i = 0; i < records; ++i)

@@ -81,6 +81,12 @@ class Process {
 [[nodiscard]] std::string content_of(const std::filesystem::path& path);
 [[nodiscard]] nlohmann::json json_of(const std::filesystem::path& path);
 
+/// That sotto in one process refuses with this exit code and one line that holds `part`.
+void expect_refused(const TempDir& directory,
+                    const Arguments& arguments,
+                    int exit_code,
+                    const std::string& part);
+
 /// A small LIBSVM file: two classes, three features, this many records.
 [[nodiscard]] std::string small_data(int records);
 
