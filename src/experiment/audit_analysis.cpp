@@ -70,8 +70,6 @@ class TrialScores {
     [[nodiscard]] const MatrixXd& residuals() const { return residuals_; }
 
   private:
-    static constexpr double seen_without_noise = 1e-9;
-
     void add_part(const MatrixXd& values, const MatrixXd& expected, Index first, bool noiseless) {
         if (values.rows() == 0) return;
         for (Index i = 0; i < scores_.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "observation_model.hpp"
+#include "sotto/privacy/view.hpp"
 
 namespace sotto {
 
@@ -18,10 +19,6 @@ struct Whitening {
 /// @param floor eigenvalues up to it are rounding errors; besides, those up to 1e-11 of the largest
 /// count as zero.
 [[nodiscard]] Whitening whiten(const Eigen::MatrixXd& covariance, double floor);
-
-/// Components of a unit input larger than this in what the noise does not cover are seen without
-/// noise.
-inline constexpr double seen_without_noise = 1e-9;
 
 /// The Kalman filter of a view (docs/equations.md 8): at every time the whitening of the innovation
 /// and the gain. Error dynamics, for the response to an input:

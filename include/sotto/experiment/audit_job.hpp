@@ -127,7 +127,8 @@ void account_for(AuditDesign& design,
 
 /// The whole audit: plan, a training of canaries with real messages, recordings, analysis on
 /// process 0, canaries.json and audit.json in the run directory. With config.run the analysis only,
-/// of the view that is asked; nothing is written. COLLECTIVE; every process has the result.
+/// of the view that is asked; nothing is written. COLLECTIVE; process 0 has the result, the others
+/// whether it is consistent.
 [[nodiscard]] AuditResult run_audit(const AuditConfig& config,
                                     Network& network,
                                     TrainingObserver& observer,

@@ -83,6 +83,10 @@ struct SquaredSensitivity {
     [[nodiscard]] static SquaredSensitivity all_messages(double trivial);
 };
 
+/// Components of a unit input larger than this in what the noise does not cover are seen without
+/// noise.
+inline constexpr double seen_without_noise = 1e-9;
+
 struct ViewOptions {
     int threads = 1;
     double tight_gap = 1e-5;  ///< relative gap at which the tight sensitivity is good enough
