@@ -11,10 +11,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "manifest.hpp"
-#include "sotto/agent/recorded_view.hpp"
+#include "recorders.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/error_line.hpp"
 #include "sotto/experiment/ledger_views.hpp"
@@ -32,7 +31,6 @@ namespace sotto {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t key_epoch = 0;
 
@@ -47,8 +45,6 @@ double peak_memory_mib() {
     getrusage(RUSAGE_SELF, &usage);
     return static_cast<double>(usage.ru_maxrss) / 1024;
 }
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 std::vector<LocalAgent> build_agents(const TrainConfig& config,
                                      Network& network,
@@ -139,7 +135,7 @@ RunEstimate estimate_run(const TrainConfig& config,
     Eigen::MatrixXd messages =
         Eigen::MatrixXd::Zero(initial.size(), static_cast<Eigen::Index>(noise.outputs().size()));
     const auto outgoing = outgoing_messages(noise.outputs(), messages, agents.size());
-    constexpr int repetitions = 5;
+    const int repetitions = static_cast<int>(std::min(5L, config.plan.rounds));
     RunEstimate estimate;
     estimate.past_noise_again = noise.draws_past_again(initial.size());
     // An average round, where the past is drawn again.
@@ -169,63 +165,6 @@ RunEstimate estimate_run(const TrainConfig& config,
         bytes_per_mib;
     return estimate;
 }
-
-/// The recordings of this process that the configuration asks for.
-class Recorders {
-  public:
-    /// Makes their files. LOCAL.
-    void open(const TrainConfig& config,
-              const Network& network,
-              const Graph& graph,
-              const NoisePlan& plan,
-              std::span<const KeyRing> rings,
-              const RunDirectory& directory,
-              Eigen::Index dimension) {
-        const bool mean = plan.aggregation == Aggregation::trusted_mean;
-        // A trusted aggregator takes one mean a round.
-        const int exchanges = mean ? 1 : config.plan.gossip_steps;
-        const auto folder = directory.path() / "views";
-        const auto recorded = [&](int agent) {
-            return std::ranges::find(config.record_views, agent) != config.record_views.end();
-        };
-        if (!config.record_views.empty())
-            views_.emplace(folder,
-                           network.local_agents(),
-                           config.record_views,
-                           graph,
-                           plan,
-                           ViewRecorder::Setup{dimension,
-                                               mean                ? Received::mean
-                                               : config.secure_sum ? Received::sum
-                                                                   : Received::messages,
-                                               exchanges,
-                                               key_epoch});
-        for (const KeyRing& ring : rings)
-            if (recorded(ring.agent())) record_seeds(folder, plan, ring);
-        if (config.record_wire)
-            wire_.emplace(
-                folder / "wire",
-                network.local_agents(),
-                graph,
-                plan,
-                WireRecorder::Setup{dimension,
-                                    config.secure_sum ? WireContent::shares : WireContent::messages,
-                                    exchanges,
-                                    key_epoch});
-    }
-    void observe(Trainer& trainer) {
-        if (views_) trainer.observe(&*views_);
-        if (wire_) trainer.observe(&*wire_);
-    }
-    void finish() {
-        if (views_) views_->finish();
-        if (wire_) wire_->finish();
-    }
-
-  private:
-    std::optional<ViewRecorder> views_;
-    std::optional<WireRecorder> wire_;
-};
 
 /// Rounds, evaluations, ledger: everything after the bootstrap.
 class TrainingLoop {
@@ -481,8 +420,14 @@ TrainResult run_training(const TrainConfig& config,
         if (config.secure_sum)
             for (PairSecrets& own : session.secrets)
                 sums.emplace_back(topography.graph, own, key_epoch, config.mask_partners);
-        recorders.open(
-            config, network, topography.graph, plan, rings, *directory, task.initial.size());
+        recorders.open(config,
+                       network,
+                       topography.graph,
+                       plan,
+                       rings,
+                       *directory,
+                       task.initial.size(),
+                       key_epoch);
     });
     const auto notes = network.all_gather(to_json(process_note(network, rings)));
     network.agree([&] {
@@ -565,52 +510,6 @@ TrainResult run_training(const TrainConfig& config,
         directory->write("summary.json", summary_json(result, config));
     });
     return result;
-}
-
-std::string summary_json(const TrainResult& result, const TrainConfig& config) {
-    Json json;
-    json["mechanism"] = result.mechanism;
-    json["agents"] = result.agents;
-    json["processes"] = result.processes;
-    json["rounds"] = result.rounds;
-    json["interrupted"] = result.interrupted;
-    json["epsilon"] = number(result.epsilon);
-    json["infinite"] = !std::isfinite(result.epsilon);
-    json["mu"] = number(result.mu);
-    json["delta"] = result.delta;
-    json["utility"] = name_of(config.plan.utility);
-    json["step_size"] = config.plan.steps.step_size;
-    if (result.dry_run) {
-        json["dry_run"] = true;
-        json["memory_mib"] = result.estimate.memory_mib;
-        json["past_noise_drawn_again"] = result.estimate.past_noise_again;
-        json["seconds_per_round"] = result.estimate.seconds_per_round;
-        json["seconds_estimated"] =
-            result.estimate.seconds_per_round * static_cast<double>(config.plan.rounds);
-        return json.dump(2) + "\n";
-    }
-    const Evaluation& evaluation = result.evaluation;
-    json["test_loss"] = number(evaluation.test_loss);
-    json["test_loss_worst"] = number(evaluation.test_loss_worst);
-    json["test_loss_mean_model"] = number(evaluation.test_loss_mean_model);
-    json["test_accuracy"] = number(evaluation.test_accuracy);
-    json["test_accuracy_mean_model"] = number(evaluation.test_accuracy_mean_model);
-    json["train_loss_mean_model"] = number(evaluation.train_loss_mean_model);
-    json["optimality_gap"] = number(evaluation.optimality_gap);
-    json["optimality_gap_agents"] = number(evaluation.optimality_gap_agents);
-    json["consensus_distance"] = number(evaluation.consensus_distance);
-    json["seconds"] = {{"plan", result.plan_seconds},
-                       {"gradient", result.phases.gradient},
-                       {"noise", result.phases.noise},
-                       {"exchange", result.phases.exchange},
-                       {"mix", result.phases.mix},
-                       {"loop", result.loop_seconds},
-                       {"evaluate", result.evaluate_seconds},
-                       {"total", result.total_seconds}};
-    json["bytes_sent"] = result.bytes_sent;
-    json["peak_memory_mib"] = result.peak_memory_mib;
-    json["run_directory"] = result.run_directory;
-    return json.dump(2) + "\n";
 }
 
 }  // namespace sotto
