@@ -517,5 +517,14 @@ TEST(RunTraining, SaysForWhichCoalitionsASecureSumHolds) {
     expect_contains(statements(Topology::star, 16), "5 agents have one neighbour");
 }
 
+TEST(DryRun, OfFewCorrelatedRoundsDrawsNoMoreThanThePlanCovers) {
+    TrainConfig config = quadratic_config(4, "anti-pgd", 3);
+    config.dry_run = true;
+    Watcher watcher;
+    const TrainResult result = train(config, watcher, [] { return false; });
+    EXPECT_GT(result.estimate.seconds_per_round, 0);
+    EXPECT_FALSE(result.estimate.past_noise_again);
+}
+
 }  // namespace
 }  // namespace sotto
