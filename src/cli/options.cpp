@@ -168,6 +168,14 @@ OptionGroup peer_options() {
           "2048",
           "MiB of past noise a process keeps where noise is correlated over rounds; beyond, it is "
           "drawn again every round"},
+         {"stall-warn",
+          "30",
+          "seconds a rank waits for others in the rounds before it asks and names those that do "
+          "not "
+          "answer (0: never)"},
+         {"stall-abort",
+          "300",
+          "seconds after which it gives up and ends the job with exit code 5 (0: never)"},
          {"threads", "0", "threads of one process hosting many agents (0: all cores)"}}};
 }
 
@@ -505,6 +513,15 @@ void read_peer_options(const ParsedOptions& options, TrainConfig& config) {
     require_in_range("--mask-partners", static_cast<double>(partners), 1, 100000);
     config.mask_partners = static_cast<int>(partners);
     config.past_noise_mib = options.real("past-noise-memory");
+    config.stall_warn_seconds = options.real("stall-warn");
+    config.stall_abort_seconds = options.real("stall-abort");
+    require_in_range("--stall-warn", config.stall_warn_seconds, 0, 1e9);
+    require_in_range("--stall-abort", config.stall_abort_seconds, 0, 1e9);
+    if (config.stall_abort_seconds > 0 && !(config.stall_abort_seconds > config.stall_warn_seconds))
+        throw ConfigError(
+            fmt::format("--stall-abort: {:g} is not allowed (0, or more than --stall-warn, {:g})",
+                        config.stall_abort_seconds,
+                        config.stall_warn_seconds));
     const long threads = options.integer("threads", 0);
     require_in_range("--threads", static_cast<double>(threads), 0, 4096);
     config.threads = static_cast<int>(threads);

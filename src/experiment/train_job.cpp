@@ -463,6 +463,10 @@ TrainResult run_training(const TrainConfig& config,
                     options);
     if (config.secure_sum) trainer.use_secure_sums(std::move(sums));
     recorders.observe(trainer);
+    network.watch_for_stalls(
+        {config.stall_warn_seconds, config.stall_abort_seconds, [&](const std::string& line) {
+             print_error_line(fmt::format("rank {}: {}", network.process(), line));
+         }});
     try {
         TrainingLoop(config,
                      network,

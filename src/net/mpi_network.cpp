@@ -17,6 +17,7 @@
 #include "exchange_support.hpp"
 #include "mpi_call.hpp"
 #include "sotto/trust/link_cipher.hpp"
+#include "stall_watch.hpp"
 
 namespace sotto {
 namespace {
@@ -57,12 +58,17 @@ class MpiNetwork final : public Network {
         check_mpi(MPI_Comm_size(world_, &ranks_), "MPI_Comm_size");
         check_mpi(MPI_Comm_rank(world_, &rank_), "MPI_Comm_rank");
         check_mpi(MPI_Op_create(maximum_or_nan, 1, &maximum_op_), "MPI_Op_create");
+        watch_ = std::make_unique<StallWatch>(world_);
     }
     ~MpiNetwork() override {
         int finalized = 0;
         MPI_Finalized(&finalized);
         // After a failure the other ranks may be elsewhere: leave everything to the process's end.
-        if (finalized != 0 || std::uncaught_exceptions() > exceptions_at_start_) return;
+        if (finalized != 0 || std::uncaught_exceptions() > exceptions_at_start_) {
+            (void)watch_.release();
+            return;
+        }
+        watch_.reset();
         if (pending_ != MPI_REQUEST_NULL) MPI_Wait(&pending_, MPI_STATUS_IGNORE);
         if (maximum_op_ != MPI_OP_NULL) MPI_Op_free(&maximum_op_);
         if (links_ != MPI_COMM_NULL) MPI_Comm_free(&links_);
@@ -80,8 +86,9 @@ class MpiNetwork final : public Network {
     void connect(const Graph& graph) override {
         Digest digest = graph.hash();
         const Digest own_digest = digest;
-        check_mpi(MPI_Bcast(digest.data(), mpi_count(digest.size()), MPI_UINT8_T, 0, world_),
-                  "MPI_Bcast");
+        finish(
+            MPI_Ibcast(digest.data(), mpi_count(digest.size()), MPI_UINT8_T, 0, world_, &request_),
+            "MPI_Ibcast");
         agree([&] {
             check_connect(graph, ranks_, links_ != MPI_COMM_NULL);
             if (digest != own_digest)
@@ -134,6 +141,7 @@ class MpiNetwork final : public Network {
         encrypted_ = true;
     }
     bool encrypted() const override { return encrypted_; }
+    void watch_for_stalls(StallLimits limits) override { watch_->set(std::move(limits)); }
 
     void exchange(ExchangeId id,
                   std::span<const Outgoing> outgoing,
@@ -152,13 +160,14 @@ class MpiNetwork final : public Network {
             const Eigen::Index count = std::min(piece, dimension - first);
             if (to_all && !encrypted_ && message.to.empty()) {
                 const int n = mpi_count(count);
-                check_exchanged(MPI_Neighbor_allgather(message.to_all + first,
-                                                       n,
-                                                       MPI_DOUBLE,
-                                                       received_.data(),
-                                                       n,
-                                                       MPI_DOUBLE,
-                                                       links_),
+                check_exchanged(MPI_Ineighbor_allgather(message.to_all + first,
+                                                        n,
+                                                        MPI_DOUBLE,
+                                                        received_.data(),
+                                                        n,
+                                                        MPI_DOUBLE,
+                                                        links_,
+                                                        &request_),
                                 id);
             } else {
                 transfer(id, first / piece, count, [&](std::size_t j, std::byte*) {
@@ -233,8 +242,9 @@ class MpiNetwork final : public Network {
     std::vector<std::string> all_gather(const std::string& bytes) override {
         const std::uint64_t own_size = bytes.size();
         std::vector<std::uint64_t> sizes(static_cast<std::size_t>(ranks_));
-        check_mpi(MPI_Allgather(&own_size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, world_),
-                  "MPI_Allgather");
+        finish(MPI_Iallgather(
+                   &own_size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, world_, &request_),
+               "MPI_Iallgather");
         std::vector<std::string> result(sizes.size());
         std::uint64_t total = 0;
         for (std::size_t p = 0; p < sizes.size(); ++p) {
@@ -256,15 +266,16 @@ class MpiNetwork final : public Network {
             if (p > 0) starts[p] = starts[p - 1] + counts[p - 1];
         }
         std::string all(total, '\0');
-        check_mpi(MPI_Allgatherv(bytes.data(),
-                                 mpi_count(own_size),
-                                 MPI_BYTE,
-                                 all.data(),
-                                 counts.data(),
-                                 starts.data(),
-                                 MPI_BYTE,
-                                 world_),
-                  "MPI_Allgatherv");
+        finish(MPI_Iallgatherv(bytes.data(),
+                               mpi_count(own_size),
+                               MPI_BYTE,
+                               all.data(),
+                               counts.data(),
+                               starts.data(),
+                               MPI_BYTE,
+                               world_,
+                               &request_),
+               "MPI_Iallgatherv");
         for (std::size_t p = 0; p < sizes.size(); ++p)
             result[p] = all.substr(static_cast<std::size_t>(starts[p]), sizes[p]);
         return result;
@@ -282,15 +293,21 @@ class MpiNetwork final : public Network {
         if (rank_ == 0)
             for (const std::string& bytes : to_processes) sizes.push_back(bytes.size());
         std::uint64_t own_size = 0;
-        check_mpi(MPI_Scatter(sizes.data(), 1, MPI_UINT64_T, &own_size, 1, MPI_UINT64_T, 0, world_),
-                  "MPI_Scatter");
+        finish(MPI_Iscatter(
+                   sizes.data(), 1, MPI_UINT64_T, &own_size, 1, MPI_UINT64_T, 0, world_, &request_),
+               "MPI_Iscatter");
         if (rank_ == 0) {
             for (int p = 1; p < ranks_; ++p) {
                 const std::string& bytes = to_processes[static_cast<std::size_t>(p)];
                 in_pieces(bytes.size(), [&](std::size_t first, int count) {
-                    check_mpi(
-                        MPI_Send(bytes.data() + first, count, MPI_BYTE, p, scatter_tag, world_),
-                        "MPI_Send");
+                    finish(MPI_Isend(bytes.data() + first,
+                                     count,
+                                     MPI_BYTE,
+                                     p,
+                                     scatter_tag,
+                                     world_,
+                                     &request_),
+                           "MPI_Isend");
                 });
             }
             return to_processes.front();
@@ -298,22 +315,17 @@ class MpiNetwork final : public Network {
         check_announced(own_size, 0);
         std::string bytes(own_size, '\0');
         in_pieces(bytes.size(), [&](std::size_t first, int count) {
-            check_mpi(MPI_Recv(bytes.data() + first,
-                               count,
-                               MPI_BYTE,
-                               0,
-                               scatter_tag,
-                               world_,
-                               MPI_STATUS_IGNORE),
-                      "MPI_Recv");
+            finish(
+                MPI_Irecv(bytes.data() + first, count, MPI_BYTE, 0, scatter_tag, world_, &request_),
+                "MPI_Irecv");
         });
         return bytes;
     }
 
     double maximum(double value) override {
         double result = value;
-        check_mpi(MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, maximum_op_, world_),
-                  "MPI_Allreduce");
+        finish(MPI_Iallreduce(&value, &result, 1, MPI_DOUBLE, maximum_op_, world_, &request_),
+               "MPI_Iallreduce");
         return result;
     }
 
@@ -333,7 +345,7 @@ class MpiNetwork final : public Network {
     }
     std::vector<double> end_maximum() override {
         if (!begun_) throw Error(ExitCode::other, "no maximum is under way");
-        check_mpi(MPI_Wait(&pending_, MPI_STATUS_IGNORE), "MPI_Wait");
+        check_mpi(watch_->complete(MPI_SUCCESS, pending_, place_), "MPI_Iallreduce");
         begun_ = false;
         return maxima_;
     }
@@ -352,16 +364,21 @@ class MpiNetwork final : public Network {
     void agree_on(const std::optional<Error>& local_failure) override {
         const int own = local_failure ? rank_ : ranks_;
         int lowest = ranks_;
-        check_mpi(MPI_Allreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, world_), "MPI_Allreduce");
+        finish(MPI_Iallreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, world_, &request_),
+               "MPI_Iallreduce");
         if (lowest == ranks_) return;
         int code = local_failure ? static_cast<int>(local_failure->exit_code()) : 0;
-        check_mpi(MPI_Bcast(&code, 1, MPI_INT, lowest, world_), "MPI_Bcast");
+        finish(MPI_Ibcast(&code, 1, MPI_INT, lowest, world_, &request_), "MPI_Ibcast");
         const std::string message =
             broadcast_from(lowest, local_failure ? local_failure->what() : "");
         throw_error(static_cast<ExitCode>(code), message);
     }
 
   private:
+    /// Completes what a call outside the exchange has begun with request_.
+    void finish(int code, const char* call) {
+        check_mpi(watch_->complete(code, request_, place_), call);
+    }
     static std::size_t byte_count(Eigen::Index values) {
         return static_cast<std::size_t>(values) * sizeof(double);
     }
@@ -379,7 +396,11 @@ class MpiNetwork final : public Network {
         if (received_.size() < needed) received_.resize(needed);
         if (packed && packed_.size() < needed) packed_.resize(needed);
     }
-    void check_exchanged(int code, ExchangeId id) const {
+    /// Completes the exchange that a call has begun with request_.
+    void check_exchanged(int code, ExchangeId id) {
+        place_ = {id.round, id.step, 0};
+        code = watch_->complete(code, request_, place_, neighbours_);
+        place_.after = 1;
         if (code != MPI_SUCCESS)
             throw NetworkError(fmt::format("exchange of rank {} in round {}, step {} failed: {}",
                                            rank_,
@@ -422,24 +443,26 @@ class MpiNetwork final : public Network {
         }
         const int n = mpi_count(size);
         if (!restricted_) {
-            check_exchanged(MPI_Neighbor_alltoall(
-                                packed_.data(), n, MPI_BYTE, received_.data(), n, MPI_BYTE, links_),
-                            id);
+            check_exchanged(
+                MPI_Ineighbor_alltoall(
+                    packed_.data(), n, MPI_BYTE, received_.data(), n, MPI_BYTE, links_, &request_),
+                id);
         } else {
             for (std::size_t j = 0; j < degree_; ++j) {
                 starts_[j] = mpi_count(j * size);
                 send_counts_[j] = sends(j) ? n : 0;
                 receive_counts_[j] = receives(j) ? n : 0;
             }
-            check_exchanged(MPI_Neighbor_alltoallv(packed_.data(),
-                                                   send_counts_.data(),
-                                                   starts_.data(),
-                                                   MPI_BYTE,
-                                                   received_.data(),
-                                                   receive_counts_.data(),
-                                                   starts_.data(),
-                                                   MPI_BYTE,
-                                                   links_),
+            check_exchanged(MPI_Ineighbor_alltoallv(packed_.data(),
+                                                    send_counts_.data(),
+                                                    starts_.data(),
+                                                    MPI_BYTE,
+                                                    received_.data(),
+                                                    receive_counts_.data(),
+                                                    starts_.data(),
+                                                    MPI_BYTE,
+                                                    links_,
+                                                    &request_),
                             id);
         }
         if (!encrypted_) return;
@@ -476,8 +499,8 @@ class MpiNetwork final : public Network {
             if (encrypted_) collection_[cipher].open(address, source, source.first(plain.size()));
         };
         if (rank_ != 0) pack(sealed(own, 0), 0);
-        check_mpi(MPI_Gather(own.data(), n, MPI_BYTE, all.data(), n, MPI_BYTE, 0, world_),
-                  "MPI_Gather");
+        finish(MPI_Igather(own.data(), n, MPI_BYTE, all.data(), n, MPI_BYTE, 0, world_, &request_),
+               "MPI_Igather");
         if (rank_ == 0) {
             for (int peer = 1; peer < ranks_; ++peer) {
                 const std::span<std::uint8_t> theirs = sealed(all, peer);
@@ -490,8 +513,8 @@ class MpiNetwork final : public Network {
             for (int peer = 1; peer < ranks_; ++peer)
                 pack(sealed(all, peer), static_cast<std::size_t>(peer - 1));
         }
-        check_mpi(MPI_Scatter(all.data(), n, MPI_BYTE, own.data(), n, MPI_BYTE, 0, world_),
-                  "MPI_Scatter");
+        finish(MPI_Iscatter(all.data(), n, MPI_BYTE, own.data(), n, MPI_BYTE, 0, world_, &request_),
+               "MPI_Iscatter");
         if (rank_ == 0) return;
         unpack(sealed(own, 0), 0);
         std::ranges::copy(sealed(own, 0).first(plain.size()), plain.begin());
@@ -521,16 +544,17 @@ class MpiNetwork final : public Network {
     }
 
     /// `bytes` of process `root`, whose size all know, on every process. COLLECTIVE.
-    void broadcast_bytes(std::string& bytes, int root) const {
+    void broadcast_bytes(std::string& bytes, int root) {
         in_pieces(bytes.size(), [&](std::size_t first, int count) {
-            check_mpi(MPI_Bcast(bytes.data() + first, count, MPI_BYTE, root, world_), "MPI_Bcast");
+            finish(MPI_Ibcast(bytes.data() + first, count, MPI_BYTE, root, world_, &request_),
+                   "MPI_Ibcast");
         });
     }
 
     /// `bytes` of process `root` on every process. COLLECTIVE.
-    std::string broadcast_from(int root, const std::string& bytes) const {
+    std::string broadcast_from(int root, const std::string& bytes) {
         std::uint64_t size = bytes.size();
-        check_mpi(MPI_Bcast(&size, 1, MPI_UINT64_T, root, world_), "MPI_Bcast");
+        finish(MPI_Ibcast(&size, 1, MPI_UINT64_T, root, world_, &request_), "MPI_Ibcast");
         check_announced(size, root);
         std::string result = rank_ == root ? bytes : std::string(size, '\0');
         broadcast_bytes(result, root);
@@ -538,6 +562,9 @@ class MpiNetwork final : public Network {
     }
 
     int exceptions_at_start_ = std::uncaught_exceptions();
+    std::unique_ptr<StallWatch> watch_;
+    StallWatch::Place place_;                 // of the exchange that is or was the last
+    MPI_Request request_ = MPI_REQUEST_NULL;  // of the call being waited for
     MPI_Comm world_ = MPI_COMM_NULL;
     MPI_Comm links_ = MPI_COMM_NULL;  // neighbours only; exists once connected
     MPI_Op maximum_op_ = MPI_OP_NULL;

@@ -97,6 +97,8 @@ struct TrainConfig {
     bool record_wire = false;          ///< and what every agent puts on the wire
     double past_noise_mib = 2048;      ///< a process keeps at most, where rounds are correlated
     std::optional<std::string> run_directory;
+    double stall_warn_seconds = 30;    ///< StallLimits of the rounds
+    double stall_abort_seconds = 300;  ///< likewise
     int threads = 1;
     std::string resolved_ini;  ///< the options of this run, as a configuration file
 };

@@ -56,6 +56,13 @@ using ShareSource = std::function<void(std::size_t local_index,
 using SumDelivery = std::function<void(
     std::size_t local_index, Eigen::Index first, std::span<const std::uint64_t> sum)>;
 
+/// How long a process waits for others.
+struct StallLimits {
+    double warn_seconds = 0;  ///< then it asks those it waits for, and reports the silent; 0: never
+    double abort_seconds = 0;  ///< then the wait ends with a NetworkError; 0: never
+    std::function<void(const std::string&)> report;  ///< takes one line
+};
+
 /// How the values of all agents become one; with `maximum` a NaN wins.
 enum class Fold { sum, maximum };
 
@@ -87,6 +94,12 @@ class Network {
     virtual void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) = 0;
     /// Whether messages leave this process encrypted. LOCAL.
     [[nodiscard]] virtual bool encrypted() const = 0;
+
+    /// From now on no call waits longer for others than this; until then every call waits for ever.
+    /// In one process there is nobody to wait for. COLLECTIVE.
+    /// Afterwards every call may throw NetworkError naming the round, and the ranks that did not
+    /// answer; communication is impossible then, and `abort` is all that is left.
+    virtual void watch_for_stalls(StallLimits limits) = 0;
 
     /// Sends every local agent's message to its neighbours and delivers what they sent. COLLECTIVE.
     /// @param id for messages about failures and, when encrypted, the nonce: then it must come

@@ -1,0 +1,212 @@
+#include "stall_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "sotto/net/mpi_network.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr int question_tag = 1, answer_tag = 2;
+constexpr int fields = 4;  // of a question: 64-bit integers
+constexpr int tests_between_clocks = 16;
+constexpr double seconds_between_talks = 0.05;
+constexpr double seconds_to_answer = 1;
+
+std::string name_of(const StallWatch::Place& place) {
+    if (place.round < 0) return "before the first round";
+    std::string text =
+        fmt::format("{}round {}", place.after != 0 ? "what follows " : "", place.round);
+    if (place.step > 0) text += fmt::format(", gossip step {}", place.step);
+    return text;
+}
+
+}  // namespace
+
+/// One wait that has become long.
+struct StallWatch::Stall {
+    std::span<const int> waits_for;
+    double asked_after = -1;  // seconds of waiting; -1: not yet
+    bool reported = false, warned = false;
+    double next_question;
+};
+
+StallWatch::StallWatch(MPI_Comm world) {
+    check_mpi(MPI_Comm_dup(world, &watch_), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_set_errhandler(watch_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Comm_size(watch_, &ranks_), "MPI_Comm_size");
+    check_mpi(MPI_Comm_rank(watch_, &rank_), "MPI_Comm_rank");
+    for (int rank = 0; rank < ranks_; ++rank)
+        if (rank != rank_) others_.push_back(rank);
+    answers_.resize(static_cast<std::size_t>(ranks_));
+}
+
+StallWatch::~StallWatch() {
+    // Only questions nobody has received are left; they keep their buffers.
+    for (Sent& sent : sent_)
+        if (sent.request != MPI_REQUEST_NULL) MPI_Request_free(&sent.request);
+    MPI_Comm_free(&watch_);
+}
+
+void StallWatch::set(StallLimits limits) {
+    limits_ = std::move(limits);
+    warn_seconds_ = limits_.warn_seconds;
+    constexpr int length = 64;
+    std::string own = MpiSession::host_name().substr(0, length - 1);
+    own.resize(length);
+    std::string all(static_cast<std::size_t>(ranks_) * length, '\0');
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int begun = MPI_Iallgather(
+        own.data(), length, MPI_CHAR, all.data(), length, MPI_CHAR, watch_, &request);
+    check_mpi(complete(begun, request, {}), "MPI_Iallgather");
+    hosts_.clear();
+    for (int rank = 0; rank < ranks_; ++rank)
+        hosts_.emplace_back(all.c_str() + static_cast<std::size_t>(rank) * length);
+}
+
+int StallWatch::complete(int code,
+                         MPI_Request& request,
+                         const Place& place,
+                         std::span<const int> waits_for) {
+    if (code != MPI_SUCCESS) return code;
+    std::optional<Clock::time_point> start;
+    double talked = 0;
+    std::optional<Stall> stall;
+    for (;;) {
+        for (int i = 0; i < tests_between_clocks; ++i) {
+            int done = 0;
+            code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+            if (code == MPI_SUCCESS && done == 0) continue;
+            if (stall && stall->warned) {
+                // Slow, not lost: the next one may take as long before anybody is alarmed.
+                warn_seconds_ = 2 * std::max(warn_seconds_, talked);
+                limits_.report(fmt::format("{} goes on", sotto::name_of(place)));
+            }
+            return code;
+        }
+        const auto now = Clock::now();
+        if (!start) start = now;
+        const double waited = std::chrono::duration<double>(now - *start).count();
+        if (waited < talked + seconds_between_talks) continue;
+        talked = waited;
+        talk(place);
+        if (!limits_.report) continue;
+        if (!stall)
+            stall = Stall{waits_for.empty() ? std::span<const int>(others_) : waits_for,
+                          -1,
+                          false,
+                          false,
+                          warn_seconds_};
+        waited_long(*stall, waited, place);
+    }
+}
+
+void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {
+    const double abort = limits_.abort_seconds;
+    // The last question in time for answers before the end.
+    const double last = std::max(abort / 2, abort - 2 * seconds_to_answer);
+    const bool due = (warn_seconds_ > 0 && waited >= stall.next_question) ||
+                     (abort > 0 && waited >= last && stall.asked_after < last);
+    if (due && (stall.asked_after < 0 || waited >= stall.asked_after + seconds_to_answer)) {
+        ask(stall.waits_for, place);
+        stall.asked_after = waited;
+        stall.reported = false;
+        stall.next_question = 2 * std::max(waited, stall.next_question);
+    }
+    if (abort > 0 && waited >= abort) {
+        const std::string found = findings(stall.waits_for);
+        throw NetworkError(
+            fmt::format("waited {:.3g} s for {} (--stall-abort {:g}); {}",
+                        waited,
+                        sotto::name_of(place),
+                        abort,
+                        found.empty() ? "all others answer, and wait too: raise --stall-abort if "
+                                        "rounds take this long"
+                                      : found));
+    }
+    const bool answered = stall.asked_after >= 0 && !stall.reported &&
+                          waited >= stall.asked_after + seconds_to_answer;
+    if (!answered) return;
+    stall.reported = true;
+    // Where all answer, somebody else waits for who does not, and says so.
+    const std::string found = findings(stall.waits_for);
+    if (found.empty()) return;
+    stall.warned = true;
+    limits_.report(fmt::format("waiting {:.3g} s for {}; {}{}",
+                               waited,
+                               sotto::name_of(place),
+                               found,
+                               abort > 0 ? fmt::format("; giving up after {:g} s", abort) : ""));
+}
+
+void StallWatch::send(const Question& question, int rank, int tag) {
+    Sent& sent = sent_.emplace_back();
+    sent.question = question;
+    static_assert(sizeof(Question) == fields * sizeof(std::int64_t));
+    check_mpi(MPI_Isend(&sent.question, fields, MPI_INT64_T, rank, tag, watch_, &sent.request),
+              "MPI_Isend");
+}
+
+void StallWatch::talk(const Place& place) {
+    for (;;) {
+        int there = 0;
+        MPI_Status status;
+        check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, watch_, &there, &status), "MPI_Iprobe");
+        if (there == 0) break;
+        Question received;
+        check_mpi(MPI_Recv(&received,
+                           fields,
+                           MPI_INT64_T,
+                           status.MPI_SOURCE,
+                           status.MPI_TAG,
+                           watch_,
+                           MPI_STATUS_IGNORE),
+                  "MPI_Recv");
+        if (status.MPI_TAG == question_tag)
+            send({received.number, place}, status.MPI_SOURCE, answer_tag);
+        else
+            answers_[static_cast<std::size_t>(status.MPI_SOURCE)] = received;
+    }
+    while (!sent_.empty()) {
+        int done = 0;
+        check_mpi(MPI_Test(&sent_.front().request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done == 0) break;
+        sent_.pop_front();
+    }
+}
+
+void StallWatch::ask(std::span<const int> ranks, const Place& place) {
+    ++questions_;
+    for (const int rank : ranks) send({questions_, place}, rank, question_tag);
+}
+
+bool StallWatch::silent(int rank) const {
+    return questions_ == 0 || answers_[static_cast<std::size_t>(rank)].number < questions_;
+}
+
+std::string StallWatch::name_of(int rank) const {
+    return fmt::format("rank {} ({})", rank, hosts_[static_cast<std::size_t>(rank)]);
+}
+
+std::string StallWatch::findings(std::span<const int> ranks) const {
+    std::string quiet, others;
+    for (const int rank : ranks) {
+        std::string& list = silent(rank) ? quiet : others;
+        if (!list.empty()) list += ", ";
+        list += name_of(rank);
+        if (!silent(rank))
+            list += fmt::format(" waits for {}",
+                                sotto::name_of(answers_[static_cast<std::size_t>(rank)].place));
+    }
+    if (quiet.empty()) return {};
+    return fmt::format("no answer from {} (computing, stopped, lost or cut off){}{}",
+                       quiet,
+                       others.empty() ? "" : "; ",
+                       others);
+}
+
+}  // namespace sotto
