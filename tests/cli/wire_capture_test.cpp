@@ -5,15 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <optional>
-#include <utility>
 
-#include "loopback_capture.hpp"
+#include "packet_capture.hpp"
 #include "program.hpp"
-#include "sotto/agent/recorded_view.hpp"
-#include "sotto/core/files.hpp"
+#include "recorded_job.hpp"
 
 namespace sotto::test {
 namespace {
@@ -22,18 +19,6 @@ constexpr int agents = 3;
 constexpr int rounds = 200;
 /// Messages of 8 kB.
 constexpr int features = 1000;
-/// Four values of a message. Coincidences are out of the question, and any 64 bytes of a message
-/// in the capture hold several such windows.
-constexpr std::size_t message_window = 32;
-constexpr std::size_t seed_window = 16;
-
-std::string bytes_of(const void* data, std::size_t size) {
-    return {static_cast<const char*>(data), size};
-}
-
-std::string bytes_of(const Eigen::VectorXd& vector) {
-    return bytes_of(vector.data(), static_cast<std::size_t>(vector.size()) * sizeof(double));
-}
 
 /// One job and its packets.
 class WireCapture : public testing::Test {
@@ -41,7 +26,7 @@ class WireCapture : public testing::Test {
     /// Skips the test where packets cannot be read.
     void run(const Arguments& more) {
         std::string reason;
-        capture_ = LoopbackCapture::start(reason);
+        capture_ = PacketCapture::on_own_loopback(reason);
         if (!capture_) GTEST_SKIP() << reason;
         std::string records;
         for (int i = 0; i < 60; ++i)
@@ -80,41 +65,28 @@ class WireCapture : public testing::Test {
         capture_->stop();
         ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
         ASSERT_EQ(capture_->losses(), "");
-        for (int agent = 0; agent < agents; ++agent) {
-            views_.push_back(read_recorded_view(folder(agent) + "/view.bin"));
-            ASSERT_EQ(views_.back().records.size(), static_cast<std::size_t>(rounds));
-        }
+        job_.emplace(directory_ / "run", agents);
+        for (const RecordedView& view : job_->views())
+            ASSERT_EQ(view.records.size(), static_cast<std::size_t>(rounds));
     }
 
-    [[nodiscard]] std::string folder(int agent) const {
-        return directory_ / ("run/views/" + std::to_string(agent));
-    }
-    /// Messages of every agent, from the first round to the last.
-    template <class Use>
-    void for_sampled_rounds(Use&& use) const {
-        for (const RecordedView& view : views_)
-            for (std::size_t r = 0; r < view.records.size(); r += 13) use(view, view.records[r]);
-    }
     [[nodiscard]] Needles messages() const {
-        Needles needles(message_window);
-        for_sampled_rounds([&](const RecordedView&, const RecordedRound& round) {
-            needles.add_windows_of(bytes_of(round.message.col(0)));
-        });
+        Needles needles = job_->messages();
         // Nearly all of them differ: the noise sees to that.
         EXPECT_GT(needles.count(), std::size_t{agents} * 15 * 7900);
         return needles;
     }
     /// Shares of secure sums before their masks: round(w_av m_v 2^40) as 64-bit words, v = sender.
     [[nodiscard]] Needles unmasked_shares(int sender) const {
-        Needles needles(message_window);
-        const RecordedView& own = views_[static_cast<std::size_t>(sender)];
+        Needles needles(RecordedJob::message_window);
+        const RecordedView& own = job_->views()[static_cast<std::size_t>(sender)];
         for (const int receiver : own.header.neighbours) {
-            const RecordedView& theirs = views_[static_cast<std::size_t>(receiver)];
+            const RecordedView& theirs = job_->views()[static_cast<std::size_t>(receiver)];
             auto members = theirs.header.neighbours;
             members.push_back(receiver);
             std::ranges::sort(members);
             const auto place = std::ranges::lower_bound(members, sender) - members.begin();
-            for (std::size_t r = 0; r < own.records.size(); r += 13) {
+            for (std::size_t r = 0; r < own.records.size(); r += RecordedJob::sampled) {
                 const double weight = theirs.records[r].mixing_row[place];
                 std::vector<std::int64_t> words;
                 for (const double value : own.records[r].message.col(0))
@@ -124,42 +96,23 @@ class WireCapture : public testing::Test {
         }
         return needles;
     }
-    /// Raw, and as the hexadecimal digits of a file.
-    [[nodiscard]] Needles seeds() const {
-        Needles needles(seed_window);
-        for (int agent = 0; agent < agents; ++agent) {
-            const auto file = json_of(folder(agent) + "/seeds.json");
-            for (const auto& entry : file.at("seeds")) {
-                const auto digits = entry.at("seed").get<std::string>();
-                std::string raw;
-                for (std::size_t i = 0; i < digits.size(); i += 2)
-                    raw += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
-                needles.add_windows_of(raw);
-                needles.add_windows_of(digits);
-            }
-        }
-        EXPECT_GE(needles.count(), 64U);
+    [[nodiscard]] Needles models() const {
+        Needles needles = job_->models();
+        EXPECT_GT(needles.count(), std::size_t{agents} * 7900);
         return needles;
     }
-    /// The agents' last models, which evaluation collects.
-    [[nodiscard]] Needles models() const {
-        Needles needles(message_window);
-        for (int agent = 0; agent < agents; ++agent)
-            needles.add_windows_of(bytes_of(Eigen::VectorXd(
-                read_npy(directory_ / fmt::format("run/agents/{}/model.npy", agent)).col(0))));
-        EXPECT_GT(needles.count(), std::size_t{agents} * 7900);
+    [[nodiscard]] Needles seeds() const {
+        Needles needles = job_->seeds();
+        EXPECT_GE(needles.count(), 64U);
         return needles;
     }
     [[nodiscard]] std::size_t found(const Needles& needles) const {
         return needles.found_in(capture_->streams());
     }
-    [[nodiscard]] double bytes_sent() const {
-        return json_of(directory_ / "run/summary.json").at("bytes_sent").get<double>();
-    }
 
     TempDir directory_;
-    std::unique_ptr<LoopbackCapture> capture_;
-    std::vector<RecordedView> views_;
+    std::unique_ptr<PacketCapture> capture_;
+    std::optional<RecordedJob> job_;
 };
 
 TEST_F(WireCapture, HoldsNoMessageAndNoSeedWhenLinksAreEncrypted) {
@@ -172,8 +125,8 @@ TEST_F(WireCapture, HoldsNoMessageAndNoSeedWhenLinksAreEncrypted) {
     // headers (tens of bytes a message), the models of two evaluations, and the job's start and
     // end.
     const auto captured = static_cast<double>(capture_->bytes());
-    EXPECT_GE(captured, bytes_sent());
-    EXPECT_LE(captured, 1.1 * bytes_sent());
+    EXPECT_GE(captured, job_->bytes_sent());
+    EXPECT_LE(captured, 1.1 * job_->bytes_sent());
 }
 
 TEST_F(WireCapture, HoldsEveryMessageWhenLinksAreNotEncrypted) {

@@ -1,4 +1,4 @@
-#include "loopback_capture.hpp"
+#include "packet_capture.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -55,40 +55,67 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t size
     return number;
 }
 
+std::string refusal(const char* what) {
+    return fmt::format(
+        "{} is not permitted here ({}); run the test as root", what, std::strerror(errno));
+}
+
 }  // namespace
 
-std::unique_ptr<LoopbackCapture> LoopbackCapture::start(std::string& reason) {
-    const auto refused = [&](const char* what) {
-        reason = fmt::format(
-            "{} is not permitted here ({}); run the test as root", what, std::strerror(errno));
-        return nullptr;
-    };
-    if (!enter_network_namespace()) return refused("a network namespace of one's own");
-    if (!switch_on_loopback()) return refused("a loopback device of one's own");
+std::unique_ptr<PacketCapture> PacketCapture::on_own_loopback(std::string& reason) {
+    if (!enter_network_namespace())
+        reason = refusal("a network namespace of one's own");
+    else if (!switch_on_loopback())
+        reason = refusal("a loopback device of one's own");
+    else
+        return listen("lo", true, reason);
+    return nullptr;
+}
+
+std::unique_ptr<PacketCapture> PacketCapture::on_bridge(const std::string& device,
+                                                        std::string& reason) {
+    return listen(device, false, reason);
+}
+
+std::unique_ptr<PacketCapture> PacketCapture::listen(const std::string& device,
+                                                     bool passes_twice,
+                                                     std::string& reason) {
     const int descriptor = ::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, htons(ETH_P_ALL));
-    if (descriptor < 0) return refused("reading packets (CAP_NET_RAW)");
-    sockaddr_ll device{};
-    device.sll_family = AF_PACKET;
-    device.sll_protocol = htons(ETH_P_ALL);
-    device.sll_ifindex = static_cast<int>(::if_nametoindex("lo"));
-    if (::bind(descriptor, reinterpret_cast<const sockaddr*>(&device), sizeof device) != 0) {
+    if (descriptor < 0) {
+        reason = refusal("reading packets (CAP_NET_RAW)");
+        return nullptr;
+    }
+    sockaddr_ll address{};
+    address.sll_family = AF_PACKET;
+    address.sll_protocol = htons(ETH_P_ALL);
+    address.sll_ifindex = static_cast<int>(::if_nametoindex(device.c_str()));
+    // A bridge hands over what is not for it only to who wants everything.
+    packet_mreq everything{};
+    everything.mr_ifindex = address.sll_ifindex;
+    everything.mr_type = PACKET_MR_PROMISC;
+    if (address.sll_ifindex == 0 ||
+        ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        ::setsockopt(
+            descriptor, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &everything, sizeof everything) != 0) {
+        reason = refusal(fmt::format("reading the packets of {}", device).c_str());
         ::close(descriptor);
-        return refused("reading the packets of lo");
+        return nullptr;
     }
     if (::setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &kBufferBytes, sizeof kBufferBytes) !=
         0)
         ::setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &kBufferBytes, sizeof kBufferBytes);
-    return std::unique_ptr<LoopbackCapture>(new LoopbackCapture(descriptor));
+    return std::unique_ptr<PacketCapture>(new PacketCapture(descriptor, passes_twice));
 }
 
-LoopbackCapture::LoopbackCapture(int socket) : socket_(socket), thread_([this] { collect(); }) {}
+PacketCapture::PacketCapture(int socket, bool passes_twice)
+    : socket_(socket), passes_twice_(passes_twice), thread_([this] { collect(); }) {}
 
-LoopbackCapture::~LoopbackCapture() {
+PacketCapture::~PacketCapture() {
     stop();
     ::close(socket_);
 }
 
-void LoopbackCapture::stop() {
+void PacketCapture::stop() {
     if (!thread_.joinable()) return;
     stopping_ = true;
     thread_.join();
@@ -103,7 +130,7 @@ void LoopbackCapture::stop() {
     streams_.insert(streams_.end(), others_.begin(), others_.end());
 }
 
-void LoopbackCapture::collect() {
+void PacketCapture::collect() {
     std::string buffer(kLargestPacket, '\0');
     for (;;) {
         sockaddr_ll from{};
@@ -115,8 +142,7 @@ void LoopbackCapture::collect() {
                                          reinterpret_cast<sockaddr*>(&from),
                                          &size);
         if (count > 0) {
-            // Every packet of lo passes twice: on its way out, and on its way in.
-            if (from.sll_pkttype == PACKET_OUTGOING)
+            if (!passes_twice_ || from.sll_pkttype == PACKET_OUTGOING)
                 add_packet({buffer.data(), static_cast<std::size_t>(count)});
             continue;
         }
@@ -127,7 +153,7 @@ void LoopbackCapture::collect() {
     }
 }
 
-void LoopbackCapture::add_packet(std::string_view packet) {
+void PacketCapture::add_packet(std::string_view packet) {
     ++packets_;
     const std::uint32_t version = packet.empty() ? 0 : number_at(packet, 0, 1) >> 4;
     std::size_t header = 0, length = 0;
@@ -159,10 +185,10 @@ void LoopbackCapture::add_packet(std::string_view packet) {
                 content.substr(std::min(tcp_header, content.size())));
 }
 
-void LoopbackCapture::add_segment(const std::string& connection,
-                                  std::uint32_t sequence,
-                                  bool starts,
-                                  std::string_view payload) {
+void PacketCapture::add_segment(const std::string& connection,
+                                std::uint32_t sequence,
+                                bool starts,
+                                std::string_view payload) {
     Stream& stream = connections_[connection];
     if (starts) {
         // Ports may be used again: what came before stays.
@@ -190,13 +216,13 @@ void LoopbackCapture::add_segment(const std::string& connection,
     }
 }
 
-std::size_t LoopbackCapture::bytes() const {
+std::size_t PacketCapture::bytes() const {
     std::size_t sum = 0;
     for (const std::string& stream : streams_) sum += stream.size();
     return sum;
 }
 
-std::string LoopbackCapture::losses() const {
+std::string PacketCapture::losses() const {
     if (dropped_ == 0 && gaps_ == 0) return "";
     return fmt::format("{} packets dropped, {} segments behind a gap", dropped_, gaps_);
 }

@@ -14,17 +14,21 @@
 
 namespace sotto::test {
 
-/// Everything that crosses the loopback device of a network namespace of its own, from construction
-/// to stop(): what this process starts in between is alone there, whatever else the machine does.
-/// Each packet is kept once. Needs root, or a kernel that lets users make namespaces.
-class LoopbackCapture {
+/// Everything that crosses a network device, from construction to stop(). Each packet is kept once.
+class PacketCapture {
   public:
-    /// Moves the calling thread, and what it starts from now on, to a new network namespace.
+    /// On a loopback device of one's own: moves the calling thread, and what it starts from now on,
+    /// to a new network namespace, where nothing else on the machine is heard. Needs root, or a
+    /// kernel that lets users make namespaces.
     /// @return null, and why in `reason`, where that is not permitted.
-    [[nodiscard]] static std::unique_ptr<LoopbackCapture> start(std::string& reason);
-    ~LoopbackCapture();
-    LoopbackCapture(const LoopbackCapture&) = delete;
-    LoopbackCapture& operator=(const LoopbackCapture&) = delete;
+    [[nodiscard]] static std::unique_ptr<PacketCapture> on_own_loopback(std::string& reason);
+    /// On a bridge in the calling thread's network namespace: all that passes between its ports.
+    /// @return likewise. Needs root.
+    [[nodiscard]] static std::unique_ptr<PacketCapture> on_bridge(const std::string& device,
+                                                                  std::string& reason);
+    ~PacketCapture();
+    PacketCapture(const PacketCapture&) = delete;
+    PacketCapture& operator=(const PacketCapture&) = delete;
 
     /// Ends the capture: the rest is valid afterwards.
     void stop();
@@ -40,7 +44,10 @@ class LoopbackCapture {
     [[nodiscard]] std::string losses() const;
 
   private:
-    explicit LoopbackCapture(int socket);
+    PacketCapture(int socket, bool passes_twice);
+    [[nodiscard]] static std::unique_ptr<PacketCapture> listen(const std::string& device,
+                                                               bool passes_twice,
+                                                               std::string& reason);
     struct Stream {
         std::optional<std::uint32_t> next;  // sequence number that comes next
         std::string bytes;
@@ -54,6 +61,7 @@ class LoopbackCapture {
                      std::string_view payload);
 
     int socket_;
+    bool passes_twice_;  // every packet, on its way out and on its way in
     std::atomic<bool> stopping_ = false;
     std::thread thread_;
     long packets_ = 0;

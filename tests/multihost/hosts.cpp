@@ -1,0 +1,228 @@
+#include "hosts.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace sotto::test {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* bridge = "bridge";
+
+/// Makes the network and says so; then waits for ever, and for every process that loses its parent.
+std::string setup_script(int hosts) {
+    std::string script =
+        fmt::format("exec 2>&1; set -e; ip link add {0} type bridge; ip link set {0} up\n", bridge);
+    for (int h = 1; h <= hosts; ++h)
+        script += fmt::format(
+            "ip netns add {0}; ip link add port{1} type veth peer name eth0 netns {0}\n"
+            "ip link set port{1} master {2} up; ip -n {0} link set lo up\n"
+            "ip -n {0} address add 10.77.0.{1}/24 dev eth0; ip -n {0} link set eth0 up\n",
+            Hosts::name(h),
+            h,
+            bridge);
+    return script + "echo ready; exec >/dev/null 2>&1; while :; do sleep 60; done\n";
+}
+
+/// First process of new namespaces: does not return.
+[[noreturn]] void run_init(const std::string& script, int output) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const auto check = [&](bool well, const char* what) {
+        if (well) return;
+        ::dprintf(output, "%s: %s\n", what, std::strerror(errno));
+        ::_exit(1);
+    };
+    check(::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "private mounts");
+    check(::mount("proc", "/proc", "proc", 0, nullptr) == 0, "mounting /proc");
+    // Names of network namespaces, which nobody else sees.
+    ::mkdir("/run/netns", 0755);
+    check(::mount("tmpfs", "/run/netns", "tmpfs", 0, nullptr) == 0, "mounting /run/netns");
+    ::dup2(output, STDOUT_FILENO);
+    ::execlp("sh", "sh", "-c", script.c_str(), nullptr);
+    check(false, "sh");
+    ::_exit(1);
+}
+
+/// What the namespaces' first process says, up to its end or "ready".
+std::string first_words(int input) {
+    std::string text;
+    std::array<char, 512> buffer{};
+    while (!text.ends_with("ready\n")) {
+        const ssize_t count = ::read(input, buffer.data(), buffer.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        text.append(buffer.data(), static_cast<std::size_t>(count));
+    }
+    return text;
+}
+
+void make_executable(const std::string& path) { fs::permissions(path, fs::perms::owner_all); }
+
+/// Runs `use` in a thread that has entered the network namespace.
+template <class Use>
+void in_network_of(const fs::path& name_space, Use&& use) {
+    std::thread([&] {
+        const int descriptor = ::open(name_space.c_str(), O_RDONLY | O_CLOEXEC);
+        if (descriptor < 0 || ::setns(descriptor, CLONE_NEWNET) != 0)
+            throw std::runtime_error(
+                fmt::format("{}: {}", name_space.string(), std::strerror(errno)));
+        ::close(descriptor);
+        use();
+    }).join();
+}
+
+}  // namespace
+
+std::string Hosts::name(int host) { return fmt::format("host{}", host); }
+
+std::unique_ptr<Hosts> Hosts::start(int hosts,
+                                    int slots,
+                                    const TempDir& directory,
+                                    std::string& reason) {
+    if (::geteuid() != 0) {
+        reason = "hosts of one's own need root";
+        return nullptr;
+    }
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+        throw std::runtime_error(fmt::format("pipe2: {}", std::strerror(errno)));
+    const std::string script = setup_script(hosts);
+    const auto init =
+        static_cast<pid_t>(::syscall(SYS_clone,
+                                     CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | SIGCHLD,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     0));
+    if (init == 0) run_init(script, pipe[1]);
+    ::close(pipe[1]);
+    if (init < 0) {
+        reason = fmt::format("namespaces are not permitted here ({})", std::strerror(errno));
+        ::close(pipe[0]);
+        return nullptr;
+    }
+    std::unique_ptr<Hosts> made(new Hosts(init, directory.path()));
+    const std::string words = first_words(pipe[0]);
+    ::close(pipe[0]);
+    if (!words.ends_with("ready\n")) {
+        reason = fmt::format("hosts cannot be made here: {}", words.substr(0, words.find('\n')));
+        return nullptr;
+    }
+    std::string list;
+    for (int h = 1; h <= hosts; ++h) list += fmt::format("10.77.0.{} slots={}\n", h, slots);
+    (void)directory.file("hosts", list);
+    // Called like ssh: options, address, command. What runs far away keeps no file of ours open.
+    make_executable(directory.file(
+        "agent",
+        "#!/bin/sh\n"
+        "while [ \"${1#-}\" != \"$1\" ]; do shift; done\n"
+        "host=host${1##*.}; shift\n"
+        "exec ip netns exec $host unshare --uts sh -c \"hostname $host; $*\" >/dev/null 2>&1\n"));
+    return made;
+}
+
+Hosts::Hosts(pid_t init, fs::path directory) : init_(init), directory_(std::move(directory)) {}
+
+Hosts::~Hosts() {
+    ::kill(init_, SIGKILL);  // the kernel then ends all others
+    ::waitpid(init_, nullptr, 0);
+}
+
+Arguments Hosts::on_first(const Arguments& command) const {
+    Arguments full{"nsenter",
+                   "--target",
+                   std::to_string(init_),
+                   "--mount",
+                   "--net",
+                   "--pid",
+                   "ip",
+                   "netns",
+                   "exec",
+                   name(1),
+                   "unshare",
+                   "--uts",
+                   "sh",
+                   "-c",
+                   fmt::format("hostname {}; cd \"$0\"; exec \"$@\"", name(1)),
+                   directory_};
+    full.insert(full.end(), command.begin(), command.end());
+    return full;
+}
+
+Arguments Hosts::launcher(int ranks, const Arguments& sotto) const {
+    Arguments command{"env",
+                      std::string("SOTTO_PROGRAM=") + SOTTO_PROGRAM,
+                      SOTTO_DEPLOY_DIR "/mpirun",
+                      "-n",
+                      std::to_string(ranks),
+                      "--hostfile",
+                      directory_ / "hosts",
+                      "--network",
+                      network,
+                      "--mca",
+                      "plm_rsh_agent",
+                      directory_ / "agent"};
+    command.insert(command.end(), sotto.begin(), sotto.end());
+    return command;
+}
+
+void Hosts::cut(int host) const {
+    const Outcome outcome = Process({"nsenter",
+                                     "--target",
+                                     std::to_string(init_),
+                                     "--net",
+                                     "ip",
+                                     "link",
+                                     "set",
+                                     fmt::format("port{}", host),
+                                     "down"},
+                                    directory_)
+                                .wait(5);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+}
+
+std::unique_ptr<PacketCapture> Hosts::capture(std::string& reason) const {
+    std::unique_ptr<PacketCapture> made;
+    in_network_of(fmt::format("/proc/{}/ns/net", init_),
+                  [&] { made = PacketCapture::on_bridge(bridge, reason); });
+    return made;
+}
+
+void Hosts::signal_one(int host, const std::string& text, int signal) const {
+    const Outcome outcome =
+        Process({"nsenter",
+                 "--target",
+                 std::to_string(init_),
+                 "--mount",
+                 "--pid",
+                 "sh",
+                 "-c",
+                 "for p in $(ip netns pids \"$0\"); do if tr '\\0' ' ' </proc/$p/cmdline | grep -q "
+                 "\"^$1\"; then kill -$2 $p; exit; fi; done; exit 1",
+                 name(host),
+                 text,
+                 std::to_string(signal)},
+                directory_)
+            .wait(5);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+}
+
+}  // namespace sotto::test

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "../cli/packet_capture.hpp"
+#include "../cli/program.hpp"
+
+namespace sotto::test {
+
+/// Hosts of a cluster on this machine: each has a host name and a network namespace of its own,
+/// with one link to a bridge; host h (1, 2, ...) has the address 10.77.0.h. They share files.
+///
+/// All of it is in process, network and mount namespaces of its own. So nothing clashes with other
+/// tests, and everything that still runs there ends with this object, or with the test program
+/// however that ends. Needs root and `ip` (iproute2).
+class Hosts {
+  public:
+    static constexpr const char* network = "10.77.0.0/24";
+    /// @param directory  for the agent that mpirun starts instead of ssh, and the file of hosts.
+    /// @return null, and why in `reason`, where that is not permitted.
+    [[nodiscard]] static std::unique_ptr<Hosts> start(int hosts,
+                                                      int slots,
+                                                      const TempDir& directory,
+                                                      std::string& reason);
+    ~Hosts();
+    Hosts(const Hosts&) = delete;
+    Hosts& operator=(const Hosts&) = delete;
+
+    /// The command as it is started on host 1, in the test's folder.
+    [[nodiscard]] Arguments on_first(const Arguments& command) const;
+    /// deploy/mpirun with these hosts, for on_first.
+    [[nodiscard]] Arguments launcher(int ranks, const Arguments& sotto) const;
+    /// Pulls the host's cable.
+    void cut(int host) const;
+    /// All that passes between hosts.
+    [[nodiscard]] std::unique_ptr<PacketCapture> capture(std::string& reason) const;
+    [[nodiscard]] static std::string name(int host);
+    /// Sends a signal to one process on this host that has `text` in its command line.
+    void signal_one(int host, const std::string& text, int signal) const;
+
+  private:
+    Hosts(pid_t init, std::filesystem::path directory);
+
+    pid_t init_;  // first process of the namespaces
+    std::filesystem::path directory_;
+};
+
+}  // namespace sotto::test

@@ -1,0 +1,177 @@
+// Jobs over three hosts by a file of hosts and TCP, started by deploy/mpirun.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "../cli/recorded_job.hpp"
+#include "hosts.hpp"
+
+namespace sotto::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int agents = 6;
+constexpr int hosts = 3;
+constexpr int slots = agents / hosts;
+
+class ThreeHosts : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string reason;
+        hosts_ = Hosts::start(hosts, slots, directory_, reason);
+        if (!hosts_) GTEST_SKIP() << reason;
+    }
+    [[nodiscard]] Arguments training(long rounds,
+                                     const std::string& run,
+                                     const Arguments& more) const {
+        Arguments arguments{"train",
+                            "--topology",
+                            "complete",
+                            "--rounds",
+                            std::to_string(rounds),
+                            "--run-directory",
+                            directory_ / run};
+        const char* data = std::getenv("SOTTO_DATA_DIR");
+        if (data != nullptr && fs::exists(fs::path(data) / "a9a.gz"))
+            arguments.insert(arguments.end(), {"--data", fs::path(data) / "a9a.gz"});
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return arguments;
+    }
+
+    TempDir directory_;
+    std::unique_ptr<Hosts> hosts_;
+};
+
+/// All that crosses between hosts, and models beside those of the same job on one host.
+class WireBetweenHosts : public ThreeHosts {
+  protected:
+    void run(const Arguments& more) {
+        Arguments options{
+            "--eval-every", "100", "--quiet", "--noise-seed", "77", "--record-view", "0,1,2,3,4,5"};
+        options.insert(options.end(), more.begin(), more.end());
+        std::string reason;
+        capture_ = hosts_->capture(reason);
+        if (!capture_) GTEST_SKIP() << reason;
+        const Arguments spread = hosts_->launcher(agents, training(rounds, "spread", options));
+        const Outcome outcome = Process(hosts_->on_first(spread), directory_.path()).wait(60);
+        capture_->stop();
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+        ASSERT_EQ(capture_->losses(), "");
+        job_.emplace(directory_ / "spread", agents);
+        messages_.emplace(job_->messages());
+        EXPECT_GT(messages_->count(), std::size_t{agents} * rounds / RecordedJob::sampled * 700);
+        const Outcome together =
+            run_sotto(directory_, agents, training(rounds, "together", options));
+        ASSERT_EQ(together.exit_code, 0) << together.text();
+    }
+    [[nodiscard]] std::size_t found(const Needles& needles) const {
+        return needles.found_in(capture_->streams());
+    }
+    void expect_the_models_of_one_host() const {
+        for (int u = 0; u < agents; ++u) {
+            const auto file = fmt::format("agents/{}/model.npy", u);
+            const std::string spread = content_of(directory_ / ("spread/" + file));
+            EXPECT_GT(spread.size(), 900U);
+            EXPECT_TRUE(spread == content_of(directory_ / ("together/" + file))) << file;
+        }
+    }
+    /// Of the bytes that agents sent, those to other hosts: everybody hears everybody.
+    [[nodiscard]] double bytes_between_hosts() const {
+        return job_->bytes_sent() * (agents - slots) / (agents - 1);
+    }
+
+    static constexpr int rounds = 100;
+    std::unique_ptr<PacketCapture> capture_;
+    std::optional<RecordedJob> job_;
+    std::optional<Needles> messages_;
+};
+
+TEST_F(WireBetweenHosts, HoldsNothingReadableAndTheModelsAreThoseOfOneHost) {
+    run({});
+    if (IsSkipped() || HasFatalFailure()) return;
+    EXPECT_EQ(found(*messages_), 0U);
+    EXPECT_EQ(found(job_->models()), 0U);
+    EXPECT_EQ(found(job_->seeds()), 0U);
+    EXPECT_GE(static_cast<double>(capture_->bytes()), bytes_between_hosts());
+    expect_the_models_of_one_host();
+}
+
+TEST_F(WireBetweenHosts, HoldsEveryMessageWhenLinksAreNotEncrypted) {
+    run({"--link-encryption", "off"});
+    if (IsSkipped() || HasFatalFailure()) return;
+    EXPECT_EQ(found(*messages_), messages_->count());
+    EXPECT_GT(found(job_->models()), 0U);
+    EXPECT_EQ(found(job_->seeds()), 0U);
+    EXPECT_GE(static_cast<double>(capture_->bytes()), bytes_between_hosts());
+    expect_the_models_of_one_host();
+}
+
+/// A run whose rounds never end, into which something happens.
+class RunOverThreeHosts : public ThreeHosts {
+  protected:
+    static constexpr double limit = 5;
+    /// @return how it ended; `seconds` are those since it happened.
+    template <class Happens>
+    Outcome run(Happens&& happens) {
+        const std::string run = directory_ / "run";
+        Process process(hosts_->on_first(hosts_->launcher(agents,
+                                                          training(100'000'000'000,
+                                                                   "run",
+                                                                   {"--eval-every",
+                                                                    "100",
+                                                                    "--stall-warn",
+                                                                    "2",
+                                                                    "--stall-abort",
+                                                                    fmt::format("{}", limit)}))),
+                        directory_.path());
+        const auto rounds_run = [&] {
+            return lines_of(content_of(run + "/metrics.csv")).size() > 2;
+        };
+        for (int i = 0; i < 400 && !rounds_run(); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        EXPECT_TRUE(rounds_run()) << "the training did not start";
+        const auto start = std::chrono::steady_clock::now();
+        happens();
+        Outcome outcome = process.wait(60);
+        outcome.seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        // On every host, also one that cannot be reached.
+        EXPECT_TRUE(all_ended(run)) << "ranks are left";
+        return outcome;
+    }
+    /// That somebody gave up and named a rank of host 3, which are 4 and 5.
+    static void expect_silence_of_host_3(const Outcome& outcome) {
+        EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
+        bool named = false;
+        for (const std::string& line : error_lines(outcome.err))
+            named = named ||
+                    (line.find("(--stall-abort 5); no answer from rank") != std::string::npos &&
+                     line.find("(host3)") != std::string::npos);
+        EXPECT_TRUE(named) << outcome.text();
+        // mpirun gets 5 s after the abort.
+        EXPECT_GE(outcome.seconds, limit - 1);
+        EXPECT_LE(outcome.seconds, limit + 15) << outcome.text();
+    }
+};
+
+TEST_F(RunOverThreeHosts, EndsAndNamesTheSilentWhenAHostIsCutOff) {
+    const Outcome outcome = run([&] { hosts_->cut(3); });
+    expect_silence_of_host_3(outcome);
+}
+
+TEST_F(RunOverThreeHosts, EndsAndNamesTheSilentWhenAProcessIsStopped) {
+    const Outcome outcome = run([&] { hosts_->signal_one(3, SOTTO_PROGRAM, SIGSTOP); });
+    expect_silence_of_host_3(outcome);
+}
+
+TEST_F(RunOverThreeHosts, EndsSoonWhenAProcessIsKilled) {
+    const Outcome outcome = run([&] { hosts_->signal_one(3, SOTTO_PROGRAM, SIGKILL); });
+    EXPECT_EQ(outcome.exit_code, 128 + SIGKILL) << outcome.text();
+}
+
+}  // namespace
+}  // namespace sotto::test
