@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/experiment/account_job.hpp"
 #include "sotto/experiment/plan_job.hpp"
 #include "view_answers.hpp"
 
@@ -39,19 +40,19 @@ std::string statement_about(const LedgerView& entry) {
 }  // namespace
 
 LedgerViews::LedgerViews(const TrainConfig& config,
-                         const Topography& topography,
-                         const NoisePlan& plan,
-                         const std::vector<Exposure>& exposures,
+                         Topography topography,
+                         std::vector<PrivacyPhase> phases,
                          bool fixed_inputs)
     : config_(config),
-      topography_(topography),
-      plan_(plan),
-      exposures_(exposures),
+      topography_(std::move(topography)),
+      phases_(std::move(phases)),
       fixed_inputs_(fixed_inputs) {
     if (config.views.empty()) return;
-    queries_ = parse_views("view", config.views, topography.graph);
+    queries_ = parse_views("view", config.views, topography_.graph);
     // Refused here, rather than after the first rounds.
-    (void)process_steps(plan, config.plan.steps, config.l2, config.plan.rounds);
+    for (const PrivacyPhase& phase : phases_)
+        plans_.push_back(renumbered(phase.plan, phase.members));
+    (void)process_steps(plans_.back(), config.plan.steps, config.l2, config.plan.rounds);
     for (const ViewQuery& query : queries_) {
         if (query.kind == ViewQuery::Kind::worst_coalition ||
             query.kind == ViewQuery::Kind::worst_all_messages)
@@ -59,62 +60,138 @@ LedgerViews::LedgerViews(const TrainConfig& config,
                 "view: {} takes too long beside a training; ask sotto account, with --plan and the "
                 "run's plan.json",
                 name_of(query)));
-        if (static_cast<int>(query.members.size()) == plan.agents)
+        if (static_cast<int>(query.members.size()) == topography_.graph.agents())
             throw ConfigError(fmt::format("view: {} leaves nobody to learn about", name_of(query)));
     }
+}
+
+/// The run as the accountant sees it.
+struct LedgerViews::Run {
+    MessageProcess process;
+    std::vector<const PrivacyPhase*> phases;  // with rounds, one for each of the process
+    std::vector<long> rounds;                 // of these
+    long completed = 0;                       // of the training
+
+    /// A phase in which the agent was there; null: it left before anything was sent.
+    [[nodiscard]] const PrivacyPhase* of(int agent) const {
+        const auto found = std::ranges::find_if(
+            phases, [&](const PrivacyPhase* phase) { return phase->members.place(agent) >= 0; });
+        return found == phases.end() ? nullptr : *found;
+    }
+};
+
+LedgerViews::Run LedgerViews::run_after(long rounds) const {
+    Run run;
+    run.completed = rounds;
+    run.process.graph = &topography_.graph;
+    run.process.gossip_steps = config_.plan.gossip_steps;
+    long position = 0, furthest = 0;  // training rounds
+    for (std::size_t k = 0; k < phases_.size(); ++k) {
+        const PrivacyPhase& phase = phases_[k];
+        const long first = phase.use.steps.first_round;
+        const long sent = k + 1 == phases_.size() ? rounds - first : phase.rounds;
+        if (sent == 0) continue;
+        const bool everybody = phase.members.size() == phase.members.all;
+        MixingSchedule mixing =
+            everybody ? topography_.schedule().from(first)
+                      : MixingSchedule({mixing_of_all(
+                            topography_.graph,
+                            make_mixing(topography_.graph.induced_subgraph(phase.members.numbers),
+                                        config_.graph.mixing),
+                            phase.members)});
+        run.process.phases.push_back(
+            {sent, std::move(mixing), phase.members.gone(), nullptr, position - first});
+        if (run.phases.empty())
+            run.process.plan = &plans_[k];
+        else
+            run.process.phases.back().plan = &plans_[k];
+        run.phases.push_back(&phase);
+        run.rounds.push_back(sent);
+        position = first + sent;
+        furthest = std::max(furthest, position);
+    }
+    if (run.phases.empty()) return run;
+    const std::vector<double> steps =
+        process_steps(*run.process.plan, config_.plan.steps, config_.l2, furthest);
+    if (!steps.empty())
+        for (const long round : run.process.training_rounds())
+            run.process.step_sizes.push_back(steps[static_cast<std::size_t>(round)]);
+    return run;
 }
 
 std::vector<LedgerView> LedgerViews::after(long rounds) {
     const auto start = std::chrono::steady_clock::now();
     std::vector<LedgerView> entries;
-    if (rounds > 0)
-        for (const ViewQuery& query : queries_) entries.push_back(worst_of(query, rounds));
+    const Run run = run_after(rounds);
+    if (!run.phases.empty())
+        for (const ViewQuery& query : queries_) entries.push_back(worst_of(query, run));
     last_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     spent_ += last_;
     return entries;
 }
 
-LedgerView LedgerViews::worst_of(const ViewQuery& query, long rounds) const {
-    MessageProcess process;
-    process.graph = &topography_.graph;
-    process.plan = &plan_;
-    process.phases.push_back({rounds, topography_.schedule(), {}});
-    process.gossip_steps = config_.plan.gossip_steps;
-    process.step_sizes = process_steps(plan_, config_.plan.steps, config_.l2, rounds);
-    const PlanUse use = plan_use(config_.plan, topography_.mixing);
+std::vector<Guarantee> LedgerViews::guarantees(const Run& run,
+                                               const View& view,
+                                               const std::vector<int>& targets) const {
+    const NoisePlan& plan = *run.process.plan;
+    const double delta = config_.plan.delta;
+    std::vector<Guarantee> result;
+    if (run.phases.size() > 1 && plan.distribution() == StreamDistribution::laplace) {
+        // No view is known to learn less than one of all messages.
+        PrivacyLosses losses(topography_.graph.agents());
+        for (std::size_t k = 0; k < run.phases.size(); ++k) {
+            const PrivacyPhase& phase = *run.phases[k];
+            losses.add(phase,
+                       run.rounds[k],
+                       observed_precision(phase.plan, {phase.members.places(view.members)}));
+        }
+        for (const int target : targets) result.push_back(losses.guarantee(target, true, delta));
+        return result;
+    }
     ViewOptions options;
     options.threads = config_.threads;
     // The sum of absolute values will do: a bound too, and the tight one takes as long as many
     // trainings.
     options.tight_gap = 1;
+    const auto squared = view_losses(run.process, run.phases.front()->use, view, targets, options);
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+        const PrivacyPhase& there = *run.of(targets[t]);
+        const double unit =
+            there.sensitivity[static_cast<std::size_t>(there.members.place(targets[t]))];
+        result.push_back(guarantee_of(plan, unit * std::sqrt(squared[t].certified()), delta));
+    }
+    return result;
+}
 
+LedgerView LedgerViews::worst_of(const ViewQuery& query, const Run& run) const {
+    const int agents = topography_.graph.agents();
     std::vector<std::vector<int>> observers;
     if (query.kind == ViewQuery::Kind::all_nodes) {
-        for (int u = 0; u < plan_.agents; ++u) observers.push_back({u});
+        for (int u = 0; u < agents; ++u) observers.push_back({u});
     } else {
         observers.push_back(query.members);
     }
     LedgerView entry;
     entry.view = name_of(query);
-    entry.rounds = rounds;
+    entry.rounds = run.completed;
     double sum = 0;
     long pairs = 0;
     for (const auto& members : observers) {
+        if (!members.empty() && std::ranges::none_of(members, [&](int a) { return run.of(a); }))
+            continue;
         const View view{query.view_kind(), members};
-        const Argument argument = argument_of(view, fixed_inputs_, plan_.distribution());
+        const Argument argument =
+            argument_of(view, fixed_inputs_, run.process.plan->distribution());
         entry.argument = argument.text;
         entry.sound = argument.sound;
         std::vector<int> targets;
-        for (int u = 0; u < plan_.agents; ++u)
-            if (!std::ranges::binary_search(members, u)) targets.push_back(u);
-        const auto squared = view_losses(process, use, view, targets, options);
+        for (int u = 0; u < agents; ++u)
+            if (!std::ranges::binary_search(members, u) && run.of(u)) targets.push_back(u);
+        const auto against = guarantees(run, view, targets);
         for (std::size_t t = 0; t < targets.size(); ++t) {
-            const double unit = exposures_[static_cast<std::size_t>(targets[t])].sensitivity;
-            const Guarantee guarantee =
-                guarantee_of(plan_, unit * std::sqrt(squared[t].certified()), config_.plan.delta);
-            sum += guarantee.epsilon;
-            if (++pairs == 1 || entry.worst < guarantee) {
-                entry.worst = guarantee;
+            sum += against[t].epsilon;
+            if (++pairs == 1 || entry.worst < against[t]) {
+                entry.worst = against[t];
                 entry.target = targets[t];
                 entry.observers = members;
             }

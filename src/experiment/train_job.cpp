@@ -277,7 +277,7 @@ class TrainingLoop {
                  const std::function<bool()>& stop_requested,
                  Trainer& trainer,
                  Ledger& ledger,
-                 LedgerViews& views,
+                 LedgerViews* views,
                  RunDirectory& directory,
                  Checkpoints& checkpoints,
                  TrainResult& result,
@@ -343,9 +343,9 @@ class TrainingLoop {
             directory_.append_metrics(
                 round, epsilon, result_.evaluation, result_.loop_seconds, trainer_.seconds());
             observer_.on_evaluation(round, epsilon, result_.evaluation);
-            if (!views_.empty() && round < config_.plan.rounds && !result_.interrupted &&
-                views_.cheap(result_.loop_seconds)) {
-                ledger_.set_views(views_.after(round));
+            if (!views_->empty() && round < config_.plan.rounds && !result_.interrupted &&
+                views_->cheap(result_.loop_seconds)) {
+                ledger_.set_views(views_->after(round));
                 directory_.write("ledger.json", ledger_.to_json(Ledger::Status::running, round));
             }
         }
@@ -362,7 +362,7 @@ class TrainingLoop {
     TrainingObserver& observer_;
     Trainer& trainer_;
     Ledger& ledger_;
-    LedgerViews& views_;
+    LedgerViews* views_;  // on process 0
     RunDirectory& directory_;
     Checkpoints& checkpoints_;
     TrainResult& result_;
@@ -420,6 +420,7 @@ TrainResult run_training(const TrainConfig& config,
     // Bootstrap: process 0 builds what is public, or every process does; everybody checks it.
     const bool builds = leader || config.bootstrap == Bootstrap::distributed;
     std::optional<BuiltTopography> built;
+    std::optional<Topography> whole;  // of all agents of the run
     std::optional<Credentials> credentials;
     network.agree([&] {
         require_positive("step-size", config.plan.steps.step_size);
@@ -444,6 +445,7 @@ TrainResult run_training(const TrainConfig& config,
                 built->topography.graph.agents(),
                 members.all,
                 network.processes() > 1 ? "MPI ranks (every rank is one agent)" : "agents"));
+        whole = built->topography;
         keep_members(*built, config, members);
     });
     const Topography topography =
@@ -543,7 +545,14 @@ TrainResult run_training(const TrainConfig& config,
         ledger.add_statement(statement);
     for (const auto& statement : task.statements) ledger.add_statement(statement);
     std::optional<LedgerViews> views;
-    network.agree([&] { views.emplace(config, topography, plan, exposures, task.fixed_inputs); });
+    std::vector<PrivacyPhase> phases = resumption ? resumption->past : std::vector<PrivacyPhase>{};
+    phases.push_back(
+        {plan, members, {}, plan_use(phase_plan, topography.mixing), phase_plan.rounds, key_epoch});
+    for (const Exposure& exposure : exposures)
+        phases.back().sensitivity.push_back(exposure.sensitivity);
+    network.agree([&] {
+        if (leader) views.emplace(config, *whole, phases, task.fixed_inputs);
+    });
     std::string report = leader
                              ? plan_report_text(*planned, phase_plan, exposures, budgets, &ledger)
                              : std::string();
@@ -560,12 +569,7 @@ TrainResult run_training(const TrainConfig& config,
     std::optional<RunDirectory> directory;
     RunHistory chapters =
         history.value_or(RunHistory{session.run_id, config.plan.rounds, 0, false, {}});
-    if (resumption) chapters.phases = resumption->past;
-    chapters.phases.push_back(
-        {plan, members, {}, {{}, {}, {}, 1}, config.plan.rounds - first_round, key_epoch});
-    chapters.phases.back().use.steps.first_round = first_round;
-    for (const Exposure& exposure : exposures)
-        chapters.phases.back().sensitivity.push_back(exposure.sensitivity);
+    chapters.phases = std::move(phases);
     const int start_number = chapters.starts++;
     const bool resumable = !make_task;
     network.agree([&] {
@@ -674,7 +678,7 @@ TrainResult run_training(const TrainConfig& config,
                      stop_requested,
                      trainer,
                      ledger,
-                     *views,
+                     views ? &*views : nullptr,
                      *directory,
                      checkpoints,
                      result,

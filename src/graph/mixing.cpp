@@ -224,6 +224,12 @@ MixingSchedule::MixingSchedule(std::vector<MixingMatrix> matrices)
     }
 }
 
+MixingSchedule MixingSchedule::from(long round) const {
+    MixingSchedule later = *this;
+    std::ranges::rotate(later.matrices_, later.matrices_.begin() + round % period());
+    return later;
+}
+
 const MixingMatrix& MixingSchedule::at(long round) const {
     return matrices_[static_cast<std::size_t>(round) % matrices_.size()];
 }

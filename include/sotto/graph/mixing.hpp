@@ -61,6 +61,8 @@ class MixingSchedule {
     /// @param round >= 0.
     [[nodiscard]] const MixingMatrix& at(long round) const;
     [[nodiscard]] bool fixed() const { return matrices_.size() == 1; }
+    /// The same from this round on: its round 0 is that round.
+    [[nodiscard]] MixingSchedule from(long round) const;
     [[nodiscard]] long period() const { return static_cast<long>(matrices_.size()); }
     [[nodiscard]] int agents() const { return matrices_.front().agents(); }
     [[nodiscard]] Digest hash() const;
