@@ -291,7 +291,8 @@ class ModelBuilder {
         return result;
     }
 
-    /// Everything a step depends on.
+    /// Everything a step depends on. The first step of a phase, which may start from any earlier
+    /// round, is known by the phase before it.
     std::vector<double> key_of(long round, int step) {
         constexpr double none = -1;
         const bool injects = step == 0;
@@ -301,28 +302,22 @@ class ModelBuilder {
                                 static_cast<double>(phase_number(round)),
                                 none,
                                 none,
-                                none,
                                 none};
         if (injects && round > 0) key[3] = phase_number(round - 1);
-        if (injects && start != ProcessRounds::beginning) {
-            key[4] = phase_number(start);
-            if (same_to_all_) key[5] = mixing_number(start);
-        }
+        if (injects && same_to_all_ && start != ProcessRounds::beginning)
+            key[4] = mixing_number(start);
         if (step == process_.gossip_steps - 1 && !same_to_all_)
-            key[6] = phase_number(std::min(round + 1, count() - 1));
+            key[5] = phase_number(std::min(round + 1, count() - 1));
         for (const StateLayout& layout : {layout_before(round, step), layout_after(round, step)}) {
             key.push_back(static_cast<double>(layout.kept.size()));
             for (const StatePart& part : layout.kept)
                 key.push_back(static_cast<double>(part.round));
         }
         if (!injects) return key;
-        // The part of the state the messages come from.
-        key.push_back(start == round - 1 ? none : static_cast<double>(start));
         const LaggedNoise& noise = noise_at(round);
         const long within = within_stretch(round);
         key.push_back(noise.fresh(within));
         if (noise.lags == 0) return key;
-        key.push_back(within == 0 ? 1.0 : 0.0);
         key.push_back(noise_factor_[static_cast<std::size_t>(round)]);
         for (const double value : noise.past.row(within)) key.push_back(value);
         return key;

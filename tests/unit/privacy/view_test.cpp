@@ -311,6 +311,26 @@ TEST(GramSensitivity, IsTheWorstPattern) {
     EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {100}, 1e-8).abs_sum, 1);
 }
 
+TEST(GramSensitivity, IsOfTrainingRounds) {
+    const Eigen::MatrixXd gram = Eigen::Vector4d(1, 2, 4, 8).asDiagonal();
+    EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {2}, 1e-8).tight_upper, 10);
+    // The last two do the first two again.
+    const std::vector<long> again{0, 1, 0, 1}, twice{0, 1, 1, 2};
+    EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {2}, 1e-8, again).tight_upper, 10);
+    EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {50}, 1e-8, again).tight_upper, 10);
+    EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {2}, 1e-8, twice).tight_upper, 9);
+    EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {3}, 1e-8, twice).constant_sign, 8);
+    const std::vector<long> few{0, 1}, negative{0, 1, -1, 2};
+    EXPECT_NE(message_of<ConfigError>([&] {
+                  (void)gram_sensitivity(gram, {2}, 1e-8, few);
+              }).find("2 training rounds are given, it has 4 rows"),
+              std::string::npos);
+    EXPECT_NE(message_of<ConfigError>([&] {
+                  (void)gram_sensitivity(gram, {2}, 1e-8, negative);
+              }).find("-1 is not allowed"),
+              std::string::npos);
+}
+
 TEST(GramSensitivity, IsCertifiedForRandomMatrices) {
     for (const int size : {2, 7, 30, 90}) {
         SeededRandom random(4, "gram", static_cast<std::uint64_t>(size));
