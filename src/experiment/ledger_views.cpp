@@ -122,6 +122,7 @@ LedgerViews::Run LedgerViews::run_after(long rounds) const {
 std::vector<LedgerView> LedgerViews::after(long rounds) {
     const auto start = std::chrono::steady_clock::now();
     std::vector<LedgerView> entries;
+    if (queries_.empty()) return entries;
     const Run run = run_after(rounds);
     if (!run.phases.empty())
         for (const ViewQuery& query : queries_) entries.push_back(worst_of(query, run));

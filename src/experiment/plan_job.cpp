@@ -458,7 +458,9 @@ std::string plan_report_text(const PlannedNoise& planned,
                     plan.mechanism,
                     plan.agents,
                     planned.solved ? fmt::format(", solved in {:.3g} s", planned.seconds)
-                                   : fmt::format(", from {}", *config.plan_file));
+                    : config.plan_file && !planned.kept
+                        ? fmt::format(", from {}", *config.plan_file)
+                        : ", of the run's directory");
     if (plan.noiseless()) {
         text += "noise      none: epsilon is infinite\n";
     } else {

@@ -165,6 +165,8 @@ PlannedNoise kept_plan(const PrivacyPhase& phase, const PlanConfig& config) {
     planned.design.objective = planned.design.lower_bound =
         std::numeric_limits<double>::quiet_NaN();
     planned.utility = config.utility;
+    planned.solved = false;
+    planned.kept = true;
     return planned;
 }
 

@@ -54,6 +54,7 @@ void count_plan(const NoisePlan& plan,
 struct PlannedNoise {
     Design design;
     bool solved = true;        ///< false: read from a file
+    bool kept = false;         ///< that file is of the run that goes on
     Utility utility;           ///< of the objectives; trajectory where rounds are correlated
     double seconds = 0;        ///< to solve
     double ldp_objective = 0;  ///< Tr(M R) of ldp, same budget and utility
