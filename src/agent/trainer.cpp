@@ -122,7 +122,7 @@ void Trainer::compute_gradient(long round, std::size_t agent) {
             ExitCode::other,
             fmt::format("agent {}: the gradient of round {} is not finite; the training diverged "
                         "(use a smaller --step-size)",
-                        local.id,
+                        local.number,
                         round));
 }
 
@@ -165,7 +165,8 @@ void Trainer::run_round(long round) {
         compute_gradient(round, static_cast<std::size_t>(a));
     });
     const auto after_gradient = Clock::now();
-    noise_source_.draw(options_.key_epoch, static_cast<std::uint64_t>(round), noise_);
+    noise_source_.draw(
+        options_.key_epoch, static_cast<std::uint64_t>(round - options_.first_noise_round), noise_);
     const auto after_noise = Clock::now();
 
     const double step = options_.steps.at(round);

@@ -132,6 +132,20 @@ OptionGroup run_options() {
           "",
           "a,b,...: agents whose received messages, gradients, noise and seeds are written to the "
           "run directory; eavesdropper (alone or among them): what every agent sends"},
+         {"checkpoint-every",
+          "0",
+          "rounds between checkpoints to go on from after a failure (0: only where a run is "
+          "stopped)"},
+         {"resume",
+          "",
+          "DIR: take up the run in this directory, with its options",
+          Option::Kind::value,
+          false},
+         {"without",
+          "",
+          "a,b,...: agents that leave the run that is taken up",
+          Option::Kind::value,
+          false},
          {"dry-run",
           "",
           "only print plan, epsilon, memory and estimated time",
@@ -251,7 +265,8 @@ std::vector<std::string> normalised(const std::vector<std::string>& arguments) {
 }  // namespace
 
 ParsedOptions::ParsedOptions(const std::vector<OptionGroup>& groups,
-                             const std::vector<std::string>& arguments)
+                             const std::vector<std::string>& arguments,
+                             const std::optional<ConfigText>& config)
     : groups_(groups) {
     const po::options_description description = description_of(groups);
     const std::vector<std::string> names = names_of(groups);
@@ -283,9 +298,9 @@ ParsedOptions::ParsedOptions(const std::vector<OptionGroup>& groups,
         }
         note_given(parsed);
         po::store(parsed, map);
-        if (map.contains("config")) {
-            where = map["config"].as<std::string>();
-            std::istringstream content(read_file(where));
+        if (config || map.contains("config")) {
+            where = config ? config->source : map["config"].as<std::string>();
+            std::istringstream content(config ? config->text : read_file(where));
             const po::parsed_options file = po::parse_config_file(content, description, true);
             for (const auto& option : file.options)
                 if (option.unregistered) throw_unknown(where, option.string_key, names);
@@ -467,6 +482,29 @@ void resolve_task_defaults(ParsedOptions& options) {
         if (options.text("task") == task && !options.given(option)) options.resolve(option, text);
 }
 
+int parse_agent(const std::string& option, const std::string& word) {
+    const long long agent = parse_integer(option, word);
+    require_in_range(option, static_cast<double>(agent), 0, 1e6);
+    return static_cast<int>(agent);
+}
+
+void sort_agents(const std::string& option, std::vector<int>& agents) {
+    std::ranges::sort(agents);
+    const auto repeated = std::ranges::adjacent_find(agents);
+    if (repeated != agents.end())
+        throw ConfigError(fmt::format("{}: agent {} is named twice", option, *repeated));
+}
+
+/// Agents separated by commas; ascending, each once.
+std::vector<int> parse_agents(const std::string& option, const std::string& text) {
+    std::istringstream words(text);
+    std::vector<int> agents;
+    for (std::string word; std::getline(words, word, ',');)
+        agents.push_back(parse_agent(option, word));
+    sort_agents(option, agents);
+    return agents;
+}
+
 /// Agents separated by commas, and the word for all that is sent; ascending, each once.
 void read_recorded_views(const ParsedOptions& options, TrainConfig& config) {
     constexpr std::string_view eavesdropper = "eavesdropper";
@@ -481,17 +519,12 @@ void read_recorded_views(const ParsedOptions& options, TrainConfig& config) {
         if (word.empty() || word.find_first_not_of("-0123456789") != std::string::npos)
             throw ConfigError(fmt::format(
                 "--record-view: '{}' is neither an agent's number nor '{}'", word, eavesdropper));
-        const long long agent = parse_integer("--record-view", word);
-        require_in_range("--record-view", static_cast<double>(agent), 0, 1e6);
-        agents.push_back(static_cast<int>(agent));
+        agents.push_back(parse_agent("--record-view", word));
     }
     if (agents.empty() && !config.record_wire)
         throw ConfigError(
             "--record-view: no agent is named (example: 2,5; also allowed: eavesdropper)");
-    std::ranges::sort(agents);
-    const auto repeated = std::ranges::adjacent_find(agents);
-    if (repeated != agents.end())
-        throw ConfigError(fmt::format("--record-view: agent {} is named twice", *repeated));
+    sort_agents("--record-view", agents);
 }
 
 }  // namespace
@@ -553,6 +586,15 @@ TrainConfig read_train_config(ParsedOptions options) {
     config.secure_sum = parse_switch(options, "secure-sum");
     if (options.has("view")) config.views = options.text("view");
     if (options.has("record-view")) read_recorded_views(options, config);
+    config.checkpoint_every = options.integer("checkpoint-every", 0);
+    if (options.has("without") && !options.has("resume"))
+        throw ConfigError(
+            "--without: --resume DIR is needed too; agents leave a run that is taken up");
+    if (options.has("resume")) {
+        config.resume = ResumeConfig{options.text("resume"), {}};
+        if (options.has("without"))
+            config.resume->without = parse_agents("--without", options.text("without"));
+    }
     read_peer_options(options, config);
     config.resolved_ini = options.as_ini("train");
     return config;

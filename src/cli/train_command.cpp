@@ -1,5 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -7,7 +11,9 @@
 #include "sotto/cli/command.hpp"
 #include "sotto/cli/progress.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/experiment/run_history.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
 
@@ -26,6 +32,56 @@ std::vector<OptionGroup> options() {
 
 int default_threads() {
     return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+/// What may be given beside --resume: where and how the job runs, and what it says. All else is as
+/// the run was started with.
+constexpr std::array<std::string_view, 20> resumable_options{"resume",
+                                                             "without",
+                                                             "data",
+                                                             "test-data",
+                                                             "roster",
+                                                             "identity",
+                                                             "threads",
+                                                             "stall-warn",
+                                                             "stall-abort",
+                                                             "checkpoint-every",
+                                                             "eval-every",
+                                                             "link-encryption",
+                                                             "past-noise-memory",
+                                                             "view",
+                                                             "json",
+                                                             "quiet",
+                                                             "dry-run",
+                                                             "bootstrap",
+                                                             "optimality-gap",
+                                                             "help"};
+
+void require_resumable(const ParsedOptions& parsed) {
+    for (const OptionGroup& group : options())
+        for (const Option& option : group.options)
+            if (parsed.given(option.name) &&
+                std::ranges::find(resumable_options, option.name) == resumable_options.end())
+                throw ConfigError(fmt::format(
+                    "--{}: cannot be given with --resume, which goes on with the run's own options "
+                    "(allowed: {})",
+                    option.name,
+                    fmt::join(resumable_options, ", ")));
+}
+
+/// The configuration the run was started with. LOCAL.
+ConfigText config_of_run(const std::string& directory) {
+    const std::string file = (std::filesystem::path(directory) / "config.ini").string();
+    if (!std::filesystem::exists(file))
+        throw ConfigError(
+            fmt::format("--resume: {} holds no run (there is no config.ini)", directory));
+    return {read_file(file), file};
+}
+
+/// Number of agents that take part in a run that is taken up.
+int members_of_run(const TrainConfig& config) {
+    const RunHistory history = read_history(config.resume->directory);
+    return history.phases.back().members.size() - static_cast<int>(config.resume->without.size());
 }
 
 /// The job itself, on any network. Reports on process 0.
@@ -56,12 +112,18 @@ int train_on(Network& network, const ParsedOptions& parsed, const TrainConfig& c
 }
 
 int train_alone(const std::vector<std::string>& arguments) {
-    const ParsedOptions parsed(options(), arguments);
-    TrainConfig config = read_train_config(parsed);
+    std::optional<ParsedOptions> parsed(std::in_place, options(), arguments);
+    if (parsed->has("resume")) {
+        require_resumable(*parsed);
+        parsed.emplace(options(), arguments, config_of_run(parsed->text("resume")));
+    }
+    TrainConfig config = read_train_config(*parsed);
     if (config.threads == 0) config.threads = default_threads();
     set_linear_algebra_threads(config.threads);
-    const auto network = make_memory_network(agents_of(config.graph), config.threads);
-    return train_on(*network, parsed, config);
+    const auto network = make_memory_network(
+        std::max(1, config.resume ? members_of_run(config) : agents_of(config.graph)),
+        config.threads);
+    return train_on(*network, *parsed, config);
 }
 
 int train_over_mpi(const std::vector<std::string>& arguments) {
@@ -72,7 +134,29 @@ int train_over_mpi(const std::vector<std::string>& arguments) {
         TrainConfig config;
         network->agree([&] {
             parsed.emplace(options(), arguments);
-            resolve_agents(*parsed, session.ranks());
+            if (parsed->has("resume")) require_resumable(*parsed);
+        });
+        // The others may not see the run directory's files of rank 0.
+        std::optional<ConfigText> of_run;
+        const bool any_resume = network->maximum(parsed->has("resume") ? 1 : 0) > 0;
+        network->agree([&] {
+            if (any_resume && !parsed->has("resume"))
+                throw NetworkError(
+                    fmt::format("rank {} was started without --resume, others with it; start all "
+                                "ranks with the "
+                                "same options",
+                                session.rank()));
+            if (any_resume && session.rank() == 0) of_run = config_of_run(parsed->text("resume"));
+        });
+        if (any_resume) {
+            of_run =
+                ConfigText{network->broadcast(of_run ? of_run->text : ""), "the run's config.ini"};
+        }
+        network->agree([&] {
+            if (of_run)
+                parsed.emplace(options(), arguments, of_run);
+            else
+                resolve_agents(*parsed, session.ranks());
             config = read_train_config(*parsed);
             if (config.threads == 0) config.threads = 1;
             set_linear_algebra_threads(config.threads);

@@ -300,7 +300,8 @@ MembershipResult run_membership(const AuditConfig& config,
 
     const std::vector<int> outside = agents_outside(view, network.agents());
     const double risk = (1 - config.level) / static_cast<double>(outside.size());
-    const LocalData data = read_local_data(config.train.task, network);
+    const LocalData data =
+        read_local_data(config.train.task, network, Membership::everybody(network.agents()));
     ByteWriter writer;
     network.agree([&] {
         for (std::size_t a = 0; a < data.agents.size(); ++a) {

@@ -40,7 +40,8 @@ Rows public_part(const AuditConfig& config, const AccountSubject& subject) {
 /// The first record of every agent of this process, scaled down to the clip where it is longer.
 /// COLLECTIVE.
 MatrixXd read_rows(const AuditConfig& config, bool l1, Network& network, Index& image_rows) {
-    const LocalValues data = read_local_values(config.train.task, network);
+    const LocalValues data =
+        read_local_values(config.train.task, network, Membership::everybody(network.agents()));
     const double clip = config.train.plan.clip_norm;
     MatrixXd rows;
     network.agree([&] {

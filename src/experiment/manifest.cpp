@@ -1,5 +1,6 @@
 #include "manifest.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -36,6 +37,7 @@ std::string manifest_json(const Network& network,
                           const NoisePlan& plan,
                           const Session& session,
                           const std::optional<Credentials>& credentials,
+                          const Membership& members,
                           const std::string& graph_description,
                           const std::string& task_description,
                           const TrainConfig& config,
@@ -47,6 +49,7 @@ std::string manifest_json(const Network& network,
     json["compiler"] = build_compiler();
     json["processes"] = network.processes();
     json["agents"] = network.agents();
+    json["agents_gone"] = members.gone();
     json["graph"] = graph_description;
     json["graph_hash"] = to_hex(topography.graph.hash());
     json["mixing_hash"] = to_hex(topography.mixing_hash());
@@ -58,7 +61,7 @@ std::string manifest_json(const Network& network,
     json["roster"] = session.roster ? Json(to_hex(*session.roster)) : Json();
     json["public_keys"] = Json::array();
     for (const Announcement& agent : session.announcements) {
-        Json key{{"agent", agent.agent}, {"ephemeral", to_hex(agent.ephemeral)}};
+        Json key{{"agent", members.number(agent.agent)}, {"ephemeral", to_hex(agent.ephemeral)}};
         key["identity"] = agent.identity ? Json(to_hex(*agent.identity)) : Json();
         if (agent.identity && credentials)
             if (const auto* entry = credentials->roster.find(*agent.identity))
@@ -77,10 +80,14 @@ std::string manifest_json(const Network& network,
     for (std::size_t p = 0; p < process_notes.size(); ++p) {
         const ProcessNote note = process_note_from_json(process_notes[p], p);
         json["hosts"].push_back(note.host);
-        for (const SeedCommitment& commitment : note.commitments)
-            json["seed_commitments"].push_back({{"agent", commitment.agent},
+        for (const SeedCommitment& commitment : note.commitments) {
+            if (commitment.agent < 0 || commitment.agent >= members.size())
+                throw NetworkError(fmt::format(
+                    "rank {} sent a note about agent {}, who is not there", p, commitment.agent));
+            json["seed_commitments"].push_back({{"agent", members.number(commitment.agent)},
                                                 {"group", commitment.group},
                                                 {"blake2b", commitment.blake2b}});
+        }
         json["network"] = note.network;
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

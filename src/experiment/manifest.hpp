@@ -8,6 +8,7 @@
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/experiment/config.hpp"
 #include "sotto/net/network.hpp"
+#include "sotto/plan/membership.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/trust/handshake.hpp"
 #include "sotto/trust/key_ring.hpp"
@@ -24,6 +25,7 @@ namespace sotto {
                                         const NoisePlan& plan,
                                         const Session& session,
                                         const std::optional<Credentials>& credentials,
+                                        const Membership& members,
                                         const std::string& graph_description,
                                         const std::string& task_description,
                                         const TrainConfig& config,

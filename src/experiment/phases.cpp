@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -49,33 +50,28 @@ std::vector<Departure> parse_departures(const std::string& text, const Graph& gr
 MixingMatrix mixing_without(const Graph& graph,
                             const std::vector<int>& gone,
                             const std::string& rule) {
-    std::vector<int> number(static_cast<std::size_t>(graph.agents()), -1);
-    std::vector<int> stay;
-    for (int u = 0; u < graph.agents(); ++u)
-        if (!std::ranges::binary_search(gone, u)) {
-            number[static_cast<std::size_t>(u)] = static_cast<int>(stay.size());
-            stay.push_back(u);
-        }
-    std::vector<Edge> edges;
-    for (const auto& [u, v] : graph.edges()) {
-        const int a = number[static_cast<std::size_t>(u)], b = number[static_cast<std::size_t>(v)];
-        if (a >= 0 && b >= 0) edges.emplace_back(a, b);
-    }
-    const Graph rest = Graph::from_edges(static_cast<int>(stay.size()), std::move(edges));
-    const MixingMatrix inner = make_mixing(rest, rule);
-    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(graph.agents(), graph.agents());
-    for (const int u : gone) dense(u, u) = 1;
-    for (int a = 0; a < rest.agents(); ++a) {
-        const auto members = inner.members(a);
-        const auto weights = inner.weights(a);
-        for (std::size_t j = 0; j < members.size(); ++j)
-            dense(stay[static_cast<std::size_t>(a)], stay[static_cast<std::size_t>(members[j])]) =
-                weights[j];
-    }
-    return MixingMatrix::from_dense(graph, dense);
+    Membership members{graph.agents(), {}};
+    std::ranges::set_difference(
+        Membership::everybody(graph.agents()).numbers, gone, std::back_inserter(members.numbers));
+    return mixing_of_all(
+        graph, make_mixing(graph.induced_subgraph(members.numbers), rule), members);
 }
 
 }  // namespace
+
+MixingMatrix mixing_of_all(const Graph& graph,
+                           const MixingMatrix& mixing,
+                           const Membership& members) {
+    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(graph.agents(), graph.agents());
+    for (const int u : members.gone()) dense(u, u) = 1;
+    for (int a = 0; a < members.size(); ++a) {
+        const auto peers = mixing.members(a);
+        const auto weights = mixing.weights(a);
+        for (std::size_t j = 0; j < peers.size(); ++j)
+            dense(members.number(a), members.number(peers[j])) = weights[j];
+    }
+    return MixingMatrix::from_dense(graph, dense);
+}
 
 std::vector<Phase> phases_of(const Topography& topography,
                              const std::string& mixing,

@@ -9,13 +9,12 @@ void Recorders::open(const TrainConfig& config,
                      const Graph& graph,
                      const NoisePlan& plan,
                      std::span<const KeyRing> rings,
-                     const RunDirectory& directory,
+                     const std::filesystem::path& folder,
                      Eigen::Index dimension,
                      std::uint32_t key_epoch) {
     const bool mean = plan.aggregation == Aggregation::trusted_mean;
     // A trusted aggregator takes one mean a round.
     const int exchanges = mean ? 1 : config.plan.gossip_steps;
-    const auto folder = directory.path() / "views";
     const auto recorded = [&](int agent) {
         return std::ranges::find(config.record_views, agent) != config.record_views.end();
     };

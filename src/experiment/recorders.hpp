@@ -19,7 +19,7 @@ class Recorders {
               const Graph& graph,
               const NoisePlan& plan,
               std::span<const KeyRing> rings,
-              const RunDirectory& directory,
+              const std::filesystem::path& folder,
               Eigen::Index dimension,
               std::uint32_t key_epoch);
     void observe(Trainer& trainer);

@@ -3,12 +3,15 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -52,6 +55,7 @@ RunDirectory RunDirectory::create(const std::string& wanted, const std::string& 
     } catch (const ConfigError&) {
         throw unusable(path, std::strerror(errno));
     }
+    directory.lock();
     directory.metrics_.open(path / "metrics.csv", std::ios::trunc);
     directory.metrics_
         << "round,epsilon,test_loss,test_loss_worst,test_loss_mean_model,test_accuracy,"
@@ -60,6 +64,32 @@ RunDirectory RunDirectory::create(const std::string& wanted, const std::string& 
            "noise_seconds,exchange_seconds,mix_seconds\n"
         << std::flush;
     return directory;
+}
+
+RunDirectory RunDirectory::reopen(const std::string& path, long round) {
+    RunDirectory directory{fs::path(path)};
+    if (!fs::exists(directory.path_ / "metrics.csv")) throw unusable(path, "it holds no run");
+    directory.lock();
+    std::istringstream before(read_file(directory.path_ / "metrics.csv"));
+    std::string kept, line;
+    for (bool header = true; std::getline(before, line); header = false)
+        if (header || std::atol(line.c_str()) < round) kept += line + "\n";
+    write_file_atomically(directory.path_ / "metrics.csv", kept);
+    std::error_code ignored;
+    fs::remove(directory.path_ / "failure.txt", ignored);
+    directory.metrics_.open(directory.path_ / "metrics.csv", std::ios::app);
+    return directory;
+}
+
+void RunDirectory::lock() {
+    const int file = ::open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0) throw unusable(path_, std::strerror(errno));
+    lock_.reset(new int(file), [](void* held) {
+        ::close(*static_cast<int*>(held));
+        delete static_cast<int*>(held);
+    });
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0)
+        throw unusable(path_, "a run that is still going on uses it");
 }
 
 RunDirectory RunDirectory::existing(fs::path path) { return RunDirectory(std::move(path)); }

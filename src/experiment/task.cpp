@@ -90,8 +90,8 @@ std::unique_ptr<Objective> make_record_objective(const TaskConfig& config,
 
 namespace {
 
-LocalTask build_on_records(const TaskConfig& config, Network& network) {
-    LocalData data = read_local_data(config, network);
+LocalTask build_on_records(const TaskConfig& config, Network& network, const Membership& members) {
+    LocalData data = read_local_data(config, network, members);
     LocalTask task;
     task.description = data.description;
     task.statements = data.statements;
@@ -103,8 +103,8 @@ LocalTask build_on_records(const TaskConfig& config, Network& network) {
     return task;
 }
 
-LocalTask build_averaging(const TaskConfig& config, Network& network) {
-    LocalValues data = read_local_values(config, network);
+LocalTask build_averaging(const TaskConfig& config, Network& network, const Membership& members) {
+    LocalValues data = read_local_values(config, network, members);
     LocalTask task;
     network.agree([&] {
         require_hidden_fits(config);
@@ -121,20 +121,20 @@ LocalTask build_averaging(const TaskConfig& config, Network& network) {
     return task;
 }
 
-LocalTask build_quadratic(Network& network) {
+LocalTask build_quadratic(const Network& network, const Membership& members) {
     LocalTask task;
     for (const int agent : network.local_agents())
-        task.objectives.push_back(make_quadratic_objective(agent, network.agents()));
+        task.objectives.push_back(make_quadratic_objective(members.number(agent), members.all));
     task.description = "one quadratic function an agent";
     return task;
 }
 
-LocalTask build_own(const TaskConfig& config, Network& network) {
+LocalTask build_own(const TaskConfig& config, Network& network, const Membership& members) {
     LocalTask task;
     network.agree([&] {
         const OwnTask own(config.task);
         for (const int agent : network.local_agents())
-            task.objectives.push_back(own.make(config, agent, network.agents()));
+            task.objectives.push_back(own.make(config, members.number(agent), members.all));
     });
     task.description = fmt::format("{} of {}", config.data, config.task);
     task.statements.push_back(
@@ -171,7 +171,7 @@ std::vector<std::string> task_names() {
     return {"quadratic", "logistic", "softmax", "mlp", "cnn", "averaging"};
 }
 
-LocalTask build_task(const TaskConfig& config, Network& network) {
+LocalTask build_task(const TaskConfig& config, Network& network, const Membership& members) {
     LocalTask task;
     network.agree([&] {
         const auto names = task_names();
@@ -180,13 +180,13 @@ LocalTask build_task(const TaskConfig& config, Network& network) {
             throw unknown_name_error("task", config.task, names);
     });
     if (is_own_task(config.task))
-        task = build_own(config, network);
+        task = build_own(config, network, members);
     else if (config.task == "quadratic")
-        task = build_quadratic(network);
+        task = build_quadratic(network, members);
     else if (config.task == "averaging")
-        task = build_averaging(config, network);
+        task = build_averaging(config, network, members);
     else
-        task = build_on_records(config, network);
+        task = build_on_records(config, network, members);
     task.has_records = task.objectives.front()->record_clipping();
     task.initial = task.objectives.front()->initial_model(config.seed);
     require_same_dimension(network, task.objectives);

@@ -101,7 +101,8 @@ class Deal {
 };
 
 void deal_shared(const TaskConfig& config,
-                 Network& network,
+                 const Network& network,
+                 const Membership& members,
                  const std::shared_ptr<const Dataset>& test,
                  LocalData& local) {
     constexpr Eigen::Index synthetic_records = 32561;  // as many as a9a
@@ -109,9 +110,9 @@ void deal_shared(const TaskConfig& config,
                                                : read_files(config.data, 0),
                     config,
                     test);
-    const auto shards = deal_rows(deal.all(), deal.train(), config, network.agents());
+    const auto shards = deal_rows(deal.all(), deal.train(), config, members.all);
     for (const int agent : network.local_agents())
-        local.agents.push_back(deal.agent(shards[static_cast<std::size_t>(agent)]));
+        local.agents.push_back(deal.agent(shards[static_cast<std::size_t>(members.number(agent))]));
     const std::size_t dealt = std::accumulate(
         shards.begin(), shards.end(), std::size_t{0}, [](std::size_t sum, const auto& shard) {
             return sum + shard.size();
@@ -130,11 +131,12 @@ void deal_shared(const TaskConfig& config,
 }
 
 void read_own(const TaskConfig& config,
-              Network& network,
+              const Network& network,
+              const Membership& members,
               const std::shared_ptr<const Dataset>& test,
               LocalData& local) {
     for (const int agent : network.local_agents()) {
-        const Deal deal(read_files(config.data, agent), config, test);
+        const Deal deal(read_files(config.data, members.number(agent)), config, test);
         local.agents.push_back(deal.agent(deal.train()));
         local.target = deal.all().target;
     }
@@ -163,7 +165,7 @@ bool one_file_an_agent(const TaskConfig& config) {
     return config.data.find("%r") != std::string::npos;
 }
 
-LocalData read_local_data(const TaskConfig& config, Network& network) {
+LocalData read_local_data(const TaskConfig& config, Network& network, const Membership& members) {
     LocalData local;
     network.agree([&] {
         if (!(config.test_fraction > 0 && config.test_fraction < 1))
@@ -174,9 +176,9 @@ LocalData read_local_data(const TaskConfig& config, Network& network) {
         if (config.test_data)
             test = std::make_shared<const Dataset>(read_files(*config.test_data, 0));
         if (one_file_an_agent(config))
-            read_own(config, network, test, local);
+            read_own(config, network, members, test, local);
         else
-            deal_shared(config, network, test, local);
+            deal_shared(config, network, members, test, local);
         for (const auto& agent : local.agents) {
             local.features = std::max(local.features, agent.shard.feature_count());
             if (local.target == Target::label)

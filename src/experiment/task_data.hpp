@@ -8,6 +8,7 @@
 #include "sotto/experiment/config.hpp"
 #include "sotto/learn/dataset.hpp"
 #include "sotto/net/network.hpp"
+#include "sotto/plan/membership.hpp"
 
 namespace sotto {
 
@@ -45,7 +46,9 @@ struct LocalData {
 /// Reads the data, splits off the test set, deals the rest to the agents (or, with %r in the path,
 /// reads every agent's own file), standardises targets that are values and their features.
 /// COLLECTIVE. @throws ConfigError, DataError.
-[[nodiscard]] LocalData read_local_data(const TaskConfig& config, Network& network);
+[[nodiscard]] LocalData read_local_data(const TaskConfig& config,
+                                        Network& network,
+                                        const Membership& members);
 
 /// Points of this process's agents, for the averaging task: no test set, every column counts,
 /// values as they are.
@@ -58,6 +61,8 @@ struct LocalValues {
 
 /// Reads and deals them; "synthetic": synthetic_values, 100 for every agent. COLLECTIVE.
 /// @throws ConfigError (test data are given), DataError.
-[[nodiscard]] LocalValues read_local_values(const TaskConfig& config, Network& network);
+[[nodiscard]] LocalValues read_local_values(const TaskConfig& config,
+                                            Network& network,
+                                            const Membership& members);
 
 }  // namespace sotto

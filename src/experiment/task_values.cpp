@@ -19,18 +19,23 @@ std::vector<Eigen::Index> all_rows(const Dataset& data) {
     return rows;
 }
 
-void deal_shared(const TaskConfig& config, Network& network, LocalValues& local) {
+void deal_shared(const TaskConfig& config,
+                 const Network& network,
+                 const Membership& members,
+                 LocalValues& local) {
     const Dataset all =
         config.data == "synthetic"
-            ? synthetic_values(synthetic_records_an_agent * network.agents(), config.seed)
+            ? synthetic_values(synthetic_records_an_agent * members.all, config.seed)
             : with_target_as_feature(read_files(config.data, 0));
-    const auto shards = deal_rows(all, all_rows(all), config, network.agents());
+    const auto shards = deal_rows(all, all_rows(all), config, members.all);
     for (const int agent : network.local_agents())
-        local.shards.push_back(select_rows(all, shards[static_cast<std::size_t>(agent)]));
+        local.shards.push_back(
+            select_rows(all, shards[static_cast<std::size_t>(members.number(agent))]));
     local.mean = Eigen::VectorXd::Zero(all.feature_count());
     std::size_t dealt = 0;
-    for (const auto& rows : shards) {
-        *local.mean += mean_features(all, rows) / network.agents();
+    for (const int number : members.numbers) {
+        const auto& rows = shards[static_cast<std::size_t>(number)];
+        *local.mean += mean_features(all, rows) / members.size();
         dealt += rows.size();
     }
     local.description = fmt::format("{}, {} records to average, partition {}",
@@ -39,15 +44,21 @@ void deal_shared(const TaskConfig& config, Network& network, LocalValues& local)
                                     name_of(partition_of(config, all.target)));
 }
 
-void read_own(const TaskConfig& config, Network& network, LocalValues& local) {
+void read_own(const TaskConfig& config,
+              const Network& network,
+              const Membership& members,
+              LocalValues& local) {
     for (const int agent : network.local_agents())
-        local.shards.push_back(with_target_as_feature(read_files(config.data, agent)));
+        local.shards.push_back(
+            with_target_as_feature(read_files(config.data, members.number(agent))));
     local.description = fmt::format("{} (one file an agent), to average", config.data);
 }
 
 }  // namespace
 
-LocalValues read_local_values(const TaskConfig& config, Network& network) {
+LocalValues read_local_values(const TaskConfig& config,
+                              Network& network,
+                              const Membership& members) {
     LocalValues local;
     Eigen::Index features = 0;
     network.agree([&] {
@@ -57,9 +68,9 @@ LocalValues read_local_values(const TaskConfig& config, Network& network) {
                             "its test loss is the distance to the mean",
                             *config.test_data));
         if (one_file_an_agent(config))
-            read_own(config, network, local);
+            read_own(config, network, members, local);
         else
-            deal_shared(config, network, local);
+            deal_shared(config, network, members, local);
         for (const Dataset& shard : local.shards)
             features = std::max(features, shard.feature_count());
     });

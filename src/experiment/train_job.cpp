@@ -12,8 +12,11 @@
 #include <cstdlib>
 #include <limits>
 
+#include "checkpoint_store.hpp"
 #include "manifest.hpp"
 #include "recorders.hpp"
+#include "resume.hpp"
+#include "resumed_phase.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/error_line.hpp"
 #include "sotto/experiment/ledger_views.hpp"
@@ -32,8 +35,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t key_epoch = 0;
-
 constexpr double bytes_per_mib = 1024.0 * 1024.0;
 
 double since(Clock::time_point start) {
@@ -49,18 +50,21 @@ double peak_memory_mib() {
 std::vector<LocalAgent> build_agents(const TrainConfig& config,
                                      Network& network,
                                      LocalTask& task,
+                                     const Membership& members,
                                      const std::vector<Exposure>& exposures) {
     std::vector<LocalAgent> agents;
     const auto local = network.local_agents();
     for (std::size_t a = 0; a < local.size(); ++a) {
         const int id = local[a];
         const Eigen::Index records = task.objectives[a]->records();
+        const int number = members.number(id);
         const Exposure& exposure = exposures[static_cast<std::size_t>(id)];
         if (task.rows_are_rounds) {
             agents.push_back({id,
                               std::move(task.objectives[a]),
                               BatchSampler::in_order(records),
-                              exposure.batch_size});
+                              exposure.batch_size,
+                              number});
             continue;
         }
         // Adjacency agent does not depend on the batch, so a small shard may use all it has.
@@ -69,9 +73,10 @@ std::vector<LocalAgent> build_agents(const TrainConfig& config,
         agents.push_back({id,
                           std::move(task.objectives[a]),
                           cycle > 1 || batch == records  // all records: a cycle of one batch
-                              ? BatchSampler::cyclic(records, cycle, config.task.seed, id)
-                              : BatchSampler::uniform(records, batch, config.task.seed, id),
-                          exposure.batch_size});
+                              ? BatchSampler::cyclic(records, cycle, config.task.seed, number)
+                              : BatchSampler::uniform(records, batch, config.task.seed, number),
+                          exposure.batch_size,
+                          number});
     }
     return agents;
 }
@@ -106,13 +111,15 @@ std::vector<KeyRing> throw_away_rings(Network& network, const NoisePlan& plan) {
 }
 
 /// The roster, and the identity of each agent of this process. LOCAL.
-std::optional<Credentials> read_credentials(const TrainConfig& config, const Network& network) {
+std::optional<Credentials> read_credentials(const TrainConfig& config,
+                                            const Network& network,
+                                            const Membership& members) {
     if (!config.trust) return std::nullopt;
     Credentials credentials{Roster::read(config.trust->roster), {}};
     for (const int agent : network.local_agents()) {
         std::string path = config.trust->identity;
         for (std::size_t at = path.find("%r"); at != std::string::npos; at = path.find("%r", at))
-            path.replace(at, 2, std::to_string(agent));
+            path.replace(at, 2, std::to_string(members.number(agent)));
         credentials.identities.push_back(Identity::read(path));
     }
     return credentials;
@@ -166,6 +173,101 @@ RunEstimate estimate_run(const TrainConfig& config,
     return estimate;
 }
 
+/// When checkpoints are made, and what is in them.
+class Checkpoints {
+  public:
+    /// What stays the same in all checkpoints of a phase.
+    struct Setup {
+        Digest run{};
+        int phase = 0;
+        long first_round = 0;
+        std::uint32_t key_epoch = 0;
+        bool resumed = false;
+        bool possible = true;  ///< the run can be taken up by its options alone
+    };
+    /// @param rings whose seeds are kept for agents with an identity.
+    Checkpoints(const TrainConfig& config,
+                Network& network,
+                const Trainer& trainer,
+                const Ledger& ledger,
+                const NoisePlan& plan,
+                const std::vector<KeyRing>& rings,
+                const std::optional<Credentials>& credentials,
+                const RunDirectory& directory,
+                const Setup& setup)
+        : config_(config),
+          network_(network),
+          trainer_(trainer),
+          ledger_(ledger),
+          plan_hash_(plan.hash()),
+          rings_(rings),
+          credentials_(credentials),
+          directory_(directory),
+          setup_(setup) {
+        // Without checkpoints on the way there is nothing to go back to.
+        if (setup.possible && (config.checkpoint_every > 0 || setup.resumed)) start_mark();
+    }
+
+    [[nodiscard]] bool due(long round) const {
+        return config_.checkpoint_every > 0 && round % config_.checkpoint_every == 0;
+    }
+    /// Before anything of the round is sent.
+    void before_round(long round) {
+        if (!mark_) return;
+        const long every = config_.checkpoint_every;
+        mark_->before_round(round,
+                            every > 0 ? std::min(config_.plan.rounds, (round / every + 1) * every)
+                                      : config_.plan.rounds);
+    }
+    /// COLLECTIVE.
+    void seal(long round, bool clean, const RunTotals& totals) {
+        if (!setup_.possible) return;
+        if (clean)
+            network_.agree([&] {
+                if (!mark_) start_mark();
+                mark_->set(round);
+            });
+        std::vector<Checkpoint> local;
+        const PrivacyLosses losses = ledger_.losses_after(round);
+        const auto agents = network_.local_agents();
+        for (std::size_t a = 0; a < agents.size(); ++a) {
+            Checkpoint& own = local.emplace_back();
+            const LocalAgent& agent = trainer_.agents()[a];
+            own.run = setup_.run;
+            own.agent = agent.number;
+            own.round = round;
+            own.phase_round = setup_.first_round;
+            own.key_epoch = setup_.key_epoch;
+            own.batch_seed = config_.task.seed;
+            own.records = agent.objective->records();
+            own.model = trainer_.models().col(static_cast<Eigen::Index>(a));
+            own.spent = losses.by_pattern(agent.number);
+            // They open the way to go on with the same keys, which only a clean stop leaves open.
+            if (clean && credentials_ && !config_.noise_seed)
+                own.seeds = seal_seeds_for(credentials_->identities[a], rings_[a], own, plan_hash_);
+        }
+        seal_checkpoint(
+            directory_.path(), network_, {round, setup_.phase, clean, {}, totals}, local);
+    }
+
+  private:
+    void start_mark() {
+        std::vector<int> numbers;
+        for (const LocalAgent& agent : trainer_.agents()) numbers.push_back(agent.number);
+        mark_.emplace(directory_.path(), setup_.run, std::move(numbers), setup_.phase);
+    }
+    const TrainConfig& config_;
+    Network& network_;
+    const Trainer& trainer_;
+    const Ledger& ledger_;
+    Digest plan_hash_;
+    const std::vector<KeyRing>& rings_;
+    const std::optional<Credentials>& credentials_;
+    const RunDirectory& directory_;
+    Setup setup_;
+    std::optional<SentMark> mark_;
+};
+
 /// Rounds, evaluations, ledger: everything after the bootstrap.
 class TrainingLoop {
   public:
@@ -177,6 +279,7 @@ class TrainingLoop {
                  Ledger& ledger,
                  LedgerViews& views,
                  RunDirectory& directory,
+                 Checkpoints& checkpoints,
                  TrainResult& result,
                  bool optimality_gap)
         : config_(config),
@@ -186,6 +289,7 @@ class TrainingLoop {
           ledger_(ledger),
           views_(views),
           directory_(directory),
+          checkpoints_(checkpoints),
           result_(result),
           vote_(network, stop_requested),
           every_(config.evaluate_every > 0 ? config.evaluate_every
@@ -195,11 +299,12 @@ class TrainingLoop {
     void run() {
         if (optimality_gap_)
             minimum_ = minimum_of_average(network_, trainer_.agents(), config_.l2, config_.threads);
-        evaluate_now(0);
+        evaluate_now(result_.rounds);
         const long rounds = config_.plan.rounds;
         bool stopped = false;
         auto start = Clock::now();
         while (result_.rounds < rounds && !stopped) {
+            checkpoints_.before_round(result_.rounds);
             trainer_.run_round(result_.rounds);
             ++result_.rounds;
             if (network_.process() == 0) observer_.on_round(result_.rounds, rounds);
@@ -209,6 +314,8 @@ class TrainingLoop {
                 evaluate_now(result_.rounds);
                 start = Clock::now();
             }
+            if (checkpoints_.due(result_.rounds) && result_.rounds < rounds && !stopped)
+                checkpoints_.seal(result_.rounds, false, totals(start));
         }
         vote_.finish();
         result_.loop_seconds += since(start);
@@ -217,10 +324,15 @@ class TrainingLoop {
         if (result_.interrupted && network_.process() == 0)
             directory_.write("ledger.json",
                              ledger_.to_json(Ledger::Status::interrupted, result_.rounds));
+        if (result_.interrupted) checkpoints_.seal(result_.rounds, true, totals(Clock::now()));
         evaluate_now(result_.rounds);
     }
 
   private:
+    /// While a stretch of rounds that began at `start` is not counted yet.
+    RunTotals totals(Clock::time_point start) const {
+        return {result_.loop_seconds + since(start), result_.evaluate_seconds};
+    }
     void evaluate_now(long round) {
         const auto start = Clock::now();
         result_.evaluation = evaluate(
@@ -252,6 +364,7 @@ class TrainingLoop {
     Ledger& ledger_;
     LedgerViews& views_;
     RunDirectory& directory_;
+    Checkpoints& checkpoints_;
     TrainResult& result_;
     StopVote vote_;
     long every_;
@@ -295,6 +408,14 @@ TrainResult run_training(const TrainConfig& config,
     result.dry_run = config.dry_run;
 
     verify_same_options(network, config);
+    std::optional<RunHistory> history;
+    if (config.resume) history = share_history(network, *config.resume);
+    Membership members;
+    network.agree([&] {
+        members = history ? members_without(*history, config.resume->without)
+                          : Membership::everybody(network.agents());
+        require_agents_for(members, network);
+    });
 
     // Bootstrap: process 0 builds what is public, or every process does; everybody checks it.
     const bool builds = leader || config.bootstrap == Bootstrap::distributed;
@@ -305,29 +426,39 @@ TrainResult run_training(const TrainConfig& config,
         require_positive("clip-norm", config.plan.clip_norm);
         require_in_range("l2", config.l2, 0, 1e6);
         require_in_range("eval-every", static_cast<double>(config.evaluate_every), 0, 1e12);
+        require_in_range("checkpoint-every", static_cast<double>(config.checkpoint_every), 0, 1e12);
         require_in_range("rounds", static_cast<double>(config.plan.rounds), 1, 1e12);
         require_in_range(
             "batch-size", static_cast<double>(config.plan.batch_size.value_or(1)), 1, 1e12);
-        credentials = read_credentials(config, network);
+        credentials = read_credentials(config, network, members);
         require_in_range("mask-partners", config.mask_partners, 1, 1e9);
         require_in_range("past-noise-memory", config.past_noise_mib, 0, 1e9);
         for (const int agent : config.record_views)
-            require_in_range("record-view", agent, 0, network.agents() - 1);
+            require_in_range("record-view", agent, 0, members.all - 1);
         if (!builds) return;
         built = build_topography(config.graph, config.plan.rounds);
-        if (built->topography.graph.agents() != network.agents())
+        if (built->topography.graph.agents() != members.all)
             throw ConfigError(fmt::format(
                 "agents: the graph ({}) has {}, but there are {} {}",
                 built->description,
                 built->topography.graph.agents(),
-                network.agents(),
+                members.all,
                 network.processes() > 1 ? "MPI ranks (every rank is one agent)" : "agents"));
+        keep_members(*built, config, members);
     });
     const Topography topography =
         share_topography(network, built ? std::optional(built->topography) : std::nullopt);
-    LocalTask task = make_task ? make_task() : build_task(config.task, network);
+    LocalTask task = make_task ? make_task() : build_task(config.task, network, members);
+    std::optional<Resumption> resumption;
+    if (history) resumption = take_up(network, config, *history, members, credentials);
+
+    // The phase to come, or to go on with.
+    const long first_round = resumption ? resumption->first_round : 0;
+    PlanConfig phase_plan = config.plan;
+    phase_plan.rounds = config.plan.rounds - first_round;
+    phase_plan.steps.first_round = first_round;
     std::vector<Exposure> exposures;
-    std::vector<PrivacyBudget> budgets;
+    std::vector<PrivacyBudget> run_budgets, budgets;
     std::optional<PlannedNoise> planned;
     network.agree([&] {
         if (!task.has_records && config.plan.adjacency != Adjacency::agent)
@@ -342,16 +473,28 @@ TrainResult run_training(const TrainConfig& config,
                 config.l2,
                 config.task.task,
                 *task.l2));
-        exposures = build_exposures(config.plan, network.agents(), task.records);
-        budgets = build_budgets(config.plan, network.agents());
-        if (builds) planned = plan_noise(config.plan, topography, exposures, budgets);
+        exposures = build_exposures(phase_plan, network.agents(), task.records);
+        run_budgets = build_budgets(config.plan, members.all);
+        for (const int number : members.numbers)
+            budgets.push_back(run_budgets[static_cast<std::size_t>(number)]);
+        if (resumption) {
+            require_same_task(task, *resumption);
+            complete_phases(*resumption, config.plan, topography);
+            budgets =
+                phase_budgets(std::move(budgets), *resumption, phase_plan, topography, members);
+        }
+        if (builds && !(resumption && resumption->going_on))
+            planned =
+                plan_phase(phase_plan, topography, exposures, budgets, resumption.has_value());
+        else if (builds)
+            planned = kept_plan(*resumption->going_on, phase_plan);
     });
     const NoisePlan plan =
         share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
     int coalition_size = 0;
     network.agree([&] {
-        coalition_size = coalition_size_of(config.plan, plan.agents, &plan);
-        count_plan(plan, config.plan, topography, exposures, budgets);
+        coalition_size = coalition_size_of(phase_plan, plan.agents, &plan);
+        count_plan(plan, phase_plan, topography, exposures, budgets);
         require_fading_contributions(config, plan);
     });
     verify_agreement(network, topography, plan, exposures, budgets, coalition_size);
@@ -359,7 +502,7 @@ TrainResult run_training(const TrainConfig& config,
         open_session(network, topography, plan, credentials ? &*credentials : nullptr);
     result.mechanism = plan.mechanism;
     if (planned) result.plan_seconds = planned->seconds;
-    std::vector<LocalAgent> agents = build_agents(config, network, task, exposures);
+    std::vector<LocalAgent> agents = build_agents(config, network, task, members, exposures);
     network.connect(topography.graph);
     network.agree([&] {
         if (config.secure_sum) require_summable(plan);
@@ -373,10 +516,25 @@ TrainResult run_training(const TrainConfig& config,
                   exposures,
                   budgets,
                   config.plan.adjacency,
-                  plan_use(config.plan, topography.mixing),
+                  plan_use(phase_plan, topography.mixing),
                   config.plan.rounds,
                   config.noise_seed.has_value(),
                   session.authentication());
+    const std::uint32_t key_epoch = resumption ? resumption->key_epoch : 0;
+    if (resumption) {
+        for (int place = 0; place < members.size(); ++place)
+            if (config.plan.noise_std)
+                run_budgets[static_cast<std::size_t>(members.number(place))] =
+                    budgets[static_cast<std::size_t>(place)];
+        ledger.continue_from(resumption->past, members, key_epoch, run_budgets);
+        network.agree([&] { require_counted(ledger, *resumption); });
+        result.rounds = resumption->round;
+        result.resumed = ResumedRun{resumption->round,
+                                    resumption->repeated,
+                                    key_epoch,
+                                    resumption->going_on.has_value(),
+                                    members.gone()};
+    }
     // Exact derivatives tell nothing new to ranks that all read the same data.
     const bool optimality_gap =
         config.optimality_gap.value_or(network.processes() == 1 || !one_file_an_agent(config.task));
@@ -386,9 +544,10 @@ TrainResult run_training(const TrainConfig& config,
     for (const auto& statement : task.statements) ledger.add_statement(statement);
     std::optional<LedgerViews> views;
     network.agree([&] { views.emplace(config, topography, plan, exposures, task.fixed_inputs); });
-    const std::string report =
-        leader ? plan_report_text(*planned, config.plan, exposures, budgets, &ledger)
-               : std::string();
+    std::string report = leader
+                             ? plan_report_text(*planned, phase_plan, exposures, budgets, &ledger)
+                             : std::string();
+    if (leader && resumption) report = resumption_text(*result.resumed, *resumption) + report;
     if (config.dry_run) {
         result.estimate = estimate_run(config, network, topography, plan, agents, task.initial);
         result.mu = ledger.mu_after(config.plan.rounds);
@@ -399,19 +558,36 @@ TrainResult run_training(const TrainConfig& config,
     }
 
     std::optional<RunDirectory> directory;
+    RunHistory chapters =
+        history.value_or(RunHistory{session.run_id, config.plan.rounds, 0, false, {}});
+    if (resumption) chapters.phases = resumption->past;
+    chapters.phases.push_back(
+        {plan, members, {}, {{}, {}, {}, 1}, config.plan.rounds - first_round, key_epoch});
+    chapters.phases.back().use.steps.first_round = first_round;
+    for (const Exposure& exposure : exposures)
+        chapters.phases.back().sensitivity.push_back(exposure.sensitivity);
+    const int start_number = chapters.starts++;
+    const bool resumable = !make_task;
     network.agree([&] {
         if (!leader) return;
-        directory = RunDirectory::create(config.run_directory.value_or(""), plan.mechanism);
-        directory->write("config.ini", config.resolved_ini);
-        directory->write("plan.json", to_json(plan));
-        directory->write("ledger.json", ledger.to_json(Ledger::Status::running, 0));
+        directory = resumption
+                        ? RunDirectory::reopen(config.resume->directory, resumption->round)
+                        : RunDirectory::create(config.run_directory.value_or(""), plan.mechanism);
+        if (!resumption) directory->write("config.ini", config.resolved_ini);
+        directory->write(
+            numbered_file("plan", ".json", static_cast<int>(chapters.phases.size()) - 1),
+            to_json(plan));
+        if (resumable) directory->write("history.json", to_json(chapters));
+        directory->write("ledger.json", ledger.to_json(Ledger::Status::running, result.rounds));
     });
     result.run_directory = network.broadcast(leader ? directory->path().string() : std::string());
     if (!leader) directory = RunDirectory::existing(result.run_directory);
 
     const std::vector<KeyRing> rings =
         config.noise_seed ? distribute_seeds(network, plan, *config.noise_seed)
-                          : distribute_seeds(network, plan, session, config.threads);
+        : resumption && resumption->going_on
+            ? std::move(resumption->rings)
+            : distribute_seeds(network, plan, session, config.threads);
     const bool encrypt = config.link_encryption && network.processes() > 1;
     std::vector<SecureSum> sums;
     Recorders recorders;
@@ -425,19 +601,20 @@ TrainResult run_training(const TrainConfig& config,
                        topography.graph,
                        plan,
                        rings,
-                       *directory,
+                       directory->path() / numbered_file("views", "", start_number),
                        task.initial.size(),
                        key_epoch);
     });
     const auto notes = network.all_gather(to_json(process_note(network, rings)));
     network.agree([&] {
         if (leader)
-            directory->write("manifest.json",
+            directory->write(numbered_file("manifest", ".json", start_number),
                              manifest_json(network,
                                            topography,
                                            plan,
                                            session,
                                            credentials,
+                                           members,
                                            built->description,
                                            task.description,
                                            config,
@@ -453,6 +630,7 @@ TrainResult run_training(const TrainConfig& config,
     options.l2 = config.l2;
     options.gossip_steps = config.plan.gossip_steps;
     options.key_epoch = key_epoch;
+    options.first_noise_round = first_round;
     options.threads = config.threads;
     Trainer trainer(network,
                     topography.schedule(),
@@ -462,12 +640,34 @@ TrainResult run_training(const TrainConfig& config,
                     task.initial,
                     options);
     if (config.secure_sum) trainer.use_secure_sums(std::move(sums));
+    if (resumption) {
+        Eigen::MatrixXd models(task.initial.size(), std::ssize(resumption->local));
+        for (std::size_t a = 0; a < resumption->local.size(); ++a)
+            models.col(static_cast<Eigen::Index>(a)) = resumption->local[a].model;
+        trainer.start_from(models);
+        result.loop_seconds = resumption->totals.loop_seconds;
+        result.evaluate_seconds = resumption->totals.evaluate_seconds;
+    }
     recorders.observe(trainer);
     network.watch_for_stalls(
         {config.stall_warn_seconds, config.stall_abort_seconds, [&](const std::string& line) {
              print_error_line(fmt::format("rank {}: {}", network.process(), line));
          }});
     try {
+        Checkpoints checkpoints(config,
+                                network,
+                                trainer,
+                                ledger,
+                                plan,
+                                rings,
+                                credentials,
+                                *directory,
+                                {chapters.run,
+                                 static_cast<int>(chapters.phases.size()) - 1,
+                                 first_round,
+                                 key_epoch,
+                                 resumption.has_value(),
+                                 resumable});
         TrainingLoop(config,
                      network,
                      observer,
@@ -476,12 +676,13 @@ TrainResult run_training(const TrainConfig& config,
                      ledger,
                      *views,
                      *directory,
+                     checkpoints,
                      result,
                      optimality_gap)
             .run();
         recorders.finish();
         for (Eigen::Index a = 0; a < trainer.models().cols(); ++a)
-            directory->write_model(trainer.agents()[static_cast<std::size_t>(a)].id,
+            directory->write_model(trainer.agents()[static_cast<std::size_t>(a)].number,
                                    trainer.models().col(a));
     } catch (const std::exception& failure) {
         // Messages of a started round may have left: the ledger keeps counting all planned rounds.
@@ -512,6 +713,9 @@ TrainResult run_training(const TrainConfig& config,
                                                            : Ledger::Status::completed,
                                         result.rounds));
         directory->write("summary.json", summary_json(result, config));
+        if (result.interrupted || !resumable) return;
+        chapters.completed = true;
+        directory->write("history.json", to_json(chapters));
     });
     return result;
 }

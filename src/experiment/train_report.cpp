@@ -26,6 +26,12 @@ std::string summary_json(const TrainResult& result, const TrainConfig& config) {
     json["delta"] = result.delta;
     json["utility"] = name_of(config.plan.utility);
     json["step_size"] = config.plan.steps.step_size;
+    if (result.resumed)
+        json["resumed"] = {{"round", result.resumed->round},
+                           {"repeated_rounds", result.resumed->repeated},
+                           {"key_epoch", result.resumed->key_epoch},
+                           {"same_keys", result.resumed->same_keys},
+                           {"agents_gone", result.resumed->agents_gone}};
     if (result.dry_run) {
         json["dry_run"] = true;
         json["memory_mib"] = result.estimate.memory_mib;

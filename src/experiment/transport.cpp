@@ -24,7 +24,7 @@ std::string common_options(const TrainConfig& config) {
         "{}\n--noise-seed "
         "{}\n"
         "--link-encryption {}\n--secure-sum {}\n--mask-partners {}\n--optimality-gap {}\n"
-        "--record-view {}\n",
+        "--record-view {}\n--checkpoint-every {}\n--without {}\n",
         config.task.task,
         on_off(config.task.standardise),
         config.task.hidden ? std::to_string(*config.task.hidden) : "not given",
@@ -43,7 +43,9 @@ std::string common_options(const TrainConfig& config) {
         on_off(config.secure_sum),
         config.mask_partners,
         config.optimality_gap ? on_off(*config.optimality_gap) : "not given",
-        recorded.empty() ? "not given" : recorded);
+        recorded.empty() ? "not given" : recorded,
+        config.checkpoint_every,
+        config.resume ? fmt::format("{}", fmt::join(config.resume->without, ",")) : "not given");
 }
 
 }  // namespace

@@ -139,6 +139,21 @@ std::vector<int> Graph::distances_from(int source) const {
     return distance;
 }
 
+Graph Graph::induced_subgraph(std::span<const int> kept) const {
+    std::vector<int> place(static_cast<std::size_t>(agents_), -1);
+    std::vector<std::string> labels;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        place[static_cast<std::size_t>(kept[i])] = static_cast<int>(i);
+        labels.push_back(label(kept[i]));
+    }
+    std::vector<Edge> edges;
+    for (const auto& [u, v] : edges_) {
+        const int a = place[static_cast<std::size_t>(u)], b = place[static_cast<std::size_t>(v)];
+        if (a >= 0 && b >= 0) edges.emplace_back(a, b);
+    }
+    return from_edges(static_cast<int>(kept.size()), std::move(edges), std::move(labels));
+}
+
 Digest Graph::hash() const {
     Hasher hasher("sotto.graph.v1");
     hasher.add(std::int64_t{agents_}).add(static_cast<std::int64_t>(edges_.size()));

@@ -99,6 +99,12 @@ std::vector<SeedGroup> make_seed_groups(const std::string& choice, const Graph& 
     return groups;
 }
 
+bool is_seed_group_file(const std::string& choice) {
+    for (const char* rule : {"", "all", "edges", "all-pairs", "neighbourhoods"})
+        if (choice == rule) return false;
+    return !choice.starts_with(circulant);
+}
+
 std::string default_seed_groups(int agents) { return agents <= 62 ? "all-pairs" : "circulant:10"; }
 
 }  // namespace sotto

@@ -167,32 +167,36 @@ double temporal_sensitivity_squared(const TemporalFactor& factor,
                                     long rounds) {
     if (factor.kind == TemporalFactor::Kind::identity)
         return static_cast<double>((rounds + participation.cycle - 1) / participation.cycle);
+    return rounds == 0 ? 0
+                       : pattern_sensitivities_squared(factor, participation, rounds).maxCoeff();
+}
+
+Eigen::VectorXd pattern_sensitivities_squared(const TemporalFactor& factor,
+                                              const Participation& participation,
+                                              long rounds) {
+    const long cycle = participation.cycle;
+    const long patterns = std::min(cycle, rounds);
+    const auto length = [&](long pattern) { return (rounds - pattern + cycle - 1) / cycle; };
+    Eigen::VectorXd result(patterns);
+    if (factor.kind == TemporalFactor::Kind::identity) {
+        for (long j = 0; j < patterns; ++j) result(j) = static_cast<double>(length(j));
+        return result;
+    }
     if (factor.kind != TemporalFactor::Kind::dense) {
         const Eigen::VectorXd precisions = round_precisions(factor, rounds);
         const Eigen::VectorXd terms =
-            precisions + 2 * earlier_of_pattern(factor, precisions, participation.cycle);
-        double most = 0;
-        for (long j = 0; j < std::min(participation.cycle, rounds); ++j)
-            most = std::max(
-                most,
-                terms(Eigen::seqN(j,
-                                  (rounds - j + participation.cycle - 1) / participation.cycle,
-                                  participation.cycle))
-                    .sum());
-        return most;
+            precisions + 2 * earlier_of_pattern(factor, precisions, cycle);
+        for (long j = 0; j < patterns; ++j)
+            result(j) = terms(Eigen::seqN(j, length(j), cycle)).sum();
+        return result;
     }
     const Eigen::MatrixXd lower = dense_factor(factor, rounds);
-    double largest = 0;
-    for (long j = 0; j < std::min(participation.cycle, rounds); ++j) {
+    for (long j = 0; j < patterns; ++j) {
         // Only rounds of one pattern meet.
-        const Eigen::MatrixXd pattern =
-            lower(Eigen::all,
-                  Eigen::seqN(j,
-                              (rounds - j + participation.cycle - 1) / participation.cycle,
-                              participation.cycle));
-        largest = std::max(largest, (pattern.transpose() * pattern).cwiseAbs().sum());
+        const Eigen::MatrixXd pattern = lower(Eigen::all, Eigen::seqN(j, length(j), cycle));
+        result(j) = (pattern.transpose() * pattern).cwiseAbs().sum();
     }
-    return largest;
+    return result;
 }
 
 double precision_limit(const PrivacyBudget& budget, const Exposure& exposure) {

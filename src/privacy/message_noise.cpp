@@ -122,12 +122,10 @@ Eigen::VectorXd own_copy_weight(const NoisePlan& plan) {
     return weight;
 }
 
-Eigen::VectorXd run_sensitivity_squared(const NoisePlan& plan, const PlanUse& use, long rounds) {
-    if (rounds == 0) return Eigen::VectorXd::Zero(plan.agents);
-    const bool laplace = plan.distribution() == StreamDistribution::laplace;
-    if (is_spatial(plan) && plan.entry == NoiseEntry::gradient)
-        return Eigen::VectorXd::Constant(
-            plan.agents, temporal_sensitivity_squared(plan.temporal, use.participation, rounds));
+namespace {
+
+/// lambda_u of every agent (plan_use.hpp). @throws where no bound is known.
+Eigen::VectorXd carried_on(const NoisePlan& plan, const PlanUse& use) {
     if (plan.temporal.kind != TemporalFactor::Kind::identity)
         refuse(
             "is correlated over rounds and depends on the receiver, enters the message or is "
@@ -139,33 +137,82 @@ Eigen::VectorXd run_sensitivity_squared(const NoisePlan& plan, const PlanUse& us
                         use.gossip_steps,
                         plan.mechanism));
     const Eigen::VectorXd beta = own_copy_weight(plan);
-    if (!plan.same_message_to_all() && use.own_weights.size() != plan.agents)
+    if (plan.same_message_to_all()) return Eigen::VectorXd::Zero(plan.agents);
+    if (use.own_weights.size() != plan.agents)
         throw Error(
             ExitCode::other,
             fmt::format("{} own weights of {} agents", use.own_weights.size(), plan.agents));
+    Eigen::VectorXd lambda(plan.agents);
+    for (int u = 0; u < plan.agents; ++u)
+        // Rounded so that doubly stochastic weights are alike.
+        lambda(u) = std::abs(std::round(use.own_weights(u) * (1 - beta(u)) * 0x1p40) * 0x1p-40);
+    return lambda;
+}
+
+/// Of the rounds p, p + cycle, ... of the run: what those of the phase show.
+double piled_up(
+    const NoisePlan& plan, const PlanUse& use, long rounds, double lambda, long pattern) {
+    const long first = use.steps.first_round;
+    double moved = 0, sum = 0, squares = 0;
+    for (long t = -first; t < rounds; ++t) {
+        const double step = use.steps.at(t);
+        moved *= lambda;
+        if ((t + first) % use.participation.cycle == pattern) moved += step;
+        if (t < 0) continue;
+        const double seen = plan.entry == NoiseEntry::gradient ? moved / step : moved;
+        sum += seen;
+        squares += seen * seen;
+    }
+    return plan.distribution() == StreamDistribution::laplace ? sum * sum : squares;
+}
+
+bool on_gradients(const NoisePlan& plan) {
+    return is_spatial(plan) && plan.entry == NoiseEntry::gradient;
+}
+
+long run_patterns(const PlanUse& use, long rounds) {
+    return std::min(use.participation.cycle, use.steps.first_round + rounds);
+}
+
+}  // namespace
+
+Eigen::VectorXd run_sensitivity_squared(const NoisePlan& plan, const PlanUse& use, long rounds) {
+    if (rounds == 0) return Eigen::VectorXd::Zero(plan.agents);
+    if (on_gradients(plan))
+        return Eigen::VectorXd::Constant(
+            plan.agents, temporal_sensitivity_squared(plan.temporal, use.participation, rounds));
+    const Eigen::VectorXd lambda = carried_on(plan, use);
     Eigen::VectorXd result(plan.agents);
     std::map<double, double> known;  // by lambda: most agents share one
     for (int u = 0; u < plan.agents; ++u) {
-        // Rounded so that doubly stochastic weights are alike.
-        const double lambda =
-            plan.same_message_to_all()
-                ? 0
-                : std::abs(std::round(use.own_weights(u) * (1 - beta(u)) * 0x1p40) * 0x1p-40);
-        const auto [entry, fresh] = known.try_emplace(lambda, 0.0);
+        const auto [entry, fresh] = known.try_emplace(lambda(u), 0.0);
         if (fresh)
-            for (long j = 0; j < std::min(use.participation.cycle, rounds); ++j) {
-                double moved = 0, sum = 0, squares = 0;
-                for (long t = 0; t < rounds; ++t) {
-                    const double step = use.steps.at(t);
-                    moved *= lambda;
-                    if (t % use.participation.cycle == j) moved += step;
-                    const double seen = plan.entry == NoiseEntry::gradient ? moved / step : moved;
-                    sum += seen;
-                    squares += seen * seen;
-                }
-                entry->second = std::max(entry->second, laplace ? sum * sum : squares);
-            }
+            for (long p = 0; p < run_patterns(use, rounds); ++p)
+                entry->second = std::max(entry->second, piled_up(plan, use, rounds, lambda(u), p));
         result(u) = entry->second;
+    }
+    return result;
+}
+
+Eigen::MatrixXd pattern_sensitivity_squared(const NoisePlan& plan,
+                                            const PlanUse& use,
+                                            long rounds) {
+    Eigen::MatrixXd result = Eigen::MatrixXd::Zero(plan.agents, run_patterns(use, rounds));
+    if (rounds == 0) return result;
+    if (on_gradients(plan)) {
+        const Eigen::VectorXd here =
+            pattern_sensitivities_squared(plan.temporal, use.participation, rounds);
+        for (Eigen::Index j = 0; j < here.size(); ++j)
+            result.col((use.steps.first_round + j) % use.participation.cycle).setConstant(here(j));
+        return result;
+    }
+    const Eigen::VectorXd lambda = carried_on(plan, use);
+    std::map<double, int> known;  // by lambda: most agents share one
+    for (int u = 0; u < plan.agents; ++u) {
+        const auto [entry, fresh] = known.try_emplace(lambda(u), u);
+        for (Eigen::Index p = 0; p < result.cols(); ++p)
+            result(u, p) = fresh ? piled_up(plan, use, rounds, lambda(u), static_cast<long>(p))
+                                 : result(entry->second, p);
     }
     return result;
 }

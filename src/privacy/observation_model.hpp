@@ -16,7 +16,8 @@ using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
 ///     x+ = F x + nu N w + eta B g,     y = H x + nu E w + eta D g,     w ~ N(0, R) fresh,
 ///
 /// with w and g present in the first step of a round only. x is what the view cannot reconstruct:
-/// messages it saw are known and no part of x, so F and H are often much smaller than W.
+/// messages it saw are known and no part of x, so F and H are often much smaller than W. Where a
+/// later phase goes back to the models after some round, x holds them besides until then.
 struct LinearStep {
     SparseRows transition;           ///< F, state x previous state
     SparseRows observation;          ///< H, observed x previous state
@@ -40,7 +41,9 @@ struct ObservationModel {
     std::vector<double> input_scale;  ///< eta of every round; responses are to unit inputs
     int gossip_steps = 1;
     long rounds = 0;
-    Eigen::SparseMatrix<double> source_factor;  ///< R = source_factor source_factor^T
+    /// R = source_factor source_factor^T, of every NoiseStretch.
+    std::vector<Eigen::SparseMatrix<double>> source_factors;
+    std::vector<int> stretch_at;  ///< round -> source_factors
     [[nodiscard]] const LinearStep& at(long time) const {
         return steps[static_cast<std::size_t>(step_at[static_cast<std::size_t>(time)])];
     }
@@ -49,10 +52,10 @@ struct ObservationModel {
     }
 };
 
-/// @param noise of independent rounds (lags 0) or with a short memory, which becomes part of the
-/// state: lags * agents more entries.
+/// @param noises of every NoiseStretch: of independent rounds (lags 0) or with a short memory,
+/// which becomes part of the state: lags * agents more entries.
 [[nodiscard]] ObservationModel make_observation_model(const MessageProcess& process,
                                                       const View& view,
-                                                      const LaggedNoise& noise);
+                                                      const std::vector<LaggedNoise>& noises);
 
 }  // namespace sotto

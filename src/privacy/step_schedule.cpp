@@ -40,6 +40,7 @@ std::vector<StepSchedule::Piece> parse_pieces(std::string_view option, std::stri
 }  // namespace
 
 double StepSchedule::at(long round) const {
+    round += first_round;
     switch (kind) {
         case Kind::constant:
             return step_size;
@@ -64,13 +65,14 @@ std::vector<double> StepSchedule::over(long rounds) const {
 }
 
 StepSchedule parse_step_schedule(std::string_view option, std::string_view text, double step_size) {
-    if (text == "constant") return {StepSchedule::Kind::constant, step_size, {}};
-    if (text == "inverse-sqrt") return {StepSchedule::Kind::inverse_sqrt, step_size, {}};
-    if (text == "inverse") return {StepSchedule::Kind::inverse, step_size, {}};
+    if (text == "constant") return {StepSchedule::Kind::constant, step_size, {}, 0};
+    if (text == "inverse-sqrt") return {StepSchedule::Kind::inverse_sqrt, step_size, {}, 0};
+    if (text == "inverse") return {StepSchedule::Kind::inverse, step_size, {}, 0};
     if (text.starts_with(piecewise_prefix))
         return {StepSchedule::Kind::piecewise,
                 step_size,
-                parse_pieces(option, text.substr(piecewise_prefix.size()))};
+                parse_pieces(option, text.substr(piecewise_prefix.size())),
+                0};
     const std::vector<std::string> allowed{
         "constant", "inverse-sqrt", "inverse", "piecewise:ROUND:FACTOR,..."};
     throw unknown_name_error(option, text, allowed);

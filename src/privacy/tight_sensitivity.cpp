@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
@@ -124,12 +125,22 @@ TightBounds tight_bounds(const MatrixXd& gram, double relative_gap, double known
     return bounds;
 }
 
+std::vector<std::vector<Index>> participation_patterns(std::span<const long> training_rounds,
+                                                       const Participation& participation) {
+    const long most = training_rounds.empty() ? 0 : std::ranges::max(training_rounds);
+    const long cycle = std::min(participation.cycle, most + 1);
+    std::vector<std::vector<Index>> patterns(static_cast<std::size_t>(cycle));
+    for (std::size_t t = 0; t < training_rounds.size(); ++t)
+        patterns[static_cast<std::size_t>(training_rounds[t] % cycle)].push_back(
+            static_cast<Index>(t));
+    return patterns;
+}
+
 SquaredSensitivity bounded_gram_sensitivity(const MatrixXd& gram,
+                                            std::span<const long> training_rounds,
                                             const Participation& participation,
                                             double tight_gap,
                                             double known_upper) {
-    const Index rounds = gram.rows();
-    const Index cycle = std::min<Index>(participation.cycle, std::max<Index>(rounds, 1));
     SquaredSensitivity result;
     result.trivial = infinity;
     struct Pattern {
@@ -137,9 +148,9 @@ SquaredSensitivity bounded_gram_sensitivity(const MatrixXd& gram,
         double sum, abs_sum;
     };
     std::vector<Pattern> patterns;
-    for (Index first = 0; first < cycle; ++first) {
-        const auto chosen = Eigen::seqN(first, (rounds - first + cycle - 1) / cycle, cycle);
-        Pattern pattern{cycle == 1 ? gram : MatrixXd(gram(chosen, chosen)), 0, 0};
+    for (const auto& chosen : participation_patterns(training_rounds, participation)) {
+        Pattern pattern{
+            std::ssize(chosen) == gram.rows() ? gram : MatrixXd(gram(chosen, chosen)), 0, 0};
         pattern.sum = pattern.gram.sum();
         pattern.abs_sum = pattern.gram.cwiseAbs().sum();
         result.constant_sign = std::max(result.constant_sign, pattern.sum);
@@ -164,7 +175,8 @@ SquaredSensitivity bounded_gram_sensitivity(const MatrixXd& gram,
 
 SquaredSensitivity gram_sensitivity(const MatrixXd& gram,
                                     const Participation& participation,
-                                    double tight_gap) {
+                                    double tight_gap,
+                                    std::span<const long> training_rounds) {
     if (gram.rows() != gram.cols())
         throw ConfigError(fmt::format(
             "Gram matrix: {} x {} is not allowed (must be square)", gram.rows(), gram.cols()));
@@ -172,7 +184,20 @@ SquaredSensitivity gram_sensitivity(const MatrixXd& gram,
         throw ConfigError(fmt::format(
             "participation: a cycle of {} rounds is not allowed (1 or more)", participation.cycle));
     if (!gram.allFinite()) throw DataError("Gram matrix: a value is not finite");
-    return bounded_gram_sensitivity(gram, participation, tight_gap, infinity);
+    std::vector<long> numbers(training_rounds.begin(), training_rounds.end());
+    if (numbers.empty()) {
+        numbers.resize(static_cast<std::size_t>(gram.rows()));
+        std::iota(numbers.begin(), numbers.end(), 0);
+    }
+    if (std::ssize(numbers) != gram.rows())
+        throw ConfigError(fmt::format("Gram matrix: {} training rounds are given, it has {} rows",
+                                      numbers.size(),
+                                      gram.rows()));
+    for (const long round : numbers)
+        if (round < 0)
+            throw ConfigError(
+                fmt::format("Gram matrix: training round {} is not allowed (0 or more)", round));
+    return bounded_gram_sensitivity(gram, numbers, participation, tight_gap, infinity);
 }
 
 SquaredSensitivity SquaredSensitivity::unbounded() {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <span>
+#include <vector>
 
 #include "sotto/privacy/view.hpp"
 
@@ -19,8 +21,14 @@ struct TightBounds {
                                        double relative_gap,
                                        double known_upper);
 
+/// The rounds in which somebody can take part, of every pattern: those whose training rounds are
+/// first, first + cycle, ...
+[[nodiscard]] std::vector<std::vector<Eigen::Index>> participation_patterns(
+    std::span<const long> training_rounds, const Participation& participation);
+
 /// As gram_sensitivity, with a bound on every pattern known beforehand.
 [[nodiscard]] SquaredSensitivity bounded_gram_sensitivity(const Eigen::MatrixXd& gram,
+                                                          std::span<const long> training_rounds,
                                                           const Participation& participation,
                                                           double tight_gap,
                                                           double known_upper);

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
-#include <set>
 
+#include "process_checks.hpp"
+#include "process_rounds.hpp"
 #include "response_tree.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -31,156 +33,50 @@ constexpr double most_whole_values = 6000;
 constexpr double memory_of_tree = 1.5e9;    // bytes
 constexpr double memory_in_flight = 512e6;  // bytes, all threads together
 
-std::string name_of(View::Kind kind) {
-    switch (kind) {
-        case View::Kind::all_messages:
-            return "all messages";
-        case View::Kind::neighbours:
-            return "neighbours";
-        case View::Kind::secure_sum:
-            return "secure sum";
-    }
-    return "unknown";
-}
-
-void require_agents(const char* what, const std::vector<int>& list, int agents) {
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        if (list[i] < 0 || list[i] >= agents)
-            throw ConfigError(fmt::format(
-                "{}: agent {} does not exist (allowed: 0 to {})", what, list[i], agents - 1));
-        if (i > 0 && list[i - 1] >= list[i])
-            throw ConfigError(
-                fmt::format("{}: agents must be listed once, in ascending order", what));
-    }
-}
-
-/// No weight between who is there and who is not.
-void check_departed(const Phase& phase, const MixingMatrix& mixing) {
-    const auto gone = [&](int u) {
-        return std::binary_search(phase.departed.begin(), phase.departed.end(), u);
-    };
-    for (int u = 0; u < mixing.agents(); ++u) {
-        const auto members = mixing.members(u);
-        const auto weights = mixing.weights(u);
-        for (std::size_t j = 0; j < members.size(); ++j)
-            if (weights[j] != 0 && members[j] != u && (gone(u) || gone(members[j])))
-                throw ConfigError(
-                    fmt::format("phases: agent {} has departed, but agent {} weighs its message "
-                                "by {} (give it weight 1 on itself only)",
-                                gone(members[j]) ? members[j] : u,
-                                gone(members[j]) ? u : members[j],
-                                weights[j]));
-    }
-}
-
-void check_process(const MessageProcess& process) {
-    if (process.graph == nullptr || process.plan == nullptr)
-        throw ConfigError("message process: graph and plan must be given");
-    const int agents = process.plan->agents;
-    if (process.graph->agents() != agents)
-        throw ConfigError(fmt::format(
-            "the plan is for {} agents, the graph has {}", agents, process.graph->agents()));
-    if (process.phases.empty()) throw ConfigError("phases: at least one is needed");
-    if (process.gossip_steps < 1)
-        throw ConfigError(
-            fmt::format("gossip-steps: {} is not allowed (1 or more)", process.gossip_steps));
-    for (const Phase& phase : process.phases) {
-        if (phase.rounds < 1)
-            throw ConfigError(
-                fmt::format("phases: {} rounds are not allowed (1 or more)", phase.rounds));
-        if (phase.mixing.agents() != agents)
-            throw ConfigError(fmt::format(
-                "phases: mixing of {} agents, the plan is for {}", phase.mixing.agents(), agents));
-        require_agents("departed", phase.departed, agents);
-        if (phase.departed.empty()) continue;
-        std::set<const MixingMatrix*> checked;
-        for (long round = 0; round < phase.rounds; ++round)
-            if (checked.insert(&phase.mixing.at(round)).second)
-                check_departed(phase, phase.mixing.at(round));
-    }
-    const long rounds = process.rounds();
-    if (!process.step_sizes.empty() && static_cast<long>(process.step_sizes.size()) != rounds)
-        throw ConfigError(fmt::format(
-            "step sizes: {} are given, the run has {} rounds", process.step_sizes.size(), rounds));
-    for (const double step : process.step_sizes)
-        if (!(step > 0 && std::isfinite(step)))
-            throw ConfigError(
-                fmt::format("step sizes: {} is not allowed (must be finite and above 0)", step));
-    for (const auto& stream : process.plan->streams)
-        if (stream.distribution != StreamDistribution::gaussian)
-            throw PrivacyError("noise plan: no bound is known here for noise that is not Gaussian");
-    if (process.plan->aggregation == Aggregation::trusted_mean &&
-        !process.plan->same_message_to_all())
-        throw PrivacyError(
-            "noise plan: no bound is known here for a trusted mean with noise that depends on the "
-            "receiver");
-    if (process.plan->temporal.kind != TemporalFactor::Kind::identity &&
-        process.plan->temporal.lower.rows() < rounds)
-        throw PrivacyError(
-            fmt::format("the plan's temporal factor covers {} rounds, the run has {}",
-                        process.plan->temporal.lower.rows(),
-                        rounds));
-}
-
-bool never_there(const MessageProcess& process, int agent) {
-    return std::all_of(process.phases.begin(), process.phases.end(), [&](const Phase& phase) {
-        return std::binary_search(phase.departed.begin(), phase.departed.end(), agent);
-    });
-}
-
-void check_view(const MessageProcess& process, const View& view, std::span<const int> targets) {
-    const int agents = process.plan->agents;
-    require_agents("view", view.members, agents);
-    if (view.members.empty() && view.kind != View::Kind::all_messages)
-        throw ConfigError(fmt::format("view: {} needs at least one member", name_of(view.kind)));
-    for (const int a : view.members)
-        if (never_there(process, a))
-            throw ConfigError(fmt::format("view: agent {} has departed in every phase", a));
-    for (const int u : targets) {
-        if (u < 0 || u >= agents)
-            throw ConfigError(
-                fmt::format("target: agent {} does not exist (allowed: 0 to {})", u, agents - 1));
-        if (never_there(process, u))
-            throw ConfigError(fmt::format("target: agent {} has departed in every phase", u));
-    }
-}
-
 /// Everything one view needs, for any number of targets.
 class ViewAccount {
   public:
-    ViewAccount(const MessageProcess& process, const View& view)
-        : process_(process), view_(view), rounds_(process.rounds()) {
+    ViewAccount(const MessageProcess& process, const View& view, const Participation& participation)
+        : process_(process),
+          view_(view),
+          participation_(participation),
+          rounds_(process.rounds()),
+          where_(process_rounds(process)) {
         const NoisePlan& plan = *process.plan;
-        const std::span<const int> members(view.members);
-        if (plan.same_message_to_all()) precision_ = unknown_precision(plan, members);
-        const bool all_there = std::all_of(process.phases.begin(),
-                                           process.phases.end(),
-                                           [](const Phase& p) { return p.departed.empty(); });
-        closed_form_ =
-            plan.aggregation == Aggregation::trusted_mean ||
-            (view.kind == View::Kind::all_messages && plan.same_message_to_all() && all_there);
-        if (plan.same_message_to_all()) set_time_gram();
+        const bool same_to_all = plan.same_message_to_all();
+        const bool nothing_missing = std::ranges::none_of(process.phases, [&](const Phase& phase) {
+            return !phase.departed.empty() && lacks_noise(plan_of(process, phase), phase);
+        });
+        closed_form_ = plan.aggregation == Aggregation::trusted_mean ||
+                       (view.kind == View::Kind::all_messages && same_to_all && nothing_missing);
+        if (same_to_all) set_all_messages();
         if (!closed_form_) set_model();
     }
 
-    /// sens2(C_time) [(R^(I))^-1]_uu where everything else is a function of all messages.
-    [[nodiscard]] double trivial(int target, const Participation& participation) const {
+    /// Where everything is a function of all messages: the largest over participation patterns of
+    /// the sum over stretches of [(R^(I))^-1]_uu sum |C_time^T C_time|, rounds without u left out.
+    [[nodiscard]] double trivial(int target) const {
         if (!process_.plan->same_message_to_all()) return infinity;
-        const double precision = precision_(target);
-        if (!std::isfinite(precision)) return infinity;
-        return precision * time_sensitivity(participation).abs_sum;
+        double largest = 0;
+        for (const auto& stretches : time_sums_) {
+            double sum = 0;
+            for (std::size_t i = 0; i < stretches.size(); ++i) {
+                double mine = 0;
+                for (const PairSum& pair : stretches[i])
+                    if (is_there(pair.first, target) && is_there(pair.second, target))
+                        mine += pair.value;
+                if (mine > 0) sum += precisions_[i](target) * mine;
+            }
+            largest = std::max(largest, sum);
+        }
+        return largest;
     }
 
     [[nodiscard]] std::vector<TargetGram> grams(std::span<const int> targets) const {
         if (closed_form_) {
             std::vector<TargetGram> result(targets.size());
-            for (std::size_t i = 0; i < targets.size(); ++i) {
-                const double precision = precision_(targets[i]);
-                result[i].infinite = !std::isfinite(precision);
-                if (!result[i].infinite)
-                    result[i].gram = precision * present(targets[i]).asDiagonal() * time_gram() *
-                                     present(targets[i]).asDiagonal();
-            }
+            for (std::size_t i = 0; i < targets.size(); ++i)
+                result[i] = all_messages_gram(targets[i]);
             return result;
         }
         if (inverse_.size() > 0) return dense_temporal_grams(model_, inverse_, targets);
@@ -189,12 +85,11 @@ class ViewAccount {
 
     [[nodiscard]] SquaredSensitivity sensitivity(const TargetGram& target,
                                                  int agent,
-                                                 const Participation& participation,
                                                  double gap) const {
         if (target.infinite) return SquaredSensitivity::unbounded();
-        const double bound = trivial(agent, participation);
+        const double bound = trivial(agent);
         SquaredSensitivity result =
-            bounded_gram_sensitivity(target.gram, participation, gap, bound);
+            bounded_gram_sensitivity(target.gram, where_.training, participation_, gap, bound);
         result.trivial = bound;
         return result;
     }
@@ -233,7 +128,7 @@ class ViewAccount {
         const double count = reaching(targets);
         const double whole =
             values * values *
-            (static_cast<double>(model_.source_factor.cols()) + values / 3 + count * t);
+            (static_cast<double>(model_.source_factors.front().cols()) + values / 3 + count * t);
         // A product with a sparse matrix takes several times as long as a dense one of that size.
         const double responses =
             count * t * std::min(t / 2, 30.0) *
@@ -293,79 +188,127 @@ class ViewAccount {
         return size;
     }
 
-    /// C_time^T C_time, weighted by the step sizes where noise does not scale with them.
-    void set_time_gram() {
-        scale_ = VectorXd::Ones(rounds_);
-        if (process_.plan->entry == NoiseEntry::message && !process_.step_sizes.empty())
-            scale_ = Eigen::Map<const VectorXd>(process_.step_sizes.data(), rounds_);
+    /// Noise of one round in units of the target's input: the step size where noise does not scale
+    /// with it.
+    [[nodiscard]] VectorXd input_scale(const NoiseStretch& stretch) const {
+        if (process_.plan->entry != NoiseEntry::message || process_.step_sizes.empty())
+            return VectorXd::Ones(stretch.rounds);
+        return Eigen::Map<const VectorXd>(process_.step_sizes.data() + stretch.begin,
+                                          stretch.rounds);
     }
-    [[nodiscard]] MatrixXd time_gram() const {
-        MatrixXd gram = MatrixXd::Identity(rounds_, rounds_);
-        if (process_.plan->temporal.kind != TemporalFactor::Kind::identity) {
-            const MatrixXd lower = dense_factor(process_.plan->temporal, rounds_);
-            gram = lower.transpose() * lower;
+    /// C_time^T C_time of a stretch.
+    [[nodiscard]] MatrixXd time_gram(const NoiseStretch& stretch) const {
+        MatrixXd gram = time_factor(stretch);
+        if (stretch.plan->temporal.kind != TemporalFactor::Kind::identity)
+            gram = MatrixXd(gram.transpose() * gram);
+        const VectorXd scale = input_scale(stretch);
+        return scale.asDiagonal() * gram * scale.asDiagonal();
+    }
+
+    [[nodiscard]] bool is_there(int phase, int agent) const {
+        return !has_departed(process_.phases[static_cast<std::size_t>(phase)], agent);
+    }
+
+    /// Precisions of every stretch, and sums of |C_time^T C_time| by pairs of phases.
+    void set_all_messages() {
+        const auto patterns = participation_patterns(where_.training, participation_);
+        time_sums_.resize(patterns.size());
+        for (const NoiseStretch& stretch : where_.stretches) {
+            precisions_.push_back(unknown_precision(*stretch.plan, view_.members));
+            const MatrixXd gram = time_gram(stretch);
+            for (std::size_t p = 0; p < patterns.size(); ++p) {
+                std::map<int, std::vector<Index>> rounds;  // of the stretch, by phase
+                for (const Index t : patterns[p])
+                    if (t >= stretch.begin && t < stretch.begin + stretch.rounds)
+                        rounds[where_.phase[static_cast<std::size_t>(t)]].push_back(t -
+                                                                                    stretch.begin);
+                auto& sums = time_sums_[p].emplace_back();
+                for (const auto& [first, rows] : rounds)
+                    for (const auto& [second, columns] : rounds)
+                        sums.push_back({first,
+                                        second,
+                                        std::ssize(rows) == gram.rows()
+                                            ? gram.cwiseAbs().sum()
+                                            : MatrixXd(gram(rows, columns)).cwiseAbs().sum()});
+            }
         }
-        return scale_.asDiagonal() * gram * scale_.asDiagonal();
     }
-    [[nodiscard]] const SquaredSensitivity& time_sensitivity(
-        const Participation& participation) const {
-        if (!time_sensitivity_ || time_cycle_ != participation.cycle) {
-            time_sensitivity_ = bounded_gram_sensitivity(time_gram(), participation, 1, infinity);
-            time_cycle_ = participation.cycle;
-        }
-        return *time_sensitivity_;
-    }
-    /// 1 in rounds in which the agent is there.
-    [[nodiscard]] VectorXd present(int agent) const {
-        VectorXd result(rounds_);
-        Index round = 0;
-        for (const Phase& phase : process_.phases) {
-            const bool gone =
-                std::binary_search(phase.departed.begin(), phase.departed.end(), agent);
-            result.segment(round, phase.rounds).setConstant(gone ? 0.0 : 1.0);
-            round += phase.rounds;
+
+    /// A block a stretch, without rounds in which the target is not there.
+    [[nodiscard]] TargetGram all_messages_gram(int target) const {
+        TargetGram result;
+        VectorXd there(rounds_);
+        for (Index t = 0; t < rounds_; ++t)
+            there(t) = is_there(where_.phase[static_cast<std::size_t>(t)], target) ? 1.0 : 0.0;
+        result.gram = MatrixXd::Zero(rounds_, rounds_);
+        for (std::size_t i = 0; i < where_.stretches.size(); ++i) {
+            const NoiseStretch& stretch = where_.stretches[i];
+            const auto mine = there.segment(stretch.begin, stretch.rounds);
+            if (mine.isZero(0)) continue;
+            const double precision = precisions_[i](target);
+            if (!std::isfinite(precision)) return {true, {}};
+            result.gram.block(stretch.begin, stretch.begin, stretch.rounds, stretch.rounds) =
+                precision * mine.asDiagonal() * time_gram(stretch) * mine.asDiagonal();
         }
         return result;
     }
 
     void set_model() {
-        const TemporalFactor& factor = process_.plan->temporal;
-        LaggedNoise noise = lagged_noise(factor, rounds_, static_cast<int>(rounds_));
-        if (noise.lags > 0) {
-            LaggedNoise plain = lagged_noise({}, rounds_, 0);
-            plain.independent_rounds = false;
+        std::vector<LaggedNoise> noises, plain;
+        int lags = 0;
+        for (const NoiseStretch& stretch : where_.stretches) {
+            noises.push_back(lagged_noise(
+                stretch.plan->temporal, stretch.rounds, static_cast<int>(stretch.rounds)));
+            plain.push_back(lagged_noise({}, stretch.rounds, 0));
+            plain.back().independent_rounds = false;
+            lags = std::max(lags, noises.back().lags);
+        }
+        if (lags > 0) {
             ObservationModel model = make_observation_model(process_, view_, plain);
-            const auto sources = static_cast<double>(model.source_factor.rows());
-            double state = 0;
+            double state = 0, draws = 0, remembered = 0;
+            for (std::size_t i = 0; i < noises.size(); ++i) {
+                const auto sources = static_cast<double>(model.source_factors[i].rows());
+                draws += sources * static_cast<double>(where_.stretches[i].rounds);
+                remembered = std::max(remembered, noises[i].lags * sources);
+            }
             for (const auto& step : model.steps)
                 state = std::max(state, static_cast<double>(step.transition.rows()));
             const auto values = static_cast<double>(observed_values(model));
             const auto t = static_cast<double>(rounds_);
-            const double whole = values * values * (values / 3 + sources * t);
-            state += noise.lags * sources;
+            const double whole = values * values * (values / 3 + draws);
+            state += remembered;
             const double filtered = state * state * (4 * values + 20 * t * process_.gossip_steps);
             if (filtered > whole) {
                 model_ = std::move(model);
-                inverse_ = dense_factor(factor, rounds_)
-                               .triangularView<Eigen::Lower>()
-                               .solve(MatrixXd::Identity(rounds_, rounds_));
+                inverse_ = MatrixXd::Zero(rounds_, rounds_);
+                for (const NoiseStretch& stretch : where_.stretches)
+                    inverse_.block(stretch.begin, stretch.begin, stretch.rounds, stretch.rounds) =
+                        time_factor(stretch).triangularView<Eigen::Lower>().solve(
+                            MatrixXd::Identity(stretch.rounds, stretch.rounds));
                 return;
             }
         }
-        model_ = make_observation_model(process_, view_, noise);
+        model_ = make_observation_model(process_, view_, noises);
     }
+
+    /// Sum over the rounds of a pattern in two phases of one stretch.
+    struct PairSum {
+        int first = 0, second = 0;
+        double value = 0;
+    };
 
     const MessageProcess& process_;
     const View& view_;
+    Participation participation_;
     long rounds_;
+    ProcessRounds where_;
     bool closed_form_ = false;
-    VectorXd precision_, scale_;
+    std::vector<VectorXd> precisions_;                          // of every stretch
+    std::vector<std::vector<std::vector<PairSum>>> time_sums_;  // pattern, stretch
     ObservationModel model_;
     MatrixXd inverse_;
     std::unique_ptr<ViewFilter> filter_;
     std::unique_ptr<ResponseTree> tree_;
-    mutable std::optional<SquaredSensitivity> time_sensitivity_;
-    mutable long time_cycle_ = 0;
 };
 
 }  // namespace
@@ -408,12 +351,6 @@ std::vector<double> process_steps(const NoisePlan& plan,
     return result;
 }
 
-long MessageProcess::rounds() const {
-    long sum = 0;
-    for (const Phase& phase : phases) sum += phase.rounds;
-    return sum;
-}
-
 std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
                                                  const View& view,
                                                  std::span<const int> targets,
@@ -435,8 +372,7 @@ std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
     if (open.empty()) return result;
     std::vector<int> wanted;
     for (const std::size_t i : open) wanted.push_back(targets[i]);
-    ViewAccount account(process, view);
-    (void)account.trivial(wanted.front(), participation);  // kept, and read by all threads
+    ViewAccount account(process, view, participation);
     const auto whole = account.try_whole_run(wanted);
     if (!whole) account.prepare(wanted.size());
     const auto threads = static_cast<std::size_t>(
@@ -454,7 +390,7 @@ std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
         const auto grams = whole ? std::vector<TargetGram>{} : account.grams(agents);
         for (std::size_t i = 0; i < mine.size(); ++i)
             result[open[mine[i]]] = account.sensitivity(
-                whole ? (*whole)[mine[i]] : grams[i], agents[i], participation, options.tight_gap);
+                whole ? (*whole)[mine[i]] : grams[i], agents[i], options.tight_gap);
     });
     return result;
 }
@@ -464,7 +400,7 @@ std::optional<MatrixXd> view_gram(const MessageProcess& process, const View& vie
     check_process(process);
     check_view(process, view, targets);
     if (std::binary_search(view.members.begin(), view.members.end(), target)) return std::nullopt;
-    ViewAccount account(process, view);
+    ViewAccount account(process, view, {});
     std::optional<std::vector<TargetGram>> whole = account.try_whole_run(targets);
     if (!whole) account.prepare(1);
     std::vector<TargetGram> grams = whole ? std::move(*whole) : account.grams(targets);

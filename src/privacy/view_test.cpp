@@ -62,8 +62,11 @@ struct ViewTest::State {
           view(std::move(observer)),
           initial(std::move(start)),
           same_to_all(plan.same_message_to_all()) {
-        if (given.phases.size() != 1 || !given.phases.front().departed.empty())
-            throw ConfigError("test of a view: all agents must be there in every round");
+        if (given.phases.size() != 1 || !given.phases.front().departed.empty() ||
+            given.phases.front().plan != nullptr || given.phases.front().repeated != 0)
+            throw ConfigError(
+                "test of a view: one phase of the process's plan is allowed, with all agents there "
+                "in every round and none repeated");
         if (static_cast<long>(given.step_sizes.size()) != given.rounds())
             throw ConfigError(fmt::format(
                 "test of a view: {} step sizes for {} rounds", given.step_sizes.size(), rounds()));
@@ -73,7 +76,7 @@ struct ViewTest::State {
         // Observations that hear nothing of the state are wanted too: rounds are not "independent".
         LaggedNoise noise = lagged_noise(plan.temporal, rounds(), static_cast<int>(rounds()));
         noise.independent_rounds = false;
-        model = make_observation_model(process, view, noise);
+        model = make_observation_model(process, view, {noise});
         filter = std::make_unique<ViewFilter>(model);
         std::vector<bool> heard(static_cast<std::size_t>(plan.agents),
                                 view.kind == View::Kind::all_messages);

@@ -68,13 +68,18 @@ std::vector<TargetGram> dense_temporal_grams(const ObservationModel& model,
                         "at most {} can be accounted for (use fewer rounds or a banded factor)",
                         values,
                         most_observed_values));
-    MatrixXd half(model.source_factor);
-    if (half.cols() > half.rows()) {
+    std::vector<MatrixXd> halves;
+    for (const auto& factor : model.source_factors) {
+        MatrixXd& half = halves.emplace_back(factor);
+        if (half.cols() <= half.rows()) continue;
         const SymmetricEigen eigen = symmetric_eigen(half * half.transpose());
         half = eigen.vectors * eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal();
     }
     MatrixXd covariance = MatrixXd::Zero(values, values);
-    for (long source = 0; source < model.rounds && half.cols() > 0; ++source) {
+    for (long source = 0; source < model.rounds; ++source) {
+        const MatrixXd& half =
+            halves[static_cast<std::size_t>(model.stretch_at[static_cast<std::size_t>(source)])];
+        if (half.cols() == 0) continue;
         const MatrixXd response = played(
             model,
             source,
@@ -125,7 +130,8 @@ bool equal(const SparseRows& a, const SparseRows& b) {
 /// The step of every round but the first, where all of them are the same and the first differs
 /// only in that there is no state before it; something must depend on the state.
 const LinearStep* repeated_step(const ObservationModel& model) {
-    if (model.gossip_steps != 1 || model.rounds < 2) return nullptr;
+    if (model.gossip_steps != 1 || model.rounds < 2 || model.source_factors.size() != 1)
+        return nullptr;
     for (std::size_t t = 2; t < model.step_at.size(); ++t)
         if (model.step_at[t] != model.step_at[1]) return nullptr;
     for (const double scale : model.noise_scale)
@@ -151,9 +157,10 @@ std::optional<std::vector<TargetGram>> whole_run_grams(const ObservationModel& m
     const double noise = model.noise_scale.front() * model.noise_scale.front();
 
     // What is observed j rounds after noise or input entered: by adjoints of the few observed rows.
-    MatrixXd from_noise(model.source_factor.cols(), observed * rounds);
+    const Eigen::SparseMatrix<double>& source_factor = model.source_factors.front();
+    MatrixXd from_noise(source_factor.cols(), observed * rounds);
     MatrixXd from_input(count, observed * rounds);
-    const SparseRows factor = SparseRows(model.source_factor.transpose());
+    const SparseRows factor = SparseRows(source_factor.transpose());
     const SparseRows state_source = factor * SparseRows(step->state_source.transpose());
     const SparseRows state_input = SparseRows(step->state_input.transpose());
     const SparseRows backward = SparseRows(step->transition.transpose());

@@ -20,10 +20,11 @@ namespace sotto {
 
 /// One agent of this process: its data and where it is in them.
 struct LocalAgent {
-    int id = 0;
+    int id = 0;  ///< its place in network, graph and plan
     std::unique_ptr<Objective> objective;
     BatchSampler batches;
     Eigen::Index batch_size = 1;  ///< B_u: divisor of a sum of clipped record gradients
+    int number = id;              ///< its number in the run (membership.hpp)
 };
 
 struct TrainerOptions {
@@ -34,6 +35,8 @@ struct TrainerOptions {
     double l2 = 0;         ///< adds eta_t l2 x, outside the clip (data-independent)
     int gossip_steps = 1;  ///< K: times the agents exchange and mix in a round
     std::uint32_t key_epoch = 0;
+    long first_noise_round =
+        0;            ///< round in which the key epoch began: its noise is that of round 0
     int threads = 1;  ///< for agents of one process
 };
 
@@ -133,6 +136,9 @@ class Trainer {
             const Eigen::VectorXd& initial,
             TrainerOptions options);
 
+    /// Goes on from these models (d x local agents) instead of the initial one.
+    void start_from(const Eigen::MatrixXd& models) { models_ = models; }
+
     /// Round t (from 0, each once). COLLECTIVE. @throws Error if a gradient is not finite (the step
     /// size is too large) before anything of this round is sent by this process.
     void run_round(long round);
@@ -140,6 +146,7 @@ class Trainer {
     /// d x local agents.
     [[nodiscard]] const Eigen::MatrixXd& models() const { return models_; }
     [[nodiscard]] std::vector<LocalAgent>& agents() { return agents_; }
+    [[nodiscard]] const std::vector<LocalAgent>& agents() const { return agents_; }
     [[nodiscard]] const PhaseSeconds& seconds() const { return seconds_; }
     /// From now on; any number of observers, which must live as long as the rounds.
     void observe(RoundObserver* observer) { observers_.push_back(observer); }

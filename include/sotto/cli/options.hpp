@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,14 +37,21 @@ struct OptionGroup {
 /// --json, --config, --quiet, --help.
 [[nodiscard]] OptionGroup common_options();
 
+/// An INI file's content, and what to call it in messages.
+struct ConfigText {
+    std::string text, source;
+};
+
 /// Options of one command, from the command line and, where --config names a file, from there (the
 /// command line wins).
 class ParsedOptions {
   public:
     /// @throws ConfigError for an option or configuration key that does not exist (with the nearest
     /// one), a missing value, or stray words; DataError if the file cannot be read.
+    /// @param config read instead of the file that --config names.
     ParsedOptions(const std::vector<OptionGroup>& groups,
-                  const std::vector<std::string>& arguments);
+                  const std::vector<std::string>& arguments,
+                  const std::optional<ConfigText>& config = std::nullopt);
 
     [[nodiscard]] bool has(const std::string& name) const { return values_.contains(name); }
     /// Set by the user, not by default.

@@ -9,6 +9,7 @@
 #include "sotto/experiment/plan_job.hpp"
 #include "sotto/experiment/view_query.hpp"
 #include "sotto/net/network.hpp"
+#include "sotto/plan/membership.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/plan_use.hpp"
 #include "sotto/privacy/view.hpp"
@@ -100,6 +101,11 @@ inline constexpr double most_coalitions_searched = 1000;
 [[nodiscard]] AccountResult run_account(const AccountConfig& config,
                                         const AccountSubject& subject,
                                         Network& network);
+
+/// A mixing matrix of places as one of all agents of the run: who is gone keeps what it has.
+[[nodiscard]] MixingMatrix mixing_of_all(const Graph& graph,
+                                         const MixingMatrix& mixing,
+                                         const Membership& members);
 
 /// Phases of a run in which agents leave ("ROUND:a,b;ROUND:c": before round ROUND, counted from 0).
 /// The mixing rule is applied to those who stay; an agent that left keeps weight 1 on itself.

@@ -75,6 +75,12 @@ struct TrustConfig {
     std::string identity;  ///< %r is the agent
 };
 
+/// A run to take up again.
+struct ResumeConfig {
+    std::string directory;
+    std::vector<int> without;  ///< numbers of agents that leave; ascending
+};
+
 struct TrainConfig {
     GraphConfig graph;
     PlanConfig plan;
@@ -97,6 +103,8 @@ struct TrainConfig {
     bool record_wire = false;          ///< and what every agent puts on the wire
     double past_noise_mib = 2048;      ///< a process keeps at most, where rounds are correlated
     std::optional<std::string> run_directory;
+    long checkpoint_every = 0;  ///< rounds; 0: only where the run is stopped
+    std::optional<ResumeConfig> resume;
     double stall_warn_seconds = 30;    ///< StallLimits of the rounds
     double stall_abort_seconds = 300;  ///< likewise
     int threads = 1;

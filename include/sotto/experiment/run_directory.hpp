@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ class RunDirectory {
     /// Creates the directory. @param wanted or, if empty, runs/<time>-<name>.
     /// @throws ConfigError if it cannot be created or written, or already holds a run.
     [[nodiscard]] static RunDirectory create(const std::string& wanted, const std::string& name);
+    /// The directory of a run to be taken up: rows of metrics.csv from this round on are those of
+    /// lost work, and go. @throws ConfigError if it is no directory of a run, cannot be written, or
+    /// a run that is still going on uses it.
+    [[nodiscard]] static RunDirectory reopen(const std::string& path, long round);
     /// A directory another process created.
     [[nodiscard]] static RunDirectory existing(std::filesystem::path path);
 
@@ -42,8 +47,11 @@ class RunDirectory {
 
   private:
     explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+    /// Keeps others from taking up the run at the same time, until the process ends.
+    void lock();
     std::filesystem::path path_;
     std::ofstream metrics_;
+    std::shared_ptr<void> lock_;
 };
 
 }  // namespace sotto

@@ -7,6 +7,7 @@
 #include "sotto/agent/trainer.hpp"
 #include "sotto/experiment/config.hpp"
 #include "sotto/net/network.hpp"
+#include "sotto/plan/membership.hpp"
 
 namespace sotto {
 
@@ -33,7 +34,10 @@ struct LocalTask {
 
 /// Reads the data, splits off the test set, deals the rest to the agents; every process keeps its
 /// own agents' shards only. With %r in the data path every agent reads its own file (and tests on
-/// its own held-out part unless test data are given). COLLECTIVE. @throws ConfigError, DataError.
-[[nodiscard]] LocalTask build_task(const TaskConfig& config, Network& network);
+/// its own held-out part unless test data are given). Shards go by the agents' numbers: who is gone
+/// takes its own along. COLLECTIVE. @throws ConfigError, DataError.
+[[nodiscard]] LocalTask build_task(const TaskConfig& config,
+                                   Network& network,
+                                   const Membership& members);
 
 }  // namespace sotto

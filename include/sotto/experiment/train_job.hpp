@@ -33,6 +33,15 @@ class TrainingObserver {
     virtual void on_evaluation(long /*completed*/, double /*epsilon*/, const Evaluation&) {}
 };
 
+/// How a run was taken up.
+struct ResumedRun {
+    long round = 0;     ///< completed before
+    long repeated = 0;  ///< rounds done again, whose messages may have left and count
+    std::uint32_t key_epoch = 0;
+    bool same_keys = false;        ///< goes on bit for bit; otherwise with noise of new keys
+    std::vector<int> agents_gone;  ///< so far
+};
+
 /// Outcome of a training; filled on every process but for what only process 0 knows.
 struct TrainResult {
     std::string mechanism;
@@ -51,6 +60,7 @@ struct TrainResult {
     double peak_memory_mib = 0;   ///< largest process
     std::string run_directory;
     RunEstimate estimate;  ///< dry run only
+    std::optional<ResumedRun> resumed;
 };
 
 /// The main job: bootstrap (process 0, or every process, builds graph, mixing and plan; all verify;

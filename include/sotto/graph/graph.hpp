@@ -38,6 +38,9 @@ class Graph {
     [[nodiscard]] bool connected() const;
     /// Number of edges on a shortest path from `source`; -1 where unreachable. Cost O(n + edges).
     [[nodiscard]] std::vector<int> distances_from(int source) const;
+    /// Those agents, numbered from 0 in the order given, with their labels and the edges between
+    /// them. @param kept ascending.
+    [[nodiscard]] Graph induced_subgraph(std::span<const int> kept) const;
     /// Digest of the number of agents and the edges (labels excluded).
     [[nodiscard]] Digest hash() const;
 

@@ -17,6 +17,9 @@ namespace sotto {
 [[nodiscard]] std::vector<SeedGroup> make_seed_groups(const std::string& choice,
                                                       const Graph& graph);
 
+/// Whether a choice is the name of a FILE, and so names agents.
+[[nodiscard]] bool is_seed_group_file(const std::string& choice);
+
 /// What is chosen when the user does not: all pairs, or, where these are too many to optimise in
 /// seconds (above 62 agents), 10 partners for every agent.
 [[nodiscard]] std::string default_seed_groups(int agents);

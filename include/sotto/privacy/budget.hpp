@@ -80,6 +80,11 @@ struct Exposure {
                                                   const Participation& participation,
                                                   long rounds);
 
+/// The same sum of every pattern {j, j + b, ...}, j < min(b, rounds), by itself.
+[[nodiscard]] Eigen::VectorXd pattern_sensitivities_squared(const TemporalFactor& factor,
+                                                            const Participation& participation,
+                                                            long rounds);
+
 /// kappa_u = mu_u^2 / (Delta_u^2 sens2_u): the largest [R^-1]_uu that keeps agent u within budget.
 [[nodiscard]] double precision_limit(const PrivacyBudget& budget, const Exposure& exposure);
 

@@ -8,6 +8,7 @@
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/composition.hpp"
 #include "sotto/privacy/plan_use.hpp"
 
 namespace sotto {
@@ -44,12 +45,24 @@ class Ledger {
            bool reproducible_noise,
            std::string authentication = "unauthenticated");
 
+    /// Of a run that was taken up again: what the constructor got is the phase under way.
+    /// @param past phases before it, in order; their rounds have all been sent.
+    /// @param members who is there now; the constructor's lists are of places.
+    /// @param key_epoch of the phase under way.  @param run_budgets of all agents of the run, by
+    /// number, for the whole run.
+    void continue_from(std::vector<PrivacyPhase> past,
+                       Membership members,
+                       std::uint32_t key_epoch,
+                       std::vector<PrivacyBudget> run_budgets);
+
     enum class Status { running, completed, interrupted, failed };
 
-    /// Guarantee after `rounds` rounds, one per agent: against the eavesdropper on all messages
-    /// and, where the plan is made for it, every coalition of plan.coalition_size other agents with
-    /// it.
+    /// Guarantee after `rounds` rounds of the run, one per agent of the run: against the
+    /// eavesdropper on all messages and, where the plan is made for it, every coalition of
+    /// plan.coalition_size other agents with it.
     [[nodiscard]] std::vector<Guarantee> after(long rounds) const;
+    /// What `after` makes its guarantees of.
+    [[nodiscard]] PrivacyLosses losses_after(long rounds) const;
     /// The largest epsilon over the agents after `rounds` rounds: what progress and summary show.
     [[nodiscard]] double epsilon_after(long rounds) const;
     [[nodiscard]] double mu_after(long rounds) const;
@@ -70,18 +83,26 @@ class Ledger {
     void set_views(std::vector<LedgerView> views) { views_ = std::move(views); }
 
   private:
-    [[nodiscard]] std::vector<Exposure> exposures_after(long rounds) const;
-    NoisePlan plan_;
-    std::vector<Exposure> exposures_;
-    std::vector<PrivacyBudget> budgets_;
+    /// Rounds of the phase under way after so many of the run.
+    [[nodiscard]] long rounds_here(long rounds) const {
+        return rounds - now_.use.steps.first_round;
+    }
+    /// Of all phases with so many rounds of the last one; `precision_of` a phase, by place.
+    template <class PrecisionOf>
+    [[nodiscard]] PrivacyLosses losses(long rounds, PrecisionOf&& precision_of) const;
+    [[nodiscard]] std::vector<Guarantee> guarantees_of(const PrivacyLosses& losses) const;
+
+    PrivacyPhase now_;
+    std::vector<PrivacyPhase> past_;
+    std::vector<PrivacyBudget> budgets_;  // of all agents of the run
     Adjacency adjacency_;
-    PlanUse use_;
-    long rounds_;
+    long rounds_;  // planned, of the run
     bool reproducible_noise_;
     std::string authentication_;
     std::vector<std::string> more_statements_;
     std::vector<LedgerView> views_;
-    Eigen::VectorXd precision_;  // against the worst coalition the plan is made for
+    // Of every phase, by place, against the worst coalition its plan is made for.
+    std::vector<Eigen::VectorXd> precisions_;
 };
 
 }  // namespace sotto

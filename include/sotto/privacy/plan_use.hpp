@@ -12,7 +12,9 @@ namespace sotto {
 /// on it.
 struct PlanUse {
     Participation participation;
-    StepSchedule steps;  ///< counts where noise is added to messages
+    /// Counts where noise is added to messages; its first round is that of the phase in which the
+    /// plan is used.
+    StepSchedule steps;
     Eigen::VectorXd
         own_weights;       ///< w_uu of every agent; counts where noise depends on the receiver
     int gossip_steps = 1;  ///< K
@@ -42,6 +44,15 @@ struct PlanUse {
 [[nodiscard]] Eigen::VectorXd run_sensitivity_squared(const NoisePlan& plan,
                                                       const PlanUse& use,
                                                       long rounds);
+
+/// The same for every participation pattern by itself: agents x patterns, pattern p being rounds p,
+/// p + b, ... of the whole run, p < min(b, first round + rounds). Rounds are those of one phase,
+/// from use.steps.first_round on, whose temporal factor begins with it; contributions that pile up
+/// have done so since the run began. Phases with noise of their own add up by pattern: Gaussian
+/// squared, Laplace after the square root.
+[[nodiscard]] Eigen::MatrixXd pattern_sensitivity_squared(const NoisePlan& plan,
+                                                          const PlanUse& use,
+                                                          long rounds);
 
 /// Largest variance of one coordinate of noise in any message of every agent; for plans on
 /// gradients in squared gradient units.

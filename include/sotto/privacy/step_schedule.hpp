@@ -17,6 +17,7 @@ struct StepSchedule {
     Kind kind = Kind::constant;
     double step_size = 0.05;    ///< eta > 0
     std::vector<Piece> pieces;  ///< piecewise only; rounds ascend
+    long first_round = 0;       ///< of the run that round 0 here is
     [[nodiscard]] double at(long round) const;
     /// Of every round.
     [[nodiscard]] std::vector<double> over(long rounds) const;

@@ -32,24 +32,37 @@ struct View {
     [[nodiscard]] bool sound_for_training() const { return kind == Kind::all_messages; }
 };
 
-/// A stretch of rounds in which the same agents are there.
+/// A stretch of rounds in which the same agents are there, under one plan's noise.
 struct Phase {
     long rounds = 1;
     MixingSchedule mixing;  ///< over all agents of the network; round 0 is the phase's first
     /// Ascending; they send nothing, add no noise and contribute nothing. In `mixing` they have
     /// weight 1 on themselves and nobody weighs them. They may come back in a later phase.
     std::vector<int> departed;
+    /// Noise of the phase's own, independent of all before it: the temporal factor begins with its
+    /// first round. Over all agents of the network, those who have departed too. Null: the
+    /// process's plan, which runs on through phases that follow one another without a plan, and
+    /// begins anew after one with a plan.
+    const NoisePlan* plan = nullptr;
+    /// Training rounds before the phase that are done again: every agent, departed or not, starts
+    /// from the model it had before them. Their messages stay seen. From 0 to as many training
+    /// rounds as there are; 0 in the first phase.
+    long repeated = 0;
 };
 
 /// The messages of a run: m(t) = x(t) - eta_t (g(t) + v(t)), x(t+1) = W_t^K m(t), everything but g
-/// known or Gaussian. Borrowed pointers outlive the object.
+/// known or Gaussian; with repeated rounds x(t) is an earlier one. t counts the rounds whose
+/// messages were sent, repeated ones each time. Borrowed pointers outlive the object.
 struct MessageProcess {
     const Graph* graph = nullptr;     ///< who receives whose messages
-    const NoisePlan* plan = nullptr;  ///< v(t); its temporal factor spans all rounds of all phases
+    const NoisePlan* plan = nullptr;  ///< v(t) of phases without a plan of their own
     std::vector<Phase> phases;
     int gossip_steps = 1;            ///< K: messages a round; gradients and noise enter the first
     std::vector<double> step_sizes;  ///< eta_t > 0, one a round; empty: all 1
     [[nodiscard]] long rounds() const;
+    /// Of every round, which round of the training it is: a repeated one has the number it had.
+    /// Participation goes by them. @throws ConfigError for more repeated rounds than there are.
+    [[nodiscard]] std::vector<long> training_rounds() const;
 };
 
 /// The step sizes of such a process; empty where all are equal and a common factor changes nothing,
@@ -73,8 +86,9 @@ struct SquaredSensitivity {
     double abs_sum = 0;        ///< sum of absolute values ([U] Theorem 8): a bound
     double tight_lower = 0;    ///< attained by some contributions
     double tight_upper = 0;    ///< certified by the dual
-    double trivial =
-        0;  ///< sens2(C_time) [(R^(I))^-1]_uu: all messages seen; infinite if not a bound
+    /// All messages seen: sens2(C_time) [(R^(I))^-1]_uu; where plans change, the largest over
+    /// participation patterns of the sum over plans. Infinite if not a bound.
+    double trivial = 0;
     /// What mu is made of: min(tight_upper, abs_sum, trivial); infinity where `infinite`.
     [[nodiscard]] double certified() const;
     /// Of a view that holds a noiseless function of the target's input: every figure infinite.
@@ -98,12 +112,15 @@ struct ViewOptions {
 /// @return one entry per target; targets that belong to the view's members are infinite, and those
 /// with a component above 1e-9 in what the noise does not cover.
 /// @throws ConfigError for members or targets that do not exist or have departed in every phase,
-/// phases or step sizes that do not fit, a temporal factor without short memory where more than
-/// 12000 values are observed; PrivacyError for noise without a known bound (Laplace).
-/// Cost: with s hidden agents (and s more per lag of correlated noise) and p observed values a
-/// round, O(T (s^2 p + p^3)) once, and the least of several ways for the targets
-/// (docs/equations.md 8); memory O(s^2 + T s p) and about 0.5 GB of Gram matrices in flight, up to
-/// 1.5 GB more for long runs. Safe to call from several threads.
+/// phases or step sizes that do not fit (plans for other numbers of agents, more repeated rounds
+/// than there are), a temporal factor without short memory where more than 12000 values are
+/// observed; PrivacyError for noise without a known bound: Laplace, phases whose plans differ in
+/// where noise enters, who combines messages or whether receivers get the same, a trusted mean that
+/// somebody with noise has left. Cost: with s hidden agents (and s more per lag of correlated
+/// noise, and per round whose models are needed again) and p observed values a round, O(T (s^2 p +
+/// p^3)) once, and the least of several ways for the targets (docs/equations.md 8); memory O(s^2 +
+/// T s p) and about 0.5 GB of Gram matrices in flight, up to 1.5 GB more for long runs. Safe to
+/// call from several threads.
 [[nodiscard]] std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
                                                                const View& view,
                                                                std::span<const int> targets,
@@ -118,9 +135,12 @@ struct ViewOptions {
 
 /// Sensitivities of a Gram matrix: constant sign, sum of absolute values and the certified tight
 /// one, each the largest over participation patterns. `trivial` is infinity.
+/// @param training_rounds of every row, 0 or more (MessageProcess::training_rounds); empty: 0, 1,
+/// 2, ...  @throws ConfigError for sizes that do not fit, DataError for values that are not finite.
 [[nodiscard]] SquaredSensitivity gram_sensitivity(const Eigen::MatrixXd& gram,
                                                   const Participation& participation,
-                                                  double tight_gap);
+                                                  double tight_gap,
+                                                  std::span<const long> training_rounds = {});
 
 /// The same for observations O = A G + B Z given as matrices ([U] definition 5): rows of A and B
 /// are observed values, columns of A are contributions (round t, agent u) at t * agents + u,

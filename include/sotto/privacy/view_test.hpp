@@ -28,7 +28,8 @@ struct SeenStep {
 /// agent is a function of their product, and no test is better.
 class ViewTest {
   public:
-    /// @param process one phase, nobody departed; step_sizes given (messages are in their units).
+    /// @param process one phase without a plan of its own, nobody departed; step_sizes given
+    /// (messages are in their units).
     /// @throws ConfigError as view_sensitivity; for a process with a trusted mean.
     ViewTest(const MessageProcess& process, const View& view, Eigen::VectorXd initial);
     ~ViewTest();

@@ -34,6 +34,8 @@ class Identity {
 
     [[nodiscard]] const IdentityKey& public_key() const { return public_; }
     [[nodiscard]] Signature sign(std::span<const std::uint8_t> message) const;
+    /// For what only this identity may read, or have written: KDF(secret, "sottosav", 0).
+    [[nodiscard]] SecretKey storage_key() const { return seed_.derive("sottosav", 0); }
 
   private:
     explicit Identity(SecretKey seed);

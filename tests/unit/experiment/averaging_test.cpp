@@ -225,7 +225,8 @@ TEST(FullBatch, IsGradientDescentWithEveryAgentsOwnDivisor) {
         (void)train(config);
 
         const auto network = make_memory_network(5, 1);
-        LocalTask task = build_task(config.task, *network);
+        LocalTask task =
+            build_task(config.task, *network, Membership::everybody(network->agents()));
         const Eigen::MatrixXd w = Eigen::MatrixXd(
             build_topography(config.graph, config.plan.rounds).topography.mixing.sparse());
         Eigen::MatrixXd models = Eigen::MatrixXd::Zero(task.initial.size(), 5);

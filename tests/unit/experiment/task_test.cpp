@@ -15,7 +15,7 @@ using test::TemporaryFolder;
 
 LocalTask build(const TaskConfig& config, int agents) {
     const auto network = make_memory_network(agents, 1);
-    return build_task(config, *network);
+    return build_task(config, *network, Membership::everybody(network->agents()));
 }
 
 TaskConfig on(const std::string& data) {

@@ -278,7 +278,8 @@ TEST(RunTraining, AccountsForRecordsWithEachAgentsOwnShard) {
     const Json ledger = test::read_json(folder.path("run/ledger.json"));
     EXPECT_EQ(ledger["participation"], "cyclic:4");
     const auto network = make_memory_network(4, 1);
-    const auto records = build_task(config.task, *network).records;
+    const auto records =
+        build_task(config.task, *network, Membership::everybody(network->agents())).records;
     EXPECT_NE(*std::ranges::min_element(records), *std::ranges::max_element(records));
     for (std::size_t u = 0; u < 4; ++u) {
         const double batch = std::ceil(static_cast<double>(records[u]) / 4);

@@ -239,7 +239,7 @@ TEST(ViewFilter, FindsNoMoreNoiseInGossipStepsThanTheRoundAdded) {
             const MessageProcess process =
                 process_of(graph, plan, {fixed_phase(metropolis(graph), rounds)}, gossip_steps);
             const LaggedNoise noise = lagged_noise({}, rounds, 0);
-            const ObservationModel model = make_observation_model(process, view, noise);
+            const ObservationModel model = make_observation_model(process, view, {noise});
             const ViewFilter filter(model);
             Eigen::Index covered = 0;
             for (long time = 0; time < rounds * gossip_steps; ++time)
@@ -271,7 +271,7 @@ TEST(Grams, FollowedCarriedAndWhitenedAtOnceAgree) {
                     graph, *plan, {fixed_phase(metropolis(graph), rounds)}, gossip_steps);
                 const View view{View::Kind::neighbours, {0, 4}};
                 const LaggedNoise noise = lagged_noise({}, rounds, 0);
-                const ObservationModel model = make_observation_model(process, view, noise);
+                const ObservationModel model = make_observation_model(process, view, {noise});
                 const ViewFilter filter(model);
                 if (rounds == 150) {
                     EXPECT_LT(filter.steady_round(), 140);

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/core/hash.hpp"
+#include "sotto/privacy/composition.hpp"
+
+namespace sotto {
+
+/// The phases of a run so far, history.json (docs/run-directory.md). Process 0 writes it before the
+/// first round of every phase.
+struct RunHistory {
+    Digest run{};            ///< run id of its first session
+    long rounds = 0;         ///< planned
+    int starts = 1;          ///< how often processes were started for it
+    bool completed = false;  ///< nothing is left to do
+    /// `rounds` of a phase that was taken over by another are those whose messages may have left;
+    /// of the last one all that are planned. `use` has no more than its first round.
+    std::vector<PrivacyPhase> phases;
+};
+
+/// "plan.json" of phase or start 0, "plan-1.json" of the next, ...
+[[nodiscard]] std::string numbered_file(std::string_view stem, std::string_view ending, int number);
+
+/// Without the plans, which have files of their own: plan.json, plan-1.json, ...
+[[nodiscard]] std::string to_json(const RunHistory& history);
+/// @param plans JSON texts, one a phase.
+/// @throws DataError naming the source and what is wrong, a plan of another digest among it.
+[[nodiscard]] RunHistory history_from_json(std::string_view text,
+                                           const std::vector<std::string>& plans,
+                                           const std::string& source);
+/// @throws DataError; also for a directory without a history, which no run can be taken up from.
+[[nodiscard]] RunHistory read_history(const std::filesystem::path& directory);
+
+}  // namespace sotto
