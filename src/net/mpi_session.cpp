@@ -42,6 +42,20 @@ std::optional<LaunchEnvironment> launched_by_slurm() {
     return launch;
 }
 
+/// Tasks of srun find each other by PMIx or PMI. With neither each would be alone, or MPI_Init
+/// would end it with a page of text.
+void require_connected_tasks() {
+    const auto tasks = launched_by_slurm();
+    if (!tasks) return;
+    for (const char* name : {"PMIX_NAMESPACE", "PMI_RANK", "OMPI_COMM_WORLD_SIZE"})
+        if (std::getenv(name) != nullptr) return;
+    throw NetworkError(
+        fmt::format("srun started {} tasks without PMIx: they cannot find each other; start them "
+                    "with 'srun --mpi=pmix' ('srun --mpi=list' says whether this Slurm has it), or "
+                    "with mpirun inside the job",
+                    tasks->ranks));
+}
+
 }  // namespace
 
 std::string mpi_error_text(int code) {
@@ -80,6 +94,7 @@ MpiSession::MpiSession() : exceptions_at_start_(std::uncaught_exceptions()) {
     // Starting as a single process may change the environment: read it first.
     const LaunchEnvironment launch = initialized == 0 ? launch_environment() : LaunchEnvironment{};
     if (initialized == 0) {
+        require_connected_tasks();
         // Without yielding, more ranks than cores are a thousand times slower.
         setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
         int provided = MPI_THREAD_SINGLE;
@@ -100,8 +115,8 @@ MpiSession::MpiSession() : exceptions_at_start_(std::uncaught_exceptions()) {
         MPI_Finalize();
         throw NetworkError(
             fmt::format("the launcher announced {} ranks but MPI sees {}: the job fell apart into "
-                        "single processes; start it with 'srun --mpi=pmix', or with the mpirun of "
-                        "this MPI library ({})",
+                        "single processes; start it with the mpirun of this MPI library ({}), or "
+                        "with 'srun --mpi=pmix'",
                         launch.ranks,
                         seen,
                         library_version()));

@@ -110,26 +110,21 @@ TEST_F(WireBetweenHosts, HoldsEveryMessageWhenLinksAreNotEncrypted) {
     expect_the_models_of_one_host();
 }
 
-/// A run whose rounds never end, into which something happens.
+/// A run into which something happens.
 class RunOverThreeHosts : public ThreeHosts {
   protected:
     static constexpr double limit = 5;
     /// @return how it ended; `seconds` are those since it happened.
     template <class Happens>
-    Outcome run(Happens&& happens) {
+    Outcome run(long rounds, const Arguments& more, Happens&& happens) {
         const std::string run = directory_ / "run";
-        Process process(hosts_->on_first(hosts_->launcher(agents,
-                                                          training(100'000'000'000,
-                                                                   "run",
-                                                                   {"--eval-every",
-                                                                    "100",
-                                                                    "--stall-warn",
-                                                                    "2",
-                                                                    "--stall-abort",
-                                                                    fmt::format("{}", limit)}))),
-                        directory_.path());
+        Arguments options{
+            "--eval-every", "50", "--stall-warn", "2", "--stall-abort", fmt::format("{}", limit)};
+        options.insert(options.end(), more.begin(), more.end());
+        const Arguments spread = hosts_->launcher(agents, training(rounds, "run", options));
+        Process process(hosts_->on_first(spread), directory_.path());
         const auto rounds_run = [&] {
-            return lines_of(content_of(run + "/metrics.csv")).size() > 2;
+            return lines_of(content_of(run + "/metrics.csv")).size() > 4;
         };
         for (int i = 0; i < 400 && !rounds_run(); ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -158,18 +153,36 @@ class RunOverThreeHosts : public ThreeHosts {
     }
 };
 
-TEST_F(RunOverThreeHosts, EndsAndNamesTheSilentWhenAHostIsCutOff) {
-    const Outcome outcome = run([&] { hosts_->cut(3); });
+TEST_F(RunOverThreeHosts, EndsAndNamesTheSilentWhenAHostIsCutOffAndCanBeTakenUp) {
+    constexpr long rounds = 3000;
+    const Outcome outcome = run(rounds, {"--checkpoint-every", "100"}, [&] { hosts_->cut(3); });
     expect_silence_of_host_3(outcome);
+
+    const std::string folder = directory_ / "run";
+    const Outcome resumed = run_sotto(directory_, agents, {"train", "--resume", folder, "--quiet"});
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.text();
+    EXPECT_EQ(json_of(folder + "/summary.json").at("rounds"), rounds);
+    // Messages that had left after the checkpoint are accounted for beside those that repeat them.
+    const auto phases = json_of(folder + "/ledger.json").at("phases");
+    ASSERT_EQ(phases.size(), 2U);
+    const long taken_up = phases[1].at("first_round");
+    EXPECT_GE(taken_up, 100) << "no checkpoint was used";
+    EXPECT_EQ(taken_up % 100, 0);
+    EXPECT_GT(phases[0].at("rounds").get<long>(), taken_up);
+    EXPECT_EQ(taken_up + phases[1].at("rounds").get<long>(), rounds);
 }
 
+constexpr long endless = 100'000'000'000;
+
 TEST_F(RunOverThreeHosts, EndsAndNamesTheSilentWhenAProcessIsStopped) {
-    const Outcome outcome = run([&] { hosts_->signal_one(3, SOTTO_PROGRAM, SIGSTOP); });
+    const Outcome outcome =
+        run(endless, {}, [&] { hosts_->signal_one(3, SOTTO_PROGRAM, SIGSTOP); });
     expect_silence_of_host_3(outcome);
 }
 
 TEST_F(RunOverThreeHosts, EndsSoonWhenAProcessIsKilled) {
-    const Outcome outcome = run([&] { hosts_->signal_one(3, SOTTO_PROGRAM, SIGKILL); });
+    const Outcome outcome =
+        run(endless, {}, [&] { hosts_->signal_one(3, SOTTO_PROGRAM, SIGKILL); });
     EXPECT_EQ(outcome.exit_code, 128 + SIGKILL) << outcome.text();
 }
 

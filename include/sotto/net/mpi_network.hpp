@@ -21,8 +21,10 @@ struct LaunchEnvironment {
 /// scope). Leaves starting and ending to a program that has started MPI itself.
 class MpiSession {
   public:
-    /// @throws NetworkError if MPI cannot start, or the launcher announced more ranks than MPI sees
-    ///         (the job fell apart into single processes: srun without PMIx).
+    /// @throws NetworkError if MPI cannot start, if srun connects its tasks by neither PMIx nor
+    /// PMI,
+    ///         or if the launcher announced more ranks than MPI sees (the job fell apart into
+    ///         single processes: a launcher of another MPI).
     MpiSession();
     ~MpiSession();
     MpiSession(const MpiSession&) = delete;
