@@ -12,11 +12,11 @@
 #include <cstdlib>
 #include <limits>
 
-#include "checkpoint_store.hpp"
 #include "manifest.hpp"
 #include "recorders.hpp"
 #include "resume.hpp"
 #include "resumed_phase.hpp"
+#include "run_checkpoints.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/error_line.hpp"
 #include "sotto/experiment/ledger_views.hpp"
@@ -26,7 +26,7 @@
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/trust/group_seeds.hpp"
 #include "sotto/trust/secure_sum.hpp"
-#include "stop_vote.hpp"
+#include "training_loop.hpp"
 #include "transport.hpp"
 
 namespace sotto {
@@ -172,205 +172,6 @@ RunEstimate estimate_run(const TrainConfig& config,
         bytes_per_mib;
     return estimate;
 }
-
-/// When checkpoints are made, and what is in them.
-class Checkpoints {
-  public:
-    /// What stays the same in all checkpoints of a phase.
-    struct Setup {
-        Digest run{};
-        int phase = 0;
-        long first_round = 0;
-        std::uint32_t key_epoch = 0;
-        bool resumed = false;
-        bool possible = true;  ///< the run can be taken up by its options alone
-    };
-    /// @param rings whose seeds are kept for agents with an identity.
-    Checkpoints(const TrainConfig& config,
-                Network& network,
-                const Trainer& trainer,
-                const Ledger& ledger,
-                const NoisePlan& plan,
-                const std::vector<KeyRing>& rings,
-                const std::optional<Credentials>& credentials,
-                const RunDirectory& directory,
-                const Setup& setup)
-        : config_(config),
-          network_(network),
-          trainer_(trainer),
-          ledger_(ledger),
-          plan_hash_(plan.hash()),
-          rings_(rings),
-          credentials_(credentials),
-          directory_(directory),
-          setup_(setup) {
-        // Without checkpoints on the way there is nothing to go back to.
-        if (setup.possible && (config.checkpoint_every > 0 || setup.resumed)) start_mark();
-    }
-
-    [[nodiscard]] bool due(long round) const {
-        return config_.checkpoint_every > 0 && round % config_.checkpoint_every == 0;
-    }
-    /// Before anything of the round is sent.
-    void before_round(long round) {
-        if (!mark_) return;
-        const long every = config_.checkpoint_every;
-        mark_->before_round(round,
-                            every > 0 ? std::min(config_.plan.rounds, (round / every + 1) * every)
-                                      : config_.plan.rounds);
-    }
-    /// COLLECTIVE.
-    void seal(long round, bool clean, const RunTotals& totals) {
-        if (!setup_.possible) return;
-        if (clean)
-            network_.agree([&] {
-                if (!mark_) start_mark();
-                mark_->set(round);
-            });
-        std::vector<Checkpoint> local;
-        const PrivacyLosses losses = ledger_.losses_after(round);
-        const auto agents = network_.local_agents();
-        for (std::size_t a = 0; a < agents.size(); ++a) {
-            Checkpoint& own = local.emplace_back();
-            const LocalAgent& agent = trainer_.agents()[a];
-            own.run = setup_.run;
-            own.agent = agent.number;
-            own.round = round;
-            own.phase_round = setup_.first_round;
-            own.key_epoch = setup_.key_epoch;
-            own.batch_seed = config_.task.seed;
-            own.records = agent.objective->records();
-            own.model = trainer_.models().col(static_cast<Eigen::Index>(a));
-            own.spent = losses.by_pattern(agent.number);
-            // They open the way to go on with the same keys, which only a clean stop leaves open.
-            if (clean && credentials_ && !config_.noise_seed)
-                own.seeds = seal_seeds_for(credentials_->identities[a], rings_[a], own, plan_hash_);
-        }
-        seal_checkpoint(
-            directory_.path(), network_, {round, setup_.phase, clean, {}, totals}, local);
-    }
-
-  private:
-    void start_mark() {
-        std::vector<int> numbers;
-        for (const LocalAgent& agent : trainer_.agents()) numbers.push_back(agent.number);
-        mark_.emplace(directory_.path(), setup_.run, std::move(numbers), setup_.phase);
-    }
-    const TrainConfig& config_;
-    Network& network_;
-    const Trainer& trainer_;
-    const Ledger& ledger_;
-    Digest plan_hash_;
-    const std::vector<KeyRing>& rings_;
-    const std::optional<Credentials>& credentials_;
-    const RunDirectory& directory_;
-    Setup setup_;
-    std::optional<SentMark> mark_;
-};
-
-/// Rounds, evaluations, ledger: everything after the bootstrap.
-class TrainingLoop {
-  public:
-    TrainingLoop(const TrainConfig& config,
-                 Network& network,
-                 TrainingObserver& observer,
-                 const std::function<bool()>& stop_requested,
-                 Trainer& trainer,
-                 Ledger& ledger,
-                 LedgerViews* views,
-                 RunDirectory& directory,
-                 Checkpoints& checkpoints,
-                 TrainResult& result,
-                 bool optimality_gap)
-        : config_(config),
-          network_(network),
-          observer_(observer),
-          trainer_(trainer),
-          ledger_(ledger),
-          views_(views),
-          directory_(directory),
-          checkpoints_(checkpoints),
-          result_(result),
-          vote_(network, stop_requested),
-          every_(config.evaluate_every > 0 ? config.evaluate_every
-                                           : std::max(1L, config.plan.rounds / 50)),
-          optimality_gap_(optimality_gap) {}
-
-    void run() {
-        if (optimality_gap_)
-            minimum_ = minimum_of_average(network_, trainer_.agents(), config_.l2, config_.threads);
-        evaluate_now(result_.rounds);
-        const long rounds = config_.plan.rounds;
-        bool stopped = false;
-        auto start = Clock::now();
-        while (result_.rounds < rounds && !stopped) {
-            checkpoints_.before_round(result_.rounds);
-            trainer_.run_round(result_.rounds);
-            ++result_.rounds;
-            if (network_.process() == 0) observer_.on_round(result_.rounds, rounds);
-            stopped = vote_.after_round();
-            if (result_.rounds % every_ == 0 && result_.rounds < rounds && !stopped) {
-                result_.loop_seconds += since(start);
-                evaluate_now(result_.rounds);
-                start = Clock::now();
-            }
-            if (checkpoints_.due(result_.rounds) && result_.rounds < rounds && !stopped)
-                checkpoints_.seal(result_.rounds, false, totals(start));
-        }
-        vote_.finish();
-        result_.loop_seconds += since(start);
-        result_.interrupted = result_.rounds < rounds;
-        // A launcher that passes an interrupt on kills soon after: the ledger comes first.
-        if (result_.interrupted && network_.process() == 0)
-            directory_.write("ledger.json",
-                             ledger_.to_json(Ledger::Status::interrupted, result_.rounds));
-        if (result_.interrupted) checkpoints_.seal(result_.rounds, true, totals(Clock::now()));
-        evaluate_now(result_.rounds);
-    }
-
-  private:
-    /// While a stretch of rounds that began at `start` is not counted yet.
-    RunTotals totals(Clock::time_point start) const {
-        return {result_.loop_seconds + since(start), result_.evaluate_seconds};
-    }
-    void evaluate_now(long round) {
-        const auto start = Clock::now();
-        result_.evaluation = evaluate(
-            network_, trainer_.agents(), trainer_.models(), config_.l2, minimum_, config_.threads);
-        result_.evaluate_seconds += since(start);
-        if (network_.process() == 0) {
-            const double epsilon = ledger_.epsilon_after(round);
-            directory_.append_metrics(
-                round, epsilon, result_.evaluation, result_.loop_seconds, trainer_.seconds());
-            observer_.on_evaluation(round, epsilon, result_.evaluation);
-            if (!views_->empty() && round < config_.plan.rounds && !result_.interrupted &&
-                views_->cheap(result_.loop_seconds)) {
-                ledger_.set_views(views_->after(round));
-                directory_.write("ledger.json", ledger_.to_json(Ledger::Status::running, round));
-            }
-        }
-        // Every process has the same figures, so all of them end here.
-        if (!std::isfinite(result_.evaluation.train_loss_mean_model) ||
-            !std::isfinite(result_.evaluation.consensus_distance))
-            throw Error(ExitCode::other,
-                        "the models are not finite; the training diverged (use a smaller "
-                        "--step-size)");
-    }
-
-    const TrainConfig& config_;
-    Network& network_;
-    TrainingObserver& observer_;
-    Trainer& trainer_;
-    Ledger& ledger_;
-    LedgerViews* views_;  // on process 0
-    RunDirectory& directory_;
-    Checkpoints& checkpoints_;
-    TrainResult& result_;
-    StopVote vote_;
-    long every_;
-    bool optimality_gap_;
-    std::optional<double> minimum_;
-};
 
 void gather_statistics(Network& network, const Trainer& trainer, TrainResult& result) {
     Eigen::MatrixXd local = Eigen::MatrixXd::Zero(5, trainer.models().cols());
@@ -658,20 +459,20 @@ TrainResult run_training(const TrainConfig& config,
              print_error_line(fmt::format("rank {}: {}", network.process(), line));
          }});
     try {
-        Checkpoints checkpoints(config,
-                                network,
-                                trainer,
-                                ledger,
-                                plan,
-                                rings,
-                                credentials,
-                                *directory,
-                                {chapters.run,
-                                 static_cast<int>(chapters.phases.size()) - 1,
-                                 first_round,
-                                 key_epoch,
-                                 resumption.has_value(),
-                                 resumable});
+        RunCheckpoints checkpoints(config,
+                                   network,
+                                   trainer,
+                                   ledger,
+                                   plan,
+                                   rings,
+                                   credentials,
+                                   *directory,
+                                   {chapters.run,
+                                    static_cast<int>(chapters.phases.size()) - 1,
+                                    first_round,
+                                    key_epoch,
+                                    resumption.has_value(),
+                                    resumable});
         TrainingLoop(config,
                      network,
                      observer,
@@ -698,10 +499,8 @@ TrainResult run_training(const TrainConfig& config,
         if (network.processes() == 1) throw;
         const auto* known = dynamic_cast<const Error*>(&failure);
         const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
-        if (!first) {
-            ::sleep(3);  // the process that reports the failure ends the job meanwhile
-            std::_Exit(static_cast<int>(code));
-        }
+        // The process that reports the failure ends the job meanwhile, unless it is cut off.
+        if (!first) ::sleep(3);
         print_error_line(message);
         network.abort(code);
     }

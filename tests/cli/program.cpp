@@ -41,15 +41,18 @@ bool read_some(int file, std::string& text) {
     return count > 0 || (count < 0 && errno == EINTR);
 }
 
-bool any_process_with(const std::string& text) {
+/// Numbers and command lines (arguments end with a zero byte) of the processes that have the text
+/// in theirs; one that has ended has none.
+std::vector<std::pair<pid_t, std::string>> processes_with(const std::string& text) {
+    std::vector<std::pair<pid_t, std::string>> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
         const std::string name = entry.path().filename();
         if (!std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
             continue;
-        // Arguments are separated by zero bytes; a process that has ended reads as empty.
-        if (content_of(entry.path() / "cmdline").find(text) != std::string::npos) return true;
+        std::string line = content_of(entry.path() / "cmdline");
+        if (line.find(text) != std::string::npos) found.emplace_back(std::stoi(name), line);
     }
-    return false;
+    return found;
 }
 
 /// Open MPI keeps its session here. Launchers that share a folder sometimes fail to start, because
@@ -182,8 +185,15 @@ Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& argument
 
 bool all_ended(const std::string& text) {
     for (const auto start = Clock::now(); since(start) < 5; ::usleep(20000))
-        if (!any_process_with(text)) return true;
+        if (processes_with(text).empty()) return true;
     return false;
+}
+
+std::vector<pid_t> ranks_with(const std::string& text) {
+    std::vector<pid_t> ranks;
+    for (const auto& [pid, line] : processes_with(text))
+        if (line.starts_with(SOTTO_PROGRAM)) ranks.push_back(pid);
+    return ranks;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

@@ -73,6 +73,9 @@ class Process {
 /// end a moment after their launcher.
 [[nodiscard]] bool all_ended(const std::string& text);
 
+/// Ranks (or the only process) of sotto that have `text` in their command line.
+[[nodiscard]] std::vector<pid_t> ranks_with(const std::string& text);
+
 [[nodiscard]] std::vector<std::string> lines_of(const std::string& text);
 /// Lines that sotto itself wrote about an error. Ranks write to one pipe, so that its beginning may
 /// stand behind the end of a line without a newline.

@@ -94,6 +94,7 @@ class ScriptedNetwork final : public Network {
     void connect(const Graph&) override {}
     void protect(std::span<PairSecrets>, std::uint32_t) override {}
     bool encrypted() const override { return false; }
+    void watch_for_stalls(StallLimits /*limits*/) override {}
     void exchange(ExchangeId, std::span<const Outgoing>, Eigen::Index, const Delivery&) override {
         std::abort();
     }

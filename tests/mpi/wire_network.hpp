@@ -37,6 +37,9 @@ class WireNetwork final : public Network {
         inner_.protect(secrets, key_epoch);
     }
     bool encrypted() const override { return inner_.encrypted(); }
+    void watch_for_stalls(StallLimits limits) override {
+        inner_.watch_for_stalls(std::move(limits));
+    }
     void exchange_sum(ExchangeId id,
                       Eigen::Index dimension,
                       const ShareSource& share,

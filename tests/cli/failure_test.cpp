@@ -1,0 +1,255 @@
+#include <fmt/format.h>
+#include <sys/mount.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <thread>
+
+#include "program.hpp"
+
+namespace sotto::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+void wait_until(const std::function<bool()>& happened) {
+    for (int i = 0; i < 1200 && !happened(); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    ASSERT_TRUE(happened()) << "it did not happen within 30 s";
+}
+
+class Failure : public ::testing::Test {
+  protected:
+    static constexpr int ranks = 4;
+
+    [[nodiscard]] Arguments training(long rounds, const Arguments& more) const {
+        Arguments arguments{"train",
+                            "--data",
+                            data_,
+                            "--rounds",
+                            std::to_string(rounds),
+                            "--batch-size",
+                            "8",
+                            "--eval-every",
+                            "1000000000",
+                            "--optimality-gap",
+                            "off",
+                            "--run-directory",
+                            run_};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return arguments;
+    }
+    [[nodiscard]] bool sealed() const {
+        std::error_code ignored;
+        for (const auto& folder : fs::directory_iterator(run_ + "/checkpoints", ignored))
+            if (fs::exists(folder.path() / "manifest.json")) return true;
+        return false;
+    }
+    [[nodiscard]] Json ledger() const { return json_of(run_ + "/ledger.json"); }
+
+    TempDir directory_;
+    std::string data_ = directory_.file("data.svm", small_data(400));
+    std::string run_ = directory_ / "run";
+};
+
+TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
+    const char* wanted = std::getenv("SOTTO_KILLS");
+    const int kills = wanted != nullptr ? std::atoi(wanted) : 5;
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    std::mt19937 random(seed);
+    constexpr long rounds = 400'000;
+    const Arguments first = training(rounds, {"--checkpoint-every", "500"});
+    const Arguments again{"train", "--resume", run_};
+    int killed = 0;
+    long epoch = -1, round = 0;
+    for (int i = 0; i < kills; ++i) {
+        const bool begun = i > 0;
+        Process process(sotto_command(ranks, begun ? again : first), directory_.path());
+        // Anywhere: in the bootstrap, a round, a checkpoint; the first time once there is one.
+        wait_until([&] { return begun ? ranks_with(run_).size() == ranks : sealed(); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(random() % (begun ? 3000 : 500)));
+        const auto victims = ranks_with(run_);
+        if (!victims.empty()) ::kill(victims[random() % victims.size()], SIGKILL);
+        const Outcome outcome = process.wait(60);
+        ASSERT_FALSE(outcome.timed_out) << outcome.text();
+        EXPECT_TRUE(all_ended(run_));
+        if (outcome.exit_code == 0) break;  // done before it could be killed
+        ++killed;
+        // What is said about an earlier failure is true: nothing was damaged.
+        EXPECT_EQ(outcome.err.find("damaged"), std::string::npos) << outcome.text();
+        if (!fs::exists(run_ + "/history.json")) continue;
+        const Json history = json_of(run_ + "/history.json");
+        const long now = history.at("phases").back().at("key_epoch");
+        EXPECT_GE(now, epoch);
+        epoch = now;
+        EXPECT_GE(history.at("phases").back().at("first_round").get<long>(), round);
+        round = history.at("phases").back().at("first_round");
+    }
+    EXPECT_GT(killed, 0);
+    ASSERT_TRUE(sealed());
+    Process last(sotto_command(ranks, again), directory_.path());
+    const Outcome outcome = last.wait(120);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+
+    const Json end = ledger();
+    EXPECT_EQ(end.at("status"), "completed");
+    EXPECT_EQ(end.at("rounds").at("completed"), rounds);
+    EXPECT_LE(end.at("headline").at("epsilon").get<double>(), 10 * (1 + 1e-9));
+    EXPECT_GT(end.at("headline").at("epsilon").get<double>(), 9.99);
+    // Key epochs ascend, no phase begins after what was sent, and all that was sent is counted.
+    long sent = 0, reached = 0, before = -1;
+    for (const Json& phase : end.at("phases")) {
+        EXPECT_GT(phase.at("key_epoch").get<long>(), before);
+        before = phase.at("key_epoch");
+        EXPECT_LE(phase.at("first_round").get<long>(), reached);
+        sent += phase.at("rounds").get<long>();
+        reached = phase.at("first_round").get<long>() + phase.at("rounds").get<long>();
+    }
+    EXPECT_EQ(reached, rounds);
+    EXPECT_EQ(end.at("rounds").at("accounted"), sent);
+    for (int u = 0; u < ranks; ++u)
+        EXPECT_TRUE(fs::exists(fmt::format("{}/agents/{}/model.npy", run_, u)));
+}
+
+TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
+    Process process(
+        sotto_command(
+            ranks,
+            training(100'000'000,
+                     {"--checkpoint-every", "500", "--stall-warn", "1", "--stall-abort", "4"})),
+        directory_.path());
+    wait_until([&] { return sealed(); });
+    const auto pids = ranks_with(run_);
+    ASSERT_EQ(pids.size(), std::size_t{ranks});
+    const auto start = std::chrono::steady_clock::now();
+    ::kill(pids.back(), SIGSTOP);
+    const Outcome outcome = process.wait(60);
+    ::kill(pids.back(), SIGKILL);
+    const double waited =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
+    EXPECT_GE(waited, 4);
+    EXPECT_LT(waited, 30);
+    EXPECT_NE(outcome.err.find("no answer from rank"), std::string::npos) << outcome.text();
+    EXPECT_NE(outcome.err.find("--stall-abort 4"), std::string::npos) << outcome.text();
+    EXPECT_TRUE(all_ended(run_));
+    EXPECT_EQ(ledger().at("status"), "failed");
+    EXPECT_NE(content_of(run_ + "/failure.txt").find("no answer from rank"), std::string::npos);
+
+    // The checkpoint is usable.
+    const Json history = json_of(run_ + "/history.json");
+    EXPECT_EQ(history.at("completed"), false);
+    Process again(sotto_command(ranks, {"train", "--resume", run_, "--dry-run"}),
+                  directory_.path());
+    const Outcome resumed = again.wait(60);
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.text();
+    EXPECT_NE(resumed.out.find("resumed    after"), std::string::npos) << resumed.text();
+}
+
+TEST_F(Failure, SlowRoundsAreNotTakenForLost) {
+    // Stopped for longer than the warning, shorter than the end.
+    Process process(
+        sotto_command(ranks, training(30'000, {"--stall-warn", "1", "--stall-abort", "30"})),
+        directory_.path());
+    wait_until([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; });
+    const auto pids = ranks_with(run_);
+    ASSERT_FALSE(pids.empty());
+    ::kill(pids.front(), SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    ::kill(pids.front(), SIGCONT);
+    const Outcome outcome = process.wait(60);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+    EXPECT_NE(outcome.err.find("no answer from rank"), std::string::npos) << outcome.text();
+    EXPECT_NE(outcome.err.find("goes on"), std::string::npos) << outcome.text();
+}
+
+TEST_F(Failure, CrashedRankEndsTheJob) {
+    Process process(sotto_command(ranks, training(100'000'000, {"--checkpoint-every", "500"})),
+                    directory_.path());
+    wait_until([&] { return sealed(); });
+    const auto pids = ranks_with(run_);
+    ASSERT_FALSE(pids.empty());
+    ::kill(pids[pids.size() / 2], SIGSEGV);
+    const Outcome outcome = process.wait(30);
+    EXPECT_FALSE(outcome.timed_out) << outcome.text();
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_TRUE(all_ended(run_));
+    // Whoever died could not write: what stands there counts all planned rounds.
+    const Json left = ledger();
+    EXPECT_NE(left.at("status"), "completed");
+    EXPECT_EQ(left.at("rounds").at("accounted"), 100'000'000);
+}
+
+/// A small disk of its own.
+class SmallDisk {
+  public:
+    explicit SmallDisk(std::string path) : path_(std::move(path)) {
+        fs::create_directory(path_);
+        mounted_ = ::mount("none", path_.c_str(), "tmpfs", 0, "size=128k") == 0;
+    }
+    ~SmallDisk() {
+        if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
+    }
+    [[nodiscard]] bool mounted() const { return mounted_; }
+    void grow() const {
+        ASSERT_EQ(::mount("none", path_.c_str(), "tmpfs", MS_REMOUNT, "size=20m"), 0)
+            << std::strerror(errno);
+    }
+
+  private:
+    std::string path_;
+    bool mounted_ = false;
+};
+
+TEST_F(Failure, FullDiskEndsTheJobAndLeavesWhatWasWhole) {
+    const SmallDisk disk(directory_ / "disk");
+    if (!disk.mounted())
+        GTEST_SKIP() << "a small disk cannot be mounted here (" << std::strerror(errno) << ")";
+    run_ = directory_ / "disk/run";
+    // Rows of metrics fill it, a few kilobytes a checkpoint.
+    Arguments arguments = training(40'000, {"--checkpoint-every", "500"});
+    *(std::ranges::find(arguments, "--eval-every") + 1) = "20";
+    Process process(sotto_command(ranks, arguments), directory_.path());
+    const Outcome outcome = process.wait(90);
+    EXPECT_FALSE(outcome.timed_out) << outcome.text();
+    EXPECT_NE(outcome.exit_code, 0) << outcome.text();
+    EXPECT_NE(outcome.err.find("sotto: "), std::string::npos) << outcome.text();
+    EXPECT_TRUE(all_ended(run_));
+    ASSERT_TRUE(sealed()) << outcome.text();
+
+    disk.grow();
+    Process again(sotto_command(ranks, {"train", "--resume", run_, "--eval-every", "20000"}),
+                  directory_.path());
+    const Outcome resumed = again.wait(90);
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.text();
+    EXPECT_EQ(ledger().at("status"), "completed");
+    EXPECT_LE(ledger().at("headline").at("epsilon").get<double>(), 10 * (1 + 1e-9));
+}
+
+TEST_F(Failure, RefusesWhatDoesNotFitARunThatGoesOn) {
+    const auto refused = [&](const Arguments& arguments, const std::string& part) {
+        expect_refused(directory_, arguments, 2, part);
+    };
+    refused({"train", "--without", "1"}, "--resume DIR is needed");
+    refused({"train", "--resume", run_}, "holds no run");
+    refused({"train", "--stall-warn", "9", "--stall-abort", "5"}, "more than --stall-warn");
+    const Outcome done = run_sotto(directory_, one_process, training(200, {"--agents", "4"}));
+    ASSERT_EQ(done.exit_code, 0) << done.text();
+    refused({"train", "--resume", run_}, "is complete");
+    refused({"train", "--resume", run_, "--epsilon", "3"}, "--epsilon: cannot be given");
+    refused({"train", "--resume", run_, "--rounds", "300"}, "--rounds: cannot be given");
+    refused({"train", "--resume", run_, "--without", "1,1"}, "named twice");
+    refused({"train", "--resume", run_, "--without", "x"}, "--without");
+    // Whatever was refused, the run is as it was.
+    EXPECT_EQ(ledger().at("status"), "completed");
+}
+
+}  // namespace
+}  // namespace sotto::test
