@@ -1,8 +1,14 @@
 #include "checkpoint_store.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -86,16 +92,26 @@ std::vector<fs::path> folders(const fs::path& directory) {
     return result;
 }
 
-void forget_old(const fs::path& directory, bool leader, const std::vector<Checkpoint>& local) {
-    int sealed = 0;
-    for (const fs::path& folder : folders(directory)) {
-        std::error_code ignored;
-        if (sealed < kept_checkpoints) {
-            // Where folders are not shared, only rank 0 sees manifests; the others count folders.
-            sealed += fs::exists(folder / "manifest.json", ignored) || !leader ? 1 : 0;
-            continue;
+/// Process 0, which sees the manifests, says which are too old; everybody removes its own part.
+void forget_old(const fs::path& directory, Network& network, const std::vector<Checkpoint>& local) {
+    const bool leader = network.process() == 0;
+    ByteWriter old;
+    if (leader) {
+        int sealed = 0;
+        for (const fs::path& folder : folders(directory)) {
+            std::error_code ignored;
+            if (!fs::exists(folder / "manifest.json", ignored)) continue;
+            if (++sealed <= kept_checkpoints) continue;
+            fs::remove(folder / "manifest.json", ignored);
+            old.put_text(folder.filename().string());
         }
-        if (leader) fs::remove(folder / "manifest.json", ignored);
+    }
+    const std::string names = network.broadcast(old.take());
+    ByteReader reader(names, "the list of old checkpoints of rank 0");
+    while (!reader.done()) {
+        // Only the name: rank 0 must not choose files of others.
+        const fs::path folder = directory / "checkpoints" / fs::path(reader.get_text()).filename();
+        std::error_code ignored;
         for (const Checkpoint& own : local) fs::remove(agent_file(folder, own.agent), ignored);
         fs::remove(folder, ignored);  // by who leaves it last
     }
@@ -134,7 +150,7 @@ void seal_checkpoint(const fs::path& directory,
         }
         if (leader) write_file_atomically(folder / "manifest.json", to_json(sealed));
     });
-    forget_old(directory, leader, local);
+    forget_old(directory, network, local);
 }
 
 FoundCheckpoint find_checkpoint(const fs::path& directory,
@@ -207,30 +223,110 @@ FoundCheckpoint find_checkpoint(const fs::path& directory,
     return found;
 }
 
+namespace {
+
+/// Differs for every start of every host; empty where unknown.
+std::string start_of_host() {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string id;
+    std::getline(file, id);
+    return id;
+}
+
+/// The exact mark: it fits into one write.
+struct Now {
+    std::int64_t phase = 0, round = 0;
+};
+
+fs::path now_file(fs::path file) { return file += ".now"; }
+
+/// What one file says about the rounds that may have left.
+struct Mark {
+    std::string run, host;
+    std::vector<int> agents;
+    int phase = -1;
+    long round = -1;
+};
+
+Mark mark_from(const std::string& text) {
+    Mark mark;
+    std::istringstream lines(text);
+    std::string line, word;
+    std::getline(lines, line);
+    if (line != "sotto-sent 1") throw DataError("it has another format");
+    const auto next = [&](const char* name) {
+        if (!std::getline(lines, line) || !line.starts_with(std::string(name) + " "))
+            throw DataError("it is damaged");
+        return std::istringstream(line.substr(std::string_view(name).size() + 1));
+    };
+    next("run") >> mark.run;
+    next("host") >> mark.host;
+    std::istringstream agents = next("agents");
+    for (int number = 0; agents >> number;) mark.agents.push_back(number);
+    if (!(next("phase") >> mark.phase) || !(next("round") >> mark.round) || mark.round < 0)
+        throw DataError("it is damaged");
+    return mark;
+}
+
+/// With the exact mark of this host, where there is one.
+long round_of(const Mark& mark, const fs::path& file) {
+    std::ifstream stream(now_file(file), std::ios::binary);
+    Now now;
+    if (mark.host.empty() || mark.host == "-" || mark.host != start_of_host() ||
+        !stream.read(reinterpret_cast<char*>(&now), sizeof now) || now.phase != mark.phase)
+        return mark.round;
+    return std::min(mark.round, static_cast<long>(now.round));
+}
+
+}  // namespace
+
 SentMark::SentMark(fs::path directory, const Digest& run, std::vector<int> numbers, int phase)
-    : file_(directory / "sent" / std::to_string(numbers.front())) {
-    head_ = fmt::format("sotto-sent 1\nrun {}\nagents", to_hex(run));
-    for (const int number : numbers) head_ += fmt::format(" {}", number);
-    head_ += fmt::format("\nphase {}\nround ", phase);
+    : file_(directory / "sent" / std::to_string(numbers.front())), phase_(phase) {
+    const std::string host = start_of_host();
+    head_ = fmt::format("sotto-sent 1\nrun {}\nhost {}\nagents {}\nphase {}\nround ",
+                        to_hex(run),
+                        host.empty() ? "-" : host,
+                        fmt::join(numbers, " "),
+                        phase);
     create_folder(file_.parent_path());
+    const fs::path exact = now_file(file_);
+    const int descriptor = ::open(exact.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor < 0)
+        throw ConfigError(
+            fmt::format("{}: cannot be written ({})", exact.string(), std::strerror(errno)));
+    now_ = std::shared_ptr<int>(new int(descriptor), [](const int* held) {
+        ::close(*held);
+        delete held;
+    });
+}
+
+void SentMark::write_now(long round) {
+    const Now now{phase_, round};
+    if (::pwrite(*now_, &now, sizeof now, 0) != static_cast<ssize_t>(sizeof now))
+        throw ConfigError(fmt::format(
+            "{}: cannot be written ({})", now_file(file_).string(), std::strerror(errno)));
 }
 
 void SentMark::set(long round) {
+    // The exact one first: beside an older mark on disk it may say more, never less.
+    write_now(round);
     write_file_atomically(file_, fmt::format("{}{}\n", head_, round));
     mark_ = round;
 }
 
 void SentMark::before_round(long round, long limit) {
-    if (round < mark_) return;
-    const auto now = Clock::now();
-    if (last_) {
-        const double seconds = std::chrono::duration<double>(now - *last_).count();
-        const double rate = static_cast<double>(block_) / std::max(seconds, 1e-9);
-        block_ = std::clamp(static_cast<long>(rate * seconds_ahead), 1L, 16 * block_);
+    if (round >= mark_) {
+        const auto now = Clock::now();
+        if (last_) {
+            const double seconds = std::chrono::duration<double>(now - *last_).count();
+            const double rate = static_cast<double>(block_) / std::max(seconds, 1e-9);
+            block_ = std::clamp(static_cast<long>(rate * seconds_ahead), 1L, 16 * block_);
+        }
+        block_ = std::min(block_, std::max(1L, limit - round));
+        set(round + block_);
+        last_ = Clock::now();
     }
-    block_ = std::min(block_, std::max(1L, limit - round));
-    set(round + block_);
-    last_ = Clock::now();
+    write_now(round + 1);
 }
 
 std::optional<long> sent_before(const fs::path& directory,
@@ -238,39 +334,43 @@ std::optional<long> sent_before(const fs::path& directory,
                                 const Digest& run,
                                 int phase,
                                 const std::vector<int>& numbers) {
-    std::string marks;
+    ByteWriter own;
     network.agree([&] {
         std::error_code failure;
-        for (const auto& entry : fs::directory_iterator(directory / "sent", failure))
-            if (entry.is_regular_file() &&
-                entry.path().filename().string().find('.') == std::string::npos)
-                marks += read_file(entry.path());
+        for (const auto& entry : fs::directory_iterator(directory / "sent", failure)) {
+            if (!entry.is_regular_file() ||
+                entry.path().filename().string().find('.') != std::string::npos)
+                continue;
+            const std::string text = read_file(entry.path());
+            try {
+                const Mark mark = mark_from(text);
+                if (mark.run != to_hex(run)) throw DataError("it is of another run");
+                own.put_text(text);
+                own.put(std::int64_t{round_of(mark, entry.path())});
+            } catch (const DataError& error) {
+                throw DataError(fmt::format("{}: {}", entry.path().string(), error.what()));
+            }
+        }
     });
-    const auto all = network.all_gather(marks);
+    const auto all = network.all_gather(own.take());
     std::optional<long> result;
     network.agree([&] {
-        std::set<int> covered;
-        for (const std::string& text : all) {
-            std::istringstream lines(text);
-            std::string line, word;
-            while (std::getline(lines, line)) {
-                std::string run_line, agents_line, phase_line, round_line;
-                std::getline(lines, run_line);
-                std::getline(lines, agents_line);
-                std::getline(lines, phase_line);
-                std::getline(lines, round_line);
-                std::istringstream agents(agents_line), of_phase(phase_line), of_round(round_line);
-                int its_phase = -1;
-                long round = -1;
-                if (line != "sotto-sent 1" || run_line != "run " + to_hex(run) ||
-                    !(of_phase >> word >> its_phase) || !(of_round >> word >> round) || round < 0)
-                    throw DataError(
-                        fmt::format("{}: a mark of sent rounds is damaged or of another run",
-                                    (directory / "sent").string()));
-                agents >> word;
-                for (int number = 0; agents >> number;) covered.insert(number);
-                if (its_phase == phase) result = std::max(result.value_or(0), round);
+        // Several processes may see one file; who ran it knows best.
+        std::map<std::string, long> marks;
+        for (std::size_t p = 0; p < all.size(); ++p) {
+            ByteReader reader(all[p], fmt::format("the marks of rank {}", p));
+            while (!reader.done()) {
+                const std::string text(reader.get_text());
+                const long round = reader.get<std::int64_t>();
+                const auto [entry, fresh] = marks.try_emplace(text, round);
+                if (!fresh) entry->second = std::min(entry->second, round);
             }
+        }
+        std::set<int> covered;
+        for (const auto& [text, round] : marks) {
+            const Mark mark = mark_from(text);
+            covered.insert(mark.agents.begin(), mark.agents.end());
+            if (mark.phase == phase) result = std::max(result.value_or(0), round);
         }
         for (const int number : numbers)
             if (!covered.contains(number))

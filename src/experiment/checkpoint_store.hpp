@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,8 +51,11 @@ struct FoundCheckpoint {
                                               std::span<const int> numbers,
                                               std::vector<std::string>& notes);
 
-/// Keeps a durable mark ahead of the rounds a process sends: what is below it may have left. The
-/// mark is set for about two seconds of rounds at a time. File sent/<lowest local agent>.
+/// Keeps account of the rounds a process sends, so that after a failure it is known what may have
+/// left. Two marks: one flushed to disk, set for about two seconds of rounds ahead (file
+/// sent/<lowest local agent>), and one that is exact and costs a write a round, which survives the
+/// process but not its host (sent/<lowest local agent>.now); the first names the start of the host
+/// for which the second counts.
 class SentMark {
   public:
     /// @param numbers of the local agents.  @param phase of the run.
@@ -59,15 +63,18 @@ class SentMark {
              const Digest& run,
              std::vector<int> numbers,
              int phase);
-    /// Before a round is sent. @param limit no further than this round.
+    /// Before a round is sent. @param limit the mark on disk goes no further than this round.
     void before_round(long round, long limit);
     /// Everything below `round` was sent, and nothing else; for a clean stop.
     void set(long round);
 
   private:
     using Clock = std::chrono::steady_clock;
+    void write_now(long round);
     std::filesystem::path file_;
     std::string head_;
+    int phase_;
+    std::shared_ptr<int> now_;  // descriptor of the exact mark
     long mark_ = 0;
     long block_ = 1;
     std::optional<Clock::time_point> last_;

@@ -81,6 +81,7 @@ Resumption take_up(Network& network,
         if (!same_keys) result.rings.clear();
     }
     result.past = history.phases;
+    result.checkpoint_phase = sealed.phase;
     result.round = sealed.round;
     result.repeated = sent - sealed.round;
     result.local = std::move(found.local);

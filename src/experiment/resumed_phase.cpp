@@ -170,8 +170,19 @@ PlannedNoise kept_plan(const PrivacyPhase& phase, const PlanConfig& config) {
     return planned;
 }
 
-void require_counted(const Ledger& ledger, const Resumption& resumption) {
-    const PrivacyLosses counted = ledger.losses_after(resumption.round);
+void require_counted(const Resumption& resumption, int coalition_size) {
+    // As it was at the checkpoint: the bound of correlated rounds may fall as rounds are added.
+    PrivacyLosses counted(
+        (resumption.past.empty() ? *resumption.going_on : resumption.past.front()).members.all);
+    for (int k = 0; k <= resumption.checkpoint_phase; ++k) {
+        const bool last = k == resumption.checkpoint_phase;
+        const PrivacyPhase& phase = k < static_cast<int>(resumption.past.size())
+                                        ? resumption.past[static_cast<std::size_t>(k)]
+                                        : *resumption.going_on;
+        counted.add(phase,
+                    last ? resumption.round - phase.use.steps.first_round : phase.rounds,
+                    coalition_size);
+    }
     for (const Checkpoint& own : resumption.local)
         for (Eigen::Index pattern = 0; pattern < own.spent.size(); ++pattern) {
             const double said = counted.of(own.agent, static_cast<long>(pattern));

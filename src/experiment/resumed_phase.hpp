@@ -9,7 +9,6 @@
 #include "sotto/experiment/plan_job.hpp"
 #include "sotto/experiment/task.hpp"
 #include "sotto/experiment/train_job.hpp"
-#include "sotto/privacy/ledger.hpp"
 
 namespace sotto {
 
@@ -52,9 +51,10 @@ void complete_phases(Resumption& resumption,
 /// The plan of a phase that goes on.
 [[nodiscard]] PlannedNoise kept_plan(const PrivacyPhase& phase, const PlanConfig& config);
 
-/// Every agent checks that what its own checkpoint says it has revealed is in the ledger.
+/// Every agent checks that the history counts what its own checkpoint says it had revealed then.
+/// @param coalition_size that the plans are made for.
 /// @throws PrivacyError naming the agent.
-void require_counted(const Ledger& ledger, const Resumption& resumption);
+void require_counted(const Resumption& resumption, int coalition_size);
 
 /// How the run goes on, in lines for the report.
 [[nodiscard]] std::string resumption_text(const ResumedRun& resumed, const Resumption& resumption);

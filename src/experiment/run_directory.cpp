@@ -88,7 +88,8 @@ void RunDirectory::lock() {
         ::close(*static_cast<int*>(held));
         delete static_cast<int*>(held);
     });
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0)
+    // A file system without locks gives another reason; there nobody can be kept out.
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         throw unusable(path_, "a run that is still going on uses it");
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <thread>
 
 #include "manifest.hpp"
 #include "recorders.hpp"
@@ -330,7 +330,7 @@ TrainResult run_training(const TrainConfig& config,
                 run_budgets[static_cast<std::size_t>(members.number(place))] =
                     budgets[static_cast<std::size_t>(place)];
         ledger.continue_from(resumption->past, members, key_epoch, run_budgets);
-        network.agree([&] { require_counted(ledger, *resumption); });
+        network.agree([&] { require_counted(*resumption, plan.coalition_size); });
         result.rounds = resumption->round;
         result.resumed = ResumedRun{resumption->round,
                                     resumption->repeated,
@@ -499,8 +499,9 @@ TrainResult run_training(const TrainConfig& config,
         if (network.processes() == 1) throw;
         const auto* known = dynamic_cast<const Error*>(&failure);
         const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
-        // The process that reports the failure ends the job meanwhile, unless it is cut off.
-        if (!first) ::sleep(3);
+        // The process that reports the failure ends the job meanwhile, unless it is cut off. (Not
+        // ::sleep: the launcher's signals would wake it.)
+        if (!first) std::this_thread::sleep_for(std::chrono::seconds(3));
         print_error_line(message);
         network.abort(code);
     }

@@ -118,6 +118,31 @@ TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
         EXPECT_TRUE(fs::exists(fmt::format("{}/agents/{}/model.npy", run_, u)));
 }
 
+TEST_F(Failure, CleanStopGoesOnBitForBitWithOtherProcesses) {
+    // One process does it all; then ranks begin, and one process ends it.
+    const Arguments common{"--noise-seed", "5"};
+    Arguments whole = training(400'000, common);
+    whole.insert(whole.end(), {"--agents", std::to_string(ranks)});
+    *(std::ranges::find(whole, "--run-directory") + 1) = directory_ / "whole";
+    const Outcome alone = run_sotto(directory_, one_process, whole);
+    ASSERT_EQ(alone.exit_code, 0) << alone.text();
+    Process process(sotto_command(ranks, training(400'000, common)), directory_.path());
+    wait_until([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    process.signal_group(SIGINT);
+    const Outcome stopped = process.wait(30);
+    ASSERT_NE(stopped.exit_code, 0) << stopped.text();
+    ASSERT_TRUE(sealed()) << stopped.text();
+    const Outcome rest = run_sotto(directory_, one_process, {"train", "--resume", run_});
+    ASSERT_EQ(rest.exit_code, 0) << rest.text();
+    EXPECT_NE(rest.out.find("with the same keys"), std::string::npos) << rest.text();
+    for (int u = 0; u < ranks; ++u)
+        EXPECT_EQ(content_of(fmt::format("{}/agents/{}/model.npy", run_, u)),
+                  content_of(directory_ / fmt::format("whole/agents/{}/model.npy", u)))
+            << "agent " << u;
+    EXPECT_EQ(ledger().at("headline"), json_of(directory_ / "whole/ledger.json").at("headline"));
+}
+
 TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
     Process process(
         sotto_command(
