@@ -186,10 +186,14 @@ OptionGroup peer_options() {
           "30",
           "seconds a rank waits for others in the rounds before it asks and names those that do "
           "not "
-          "answer (0: never)"},
+          "answer (0: never; at most half of --stall-abort by default)",
+          Option::Kind::value,
+          false},
          {"stall-abort",
           "300",
-          "seconds after which it gives up and ends the job with exit code 5 (0: never)"},
+          "seconds after which it gives up and ends the job with exit code 5 (0: never)",
+          Option::Kind::value,
+          false},
          {"threads", "0", "threads of one process hosting many agents (0: all cores)"}}};
 }
 
@@ -550,7 +554,11 @@ void read_peer_options(const ParsedOptions& options, TrainConfig& config) {
     config.stall_abort_seconds = options.real("stall-abort");
     require_in_range("--stall-warn", config.stall_warn_seconds, 0, 1e9);
     require_in_range("--stall-abort", config.stall_abort_seconds, 0, 1e9);
-    if (config.stall_abort_seconds > 0 && !(config.stall_abort_seconds > config.stall_warn_seconds))
+    const bool ends = config.stall_abort_seconds > 0;
+    if (ends && !options.given("stall-warn"))
+        config.stall_warn_seconds =
+            std::min(config.stall_warn_seconds, config.stall_abort_seconds / 2);
+    if (ends && !(config.stall_abort_seconds > config.stall_warn_seconds))
         throw ConfigError(
             fmt::format("--stall-abort: {:g} is not allowed (0, or more than --stall-warn, {:g})",
                         config.stall_abort_seconds,

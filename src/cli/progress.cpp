@@ -55,6 +55,7 @@ void Progress::on_start(const PlannedNoise&,
 }
 
 void Progress::on_round(long completed, long rounds) {
+    if (!before_) before_ = completed - 1;
     if (report_ == nullptr) return;
     // Looking at the clock costs little; drawing is rare.
     const auto now = Clock::now();
@@ -66,7 +67,8 @@ void Progress::on_round(long completed, long rounds) {
 
 void Progress::show(long completed, long rounds) {
     const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-    const double rate = static_cast<double>(completed) / std::max(elapsed, 1e-9);
+    const double rate =
+        static_cast<double>(completed - before_.value_or(0)) / std::max(elapsed, 1e-9);
     const double left = static_cast<double>(rounds - completed) / std::max(rate, 1e-9);
     const double share = static_cast<double>(completed) / static_cast<double>(rounds);
     const std::string facts =
@@ -164,6 +166,8 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
          fmt::format("{:.1f} MB by all agents", static_cast<double>(result.bytes_sent) / 1e6));
     line("peak memory", fmt::format("{:.0f} MiB a process", result.peak_memory_mib));
     line("run directory", result.run_directory);
+    if (result.interrupted)
+        line("to go on", fmt::format("sotto train --resume {}", result.run_directory));
     return text;
 }
 

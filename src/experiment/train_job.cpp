@@ -505,6 +505,8 @@ TrainResult run_training(const TrainConfig& config,
         print_error_line(message);
         network.abort(code);
     }
+    // What follows may take process 0 as long as it likes.
+    network.watch_for_stalls({});
     gather_statistics(network, trainer, result);
     result.mu = ledger.mu_after(result.rounds);
     result.epsilon = ledger.epsilon_after(result.rounds);

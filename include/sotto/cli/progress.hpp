@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
 
 #include "sotto/experiment/train_job.hpp"
 
@@ -30,6 +31,7 @@ class Progress : public TrainingObserver {
     bool terminal_;
     bool bar_shown_ = false;
     Clock::time_point start_, last_;
+    std::optional<long> before_;  // rounds of earlier starts
     double loss_ = 0, epsilon_ = 0;
 };
 
