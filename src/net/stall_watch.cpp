@@ -53,8 +53,7 @@ StallWatch::~StallWatch() {
 }
 
 void StallWatch::set(StallLimits limits) {
-    limits_ = std::move(limits);
-    warn_seconds_ = limits_.warn_seconds;
+    limits_ = {};
     constexpr int length = 64;
     std::string own = MpiSession::host_name().substr(0, length - 1);
     own.resize(length);
@@ -66,6 +65,8 @@ void StallWatch::set(StallLimits limits) {
     hosts_.clear();
     for (int rank = 0; rank < ranks_; ++rank)
         hosts_.emplace_back(all.c_str() + static_cast<std::size_t>(rank) * length);
+    limits_ = std::move(limits);
+    warn_seconds_ = limits_.warn_seconds;
 }
 
 int StallWatch::complete(int code,
@@ -109,13 +110,14 @@ void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {
     const double abort = limits_.abort_seconds;
     // The last question in time for answers before the end.
     const double last = std::max(abort / 2, abort - 2 * seconds_to_answer);
-    const bool due = (warn_seconds_ > 0 && waited >= stall.next_question) ||
-                     (abort > 0 && waited >= last && stall.asked_after < last);
-    if (due && (stall.asked_after < 0 || waited >= stall.asked_after + seconds_to_answer)) {
+    const bool unheard = stall.asked_after >= 0 && !stall.reported;
+    const bool at_last = abort > 0 && waited >= last;
+    const bool due = at_last ? stall.asked_after < last
+                             : warn_seconds_ > 0 && waited >= stall.next_question && !unheard;
+    if (due) {
         ask(stall.waits_for, place);
         stall.asked_after = waited;
         stall.reported = false;
-        stall.next_question = 2 * std::max(waited, stall.next_question);
     }
     if (abort > 0 && waited >= abort) {
         const std::string found = findings(stall.waits_for);
@@ -134,6 +136,7 @@ void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {
                           waited >= stall.asked_after + seconds_to_answer;
     if (!answered) return;
     stall.reported = true;
+    stall.next_question = 2 * waited;
     // Where all answer, somebody else waits for who does not, and says so.
     const std::string found = findings(stall.waits_for);
     if (found.empty()) return;

@@ -123,19 +123,20 @@ TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
 TEST_F(Failure, CleanStopGoesOnBitForBitWithOtherProcesses) {
     // One process does it all; then ranks begin, and one process ends it.
     const Arguments common{"--noise-seed", "5"};
-    Arguments whole = training(400'000, common);
-    whole.insert(whole.end(), {"--agents", std::to_string(ranks)});
+    Arguments whole = training(100'000, common);
+    whole.insert(whole.end(), {"--agents", std::to_string(ranks), "--threads", "1"});
     *(std::ranges::find(whole, "--run-directory") + 1) = directory_ / "whole";
     const Outcome alone = run_sotto(directory_, one_process, whole);
     ASSERT_EQ(alone.exit_code, 0) << alone.text();
-    Process process(sotto_command(ranks, training(400'000, common)), directory_.path());
+    Process process(sotto_command(ranks, training(100'000, common)), directory_.path());
     wait_until([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; });
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     process.signal_group(SIGINT);
     const Outcome stopped = process.wait(30);
     ASSERT_NE(stopped.exit_code, 0) << stopped.text();
     ASSERT_TRUE(sealed()) << stopped.text();
-    const Outcome rest = run_sotto(directory_, one_process, {"train", "--resume", run_});
+    const Outcome rest =
+        run_sotto(directory_, one_process, {"train", "--resume", run_, "--threads", "1"});
     ASSERT_EQ(rest.exit_code, 0) << rest.text();
     EXPECT_NE(rest.out.find("with the same keys"), std::string::npos) << rest.text();
     for (int u = 0; u < ranks; ++u)
@@ -186,7 +187,7 @@ TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
 TEST_F(Failure, SlowRoundsAreNotTakenForLost) {
     // Stopped for longer than the warning, shorter than the end.
     Process process(
-        sotto_command(ranks, training(30'000, {"--stall-warn", "1", "--stall-abort", "30"})),
+        sotto_command(ranks, training(20'000, {"--stall-warn", "1", "--stall-abort", "30"})),
         directory_.path());
     wait_until([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; });
     const auto pids = ranks_with(run_);

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 
 #include "mpi/mpi_main.hpp"
 #include "sotto/core/weighted_sum.hpp"
@@ -247,6 +249,31 @@ TEST(MpiNetwork, ANotANumberIsNeverLostInAMaximum) {
         EXPECT_TRUE(std::isnan(maxima[0]));
         EXPECT_EQ(maxima[1], 2.0);
     }
+}
+
+TEST(MpiNetwork, SaysWhoKeepsTheOthersWaitingAndGoesOn) {
+    const auto network = mpi_network();
+    std::vector<std::string> lines;
+    network->watch_for_stalls({0.3, 60, [&](const std::string& line) { lines.push_back(line); }});
+    const bool leader = network->process() == 0;
+    const auto late = [&] {
+        if (leader) std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+        EXPECT_EQ(network->maximum(leader ? 7 : 3), 7);
+    };
+    late();
+    if (leader) {
+        EXPECT_TRUE(lines.empty());
+    } else {
+        EXPECT_GE(lines.size(), 2u);
+        EXPECT_NE(lines.front().find("no answer from rank 0"), std::string::npos) << lines.front();
+        EXPECT_NE(lines.back().find("goes on"), std::string::npos) << lines.back();
+    }
+    // Waiting as long as it takes again: what follows the rounds may take one of them long.
+    network->watch_for_stalls({0.1, 0.5, [&](const std::string&) {}});
+    network->watch_for_stalls({});
+    late();
+    // Questions that were asked late disturb nothing.
+    EXPECT_EQ(network->all_gather("a").size(), static_cast<std::size_t>(network->processes()));
 }
 
 TEST(MpiNetwork, RefusesWrongUseOnEveryRank) {
