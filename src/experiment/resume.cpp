@@ -89,12 +89,10 @@ Resumption take_up(Network& network,
     if (same_keys) {
         result.going_on = std::move(result.past.back());
         result.past.pop_back();
-        result.phase = last_phase;
         result.key_epoch = last.key_epoch;
         result.first_round = begun;
     } else {
         result.past.back().rounds = sent - begun;
-        result.phase = last_phase + 1;
         result.key_epoch = last.key_epoch + 1;
         result.first_round = sealed.round;
     }

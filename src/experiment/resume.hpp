@@ -26,7 +26,6 @@ struct Resumption {
     /// clean stop, and the seeds are at hand. Otherwise a new phase begins.
     std::optional<PrivacyPhase> going_on;
     std::vector<KeyRing> rings;  ///< of the local agents, for `going_on`; none with a noise seed
-    int phase = 0;               ///< to come, or going on
     int checkpoint_phase = 0;    ///< in which the checkpoint was made
     std::uint32_t key_epoch = 0;
     long first_round = 0;  ///< of that phase

@@ -46,7 +46,7 @@ StallWatch::StallWatch(MPI_Comm world) {
 }
 
 StallWatch::~StallWatch() {
-    // Only questions nobody has received are left; they keep their buffers.
+    // What nobody has taken is left; it is small enough that MPI has copied it.
     for (Sent& sent : sent_)
         if (sent.request != MPI_REQUEST_NULL) MPI_Request_free(&sent.request);
     MPI_Comm_free(&watch_);

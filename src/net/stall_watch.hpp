@@ -2,7 +2,6 @@
 
 // Waiting for MPI requests without waiting for ever; not installed.
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <deque>
