@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <bit>
@@ -88,6 +89,30 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
         errno = failure;
         throw_unwritable(path);
     }
+}
+
+bool create_file(const std::filesystem::path& path, std::string_view content) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0 && errno == EEXIST) return false;
+    if (file < 0) throw_unwritable(path);
+    const ssize_t written = ::write(file, content.data(), content.size());
+    const int reason = errno;
+    ::close(file);
+    errno = reason;
+    if (written != static_cast<ssize_t>(content.size())) throw_unwritable(path);
+    return true;
+}
+
+std::optional<FileLock> FileLock::take(const std::filesystem::path& path) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0) throw_unwritable(path);
+    FileLock lock;
+    lock.held_.reset(new int(file), [](void* held) {
+        ::close(*static_cast<int*>(held));
+        delete static_cast<int*>(held);
+    });
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::nullopt;
+    return lock;
 }
 
 std::string read_file(const std::filesystem::path& path) {

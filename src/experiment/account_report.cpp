@@ -1,15 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "gnuplot.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/account_job.hpp"
@@ -92,28 +89,6 @@ std::string search_text(const CoalitionSearch& search) {
         search.evaluated,
         search.total,
         bound);
-}
-
-std::string quoted_for_gnuplot(const std::string& path) {
-    std::string quoted = "'";
-    for (const char c : path) {
-        quoted += c;
-        if (c == '\'') quoted += c;
-    }
-    return quoted + "'";
-}
-
-bool has_program(const std::string& name) {
-    const char* path = std::getenv("PATH");
-    if (path == nullptr) return false;
-    const std::string folders = path;
-    for (std::size_t begin = 0; begin <= folders.size();) {
-        const std::size_t end = std::min(folders.find(':', begin), folders.size());
-        const auto candidate = std::filesystem::path(folders.substr(begin, end - begin)) / name;
-        if (::access(candidate.c_str(), X_OK) == 0) return true;
-        begin = end + 1;
-    }
-    return false;
 }
 
 bool is_picture(const std::string& path) { return path.ends_with(".svg"); }
@@ -315,7 +290,7 @@ void require_by_distance_writable(const std::string& path) {
     require_writable(path);
     if (!is_picture(path)) return;
     require_writable(path + ".txt");
-    if (!has_program("gnuplot"))
+    if (!has_gnuplot())
         throw ConfigError(fmt::format(
             "--by-distance: {} is a picture, and gnuplot is not installed (Debian package "
             "gnuplot-nox); a name that does not end in .svg gets the table",
@@ -346,14 +321,7 @@ void write_by_distance(const AccountResult& result, const std::string& path) {
         data);
     if (bound) script += ", '' using 1:6 with linespoints title 'Muffliato bound'";
     script += "\n";
-    // A gnuplot that ends early must not end this program.
-    const auto pipe_handler = std::signal(SIGPIPE, SIG_IGN);
-    std::FILE* gnuplot = ::popen("gnuplot", "w");
-    const bool written = gnuplot != nullptr &&
-                         std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
-    const bool drawn = gnuplot != nullptr && ::pclose(gnuplot) == 0 && written;
-    std::signal(SIGPIPE, pipe_handler);
-    if (!drawn)
+    if (!draw_with_gnuplot(script))
         throw ConfigError(fmt::format(
             "--by-distance: gnuplot could not draw {}; the table is in {}", path, table));
 }

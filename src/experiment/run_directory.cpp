@@ -1,10 +1,7 @@
 #include "sotto/experiment/run_directory.hpp"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -82,15 +79,12 @@ RunDirectory RunDirectory::reopen(const std::string& path, long round) {
 }
 
 void RunDirectory::lock() {
-    const int file = ::open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (file < 0) throw unusable(path_, std::strerror(errno));
-    lock_.reset(new int(file), [](void* held) {
-        ::close(*static_cast<int*>(held));
-        delete static_cast<int*>(held);
-    });
-    // A file system without locks gives another reason; there nobody can be kept out.
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        throw unusable(path_, "a run that is still going on uses it");
+    try {
+        lock_ = FileLock::take(path_ / "lock");
+    } catch (const ConfigError&) {
+        throw unusable(path_, std::strerror(errno));
+    }
+    if (!lock_) throw unusable(path_, "a run that is still going on uses it");
 }
 
 RunDirectory RunDirectory::existing(fs::path path) { return RunDirectory(std::move(path)); }
@@ -126,15 +120,13 @@ void RunDirectory::append_metrics(long round,
 }
 
 bool RunDirectory::claim_failure(std::string_view message) const {
-    const int file =
-        ::open((path_ / "failure.txt").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    // A folder that cannot be written, or is not shared with the other hosts, must not hide why
-    // the run failed.
-    if (file < 0) return errno != EEXIST;
-    const std::string line = std::string(message) + "\n";
-    (void)!::write(file, line.data(), line.size());
-    ::close(file);
-    return true;
+    try {
+        return create_file(path_ / "failure.txt", std::string(message) + "\n");
+    } catch (const ConfigError&) {
+        // A folder that cannot be written, or is not shared with the other hosts, must not hide
+        // why the run failed.
+        return true;
+    }
 }
 
 void RunDirectory::write_model(int agent, const Eigen::VectorXd& model) const {

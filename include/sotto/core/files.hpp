@@ -2,6 +2,8 @@
 
 #include <Eigen/Dense>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,22 @@ void require_writable(const std::filesystem::path& path);
 
 /// @throws DataError with path and reason if it cannot be read, or is empty.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
+
+/// Makes a new file with this content. @return false if it was there already: of processes that all
+/// try, on hosts that share the folder too, one has true.
+/// @throws ConfigError with path and reason if it cannot be made.
+[[nodiscard]] bool create_file(const std::filesystem::path& path, std::string_view content);
+
+/// Keeps other processes from a file until it and its copies are gone, or the process ends.
+class FileLock {
+  public:
+    /// Creates the file if it is not there. @return nothing if another process holds the lock; a
+    /// file system without locks keeps nobody out. @throws ConfigError if it cannot be opened.
+    [[nodiscard]] static std::optional<FileLock> take(const std::filesystem::path& path);
+
+  private:
+    std::shared_ptr<void> held_;
+};
 
 /// NumPy .npy, version 1.0, little-endian float64. Matrices are written in C order.
 void write_npy(const std::filesystem::path& path, const Eigen::VectorXd& vector);

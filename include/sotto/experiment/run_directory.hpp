@@ -3,12 +3,13 @@
 #include <Eigen/Dense>
 #include <filesystem>
 #include <fstream>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sotto/agent/evaluation.hpp"
 #include "sotto/agent/trainer.hpp"
+#include "sotto/core/files.hpp"
 
 namespace sotto {
 
@@ -51,7 +52,7 @@ class RunDirectory {
     void lock();
     std::filesystem::path path_;
     std::ofstream metrics_;
-    std::shared_ptr<void> lock_;
+    std::optional<FileLock> lock_;
 };
 
 }  // namespace sotto
