@@ -235,6 +235,14 @@ po::options_description description_of(const std::vector<OptionGroup>& groups) {
     return all;
 }
 
+/// The name of the option that is positional; empty where there is none.
+std::string positional_of(const std::vector<OptionGroup>& groups) {
+    for (const auto& group : groups)
+        for (const auto& option : group.options)
+            if (option.positional) return option.name;
+    return {};
+}
+
 std::vector<std::string> names_of(const std::vector<OptionGroup>& groups) {
     std::vector<std::string> names;
     for (const auto& group : groups)
@@ -274,6 +282,7 @@ ParsedOptions::ParsedOptions(const std::vector<OptionGroup>& groups,
     : groups_(groups) {
     const po::options_description description = description_of(groups);
     const std::vector<std::string> names = names_of(groups);
+    const std::string positional = positional_of(groups);
     po::variables_map map;
     std::map<std::string, bool> given;
     std::string where = "command line";
@@ -283,17 +292,22 @@ ParsedOptions::ParsedOptions(const std::vector<OptionGroup>& groups,
     try {
         constexpr int style =
             po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-        const po::parsed_options parsed = po::command_line_parser(normalised(arguments))
-                                              .options(description)
-                                              .style(style)
-                                              .allow_unregistered()
-                                              .run();
-        for (const auto& option : parsed.options) {
+        po::parsed_options parsed = po::command_line_parser(normalised(arguments))
+                                        .options(description)
+                                        .style(style)
+                                        .allow_unregistered()
+                                        .run();
+        for (auto& option : parsed.options) {
             if (!option.unregistered && option.position_key == -1) continue;
-            const std::string& word = option.original_tokens.front();
-            if (!word.starts_with("-"))
-                throw ConfigError(
-                    fmt::format("'{}' is not an option; options start with --", word));
+            const std::string word = option.original_tokens.front();
+            if (!word.starts_with("-")) {
+                if (positional.empty())
+                    throw ConfigError(
+                        fmt::format("'{}' is not an option; options start with --", word));
+                // Given twice, Boost says so.
+                option = po::option(positional, {word});
+                continue;
+            }
             throw_unknown(where, word.substr(0, word.find('=')), [&] {
                 std::vector<std::string> dashed;
                 for (const auto& name : names) dashed.push_back("--" + name);
@@ -378,6 +392,8 @@ std::string ParsedOptions::as_lines() const {
 std::string help_text(const std::vector<OptionGroup>& groups) {
     std::ostringstream stream;
     stream << description_of(groups);
+    if (const std::string word = positional_of(groups); !word.empty())
+        stream << fmt::format("A word by itself is the value of --{}.\n", word);
     return stream.str();
 }
 

@@ -21,6 +21,8 @@ struct Option {
         output  ///< value may be left out: then "-", standard output
     } kind = Kind::value;
     bool reproduces_run = true;  ///< belongs into a run's config.ini
+    /// A word without an option's name before it is this option's value; one of a command at most.
+    bool positional = false;
 };
 
 struct OptionGroup {
@@ -47,7 +49,8 @@ struct ConfigText {
 class ParsedOptions {
   public:
     /// @throws ConfigError for an option or configuration key that does not exist (with the nearest
-    /// one), a missing value, or stray words; DataError if the file cannot be read.
+    /// one), a missing value, or stray words where no option is positional; DataError if the file
+    /// cannot be read.
     /// @param config read instead of the file that --config names.
     ParsedOptions(const std::vector<OptionGroup>& groups,
                   const std::vector<std::string>& arguments,
