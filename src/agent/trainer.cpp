@@ -118,8 +118,7 @@ void Trainer::compute_gradient(long round, std::size_t agent) {
         }
     }
     if (!finite)
-        throw Error(
-            ExitCode::other,
+        throw DivergedError(
             fmt::format("agent {}: the gradient of round {} is not finite; the training diverged "
                         "(use a smaller --step-size)",
                         local.number,

@@ -10,7 +10,6 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/error_line.hpp"
-#include "sotto/experiment/plan_job.hpp"
 #include "sotto/experiment/run_directory.hpp"
 #include "sotto/net/mpi_network.hpp"
 
@@ -76,6 +75,7 @@ const std::vector<Command>& commands() {
                                             plan_command(),
                                             account_command(),
                                             train_command(),
+                                            sweep_command(),
                                             audit_command(),
                                             doctor_command(),
                                             keygen_command()};
@@ -125,11 +125,6 @@ void watch_for_stop() {
 }
 
 bool stop_requested() { return stop_signal != 0; }
-
-int agents_of(const GraphConfig& config) {
-    return config.file ? build_topography(config, 1).topography.graph.agents()
-                       : config.topology.agents;
-}
 
 void resolve_agents(ParsedOptions& options, int ranks) {
     const std::string text = std::to_string(ranks);

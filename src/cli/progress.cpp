@@ -9,14 +9,6 @@ namespace sotto::cli {
 
 namespace {
 
-std::string duration(double seconds) {
-    if (!(seconds < 1e9)) return "?";
-    if (seconds < 100) return fmt::format("{:.1f} s", seconds);
-    const long whole = std::lround(seconds);
-    if (whole < 6000) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
-    return fmt::format("{}:{:02} h", whole / 3600, whole % 3600 / 60);
-}
-
 /// Losses of a training that goes wrong have hundreds of digits.
 std::string loss_text(double loss) {
     if (std::isnan(loss)) return "unknown";
@@ -25,18 +17,61 @@ std::string loss_text(double loss) {
 
 }  // namespace
 
-Progress::Progress(std::FILE* report)
-    : report_(report),
-      terminal_(isatty(fileno(stderr)) == 1),
-      start_(Clock::now()),
-      last_(start_) {}
+std::string duration_text(double seconds) {
+    if (!(seconds < 1e9)) return "?";
+    if (seconds < 100) return fmt::format("{:.1f} s", seconds);
+    const long whole = std::lround(seconds);
+    if (whole < 6000) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+    return fmt::format("{}:{:02} h", whole / 3600, whole % 3600 / 60);
+}
+
+ProgressBar::ProgressBar()
+    : terminal_(isatty(fileno(stderr)) == 1), start_(Clock::now()), last_(start_) {}
+
+void ProgressBar::restart() { start_ = last_ = Clock::now(); }
+
+double ProgressBar::elapsed_seconds() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+bool ProgressBar::due() {
+    // Looking at the clock costs little; drawing is rare.
+    const auto now = Clock::now();
+    if (now - last_ < std::chrono::duration<double>(terminal_ ? 0.1 : 5.0)) return false;
+    last_ = now;
+    return true;
+}
+
+void ProgressBar::show(double share, const std::string& facts) {
+    if (terminal_) {
+        constexpr int width = 24;
+        const int filled = static_cast<int>(share * width);
+        fmt::print(stderr,
+                   "\r[{}{}] {:3.0f}%  {} \x1b[K",
+                   std::string(static_cast<std::size_t>(filled), '#'),
+                   std::string(static_cast<std::size_t>(width - filled), '.'),
+                   100 * share,
+                   facts);
+        shown_ = true;
+    } else {
+        fmt::print(stderr, "{:3.0f}%  {}\n", 100 * share, facts);
+    }
+    std::fflush(stderr);
+}
+
+void ProgressBar::finish() {
+    if (shown_) fmt::print(stderr, "\r\x1b[K");
+    shown_ = false;
+}
+
+Progress::Progress(std::FILE* report) : report_(report) {}
 
 void Progress::on_start(const PlannedNoise&,
                         const BuiltTopography& built,
                         const std::string& task,
                         const std::string& plan_report,
                         const RunEstimate* estimate) {
-    start_ = last_ = Clock::now();
+    bar_.restart();
     if (report_ == nullptr) return;
     fmt::print(report_,
                "graph      {}, {} agents, {} edges\n",
@@ -56,43 +91,21 @@ void Progress::on_start(const PlannedNoise&,
 
 void Progress::on_round(long completed, long rounds) {
     if (!before_) before_ = completed - 1;
-    if (report_ == nullptr) return;
-    // Looking at the clock costs little; drawing is rare.
-    const auto now = Clock::now();
-    const std::chrono::duration<double> wait(terminal_ ? 0.1 : 5.0);
-    if (now - last_ < wait) return;
-    last_ = now;
-    show(completed, rounds);
+    if (report_ != nullptr && bar_.due()) show(completed, rounds);
 }
 
 void Progress::show(long completed, long rounds) {
-    const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-    const double rate =
-        static_cast<double>(completed - before_.value_or(0)) / std::max(elapsed, 1e-9);
+    const double rate = static_cast<double>(completed - before_.value_or(0)) /
+                        std::max(bar_.elapsed_seconds(), 1e-9);
     const double left = static_cast<double>(rounds - completed) / std::max(rate, 1e-9);
-    const double share = static_cast<double>(completed) / static_cast<double>(rounds);
-    const std::string facts =
-        fmt::format("{}/{}  {:.0f} rounds/s  {} left  loss {}  epsilon {:.4g}",
-                    completed,
-                    rounds,
-                    rate,
-                    duration(left),
-                    loss_text(loss_),
-                    epsilon_);
-    if (terminal_) {
-        constexpr int width = 24;
-        const int filled = static_cast<int>(share * width);
-        fmt::print(stderr,
-                   "\r[{}{}] {:3.0f}%  {} \x1b[K",
-                   std::string(static_cast<std::size_t>(filled), '#'),
-                   std::string(static_cast<std::size_t>(width - filled), '.'),
-                   100 * share,
-                   facts);
-        bar_shown_ = true;
-    } else {
-        fmt::print(stderr, "{:3.0f}%  {}\n", 100 * share, facts);
-    }
-    std::fflush(stderr);
+    bar_.show(static_cast<double>(completed) / static_cast<double>(rounds),
+              fmt::format("{}/{}  {:.0f} rounds/s  {} left  loss {}  epsilon {:.4g}",
+                          completed,
+                          rounds,
+                          rate,
+                          duration_text(left),
+                          loss_text(loss_),
+                          epsilon_));
 }
 
 void Progress::on_evaluation(long, double epsilon, const Evaluation& evaluation) {
@@ -100,10 +113,7 @@ void Progress::on_evaluation(long, double epsilon, const Evaluation& evaluation)
     epsilon_ = epsilon;
 }
 
-void Progress::finish() {
-    if (bar_shown_) fmt::print(stderr, "\r\x1b[K");
-    bar_shown_ = false;
-}
+void Progress::finish() { bar_.finish(); }
 
 std::string summary_text(const TrainResult& result, const TrainConfig& config) {
     if (result.dry_run)
@@ -113,7 +123,8 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
             result.epsilon,
             result.delta,
             config.plan.rounds,
-            duration(result.estimate.seconds_per_round * static_cast<double>(config.plan.rounds)),
+            duration_text(result.estimate.seconds_per_round *
+                          static_cast<double>(config.plan.rounds)),
             1e3 * result.estimate.seconds_per_round);
     const Evaluation& evaluation = result.evaluation;
     std::string text = fmt::format("\n{}{} agents in {} process{}, {} rounds of {}\n",

@@ -19,9 +19,7 @@
 
 namespace sotto::cli {
 
-namespace {
-
-std::vector<OptionGroup> options() {
+std::vector<OptionGroup> train_options() {
     return {graph_options(),
             plan_options(),
             task_options(),
@@ -29,6 +27,8 @@ std::vector<OptionGroup> options() {
             peer_options(),
             common_options()};
 }
+
+namespace {
 
 int default_threads() {
     return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -58,7 +58,7 @@ constexpr std::array<std::string_view, 20> resumable_options{"resume",
                                                              "help"};
 
 void require_resumable(const ParsedOptions& parsed) {
-    for (const OptionGroup& group : options())
+    for (const OptionGroup& group : train_options())
         for (const Option& option : group.options)
             if (parsed.given(option.name) &&
                 std::ranges::find(resumable_options, option.name) == resumable_options.end())
@@ -112,10 +112,10 @@ int train_on(Network& network, const ParsedOptions& parsed, const TrainConfig& c
 }
 
 int train_alone(const std::vector<std::string>& arguments) {
-    std::optional<ParsedOptions> parsed(std::in_place, options(), arguments);
+    std::optional<ParsedOptions> parsed(std::in_place, train_options(), arguments);
     if (parsed->has("resume")) {
         require_resumable(*parsed);
-        parsed.emplace(options(), arguments, config_of_run(parsed->text("resume")));
+        parsed.emplace(train_options(), arguments, config_of_run(parsed->text("resume")));
     }
     TrainConfig config = read_train_config(*parsed);
     if (config.threads == 0) config.threads = default_threads();
@@ -133,7 +133,7 @@ int train_over_mpi(const std::vector<std::string>& arguments) {
         std::optional<ParsedOptions> parsed;
         TrainConfig config;
         network->agree([&] {
-            parsed.emplace(options(), arguments);
+            parsed.emplace(train_options(), arguments);
             if (parsed->has("resume")) require_resumable(*parsed);
         });
         // The others may not see the run directory's files of rank 0.
@@ -154,7 +154,7 @@ int train_over_mpi(const std::vector<std::string>& arguments) {
         }
         network->agree([&] {
             if (of_run)
-                parsed.emplace(options(), arguments, of_run);
+                parsed.emplace(train_options(), arguments, of_run);
             else
                 resolve_agents(*parsed, session.ranks());
             config = read_train_config(*parsed);
@@ -175,7 +175,7 @@ Command train_command() {
     return {"train",
             "train a model privately, one agent per MPI rank (or all in one process)",
             "mpirun -n 20 sotto train --data a9a.gz --mechanism corn --epsilon 10 --rounds 1000",
-            options,
+            train_options,
             true,
             run};
 }

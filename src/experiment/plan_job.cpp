@@ -155,6 +155,11 @@ BuiltTopography build_topography(const GraphConfig& config, long rounds) {
             std::move(notes)};
 }
 
+int agents_of(const GraphConfig& config) {
+    return config.file ? build_topography(config, 1).topography.graph.agents()
+                       : config.topology.agents;
+}
+
 std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents) {
     if (!find_mechanism("mechanism", config.mechanism).needs_budget && !config.plan_file)
         return std::vector<PrivacyBudget>(static_cast<std::size_t>(agents),

@@ -93,9 +93,8 @@ void TrainingLoop::evaluate_now(long round) {
     // Every process has the same figures, so all of them end here.
     if (!std::isfinite(result_.evaluation.train_loss_mean_model) ||
         !std::isfinite(result_.evaluation.consensus_distance))
-        throw Error(ExitCode::other,
-                    "the models are not finite; the training diverged (use a smaller "
-                    "--step-size)");
+        throw DivergedError(
+            "the models are not finite; the training diverged (use a smaller --step-size)");
 }
 
 }  // namespace sotto

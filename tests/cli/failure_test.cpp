@@ -123,14 +123,15 @@ TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
 TEST_F(Failure, CleanStopGoesOnBitForBitWithOtherProcesses) {
     // One process does it all; then ranks begin, and one process ends it.
     const Arguments common{"--noise-seed", "5"};
-    Arguments whole = training(100'000, common);
+    constexpr long rounds = 400'000;  // with most of them ahead when the signal comes
+    Arguments whole = training(rounds, common);
     whole.insert(whole.end(), {"--agents", std::to_string(ranks), "--threads", "1"});
     *(std::ranges::find(whole, "--run-directory") + 1) = directory_ / "whole";
     const Outcome alone = run_sotto(directory_, one_process, whole);
     ASSERT_EQ(alone.exit_code, 0) << alone.text();
-    Process process(sotto_command(ranks, training(100'000, common)), directory_.path());
+    Process process(sotto_command(ranks, training(rounds, common)), directory_.path());
     wait_until([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; });
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     process.signal_group(SIGINT);
     const Outcome stopped = process.wait(30);
     ASSERT_NE(stopped.exit_code, 0) << stopped.text();

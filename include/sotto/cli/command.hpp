@@ -42,8 +42,6 @@ void write_json(const ParsedOptions& options, const std::string& json);
 void watch_for_stop();
 [[nodiscard]] bool stop_requested();
 
-/// Number of agents of the configured graph; reads its file where there is one.
-[[nodiscard]] int agents_of(const GraphConfig& config);
 /// Every rank is an agent: --agents is the number of ranks. @throws ConfigError where it was given
 /// and is another.
 void resolve_agents(ParsedOptions& options, int ranks);
@@ -55,7 +53,11 @@ void resolve_agents(ParsedOptions& options, int ranks);
 [[nodiscard]] Command graph_command();
 [[nodiscard]] Command keygen_command();
 [[nodiscard]] Command plan_command();
+[[nodiscard]] Command sweep_command();
 [[nodiscard]] Command train_command();
+
+/// Of `sotto train`.
+[[nodiscard]] std::vector<OptionGroup> train_options();
 
 /// The whole program: parses the command, prints one line per error, returns the exit code.
 [[nodiscard]] int run_program(const std::vector<std::string>& arguments);

@@ -8,8 +8,33 @@
 
 namespace sotto::cli {
 
-/// Shows a training on standard error: a bar with rate, remaining time, loss and epsilon spent on a
-/// terminal, one line every few seconds otherwise. The report of the plan goes to `report` first.
+/// How far long work has come, on standard error: a bar on a terminal, one line every few seconds
+/// otherwise.
+class ProgressBar {
+  public:
+    ProgressBar();
+    /// Whether it is time to show something: ten times a second on a terminal.
+    [[nodiscard]] bool due();
+    /// @param share in [0, 1].
+    void show(double share, const std::string& facts);
+    /// Ends the bar's line.
+    void finish();
+    [[nodiscard]] double elapsed_seconds() const;
+    /// Time starts now.
+    void restart();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    bool terminal_;
+    bool shown_ = false;
+    Clock::time_point start_, last_;
+};
+
+/// "12.3 s", "3:05 min", "2:10 h".
+[[nodiscard]] std::string duration_text(double seconds);
+
+/// Shows a training on standard error: rate, remaining time, loss and epsilon spent. The report of
+/// the plan goes to `report` first.
 class Progress : public TrainingObserver {
   public:
     /// @param report null: silent.
@@ -26,11 +51,8 @@ class Progress : public TrainingObserver {
 
   private:
     void show(long completed, long rounds);
-    using Clock = std::chrono::steady_clock;
     std::FILE* report_;
-    bool terminal_;
-    bool bar_shown_ = false;
-    Clock::time_point start_, last_;
+    ProgressBar bar_;
     std::optional<long> before_;  // rounds of earlier starts
     double loss_ = 0, epsilon_ = 0;
 };

@@ -57,4 +57,10 @@ class CryptoError : public Error {
     explicit CryptoError(const std::string& message) : Error(ExitCode::network, message) {}
 };
 
+/// A training whose models or gradients are not finite any more (exit code 1).
+class DivergedError : public Error {
+  public:
+    explicit DivergedError(const std::string& message) : Error(ExitCode::other, message) {}
+};
+
 }  // namespace sotto

@@ -21,6 +21,9 @@ struct BuiltTopography {
 /// @throws ConfigError, DataError.
 [[nodiscard]] BuiltTopography build_topography(const GraphConfig& config, long rounds);
 
+/// Number of agents of the configured graph; reads its file where there is one.
+[[nodiscard]] int agents_of(const GraphConfig& config);
+
 /// One budget per agent: the configured one, or from the budgets file ("agent epsilon" a line, or
 /// one epsilon a line in agent order; # comments). @throws ConfigError, DataError.
 [[nodiscard]] std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents);

@@ -1,0 +1,231 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "program.hpp"
+
+namespace sotto::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Row = std::map<std::string, std::string>;
+
+std::vector<std::string> fields_of(const std::string& line) {
+    std::vector<std::string> fields;
+    std::istringstream stream(line + ",");
+    for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
+    return fields;
+}
+
+/// A CSV file without quoted fields.
+std::vector<Row> rows_of(const fs::path& path) {
+    const auto lines = lines_of(content_of(path));
+    std::vector<Row> rows;
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        const auto names = fields_of(lines[0]), values = fields_of(lines[i]);
+        EXPECT_EQ(names.size(), values.size()) << lines[i];
+        for (std::size_t k = 0; k < names.size(); ++k) {
+            if (k == 0) rows.emplace_back();
+            rows.back()[names[k]] = values[k];
+        }
+    }
+    return rows;
+}
+
+class Sweep : public ::testing::Test {
+  protected:
+    /// Two mechanisms, two budgets, two step sizes, two seeds.
+    [[nodiscard]] std::string grid(int rounds, const std::string& more = "") const {
+        return directory_.file(
+            "grid.ini",
+            fmt::format("# a comment\ndata = {}\nagents = 4\nrounds = {}\nbatch-size = 8\n"
+                        "epsilon = 5 50\nstep-size = 0.05 0.2\nseed = 1 2\nvalidation-seeds = 7\n"
+                        "noise-seed = seed\ngraph-seed = seed\neval-every = 1000000\n{}\n"
+                        "[ldp]\nmechanism = ldp\n[corn]\nmechanism = corn\nutility = horizon:20\n",
+                        data_,
+                        rounds,
+                        more));
+    }
+    [[nodiscard]] Outcome sweep(int ranks, const std::string& output, Arguments more = {}) const {
+        more.insert(more.begin(),
+                    {"sweep", directory_ / "grid.ini", "--output", directory_ / output});
+        return run_sotto(directory_, ranks, more);
+    }
+
+    TempDir directory_;
+    std::string data_ = directory_.file("data.svm", small_data(200));
+};
+
+TEST_F(Sweep, ChoosesMeasuresAndSumsUp) {
+    (void)grid(30, "plot = epsilon");
+    const Outcome outcome = sweep(one_process, "out", {"--json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const auto summary = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(summary.at("cells"), 4);
+    EXPECT_EQ(summary.at("trainings"), 4 * 2 + 4 * 2);
+    EXPECT_EQ(summary.at("done"), 16);
+    const auto cells = rows_of(directory_ / "out/results.csv");
+    const auto runs = rows_of(directory_ / "out/runs.csv");
+    ASSERT_EQ(cells.size(), 4U);
+    ASSERT_EQ(runs.size(), 16U);
+    for (const Row& cell : cells) {
+        // The best of the validation runs was chosen, and the mean is over the test runs.
+        std::map<std::string, double> losses;
+        double sum = 0;
+        int tests = 0;
+        for (const Row& run : runs) {
+            if (run.at("variant") != cell.at("variant") || run.at("epsilon") != cell.at("epsilon"))
+                continue;
+            if (run.at("purpose") == "validation") {
+                losses[run.at("step_size")] = std::stod(run.at("test_loss"));
+            } else {
+                EXPECT_EQ(run.at("step_size"), cell.at("step_size"));
+                sum += std::stod(run.at("test_loss"));
+                ++tests;
+            }
+        }
+        ASSERT_EQ(losses.size(), 2U);
+        ASSERT_EQ(tests, 2);
+        const std::string other = cell.at("step_size") == "0.05" ? "0.2" : "0.05";
+        EXPECT_LE(losses.at(cell.at("step_size")), losses.at(other));
+        EXPECT_NEAR(std::stod(cell.at("test_loss")), sum / 2, 1e-8);
+    }
+    // Every run is one that `sotto train` gives.
+    const Row& last = runs.back();
+    const Outcome alone =
+        run_sotto(directory_,
+                  one_process,
+                  {"train",
+                   "--config",
+                   directory_ / ("out/" + last.at("run_directory") + "/config.ini"),
+                   "--json",
+                   "--threads",
+                   "1",
+                   "--run-directory",
+                   directory_ / "alone"});
+    ASSERT_EQ(alone.exit_code, 0) << alone.text();
+    EXPECT_NEAR(nlohmann::json::parse(alone.out).at("test_loss").get<double>(),
+                std::stod(last.at("test_loss")),
+                1e-8);
+}
+
+TEST_F(Sweep, RanksGiveTheSameFiguresAndASecondStartDoesNothingAgain) {
+    (void)grid(20);
+    ASSERT_EQ(sweep(one_process, "one", {"--threads", "1"}).exit_code, 0);
+    const Outcome spread = sweep(3, "three");
+    ASSERT_EQ(spread.exit_code, 0) << spread.text();
+    EXPECT_EQ(content_of(directory_ / "one/results.csv"),
+              content_of(directory_ / "three/results.csv"));
+    const auto written = fs::last_write_time(
+        directory_ / ("three/" + rows_of(directory_ / "three/runs.csv")[0].at("run_directory") +
+                      "/summary.json"));
+    const Outcome again = sweep(2, "three", {"--json"});
+    ASSERT_EQ(again.exit_code, 0) << again.text();
+    EXPECT_EQ(nlohmann::json::parse(again.out).at("reused"), 16);
+    EXPECT_EQ(
+        fs::last_write_time(
+            directory_ / ("three/" + rows_of(directory_ / "three/runs.csv")[0].at("run_directory") +
+                          "/summary.json")),
+        written);
+    EXPECT_EQ(content_of(directory_ / "one/results.csv"),
+              content_of(directory_ / "three/results.csv"));
+}
+
+TEST_F(Sweep, GoesOnAfterAKill) {
+    (void)grid(40'000);
+    Process process(
+        sotto_command(2, {"sweep", directory_ / "grid.ini", "--output", directory_ / "out"}),
+        directory_.path());
+    const auto known = [&] {
+        std::error_code missing;
+        long count = 0;
+        for (const auto& entry : fs::directory_iterator(directory_ / "out/trainings", missing))
+            count += entry.path().extension() == ".json" ? 1 : 0;
+        return count;
+    };
+    for (int i = 0; i < 1200 && known() < 2; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    process.signal_group(SIGKILL);
+    (void)process.wait(30);
+    ASSERT_TRUE(all_ended(directory_ / "grid.ini"));
+    const long before = known();
+    ASSERT_GE(before, 2);
+    ASSERT_LT(before, 16);
+    const Outcome rest = sweep(2, "out", {"--json"});
+    ASSERT_EQ(rest.exit_code, 0) << rest.text();
+    const auto summary = nlohmann::json::parse(rest.out);
+    EXPECT_EQ(summary.at("reused"), before);
+    EXPECT_EQ(summary.at("done"), 16);
+    ASSERT_EQ(sweep(one_process, "whole", {"--threads", "1"}).exit_code, 0);
+    EXPECT_EQ(content_of(directory_ / "out/results.csv"),
+              content_of(directory_ / "whole/results.csv"));
+}
+
+TEST_F(Sweep, StopsWhenAskedAndGoesOn) {
+    (void)grid(200'000);
+    Process process(
+        sotto_command(
+            one_process,
+            {"sweep", directory_ / "grid.ini", "--output", directory_ / "out", "--threads", "1"}),
+        directory_.path());
+    for (int i = 0; i < 1200 && !fs::exists(directory_ / "out/runs"); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    process.signal_group(SIGINT);
+    const Outcome stopped = process.wait(30);
+    EXPECT_EQ(stopped.exit_code, 1) << stopped.text();
+    EXPECT_NE(stopped.out.find("the same command goes on"), std::string::npos) << stopped.text();
+    EXPECT_EQ(rows_of(directory_ / "out/results.csv").size(), 4U);
+}
+
+TEST_F(Sweep, DivergedAndFailedTrainingsLeaveTheOthersAlone) {
+    (void)directory_.file(
+        "grid.ini",
+        fmt::format("data = {}\nagents = 4\nrounds = 2000\nbatch-size = 8\nseed = 1\n"
+                    "task = logistic\nepsilon = 10\n"
+                    "[good]\nmechanism = ldp\n"
+                    "[explodes]\nmechanism = none\nstep-size = 1e308\nclip-norm = 1e6\n"
+                    "[refused]\nmechanism = corn\ncoalition-size = 2\n",
+                    data_));
+    const Outcome outcome = sweep(one_process, "out");
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
+    EXPECT_NE(outcome.err.find("1 of 3 trainings failed"), std::string::npos) << outcome.text();
+    const auto cells = rows_of(directory_ / "out/results.csv");
+    ASSERT_EQ(cells.size(), 3U);
+    EXPECT_FALSE(cells[0].at("test_loss").empty());
+    EXPECT_EQ(cells[1].at("diverged"), "1");
+    EXPECT_TRUE(cells[1].at("test_loss").empty());
+    EXPECT_EQ(cells[2].at("failed"), "1");
+}
+
+TEST_F(Sweep, RefusesBadFilesBeforeAnythingIsTrained) {
+    const auto refused = [&](const std::string& content, const std::string& part) {
+        (void)directory_.file("grid.ini", content);
+        expect_refused(directory_,
+                       {"sweep", directory_ / "grid.ini", "--output", directory_ / "out"},
+                       2,
+                       part);
+        EXPECT_FALSE(fs::exists(directory_ / "out/runs.csv"));
+    };
+    refused("epsilom = 1 2\n", "did you mean 'epsilon'?");
+    refused("epsilon = 1 1\n", "the value 1 is there twice");
+    refused("epsilon =\n", "a value is needed");
+    refused("epsilon = 1 x\n", "'x'");
+    refused("epsilon = 1\nepsilon = 2\n", "set twice");
+    refused("resume = runs/a\n", "belongs to a single run");
+    refused("[a]\nseed = 1 2\n", "before the first [section]");
+    refused("seed = 1 2\nvalidation-seeds = 2\n", "2 is among the seeds");
+    refused("choose = mechanisms\n", "'mechanisms' is no option");
+    refused("mechanism = ldp lpd\n", "did you mean 'ldp'?");
+    refused("plot = epsilon\nepsilon = 3\n", "plot: 'epsilon'");
+    expect_refused(directory_, {"sweep"}, 2, "FILE is missing");
+    expect_refused(directory_, {"sweep", directory_ / "none.ini"}, 3, "none.ini");
+}
+
+}  // namespace
+}  // namespace sotto::test
