@@ -212,21 +212,38 @@ std::string trainings_csv(const SweepConfig& config, const SweepResult& result) 
 std::string draw_sweep(const SweepConfig& config, const SweepResult& result) {
     const std::vector<Line> lines = lines_of(config, result);
     if (lines.empty() || !has_gnuplot()) return {};
-    double smallest = std::numeric_limits<double>::infinity(), largest = -smallest;
-    for (const Line& line : lines)
-        for (const auto& point : line.points) {
-            smallest = std::min(smallest, point[0]);
-            largest = std::max(largest, point[0]);
-        }
+    // An axis of numbers far apart is logarithmic, and leaves room around them; error bars that
+    // reach below zero are cut there.
+    const auto axis = [&](char name, std::size_t column, double far_apart) {
+        double smallest = std::numeric_limits<double>::infinity(), largest = -smallest;
+        for (const Line& line : lines)
+            for (const auto& point : line.points) {
+                smallest = std::min(smallest, point[column]);
+                largest = std::max(largest, point[column]);
+            }
+        return smallest > 0 && largest >= far_apart * smallest
+                   ? fmt::format("set logscale {0}\nset {0}range [{1:g}:{2:g}]\n",
+                                 name,
+                                 smallest / 1.25,
+                                 largest * 1.25)
+                   : std::string();
+    };
     const std::string path = (config.directory / "results.svg").string();
     std::string script = fmt::format(
         "set terminal svg size 720,440 font 'sans,13' background 'white'\nset output {}\n"
-        "set xlabel {} noenhanced\nset ylabel {} noenhanced\nset grid\nset key outside right top "
+        "set xlabel {} noenhanced\nset ylabel {} noenhanced\nset grid xtics ytics mxtics "
+        "mytics\nset key outside right top "
         "noenhanced\n",
         quoted_for_gnuplot(path),
         quoted_for_gnuplot(*config.plot),
         quoted_for_gnuplot(config.choose_by));
-    if (smallest > 0 && largest > 20 * smallest) script += "set logscale x\n";
+    // Colours that people with any colour vision tell apart (Okabe and Ito).
+    constexpr std::array<std::string_view, 7> colours{
+        "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
+    for (std::size_t i = 0; i < colours.size(); ++i)
+        script += fmt::format("set linetype {} lc rgb '{}'\n", i + 1, colours[i]);
+    script += fmt::format("set linetype cycle {}\n", colours.size());
+    script += axis('x', 0, 10) + axis('y', 1, 3);
     for (std::size_t i = 0; i < lines.size(); ++i) {
         script += fmt::format("$line{} << END\n", i);
         for (const auto& point : lines[i].points)
