@@ -51,6 +51,32 @@ std::filesystem::path temporary_of(const std::filesystem::path& path) {
     return temporary;
 }
 
+/// What a link leads to: replacing the link would leave the file behind it as it was.
+std::filesystem::path followed(const std::filesystem::path& path) {
+    std::error_code missing;
+    const std::filesystem::path target = std::filesystem::canonical(path, missing);
+    return missing ? path : target;
+}
+
+/// A device or pipe, such as /dev/null, must be written to: renamed over, it would be gone for
+/// everybody.
+bool is_special(const std::filesystem::path& path) {
+    std::error_code missing;
+    const auto status = std::filesystem::status(path, missing);
+    return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+           !std::filesystem::is_directory(status);
+}
+
+bool write_all(int file, std::string_view content) {
+    bool good = true;
+    for (std::size_t written = 0; good && written < content.size();) {
+        const ssize_t count = ::write(file, content.data() + written, content.size() - written);
+        if (count > 0) written += static_cast<std::size_t>(count);
+        good = count > 0 || (count < 0 && errno == EINTR);
+    }
+    return good;
+}
+
 int create(const std::filesystem::path& path) {
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 }
@@ -58,11 +84,16 @@ int create(const std::filesystem::path& path) {
 }  // namespace
 
 void require_writable(const std::filesystem::path& path) {
-    if (std::filesystem::is_directory(path)) {
+    const std::filesystem::path target = followed(path);
+    if (std::filesystem::is_directory(target)) {
         errno = EISDIR;
         throw_unwritable(path);
     }
-    const std::filesystem::path temporary = temporary_of(path);
+    if (is_special(target)) {
+        if (::access(target.c_str(), W_OK) != 0) throw_unwritable(path);
+        return;
+    }
+    const std::filesystem::path temporary = temporary_of(target);
     const int file = create(temporary);
     if (file < 0) throw_unwritable(path);
     ::close(file);
@@ -70,20 +101,25 @@ void require_writable(const std::filesystem::path& path) {
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-    const std::filesystem::path temporary = temporary_of(path);
+    const std::filesystem::path target = followed(path);
+    if (is_special(target)) {
+        const int file = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+        if (file < 0) throw_unwritable(path);
+        const bool good = write_all(file, content);
+        const int reason = errno;
+        ::close(file);
+        errno = reason;
+        if (!good) throw_unwritable(path);
+        return;
+    }
+    const std::filesystem::path temporary = temporary_of(target);
     const int file = create(temporary);
     if (file < 0) throw_unwritable(path);
-    bool good = true;
-    for (std::size_t written = 0; good && written < content.size();) {
-        const ssize_t count = ::write(file, content.data() + written, content.size() - written);
-        if (count > 0) written += static_cast<std::size_t>(count);
-        good = count > 0 || (count < 0 && errno == EINTR);
-    }
-    good = good && ::fsync(file) == 0;
+    const bool good = write_all(file, content) && ::fsync(file) == 0;
     const int reason = errno;
     ::close(file);
     errno = reason;
-    if (!good || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    if (!good || ::rename(temporary.c_str(), target.c_str()) != 0) {
         const int failure = errno;
         ::unlink(temporary.c_str());
         errno = failure;
@@ -95,11 +131,11 @@ bool create_file(const std::filesystem::path& path, std::string_view content) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0 && errno == EEXIST) return false;
     if (file < 0) throw_unwritable(path);
-    const ssize_t written = ::write(file, content.data(), content.size());
+    const bool good = write_all(file, content);
     const int reason = errno;
     ::close(file);
     errno = reason;
-    if (written != static_cast<ssize_t>(content.size())) throw_unwritable(path);
+    if (!good) throw_unwritable(path);
     return true;
 }
 

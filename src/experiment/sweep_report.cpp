@@ -43,6 +43,11 @@ std::string column_of(std::string option) {
     return option;
 }
 
+/// The option of this name may be a column too.
+std::string column_of_metric(const std::string& metric) {
+    return metric == "epsilon" ? "epsilon_spent" : metric;
+}
+
 const std::string* value_of(const OptionValues& values, const std::string& option) {
     const auto found = std::ranges::find(values, option, &OptionValue::first);
     return found == values.end() ? nullptr : &found->second;
@@ -159,8 +164,8 @@ std::string cells_csv(const SweepConfig& config, const SweepResult& result) {
     columns.add_header(fields);
     fields.insert(fields.end(), {"at_edge", "seeds", "done", "diverged", "failed"});
     for (const std::string& metric : sweep_metrics()) {
-        fields.push_back(metric);
-        fields.push_back(metric + "_half_width");
+        fields.push_back(column_of_metric(metric));
+        fields.push_back(column_of_metric(metric) + "_half_width");
     }
     std::string text = line_of(fields);
     for (std::size_t c = 0; c < result.cells.size(); ++c) {
@@ -186,7 +191,7 @@ std::string trainings_csv(const SweepConfig& config, const SweepResult& result) 
     std::vector<std::string> fields;
     columns.add_header(fields);
     fields.insert(fields.end(), {"seed", "purpose", "status"});
-    for (const std::string& metric : sweep_metrics()) fields.push_back(metric);
+    for (const std::string& metric : sweep_metrics()) fields.push_back(column_of_metric(metric));
     fields.insert(fields.end(), {"seconds", "run_directory", "error"});
     std::string text = line_of(fields);
     for (std::size_t c = 0; c < result.cells.size(); ++c)

@@ -94,6 +94,7 @@ TEST_F(Sweep, ChoosesMeasuresAndSumsUp) {
         const std::string other = cell.at("step_size") == "0.05" ? "0.2" : "0.05";
         EXPECT_LE(losses.at(cell.at("step_size")), losses.at(other));
         EXPECT_NEAR(std::stod(cell.at("test_loss")), sum / 2, 1e-8);
+        EXPECT_NEAR(std::stod(cell.at("epsilon_spent")), std::stod(cell.at("epsilon")), 1e-3);
     }
     // Every run is one that `sotto train` gives.
     const Row& last = runs.back();

@@ -10,7 +10,8 @@
 namespace sotto {
 
 /// Replaces a file in one step: a reader (or a crash) sees the old content or the new, never half.
-/// Writes to a temporary name in the same folder, flushes to disk, renames.
+/// Writes to a temporary name in the same folder, flushes to disk, renames. A link is followed; a
+/// device or pipe is written to.
 /// @throws ConfigError with path and reason if it cannot be written.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 

@@ -1,7 +1,11 @@
 #include "sotto/core/files.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -69,6 +73,40 @@ TEST(WriteFileAtomically, LeavesNoPartialFileWhereTheTargetIsAFolder) {
         message_of<ConfigError>([&] { write_file_atomically(folder / "taken", "x"); }), "taken"));
     EXPECT_TRUE(std::filesystem::is_directory(folder / "taken"));
     EXPECT_EQ(folder.entries(), 1);
+}
+
+TEST(WriteFileAtomically, WritesToPipesInsteadOfReplacingThem) {
+    const TemporaryDirectory directory;
+    const auto pipe = directory / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    require_writable(pipe);
+    write_file_atomically(pipe, "through");
+    std::array<char, 16> got{};
+    EXPECT_EQ(::read(reader, got.data(), got.size()), 7);
+    ::close(reader);
+    EXPECT_STREQ(got.data(), "through");
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+    EXPECT_EQ(directory.entries(), 1);
+}
+
+TEST(WriteFileAtomically, FollowsLinks) {
+    const TemporaryDirectory directory;
+    const auto file = directory.put("file", "old");
+    std::filesystem::create_symlink(file, directory / "link");
+    require_writable(directory / "link");
+    write_file_atomically(directory / "link", "new");
+    EXPECT_TRUE(std::filesystem::is_symlink(directory / "link"));
+    EXPECT_EQ(read_file(file), "new");
+}
+
+TEST(CreateFile, SucceedsOnce) {
+    const TemporaryDirectory directory;
+    EXPECT_TRUE(create_file(directory / "file", "first"));
+    EXPECT_FALSE(create_file(directory / "file", "second"));
+    EXPECT_EQ(read_file(directory / "file"), "first");
+    EXPECT_THROW((void)create_file(directory / "none/file", ""), ConfigError);
 }
 
 TEST(RequireWritable, AgreesWithWritingAndLeavesNothing) {
