@@ -75,6 +75,23 @@ SweepTraining training_of(const SweepConfig& config,
     return training;
 }
 
+/// The option on the x axis is one of the sweep, with numbers as values.
+void require_drawable(const SweepConfig& config) {
+    bool found = false;
+    for (const SweepVariant& variant : config.variants)
+        for (const SweepSetting& setting : variant.settings)
+            if (setting.option == *config.plot) {
+                found = true;
+                for (const std::string& value : setting.values)
+                    (void)parse_real("plot: " + *config.plot, value);
+            }
+    if (!found || is_chosen(config, *config.plot))
+        throw ConfigError(
+            fmt::format("plot: '{}' is no option that this sweep sets (allowed: one of its options "
+                        "with numbers, not one that is chosen)",
+                        *config.plot));
+}
+
 }  // namespace
 
 const std::vector<std::string>& sweep_metrics() {
@@ -100,11 +117,7 @@ std::vector<SweepCell> sweep_cells(const SweepConfig& config) {
             fmt::format("validation-fraction: {} is not allowed (must be above 0 and below 1)",
                         config.validation_fraction));
     const std::vector<std::string> varied = varied_options(config);
-    if (config.plot && std::ranges::find(varied, *config.plot) == varied.end())
-        throw ConfigError(
-            fmt::format("plot: '{}' has one value in this sweep; name an option with several ({})",
-                        *config.plot,
-                        varied.empty() ? "there is none" : join(varied)));
+    if (config.plot) require_drawable(config);
     std::vector<SweepCell> cells;
     for (const SweepVariant& variant : config.variants) {
         std::vector<SweepSetting> grid, chosen;

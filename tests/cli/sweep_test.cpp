@@ -223,7 +223,7 @@ TEST_F(Sweep, RefusesBadFilesBeforeAnythingIsTrained) {
     refused("seed = 1 2\nvalidation-seeds = 2\n", "2 is among the seeds");
     refused("choose = mechanisms\n", "'mechanisms' is no option");
     refused("mechanism = ldp lpd\n", "did you mean 'ldp'?");
-    refused("plot = epsilon\nepsilon = 3\n", "plot: 'epsilon'");
+    refused("plot = epsilon\n", "plot: 'epsilon'");
     expect_refused(directory_, {"sweep"}, 2, "FILE is missing");
     expect_refused(directory_, {"sweep", directory_ / "none.ini"}, 3, "none.ini");
 }

@@ -69,7 +69,11 @@ TEST(SweepGrid, RefusesWhatCannotBe) {
     SweepConfig config = two_variants();
     config.plot = "mechanism";
     expect_contains(message_of<ConfigError>([&] { (void)sweep_cells(config); }),
-                    "plot: 'mechanism'");
+                    "plot: mechanism: 'none'");
+    config.plot = "l2";
+    expect_contains(message_of<ConfigError>([&] { (void)sweep_cells(config); }), "plot: 'l2'");
+    config.plot = "rounds";
+    EXPECT_EQ(sweep_cells(config).size(), 5U);
     config = two_variants();
     config.choose_by = "test_los";
     expect_contains(message_of<ConfigError>([&] { (void)sweep_cells(config); }), "test_loss");
@@ -91,7 +95,8 @@ TEST(SweepMeans, HaveStudentsIntervals) {
     const auto mean = mean_of(cell, "test_loss");
     ASSERT_TRUE(mean);
     EXPECT_NEAR(mean->mean, 7.0 / 3, 1e-15);
-    // With two degrees of freedom t = (2p - 1) sqrt(2 / (4 p (1 - p))); standard deviation sqrt(7/3).
+    // With two degrees of freedom t = (2p - 1) sqrt(2 / (4 p (1 - p))); standard deviation
+    // sqrt(7/3).
     const double t = 0.95 * std::sqrt(2 / 0.0975);
     EXPECT_NEAR(mean->half_width, t * std::sqrt(7.0 / 9), 1e-12);
 }
