@@ -20,12 +20,14 @@ bool is_chosen(const SweepConfig& config, const std::string& option) {
     return std::ranges::find(config.choose, option) != config.choose.end();
 }
 
-/// Options that have several values in some variant, in the order of first appearance.
+/// Options that have several values in some variant, and the one that is drawn over, in the order
+/// of first appearance.
 std::vector<std::string> varied_options(const SweepConfig& config) {
     std::vector<std::string> varied;
     for (const SweepVariant& variant : config.variants)
         for (const SweepSetting& setting : variant.settings)
-            if (setting.values.size() > 1 && !is_chosen(config, setting.option) &&
+            if ((setting.values.size() > 1 || setting.option == config.plot) &&
+                !is_chosen(config, setting.option) &&
                 std::ranges::find(varied, setting.option) == varied.end())
                 varied.push_back(setting.option);
     return varied;

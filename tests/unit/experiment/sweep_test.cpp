@@ -89,6 +89,18 @@ SweepRow row(double loss) {
     return {{}, outcome};
 }
 
+TEST(SweepTables, ShowTheDrawnOptionAlways) {
+    SweepConfig config;
+    config.variants = {{"all", {{"epsilon", {"3"}}}}};
+    SweepResult result;
+    result.cells = sweep_cells(config);
+    result.results.resize(1);
+    EXPECT_EQ(cells_csv(config, result).find("variant,epsilon,"), std::string::npos);
+    config.plot = "epsilon";
+    result.cells = sweep_cells(config);
+    EXPECT_EQ(cells_csv(config, result).find("variant,epsilon,"), 0U);
+}
+
 TEST(SweepMeans, HaveStudentsIntervals) {
     CellResult cell;
     cell.test = {row(1), row(2), row(4)};
