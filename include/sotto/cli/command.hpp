@@ -42,6 +42,13 @@ void write_json(const ParsedOptions& options, const std::string& json);
 void watch_for_stop();
 [[nodiscard]] bool stop_requested();
 
+/// config.ini of a run's directory. LOCAL. @throws ConfigError naming the option that gave the
+/// directory if there is none.
+[[nodiscard]] ConfigText config_of_run(std::string_view option, const std::string& directory);
+/// What `sotto train` reads from it. @throws ConfigError.
+[[nodiscard]] TrainConfig train_config_of_run(std::string_view option,
+                                              const std::string& directory);
+
 /// Number of agents of the configured graph; reads its file where there is one.
 [[nodiscard]] int agents_of(const GraphConfig& config);
 /// Every rank is an agent: --agents is the number of ranks. @throws ConfigError where it was given
@@ -55,6 +62,7 @@ void resolve_agents(ParsedOptions& options, int ranks);
 [[nodiscard]] Command graph_command();
 [[nodiscard]] Command keygen_command();
 [[nodiscard]] Command plan_command();
+[[nodiscard]] Command report_command();
 [[nodiscard]] Command train_command();
 
 /// The whole program: parses the command, prints one line per error, returns the exit code.
