@@ -21,6 +21,9 @@ function shown(value, digits = 3) {
   return Number(value.toPrecision(Math.max(digits, Math.floor(Math.log10(size || 1)) + 1))).toString();
 }
 
+/// A small parameter: 1e-5, not 0.00001.
+function tiny(value) { return value > 0 && value < 0.01 ? value.toExponential() : String(value); }
+
 /// Of the ledger: null where it is infinite.
 function epsilonOf(entry) { return entry.infinite ? Infinity : entry.epsilon; }
 

@@ -85,6 +85,7 @@ class Drawing {
 
   /// One agent instead of those before; with `more` it joins them, or leaves.
   choose(agent, more) {
+    hideTip();
     const there = this.members.includes(agent);
     if (more) this.members = there ? this.members.filter((u) => u !== agent) : [...this.members, agent].sort((a, b) => a - b);
     else this.members = there && this.members.length === 1 ? [] : [agent];
@@ -174,8 +175,9 @@ class Drawing {
     box.replaceChildren();
     rows.replaceChildren();
     const everything = this.view === "all-messages";
+    const own = this.members.length > 1 ? "their" : "its";
     const who = this.members.length === 0 ? "Whoever records every message"
-      : `${listed(this.members).replace(/^a/, "A")}${everything ? ", with every message of the run and their own seeds," : ", from what is sent to them and their own seeds,"}`;
+      : `${listed(this.members).replace(/^a/, "A")}${everything ? `, with every message of the run and ${own} seeds,` : `, from what ${own} neighbours send and ${own} seeds,`}`;
     if (!this.found) {
       const why = view && view.observers > 0
         ? this.members.length === 0 ? "Click an agent: this view needs somebody who observes." : "The page has no figure of these observers."
@@ -194,7 +196,7 @@ class Drawing {
           : `${who} ${learn} ${this.found.exact ? "at most" : "at least"} epsilon ${shown(worst)}, about ${nameOf(order[0])}.`));
       }
       box.append(element("p", { class: "hint" },
-        `Why it holds: ${view.argument}. ${view.sound ? "Delta is " + (ledger.delta || "0 (pure epsilon)") + "."
+        `Why it holds: ${view.argument}. ${view.sound ? "Delta is " + (ledger.delta ? tiny(ledger.delta) : "0 (pure epsilon)") + "."
           : "For gradients fixed in advance only: in a training other agents' gradients carry data on, so this figure is no guarantee; the one with every message is."}`));
       const words = (u) => element("span", {}, element("span", { class: "swatch", style: `background:${this.colour(this.epsilon[u])}` }), nameOf(u));
       rows.append(table(["about", { number: "epsilon" }], order.map((u) => [words(u), { number: (this.found.exact ? "" : "\u2265 ") + shown(this.epsilon[u], 4) }])));

@@ -31,9 +31,9 @@ function showSummary() {
   addFact(box, String(ledger.agents.length), "agents");
   addFact(box, `${ledger.rounds.completed} of ${ledger.rounds.planned}`, "rounds");
   const target = ledger.target.epsilon;
-  addFact(box, shown(epsilonOf(ledger.headline), 4), `epsilon spent${target ? `, of ${shown(target)}` : ""} (delta ${ledger.delta})`);
-  if (summary.test_loss !== null && summary.test_loss !== undefined) addFact(box, shown(summary.test_loss, 4), "test loss, mean over agents");
-  if (summary.test_accuracy !== null && summary.test_accuracy !== undefined) addFact(box, `${shown(100 * summary.test_accuracy, 4)} %`, "test accuracy, mean over agents");
+  addFact(box, shown(epsilonOf(ledger.headline), 4), `epsilon spent${target ? `, of ${shown(target)}` : ""} (delta ${tiny(ledger.delta)})`);
+  if (summary.test_loss !== null && summary.test_loss !== undefined) addFact(box, shown(summary.test_loss, 4), "test loss (mean over agents)");
+  if (summary.test_accuracy !== null && summary.test_accuracy !== undefined) addFact(box, `${shown(100 * summary.test_accuracy, 4)} %`, "test accuracy (mean)");
   if (summary.seconds) addFact(box, seconds(summary.seconds.total), `on ${summary.processes} ${summary.processes === 1 ? "process" : "ranks"}`);
   if (data.manifest) addFact(box, data.manifest.task.split(",")[0], data.manifest.task.split(",").slice(1).join(",").trim() || "task");
   const missing = document.getElementById("missing");
@@ -47,16 +47,16 @@ function showSummary() {
 function showGraphWords() {
   const edges = data.graph.edges.length;
   document.getElementById("graph-about").textContent =
-    `${agents} agents and ${edges} edges (${data.graph.description}). Agents send models to their neighbours only. ` +
+    `${agents} agents and ${edges} edges: ${data.graph.description}. Agents send models to their neighbours only. ` +
     `Colours say how much the chosen observers can learn about each agent (${units[ledger.adjacency] || ledger.adjacency}), over the whole run.` +
-    (data.graph.notes.length > 0 ? ` ${data.graph.notes.join(" ")}` : "");
+    (data.graph.notes.length > 0 ? ` Note: ${data.graph.notes.join("; ")}.` : "");
 }
 
 function guaranteeWords() {
   const headline = ledger.headline;
   if (headline.infinite) return `Against ${headline.observer} there is no guarantee: epsilon is infinite.`;
   const target = ledger.target.epsilon;
-  return `Against ${headline.observer}, epsilon is ${shown(headline.epsilon, 4)} at delta ${ledger.delta}` +
+  return `Against ${headline.observer}, epsilon is ${shown(headline.epsilon, 4)} at delta ${tiny(ledger.delta)}` +
     `${headline.mu !== null ? ` (mu ${shown(headline.mu, 4)} of Gaussian differential privacy)` : ""}, for the agent that is exposed most` +
     `${target ? `; the budget asked for is ${shown(target)}` : ""}.`;
 }
@@ -92,6 +92,8 @@ function showPrivacy() {
   const known = rows.filter((row) => row !== null);
   if (known.length === 0) box.append(element("p", {}, "The accountant gave no figures (see above)."));
   else box.append(table(["observer", { number: "largest epsilon" }, { number: "mean" }, "who learns most about whom", "why it holds"], known));
+  if (known.some((row) => row[4].startsWith("non-adaptive")))
+    box.append(element("p", { class: "hint" }, "Non-adaptive: exact for gradients fixed in advance; in a training others' gradients carry data on, so such a figure is no guarantee. [U]: unified guarantees for decentralized learning by matrix factorization."));
   document.getElementById("agents-table").append(table(
     ["agent", { number: "epsilon" }, { number: "budget" }, { number: "mu" }, { number: "sensitivity" }, ""],
     ledger.agents.map((a) => [nameOf(a.agent), { number: shown(epsilonOf(a), 6) },
