@@ -21,6 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Partial views of longer runs take minutes and gigabytes each: matrices rounds x rounds.
+constexpr long most_partial_rounds = 5000;
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 /// Coalitions of `smallest` to `largest` agents, by size, then lexicographic.
@@ -127,6 +129,12 @@ ObserverFigures figures_of_partial_views(const RecordedRun& run,
     ObserverFigures figures = start_figures(run, View::Kind::neighbours, 1);
     if (figures.agents < 2) return figures;
     const auto subject = account_subject_of(run);
+    if (subject->process.rounds() > most_partial_rounds)
+        throw ConfigError(fmt::format(
+            "partial views of {} rounds are too much work for a page (up to {} rounds are shown; "
+            "sotto account --run has them)",
+            subject->process.rounds(),
+            most_partial_rounds));
     AccountConfig account = account_config_of(run);
     account.threads = config.threads;
     const auto network = make_memory_network(1, config.threads);

@@ -120,6 +120,7 @@ Json heat_map_json(const HeatMap& map) {
     return {{"title", map.title},
             {"unit", map.unit},
             {"text", map.text},
+            {"axes", {map.rows, map.columns}},
             {"names", map.names},
             {"values", base64(values)}};
 }
@@ -142,7 +143,8 @@ Report make_report(const ReportConfig& config) {
     data["directory"] = directory.string();
     data["program"] = fmt::format("sotto {} ({})", build_version(), build_commit());
     data["options"] = options_of(read_file(directory / "config.ini"));
-    data["ledger"] = json_from_text<Json>(read_file(directory / "ledger.json"));
+    data["ledger"] = file_of_run(directory / "ledger.json", missing);
+    if (!missing.empty()) throw DataError(missing.front());
     data["metrics"] = metrics_of(directory / "metrics.csv", missing);
     data["manifest"] = essentials(file_of_run(directory / "manifest.json", missing));
     const bool ended = std::filesystem::exists(directory / "summary.json");

@@ -47,6 +47,8 @@ HeatMap across_agents(const PrivacyPhase& phase, const Graph& graph) {
     map.unit = unit + " squared";
     if (!plan.same_message_to_all() || plan.distribution() == StreamDistribution::laplace) {
         map.title = "Noise variance of every message";
+        map.rows = "sender";
+        map.columns = "receiver";
         map.text =
             "Rows send, columns receive; the diagonal is the noise of the copy an agent keeps. "
             "Streams belong to one agent each, so nothing is correlated across senders.";
@@ -54,6 +56,7 @@ HeatMap across_agents(const PrivacyPhase& phase, const Graph& graph) {
         return map;
     }
     map.title = "Noise covariance across agents";
+    map.rows = map.columns = "agent";
     map.text = plan.aggregation == Aggregation::trusted_mean
                    ? "The trusted aggregator adds one noise to the mean, so all agents share it."
                    : "R of one coordinate in one round. Off the diagonal: noise that two agents "
@@ -78,6 +81,7 @@ HeatMap over_rounds(const TemporalFactor& factor, long rounds) {
     const Eigen::MatrixXd rows = inverse(sampled, Eigen::all);
     map.values = rows * rows.transpose();
     map.title = "Noise covariance over rounds";
+    map.rows = map.columns = "round";
     map.unit = "times the covariance across agents";
     map.text = fmt::format(
         "The temporal factor's covariance; negative: a round takes back noise of another. {}",

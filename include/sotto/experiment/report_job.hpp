@@ -47,10 +47,11 @@ struct ObserverFigures {
 [[nodiscard]] std::vector<ObserverFigures> report_figures(const RecordedRun& run,
                                                           const ReportConfig& config);
 
-/// One picture of numbers: rows x columns, with the names of both.
+/// One picture of a square of numbers.
 struct HeatMap {
     std::string title, unit, text;
-    std::vector<std::string> names;  ///< of rows and columns
+    std::string rows, columns;       ///< what they are
+    std::vector<std::string> names;  ///< of both
     Eigen::MatrixXd values;
 };
 /// Noise of every phase: covariance across agents, or what messages carry where that depends on the

@@ -1,5 +1,5 @@
 "use strict";
-// Curves and bars by Chart.js, heat maps on a canvas with D3's scales.
+// Curves and bars by Chart.js, heat maps with D3's scales and axes.
 
 const palette = ["#3b7dd8", "#e07b39", "#3d9a5f", "#a35cc4", "#c9505f", "#7d8790"];
 const drawn = [];  // Chart objects, drawn again where colours change
@@ -56,7 +56,7 @@ function lineChart(box, title, unit, series, more = {}) {
       },
       plugins: {
         title: { display: true, text: title, color: style("--ink"), font: { size: 14 } },
-        legend: { display: known.length + (more.levels || []).length > 1, labels: { boxWidth: 18, boxHeight: 2 } },
+        legend: { display: true, labels: { boxWidth: 18, boxHeight: 2 } },
         tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${shown(item.parsed.y, 4)}` } },
       },
     },
@@ -68,7 +68,7 @@ function drawLosses() {
   lineChart(box, "Test loss", "loss", [["test_loss", "agents' own models, mean"], ["test_loss_worst", "worst agent"], ["test_loss_mean_model", "mean model"], ["train_loss_mean_model", "training data, mean model"]]);
   lineChart(box, "Test accuracy", "share of records", [["test_accuracy", "agents' own models, mean"], ["test_accuracy_mean_model", "mean model"]]);
   lineChart(box, "Optimality gap", "loss above the lowest", [["optimality_gap", "mean model"], ["optimality_gap_agents", "agents' own models"]], { logarithmic: true });
-  lineChart(box, "Consensus distance", "root mean square distance of a model from the mean", [["consensus_distance", "consensus distance"]], { zero: true });
+  lineChart(box, "Consensus distance", "distance from the mean model", [["consensus_distance", "root mean square over agents"]], { zero: true });
   const target = ledger.target && ledger.target.epsilon;
   lineChart(box, "Epsilon spent", "epsilon", [["epsilon", "spent so far"]], { zero: true, levels: target ? [[target, "budget"]] : [] });
   if (box.children.length === 0) box.append(element("p", {}, "There is no metrics.csv with a row in it."));
@@ -147,6 +147,19 @@ function drawTimes() {
   if (ranks.length === 1) box.style.height = "11rem";
 }
 
+/// A picture of the values, one pixel each.
+function pixels(values, size, colour) {
+  const canvas = element("canvas", { width: size, height: size });
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(size, size);
+  values.forEach((value, i) => {
+    const { r, g, b } = d3.rgb(colour(value));
+    image.data.set([r, g, b, 255], 4 * i);
+  });
+  context.putImageData(image, 0, 0);
+  return canvas.toDataURL();
+}
+
 function drawHeatMap(box, map) {
   const size = map.names.length;
   const values = floats(map.values);
@@ -155,32 +168,38 @@ function drawHeatMap(box, map) {
   // Colours go with the square root: what agents share is often far less than what they have alone.
   const colour = negative ? d3.scaleDivergingSqrt((t) => d3.interpolateRdBu(1 - t)).domain([-largest, 0, largest])
     : d3.scaleSequentialSqrt(d3.interpolateBlues).domain([0, largest]);
-  const canvas = element("canvas", { width: size, height: size, role: "img", "aria-label": map.title });
-  const context = canvas.getContext("2d");
-  const image = context.createImageData(size, size);
-  values.forEach((value, i) => {
-    const { r, g, b } = d3.rgb(colour(value));
-    image.data.set([r, g, b, 255], 4 * i);
-  });
-  context.putImageData(image, 0, 0);
-  canvas.addEventListener("mousemove", (event) => {
-    const frame = canvas.getBoundingClientRect();
-    const place = (at, from, length) => Math.min(size - 1, Math.max(0, Math.floor(((at - from) / length) * size)));
-    const row = place(event.clientY, frame.top, frame.height), column = place(event.clientX, frame.left, frame.width);
-    showTip(event, `${map.names[row]} and ${map.names[column]}: ${shown(values[row * size + column], 4)}\n${map.unit}`);
-  });
-  canvas.addEventListener("mouseleave", hideTip);
-  const figure = element("figure", { class: "heat" }, element("h3", {}, map.title), element("p", { class: "hint" }, `${map.text} In ${map.unit}.`), canvas);
+  const figure = element("figure", { class: "heat" }, element("h3", {}, map.title), element("p", { class: "hint" }, `${map.text} In ${map.unit}.`));
   box.append(figure);
-  const width = 280;
-  const svg = d3.select(figure).append("svg").attr("class", "scale").attr("width", width + 60).attr("height", 36);
-  const position = negative ? d3.scaleSqrt().domain([-largest, 0, largest]).range([8, 8 + width / 2, 8 + width]) : d3.scaleSqrt().domain([0, largest]).range([8, 8 + width]);
-  const steps = d3.range(70);
-  svg.append("g").selectAll("rect").data(steps).join("rect").attr("x", (i) => 8 + (i * width) / 70).attr("width", width / 70 + 0.6)
-    .attr("height", 12).attr("fill", (i) => colour(position.invert(8 + ((i + 0.5) * width) / 70)));
-  const marks = negative ? [-largest, -largest / 8, 0, largest / 8, largest] : [0, largest / 8, largest / 2, largest];
-  svg.append("g").attr("transform", "translate(0,12)").call(d3.axisBottom(position).tickValues(marks).tickFormat((v) => shown(v, 2)).tickSize(5))
-    .call((a) => a.select(".domain").remove());
+
+  const side = 440, left = 52, top = 8, gap = 96, length = side - 60;
+  const svg = d3.select(figure).append("svg").attr("viewBox", `0 0 ${left + side + gap} ${top + side + 44}`)
+    .attr("role", "img").attr("aria-label", map.title);
+  const picture = svg.append("image").attr("x", left).attr("y", top).attr("width", side).attr("height", side)
+    .attr("preserveAspectRatio", "none").attr("href", pixels(values, size, colour));
+  svg.append("rect").attr("class", "frame").attr("x", left).attr("y", top).attr("width", side).attr("height", side);
+  const every = Math.ceil(size / 20);
+  const band = d3.scaleBand().domain(d3.range(size)).range([0, side]);
+  const named = d3.range(0, size, every);
+  const write = (made) => made.tickValues(named).tickFormat((i) => map.names[i]).tickSize(3);
+  const bare = (g) => g.select(".domain").remove();
+  svg.append("g").attr("transform", `translate(${left},${top})`).call(write(d3.axisLeft(band))).call(bare);
+  svg.append("g").attr("transform", `translate(${left},${top + side})`).call(write(d3.axisBottom(band))).call(bare);
+  svg.append("text").attr("x", left + side / 2).attr("y", top + side + 38).text(map.axes[1]);
+  svg.append("text").attr("transform", `translate(14,${top + side / 2}) rotate(-90)`).text(map.axes[0]);
+
+  const scale = negative ? d3.scaleSqrt().domain([-largest, 0, largest]).range([length, length / 2, 0]) : d3.scaleSqrt().domain([0, largest]).range([length, 0]);
+  const bar = svg.append("g").attr("transform", `translate(${left + side + 22},${top + 30})`);
+  bar.selectAll("rect").data(d3.range(80)).join("rect").attr("y", (i) => (i * length) / 80).attr("width", 13)
+    .attr("height", length / 80 + 0.6).attr("fill", (i) => colour(scale.invert(((i + 0.5) * length) / 80)));
+  const marks = negative ? [-largest, -largest / 4, -largest / 32, 0, largest / 32, largest / 4, largest] : [0, largest / 32, largest / 4, largest / 2, largest];
+  bar.append("g").attr("transform", "translate(13,0)").call(d3.axisRight(scale).tickValues(marks).tickFormat((v) => shown(v, 2)).tickSize(4)).call(bare);
+
+  picture.on("mousemove", () => {
+    const frame = picture.node().getBoundingClientRect();
+    const place = (at, from, span) => Math.min(size - 1, Math.max(0, Math.floor(((at - from) / span) * size)));
+    const row = place(d3.event.clientY, frame.top, frame.height), column = place(d3.event.clientX, frame.left, frame.width);
+    showTip(d3.event, `${map.axes[0]} ${map.names[row]}, ${map.axes[1]} ${map.names[column]}: ${shown(values[row * size + column], 4)}\n${map.unit}`);
+  }).on("mouseleave", hideTip);
 }
 
 function drawNoise() {
