@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/account_job.hpp"
+#include "sotto/experiment/run_subject.hpp"
 #include "sotto/net/agreement.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
@@ -38,6 +40,10 @@ std::vector<OptionGroup> options() {
            "",
            "Delta of one participation (default 1 with --noise-std or matrices, else from "
            "--adjacency, --clip-norm, --batch-size)"},
+          {"run",
+           "",
+           "DIR of a training: its graph, plans, rounds and all that happened in it, instead of "
+           "options"},
           {"departures",
            "",
            "ROUND:a,b;ROUND:c: agents that are gone from this round on (rounds from 0)"},
@@ -98,12 +104,52 @@ void convert(const ParsedOptions& parsed) {
                    mu * mu);
 }
 
-AccountConfig read_account_config(const ParsedOptions& parsed) {
-    AccountConfig config;
-    config.graph = read_graph_config(parsed);
-    config.plan = read_plan_config(parsed);
+/// The account of a run asks for observers only; the rest is in its directory.
+void require_only_questions(const ParsedOptions& parsed) {
+    const std::vector<std::string> allowed{
+        "run", "view", "targets", "tight-gap", "by-distance", "threads", "json", "quiet", "config"};
+    for (const auto& group : options())
+        for (const auto& option : group.options)
+            if (parsed.given(option.name) &&
+                std::ranges::find(allowed, option.name) == allowed.end())
+                throw ConfigError(
+                    fmt::format("--{}: has no meaning with --run, whose directory says it "
+                                "(allowed: {})",
+                                option.name,
+                                fmt::join(allowed, ", ")));
+}
+
+/// Observers, targets and how well to look: of any account.
+void read_questions(const ParsedOptions& parsed, AccountConfig& config) {
     config.view = parsed.text("view");
     config.targets = parsed.text("targets");
+    config.tight_gap = parsed.real("tight-gap");
+    require_in_range("--tight-gap", config.tight_gap, 1e-9, 1);
+    const long threads = parsed.integer("threads", 0);
+    require_in_range("--threads", static_cast<double>(threads), 0, 4096);
+    config.threads = static_cast<int>(threads);
+}
+
+/// What is accounted for: a plan the options describe, or a run.
+struct AccountTask {
+    AccountConfig config;
+    std::optional<RecordedRun> run;
+};
+
+AccountTask read_account_task(const ParsedOptions& parsed) {
+    AccountTask task;
+    AccountConfig& config = task.config;
+    if (parsed.has("run")) {
+        require_only_questions(parsed);
+        const std::string& directory = parsed.text("run");
+        task.run = read_recorded_run(directory, train_config_of_run("--run", directory));
+        config = account_config_of(*task.run);
+        read_questions(parsed, config);
+        return task;
+    }
+    config.graph = read_graph_config(parsed);
+    config.plan = read_plan_config(parsed);
+    read_questions(parsed, config);
     const std::string& inputs = parsed.text("inputs");
     const std::vector<std::string> allowed{"adaptive", "fixed"};
     if (std::ranges::find(allowed, inputs) == allowed.end())
@@ -116,12 +162,7 @@ AccountConfig read_account_config(const ParsedOptions& parsed) {
         config.plan.participation.cycle > 1)
         config.plan.adjacency = Adjacency::record;
     if (parsed.has("departures")) config.departures = parsed.text("departures");
-    config.tight_gap = parsed.real("tight-gap");
-    require_in_range("--tight-gap", config.tight_gap, 1e-9, 1);
-    const long threads = parsed.integer("threads", 0);
-    require_in_range("--threads", static_cast<double>(threads), 0, 4096);
-    config.threads = static_cast<int>(threads);
-    return config;
+    return task;
 }
 
 /// A and B of somebody else's system.
@@ -159,14 +200,19 @@ bool account_for_matrices(const ParsedOptions& parsed) {
     return true;
 }
 
-int account_on(Network& network, const ParsedOptions& parsed, const AccountConfig& config) {
+int account_on(Network& network, const ParsedOptions& parsed, const AccountTask& task) {
+    const AccountConfig& config = task.config;
     const bool leader = network.process() == 0;
     network.agree([&] {
         if (!leader) return;
         require_json_writable(parsed);
         if (parsed.has("by-distance")) require_by_distance_writable(parsed.text("by-distance"));
     });
-    const auto subject = build_account_subject(config, network);
+    std::unique_ptr<AccountSubject> subject;
+    if (task.run)
+        network.agree([&] { subject = account_subject_of(*task.run); });
+    else
+        subject = build_account_subject(config, network);
     const AccountResult result = run_account(config, *subject, network);
     network.agree([&] {
         if (!leader) return;
@@ -188,12 +234,12 @@ int account_alone(const std::vector<std::string>& arguments) {
         return 0;
     }
     if (account_for_matrices(parsed)) return 0;
-    AccountConfig config = read_account_config(parsed);
-    if (config.threads == 0)
-        config.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    set_linear_algebra_threads(config.threads);
-    const auto network = make_memory_network(1, config.threads);
-    return account_on(*network, parsed, config);
+    AccountTask task = read_account_task(parsed);
+    int& threads = task.config.threads;
+    if (threads == 0) threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    set_linear_algebra_threads(threads);
+    const auto network = make_memory_network(1, threads);
+    return account_on(*network, parsed, task);
 }
 
 int account_over_mpi(const std::vector<std::string>& arguments) {
@@ -205,7 +251,7 @@ int account_over_mpi(const std::vector<std::string>& arguments) {
         require_same_options(*network, parsed->as_lines());
         const bool small =
             converts_only(*parsed) || parsed->has("observation-a") || parsed->has("observation-b");
-        AccountConfig config;
+        AccountTask task;
         network->agree([&] {
             if (small) {
                 if (session.rank() != 0) return;
@@ -215,11 +261,11 @@ int account_over_mpi(const std::vector<std::string>& arguments) {
                     (void)account_for_matrices(*parsed);
                 return;
             }
-            config = read_account_config(*parsed);
-            if (config.threads == 0) config.threads = 1;
-            set_linear_algebra_threads(config.threads);
+            task = read_account_task(*parsed);
+            if (task.config.threads == 0) task.config.threads = 1;
+            set_linear_algebra_threads(task.config.threads);
         });
-        return small ? 0 : account_on(*network, *parsed, config);
+        return small ? 0 : account_on(*network, *parsed, task);
     });
 }
 

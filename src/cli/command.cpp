@@ -76,6 +76,7 @@ const std::vector<Command>& commands() {
                                             account_command(),
                                             train_command(),
                                             sweep_command(),
+                                            report_command(),
                                             audit_command(),
                                             doctor_command(),
                                             keygen_command()};

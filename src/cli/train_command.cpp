@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -11,7 +10,6 @@
 #include "sotto/cli/command.hpp"
 #include "sotto/cli/progress.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/experiment/run_history.hpp"
 #include "sotto/net/memory_network.hpp"
@@ -69,15 +67,6 @@ void require_resumable(const ParsedOptions& parsed) {
                     fmt::join(resumable_options, ", ")));
 }
 
-/// The configuration the run was started with. LOCAL.
-ConfigText config_of_run(const std::string& directory) {
-    const std::string file = (std::filesystem::path(directory) / "config.ini").string();
-    if (!std::filesystem::exists(file))
-        throw ConfigError(
-            fmt::format("--resume: {} holds no run (there is no config.ini)", directory));
-    return {read_file(file), file};
-}
-
 /// Number of agents that take part in a run that is taken up.
 int members_of_run(const TrainConfig& config) {
     const RunHistory history = read_history(config.resume->directory);
@@ -115,7 +104,7 @@ int train_alone(const std::vector<std::string>& arguments) {
     std::optional<ParsedOptions> parsed(std::in_place, train_options(), arguments);
     if (parsed->has("resume")) {
         require_resumable(*parsed);
-        parsed.emplace(train_options(), arguments, config_of_run(parsed->text("resume")));
+        parsed.emplace(train_options(), arguments, config_of_run("--resume", parsed->text("resume")));
     }
     TrainConfig config = read_train_config(*parsed);
     if (config.threads == 0) config.threads = default_threads();
@@ -146,7 +135,8 @@ int train_over_mpi(const std::vector<std::string>& arguments) {
                                 "ranks with the "
                                 "same options",
                                 session.rank()));
-            if (any_resume && session.rank() == 0) of_run = config_of_run(parsed->text("resume"));
+            if (any_resume && session.rank() == 0)
+                of_run = config_of_run("--resume", parsed->text("resume"));
         });
         if (any_resume) {
             of_run =

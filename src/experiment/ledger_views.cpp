@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "sent_rounds.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/experiment/account_job.hpp"
 #include "sotto/experiment/plan_job.hpp"
@@ -50,8 +51,7 @@ LedgerViews::LedgerViews(const TrainConfig& config,
     if (config.views.empty()) return;
     queries_ = parse_views("view", config.views, topography_.graph);
     // Refused here, rather than after the first rounds.
-    for (const PrivacyPhase& phase : phases_)
-        plans_.push_back(renumbered(phase.plan, phase.members));
+    plans_ = plans_by_number(phases_);
     (void)process_steps(plans_.back(), config.plan.steps, config.l2, config.plan.rounds);
     for (const ViewQuery& query : queries_) {
         if (query.kind == ViewQuery::Kind::worst_coalition ||
@@ -65,65 +65,11 @@ LedgerViews::LedgerViews(const TrainConfig& config,
     }
 }
 
-/// The run as the accountant sees it.
-struct LedgerViews::Run {
-    MessageProcess process;
-    std::vector<const PrivacyPhase*> phases;  // with rounds, one for each of the process
-    std::vector<long> rounds;                 // of these
-    long completed = 0;                       // of the training
-
-    /// A phase in which the agent was there; null: it left before anything was sent.
-    [[nodiscard]] const PrivacyPhase* of(int agent) const {
-        const auto found = std::ranges::find_if(
-            phases, [&](const PrivacyPhase* phase) { return phase->members.place(agent) >= 0; });
-        return found == phases.end() ? nullptr : *found;
-    }
-};
-
-LedgerViews::Run LedgerViews::run_after(long rounds) const {
-    Run run;
-    run.completed = rounds;
-    run.process.graph = &topography_.graph;
-    run.process.gossip_steps = config_.plan.gossip_steps;
-    long position = 0, furthest = 0;  // training rounds
-    for (std::size_t k = 0; k < phases_.size(); ++k) {
-        const PrivacyPhase& phase = phases_[k];
-        const long first = phase.use.steps.first_round;
-        const long sent = k + 1 == phases_.size() ? rounds - first : phase.rounds;
-        if (sent == 0) continue;
-        const bool everybody = phase.members.size() == phase.members.all;
-        MixingSchedule mixing =
-            everybody ? topography_.schedule().from(first)
-                      : MixingSchedule({mixing_of_all(
-                            topography_.graph,
-                            make_mixing(topography_.graph.induced_subgraph(phase.members.numbers),
-                                        config_.graph.mixing),
-                            phase.members)});
-        run.process.phases.push_back(
-            {sent, std::move(mixing), phase.members.gone(), nullptr, position - first});
-        if (run.phases.empty())
-            run.process.plan = &plans_[k];
-        else
-            run.process.phases.back().plan = &plans_[k];
-        run.phases.push_back(&phase);
-        run.rounds.push_back(sent);
-        position = first + sent;
-        furthest = std::max(furthest, position);
-    }
-    if (run.phases.empty()) return run;
-    const std::vector<double> steps =
-        process_steps(*run.process.plan, config_.plan.steps, config_.l2, furthest);
-    if (!steps.empty())
-        for (const long round : run.process.training_rounds())
-            run.process.step_sizes.push_back(steps[static_cast<std::size_t>(round)]);
-    return run;
-}
-
 std::vector<LedgerView> LedgerViews::after(long rounds) {
     const auto start = std::chrono::steady_clock::now();
     std::vector<LedgerView> entries;
     if (queries_.empty()) return entries;
-    const Run run = run_after(rounds);
+    const SentRounds run = sent_rounds(config_, topography_, phases_, plans_, rounds);
     if (!run.phases.empty())
         for (const ViewQuery& query : queries_) entries.push_back(worst_of(query, run));
     last_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -131,24 +77,12 @@ std::vector<LedgerView> LedgerViews::after(long rounds) {
     return entries;
 }
 
-std::vector<Guarantee> LedgerViews::guarantees(const Run& run,
+std::vector<Guarantee> LedgerViews::guarantees(const SentRounds& run,
                                                const View& view,
                                                const std::vector<int>& targets) const {
     const NoisePlan& plan = *run.process.plan;
     const double delta = config_.plan.delta;
     std::vector<Guarantee> result;
-    if (run.phases.size() > 1 && plan.distribution() == StreamDistribution::laplace) {
-        // No view is known to learn less than one of all messages.
-        PrivacyLosses losses(topography_.graph.agents());
-        for (std::size_t k = 0; k < run.phases.size(); ++k) {
-            const PrivacyPhase& phase = *run.phases[k];
-            losses.add(phase,
-                       run.rounds[k],
-                       observed_precision(phase.plan, {phase.members.places(view.members)}));
-        }
-        for (const int target : targets) result.push_back(losses.guarantee(target, true, delta));
-        return result;
-    }
     ViewOptions options;
     options.threads = config_.threads;
     // The sum of absolute values will do: a bound too, and the tight one takes as long as many
@@ -156,15 +90,13 @@ std::vector<Guarantee> LedgerViews::guarantees(const Run& run,
     options.tight_gap = 1;
     const auto squared = view_losses(run.process, run.phases.front()->use, view, targets, options);
     for (std::size_t t = 0; t < targets.size(); ++t) {
-        const PrivacyPhase& there = *run.of(targets[t]);
-        const double unit =
-            there.sensitivity[static_cast<std::size_t>(there.members.place(targets[t]))];
+        const double unit = run.sensitivity(targets[t]);
         result.push_back(guarantee_of(plan, unit * std::sqrt(squared[t].certified()), delta));
     }
     return result;
 }
 
-LedgerView LedgerViews::worst_of(const ViewQuery& query, const Run& run) const {
+LedgerView LedgerViews::worst_of(const ViewQuery& query, const SentRounds& run) const {
     const int agents = topography_.graph.agents();
     std::vector<std::vector<int>> observers;
     if (query.kind == ViewQuery::Kind::all_nodes) {

@@ -1,10 +1,10 @@
 #include "manifest.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
+#include "sotto/experiment/doctor.hpp"
 #include "sotto/experiment/run_directory.hpp"
 
 namespace sotto {
@@ -13,16 +13,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string host_name() {
-    char name[256] = {};
-    gethostname(name, sizeof name - 1);
-    return name;
-}
-
 }  // namespace
 
 ProcessNote process_note(const Network& network, const std::vector<KeyRing>& rings) {
-    ProcessNote note{host_name(), network.description(), {}};
+    ProcessNote note{local_host_name(), network.description(), {}};
     for (const auto& ring : rings)
         for (const int group : ring.groups()) {
             Hasher hasher("sotto.seed-commitment.v1");

@@ -92,16 +92,17 @@ void require_same_task(const LocalTask& task, const Resumption& resumption) {
     }
 }
 
+void complete_phase(PrivacyPhase& phase, const PlanConfig& config, const MixingMatrix& mixing) {
+    const long first = phase.use.steps.first_round;
+    phase.use = plan_use(config, mixing);
+    phase.use.steps.first_round = first;
+}
+
 void complete_phases(Resumption& resumption,
                      const PlanConfig& config,
                      const Topography& topography) {
-    const auto complete = [&](PrivacyPhase& phase) {
-        const long first = phase.use.steps.first_round;
-        phase.use = plan_use(config, topography.mixing);
-        phase.use.steps.first_round = first;
-    };
-    for (PrivacyPhase& phase : resumption.past) complete(phase);
-    if (resumption.going_on) complete(*resumption.going_on);
+    for (PrivacyPhase& phase : resumption.past) complete_phase(phase, config, topography.mixing);
+    if (resumption.going_on) complete_phase(*resumption.going_on, config, topography.mixing);
 }
 
 std::vector<PrivacyBudget> phase_budgets(std::vector<PrivacyBudget> budgets,

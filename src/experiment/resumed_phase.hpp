@@ -29,6 +29,7 @@ void keep_members(BuiltTopography& built, const TrainConfig& config, const Membe
 void require_same_task(const LocalTask& task, const Resumption& resumption);
 
 /// Fills in what the history leaves to the configuration.
+void complete_phase(PrivacyPhase& phase, const PlanConfig& config, const MixingMatrix& mixing);
 void complete_phases(Resumption& resumption,
                      const PlanConfig& config,
                      const Topography& topography);

@@ -112,7 +112,7 @@ LocalTask build_averaging(const TaskConfig& config, Network& network, const Memb
             task.objectives.push_back(make_averaging_objective(std::move(shard), data.mean));
     });
     task.description = data.description;
-    task.fixed_inputs = true;
+    task.fixed_inputs = has_fixed_inputs(config);
     task.l2 = 1;
     task.statements.emplace_back(
         "Gossip averaging: an agent's inputs are its own clipped values, fixed in advance and "
@@ -166,6 +166,8 @@ void require_same_dimension(Network& network,
 }
 
 }  // namespace
+
+bool has_fixed_inputs(const TaskConfig& config) { return config.task == "averaging"; }
 
 std::vector<std::string> task_names() {
     return {"quadratic", "logistic", "softmax", "mlp", "cnn", "averaging"};

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -13,6 +11,7 @@
 #include <thread>
 
 #include "manifest.hpp"
+#include "rank_figures.hpp"
 #include "recorders.hpp"
 #include "resume.hpp"
 #include "resumed_phase.hpp"
@@ -39,12 +38,6 @@ constexpr double bytes_per_mib = 1024.0 * 1024.0;
 
 double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double peak_memory_mib() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
 std::vector<LocalAgent> build_agents(const TrainConfig& config,
@@ -171,20 +164,6 @@ RunEstimate estimate_run(const TrainConfig& config,
             noise.memory_bytes(initial.size()))) /
         bytes_per_mib;
     return estimate;
-}
-
-void gather_statistics(Network& network, const Trainer& trainer, TrainResult& result) {
-    Eigen::MatrixXd local = Eigen::MatrixXd::Zero(5, trainer.models().cols());
-    const PhaseSeconds& phases = trainer.seconds();
-    local.col(0) << phases.gradient, phases.noise, phases.exchange, phases.mix,
-        static_cast<double>(network.bytes_sent());
-    const Eigen::VectorXd sum = network.sum_over_agents(local);
-    const double processes = network.processes();
-    result.phases = {
-        sum(0) / processes, sum(1) / processes, sum(2) / processes, sum(3) / processes};
-    result.bytes_sent = static_cast<std::int64_t>(sum(4));
-    result.loop_seconds = network.maximum(result.loop_seconds);
-    result.peak_memory_mib = network.maximum(peak_memory_mib());
 }
 
 }  // namespace
@@ -507,7 +486,7 @@ TrainResult run_training(const TrainConfig& config,
     }
     // What follows may take process 0 as long as it likes.
     network.watch_for_stalls({});
-    gather_statistics(network, trainer, result);
+    gather_figures(network, trainer, members, result);
     result.mu = ledger.mu_after(result.rounds);
     result.epsilon = ledger.epsilon_after(result.rounds);
     result.total_seconds = since(start);

@@ -61,6 +61,20 @@ std::string summary_json(const TrainResult& result, const TrainConfig& config) {
                        {"total", result.total_seconds}};
     json["bytes_sent"] = result.bytes_sent;
     json["peak_memory_mib"] = result.peak_memory_mib;
+    json["ranks"] = Json::array();
+    for (std::size_t rank = 0; rank < result.ranks.size(); ++rank) {
+        const RankFigures& mine = result.ranks[rank];
+        json["ranks"].push_back({{"rank", rank},
+                                 {"host", mine.host},
+                                 {"agents", mine.agents},
+                                 {"seconds",
+                                  {{"gradient", mine.seconds.gradient},
+                                   {"noise", mine.seconds.noise},
+                                   {"exchange", mine.seconds.exchange},
+                                   {"mix", mine.seconds.mix}}},
+                                 {"bytes_sent", mine.bytes_sent},
+                                 {"peak_memory_mib", mine.peak_memory_mib}});
+    }
     json["run_directory"] = result.run_directory;
     return json.dump(2) + "\n";
 }

@@ -24,11 +24,23 @@ std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
             fmt::format("view: secure-sum is not possible with mechanism {}, which gives every "
                         "receiver a message of its own (allowed: views of messages)",
                         plan.mechanism));
-    const Eigen::VectorXd rounds = run_sensitivity_squared(plan, use, process.rounds());
-    const Eigen::VectorXd precision = observed_precision(plan, {view.members});
+    // Noise of different phases is independent, so pure epsilons add up; agents take part in every
+    // round, and the same agents in every phase.
+    const std::vector<long> training = process.training_rounds();
+    Eigen::VectorXd loss = Eigen::VectorXd::Zero(plan.agents);
+    long begin = 0;
+    for (const Phase& phase : process.phases) {
+        const NoisePlan& own = phase.plan != nullptr ? *phase.plan : plan;
+        PlanUse phase_use = use;
+        phase_use.steps.first_round = training[static_cast<std::size_t>(begin)];
+        loss += run_sensitivity_squared(own, phase_use, phase.rounds)
+                    .cwiseProduct(observed_precision(own, {view.members}))
+                    .cwiseSqrt();
+        begin += phase.rounds;
+    }
     std::vector<SquaredSensitivity> result;
     for (const int u : targets)
-        result.push_back(SquaredSensitivity::all_messages(rounds(u) * precision(u)));
+        result.push_back(SquaredSensitivity::all_messages(loss(u) * loss(u)));
     return result;
 }
 

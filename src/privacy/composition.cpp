@@ -12,7 +12,12 @@
 namespace sotto {
 
 void PrivacyLosses::add(const PrivacyPhase& phase, long rounds, const Eigen::VectorXd& precision) {
-    const Eigen::MatrixXd squared = pattern_sensitivity_squared(phase.plan, phase.use, rounds);
+    add(phase, pattern_sensitivity_squared(phase.plan, phase.use, rounds), precision);
+}
+
+void PrivacyLosses::add(const PrivacyPhase& phase,
+                        const Eigen::MatrixXd& squared,
+                        const Eigen::VectorXd& precision) {
     if (squared.cols() > losses_.cols()) {
         const Eigen::Index before = losses_.cols();
         losses_.conservativeResize(Eigen::NoChange, squared.cols());

@@ -47,6 +47,7 @@ const std::vector<std::string> train_keys{"mechanism",
                                           "consensus_distance",
                                           "seconds",
                                           "bytes_sent",
+                                          "ranks",
                                           "run_directory"};
 const std::vector<std::string> seconds_keys{
     "plan", "gradient", "noise", "exchange", "mix", "evaluate", "total"};

@@ -93,6 +93,27 @@ TEST_P(RunDirectoryOf, ACompletedTrainingHoldsEverything) {
                 ledger.at("headline").at("epsilon").get<double>(),
                 1e-12);
 
+    std::vector<int> agents;
+    double bytes = 0, gradient = 0;
+    ASSERT_EQ(summary.at("ranks").size(), static_cast<std::size_t>(std::max(1, GetParam())));
+    for (std::size_t rank = 0; rank < summary.at("ranks").size(); ++rank) {
+        const Json& mine = summary.at("ranks")[rank];
+        EXPECT_EQ(mine.at("rank"), rank);
+        EXPECT_FALSE(mine.at("host").get<std::string>().empty());
+        EXPECT_GT(mine.at("peak_memory_mib").get<double>(), 0);
+        EXPECT_LE(mine.at("peak_memory_mib"), summary.at("peak_memory_mib"));
+        for (const Json& agent : mine.at("agents")) agents.push_back(agent.get<int>());
+        bytes += mine.at("bytes_sent").get<double>();
+        for (const char* phase : {"gradient", "noise", "exchange", "mix"})
+            EXPECT_GE(mine.at("seconds").at(phase).get<double>(), 0) << phase;
+        gradient += mine.at("seconds").at("gradient").get<double>();
+    }
+    EXPECT_EQ(agents, (std::vector<int>{0, 1, 2}));
+    EXPECT_EQ(bytes, summary.at("bytes_sent").get<double>());
+    EXPECT_NEAR(gradient / static_cast<double>(summary.at("ranks").size()),
+                summary.at("seconds").at("gradient").get<double>(),
+                1e-9);
+
     const Json manifest = json_of(run / "manifest.json");
     for (const char* key : {"version", "commit", "compiler", "network", "hosts"})
         EXPECT_TRUE(manifest.contains(key)) << key;

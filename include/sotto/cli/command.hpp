@@ -42,6 +42,13 @@ void write_json(const ParsedOptions& options, const std::string& json);
 void watch_for_stop();
 [[nodiscard]] bool stop_requested();
 
+/// config.ini of a run's directory. LOCAL. @throws ConfigError naming the option that gave the
+/// directory if there is none.
+[[nodiscard]] ConfigText config_of_run(std::string_view option, const std::string& directory);
+/// What `sotto train` reads from it. @throws ConfigError.
+[[nodiscard]] TrainConfig train_config_of_run(std::string_view option,
+                                              const std::string& directory);
+
 /// Every rank is an agent: --agents is the number of ranks. @throws ConfigError where it was given
 /// and is another.
 void resolve_agents(ParsedOptions& options, int ranks);
@@ -54,6 +61,7 @@ void resolve_agents(ParsedOptions& options, int ranks);
 [[nodiscard]] Command keygen_command();
 [[nodiscard]] Command plan_command();
 [[nodiscard]] Command sweep_command();
+[[nodiscard]] Command report_command();
 [[nodiscard]] Command train_command();
 
 /// Of `sotto train`.

@@ -11,6 +11,7 @@
 #include "sotto/net/network.hpp"
 #include "sotto/plan/membership.hpp"
 #include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/composition.hpp"
 #include "sotto/privacy/plan_use.hpp"
 #include "sotto/privacy/view.hpp"
 
@@ -83,6 +84,9 @@ struct AccountSubject {
     PlanUse use;
     MessageProcess process;  ///< points to the graph and the plan of this object
     double plan_seconds = 0;
+    /// Of a training that was read again (account_subject_of), which `process` borrows from.
+    std::vector<PrivacyPhase> phases;
+    std::vector<NoisePlan> phase_plans;
 };
 /// Builds the graph and solves the plan on process 0, for all. COLLECTIVE.
 /// @throws ConfigError, DataError, PrivacyError.

@@ -9,6 +9,8 @@
 
 namespace sotto {
 
+struct SentRounds;
+
 /// The additional views of a training (`train --view`): what each of them has learnt after so many
 /// rounds, by the accountant of partial views. The headline of the ledger does not depend on them.
 class LedgerViews {
@@ -33,12 +35,10 @@ class LedgerViews {
     [[nodiscard]] bool cheap(double run_seconds) const { return spent_ + last_ < run_seconds / 20; }
 
   private:
-    struct Run;
-    [[nodiscard]] Run run_after(long rounds) const;
-    [[nodiscard]] std::vector<Guarantee> guarantees(const Run& run,
+    [[nodiscard]] std::vector<Guarantee> guarantees(const SentRounds& run,
                                                     const View& view,
                                                     const std::vector<int>& targets) const;
-    [[nodiscard]] LedgerView worst_of(const ViewQuery& query, const Run& run) const;
+    [[nodiscard]] LedgerView worst_of(const ViewQuery& query, const SentRounds& run) const;
     const TrainConfig& config_;
     Topography topography_;
     std::vector<PrivacyPhase> phases_;

@@ -15,6 +15,8 @@ namespace sotto {
 [[nodiscard]] std::vector<std::string> task_names();
 /// Whether every agent reads a data file of its own (%r), which the others do not see.
 [[nodiscard]] bool one_file_an_agent(const TaskConfig& config);
+/// Whether gradients depend on the data alone, not on messages: partial views are exact.
+[[nodiscard]] bool has_fixed_inputs(const TaskConfig& config);
 
 /// The agents of this process with their data, before their batches are known.
 struct LocalTask {
@@ -27,7 +29,7 @@ struct LocalTask {
     bool rows_are_rounds = false;
     bool coordinates = false;  ///< every coordinate is a model of its own and clipped by itself
     bool has_records = true;   ///< false: the "record" is the function itself (quadratic)
-    /// Gradients depend on the data alone, not on messages: partial views are exact.
+    /// See has_fixed_inputs; also of tasks that are not named in a configuration.
     bool fixed_inputs = false;
     std::optional<double> l2;  ///< the only regularisation with which the task means something
 };

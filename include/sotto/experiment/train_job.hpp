@@ -42,6 +42,15 @@ struct ResumedRun {
     std::vector<int> agents_gone;  ///< so far
 };
 
+/// What one process did in the rounds of this start.
+struct RankFigures {
+    std::string host;
+    std::vector<int> agents;  ///< numbers, ascending
+    PhaseSeconds seconds;
+    std::int64_t bytes_sent = 0;  ///< by its agents
+    double peak_memory_mib = 0;
+};
+
 /// Outcome of a training; filled on every process but for what only process 0 knows.
 struct TrainResult {
     std::string mechanism;
@@ -58,6 +67,7 @@ struct TrainResult {
     double plan_seconds = 0, evaluate_seconds = 0, loop_seconds = 0, total_seconds = 0;
     std::int64_t bytes_sent = 0;  ///< by all agents
     double peak_memory_mib = 0;   ///< largest process
+    std::vector<RankFigures> ranks;  ///< of every process
     std::string run_directory;
     RunEstimate estimate;  ///< dry run only
     std::optional<ResumedRun> resumed;

@@ -31,6 +31,10 @@ class PrivacyLosses {
     explicit PrivacyLosses(int agents) : losses_(Eigen::MatrixXd::Zero(agents, 1)) {}
     /// The phase's first `rounds` rounds. @param precision of every place, against the observer.
     void add(const PrivacyPhase& phase, long rounds, const Eigen::VectorXd& precision);
+    /// The same where pattern_sensitivity_squared of these rounds is known, for many observers.
+    void add(const PrivacyPhase& phase,
+             const Eigen::MatrixXd& squared,
+             const Eigen::VectorXd& precision);
     /// Against the worst coalition of `size` agents the phase's plan knows. Where different
     /// coalitions are the worst in different phases the sum is an upper bound.
     void add(const PrivacyPhase& phase, long rounds, int size);

@@ -1,0 +1,83 @@
+"use strict";
+// What the program put into the page, and how numbers are written.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const ledger = data.ledger;
+const labels = data.graph ? data.graph.labels : [];
+const agents = labels.length;
+
+function floats(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  return new Float32Array(bytes.buffer);
+}
+
+function shown(value, digits = 3) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "not known";
+  if (!Number.isFinite(value)) return "\u221e";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(digits - 1);
+  return Number(value.toPrecision(Math.max(digits, Math.floor(Math.log10(size || 1)) + 1))).toString();
+}
+
+/// A small parameter: 1e-5, not 0.00001.
+function tiny(value) { return value > 0 && value < 0.01 ? value.toExponential() : String(value); }
+
+/// Of the ledger: null where it is infinite.
+function epsilonOf(entry) { return entry.infinite ? Infinity : entry.epsilon; }
+
+function seconds(value) {
+  if (value >= 120) return `${shown(value / 60)} min`;
+  return value >= 1 || value === 0 ? `${shown(value)} s` : `${shown(value * 1000)} ms`;
+}
+
+function bytes(value) {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) { value /= 1000; ++unit; }
+  return `${shown(value)} ${units[unit]}`;
+}
+
+function nameOf(agent) {
+  return labels[agent] === undefined || labels[agent] === String(agent) ? `agent ${agent}` : `agent ${agent} (${labels[agent]})`;
+}
+
+function listed(members) {
+  if (members.length === 0) return "nobody";
+  const names = members.map((u, i) => (i === 0 || labels[u] !== String(u) ? nameOf(u) : String(u)));
+  if (members.length === 1) return names[0];
+  names[0] = names[0].replace(/^agent /, "agents ");
+  return `${names.slice(0, -1).join(", ")} and ${names[names.length - 1].replace(/^agent /, "")}`;
+}
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/// Rows of cells; a cell is text, an element, or {number: text}.
+function table(heads, rows) {
+  const cell = (tag, content) => {
+    const number = content !== null && typeof content === "object" && "number" in content;
+    return element(tag, number ? { class: "number" } : {}, number ? content.number : content);
+  };
+  const head = element("tr", {}, ...heads.map((h) => cell("th", h)));
+  const body = rows.map((row) => element("tr", {}, ...row.map((c) => cell("td", c))));
+  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
+}
+
+const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+const tip = document.getElementById("tip");
+function showTip(event, text) {
+  tip.textContent = text;
+  tip.hidden = false;
+  const right = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8);
+  const below = event.clientY + 14 + tip.offsetHeight > window.innerHeight ? event.clientY - tip.offsetHeight - 8 : event.clientY + 14;
+  tip.style.left = `${right}px`;
+  tip.style.top = `${below}px`;
+}
+function hideTip() { tip.hidden = true; }

@@ -1,0 +1,134 @@
+"use strict";
+// Sentences and tables.
+
+const units = {
+  agent: "all data of one agent replaced", record: "one record replaced",
+  "record-zero-out": "one record's contribution taken out", "record-add-remove": "one record added or removed",
+};
+
+function statusWords() {
+  const { planned, completed, accounted } = ledger.rounds;
+  const counted = `${accounted} rounds of messages are counted`;
+  switch (ledger.status) {
+    case "completed": return `The run completed all ${planned} rounds; ${counted}.`;
+    case "interrupted": return `The run was stopped after ${completed} of ${planned} planned rounds; ${counted}.`;
+    case "failed": return `The run failed after ${completed} of ${planned} planned rounds. Messages of a started round may have left, so all planned rounds are counted: an upper bound.`;
+    default: return `The run has not ended, or was killed (${completed} of ${planned} rounds were completed when the ledger was last written). All planned rounds are counted: an upper bound.`;
+  }
+}
+
+function addFact(box, value, text) { box.append(element("div", {}, element("b", {}, value), element("span", {}, text))); }
+
+function showSummary() {
+  const run = data.directory.replace(/\/+$/, "").split("/").pop();
+  document.getElementById("run-name").textContent = run;
+  const badge = document.getElementById("status");
+  badge.textContent = ledger.status === "running" ? "running or killed" : ledger.status;
+  badge.classList.add(ledger.status);
+  const box = document.getElementById("facts");
+  const summary = data.summary || {};
+  addFact(box, ledger.mechanism, "mechanism");
+  addFact(box, String(ledger.agents.length), "agents");
+  addFact(box, `${ledger.rounds.completed} of ${ledger.rounds.planned}`, "rounds");
+  const target = ledger.target.epsilon;
+  addFact(box, shown(epsilonOf(ledger.headline), 4), `epsilon spent${target ? `, of ${shown(target)}` : ""} (delta ${tiny(ledger.delta)})`);
+  if (summary.test_loss !== null && summary.test_loss !== undefined) addFact(box, shown(summary.test_loss, 4), "test loss (mean over agents)");
+  if (summary.test_accuracy !== null && summary.test_accuracy !== undefined) addFact(box, `${shown(100 * summary.test_accuracy, 4)} %`, "test accuracy (mean)");
+  if (summary.seconds) addFact(box, seconds(summary.seconds.total), `on ${summary.processes} ${summary.processes === 1 ? "process" : "ranks"}`);
+  if (data.manifest) addFact(box, data.manifest.task.split(",")[0], data.manifest.task.split(",").slice(1).join(",").trim() || "task");
+  const missing = document.getElementById("missing");
+  const lines = [...data.missing];
+  if (data.failure) lines.unshift(`The run failed: ${data.failure.trim()}`);
+  for (const view of data.views) if (view.observers === 0 && view.note) lines.push(view.note);
+  missing.hidden = lines.length === 0;
+  for (const line of lines) missing.append(element("p", {}, line));
+}
+
+function showGraphWords() {
+  const edges = data.graph.edges.length;
+  document.getElementById("graph-about").textContent =
+    `${agents} agents and ${edges} edges: ${data.graph.description}. Agents send models to their neighbours only. ` +
+    `Colours say how much the chosen observers can learn about each agent (${units[ledger.adjacency] || ledger.adjacency}), over the whole run.` +
+    (data.graph.notes.length > 0 ? ` Note: ${data.graph.notes.join("; ")}.` : "");
+}
+
+function guaranteeWords() {
+  const headline = ledger.headline;
+  if (headline.infinite) return `Against ${headline.observer} there is no guarantee: epsilon is infinite.`;
+  const target = ledger.target.epsilon;
+  return `Against ${headline.observer}, epsilon is ${shown(headline.epsilon, 4)} at delta ${tiny(ledger.delta)}` +
+    `${headline.mu !== null ? ` (mu ${shown(headline.mu, 4)} of Gaussian differential privacy)` : ""}, for the agent that is exposed most` +
+    `${target ? `; the budget asked for is ${shown(target)}` : ""}.`;
+}
+
+function worstRow(view, size, name) {
+  const worst = views[view].worst(size);
+  if (!worst) return null;
+  const all = worst.observers === worst.of;
+  return [all || size === 0 ? name : `${name} (${worst.observers} of ${worst.of} looked at)`,
+    { number: shown(worst.epsilon, 4) }, { number: shown(worst.mean, 4) },
+    size === 0 ? nameOf(worst.target) : `${listed(worst.members)} about ${nameOf(worst.target)}`, views[view].argument];
+}
+
+function showPrivacy() {
+  document.getElementById("privacy-about").textContent =
+    `Protected: ${units[ledger.adjacency] || ledger.adjacency}; participation ${ledger.participation}. ${guaranteeWords()}`;
+  drawAgents();
+  const rows = [];
+  const all = views["all-messages"], partial = views.partial;
+  if (all && all.observers > 0) {
+    rows.push(worstRow("all-messages", 0, "Whoever records every message (eavesdropper)"));
+    for (let size = 1; all.placeOf([...Array(size).keys()]) >= 0 && size < agents; ++size)
+      rows.push(worstRow("all-messages", size, size === 1 ? "One curious agent with every message" : `${size} colluding agents with every message`));
+  }
+  if (partial && partial.observers > 0)
+    for (let size = 1; partial.placeOf([...Array(size).keys()]) >= 0 && size < agents; ++size)
+      rows.push(worstRow("partial", size, size === 1 ? "One agent, what neighbours send to it" : `${size} colluding agents, what neighbours send to them`));
+  for (const view of ledger.views || [])
+    rows.push([`Asked for: ${view.view} (after ${view.rounds} rounds)`, { number: shown(epsilonOf(view), 4) },
+      { number: view.mean_epsilon === null ? "\u221e" : shown(view.mean_epsilon, 4) },
+      `${view.observers.length > 0 ? listed(view.observers) + " about " : ""}${nameOf(view.target)}`, view.argument]);
+  const box = document.getElementById("views-table");
+  const known = rows.filter((row) => row !== null);
+  if (known.length === 0) box.append(element("p", {}, "The accountant gave no figures (see above)."));
+  else box.append(table(["observer", { number: "largest epsilon" }, { number: "mean" }, "who learns most about whom", "why it holds"], known));
+  if (known.some((row) => row[4].startsWith("non-adaptive")))
+    box.append(element("p", { class: "hint" }, "Non-adaptive: exact for gradients fixed in advance; in a training others' gradients carry data on, so such a figure is no guarantee. [U]: unified guarantees for decentralized learning by matrix factorization."));
+  document.getElementById("agents-table").append(table(
+    ["agent", { number: "epsilon" }, { number: "budget" }, { number: "mu" }, { number: "sensitivity" }, ""],
+    ledger.agents.map((a) => [nameOf(a.agent), { number: shown(epsilonOf(a), 6) },
+      { number: a.target_epsilon === null ? "none" : shown(a.target_epsilon) }, { number: a.mu === null ? (a.infinite ? "\u221e" : "-") : shown(a.mu, 6) },
+      { number: shown(a.sensitivity, 4) }, a.left_after !== undefined ? `left after round ${a.left_after}` : ""])));
+}
+
+function showLedger() {
+  const box = document.getElementById("ledger-words");
+  const noise = ledger.noise;
+  box.append(element("p", {}, `${statusWords()} ${guaranteeWords()}`));
+  const lines = [...ledger.statements];
+  for (const other of ledger.observers)
+    lines.push(other.infinite ? `Against ${other.observer}: not protected, epsilon is infinite${other.agent !== undefined ? ` (agent ${other.agent} about agent ${other.target})` : ""}.`
+      : `Against ${other.observer}: epsilon ${shown(other.epsilon, 4)}${other.agent !== undefined ? ` (agent ${other.agent} about agent ${other.target})` : ""}.`);
+  if (!noise.insecure && ledger.mechanism !== "none") lines.push(`Keys of the noise came from: ${noise.keys}. Every agent draws from up to ${noise.streams_per_agent} streams a round.`);
+  if (ledger.authentication && ledger.authentication !== "unauthenticated") lines.push(`Every agent proved to be one of the ${ledger.authentication}.`);
+  box.append(element("ul", {}, ...lines.map((line) => element("li", {}, line))));
+  if (ledger.phases.length > 1) {
+    box.append(element("h3", {}, "Phases"), table(["from round", "rounds sent", "key epoch", "agents gone", "plan"],
+      ledger.phases.map((p) => [String(p.first_round), String(p.rounds), String(p.key_epoch), p.agents_gone.length > 0 ? p.agents_gone.join(", ") : "nobody", element("code", {}, p.plan_hash.slice(0, 16))])));
+  }
+  if (ledger.views && ledger.views.length > 0) {
+    box.append(element("h3", {}, "Additional views"), element("ul", {}, ...ledger.views.map((view) =>
+      element("li", {}, `${view.view}, after ${view.rounds} rounds: epsilon ${shown(epsilonOf(view), 4)}. ${view.statement}`))));
+  }
+}
+
+function showOptions() {
+  const box = document.getElementById("option-tables");
+  for (const group of data.options)
+    box.append(element("div", {}, element("h3", {}, group.title), table(["option", "value"], group.options.map(([option, value]) => [option, value]))));
+  const made = data.manifest;
+  document.getElementById("footer").textContent =
+    `${made ? `The run was made by sotto ${made.version} (commit ${made.commit}, ${made.compiler}), run id ${made.run_id.slice(0, 16)}, ${made.network}. ` : ""}` +
+    `This page was made by ${data.program}; every figure is the accountant's. It fetches nothing. ` +
+    `Curves and bars: Chart.js ${Chart.version} (MIT licence); graph, scales and colours: D3 ${d3.version} (BSD licence).`;
+}

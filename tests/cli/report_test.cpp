@@ -1,0 +1,114 @@
+// `sotto report` and `sotto account --run` as a user runs them. What the page does in a browser:
+// tests/report.
+
+#include <filesystem>
+#include <fstream>
+
+#include "program.hpp"
+
+namespace sotto::test {
+namespace {
+
+using Json = nlohmann::json;
+
+const Arguments graph_and_plan{"--topology",
+                               "ring",
+                               "--agents",
+                               "6",
+                               "--rounds",
+                               "20",
+                               "--mechanism",
+                               "decor",
+                               "--step-schedule",
+                               "inverse-sqrt"};
+
+Arguments with(Arguments first, const Arguments& more) {
+    first.insert(first.end(), more.begin(), more.end());
+    return first;
+}
+
+/// A run in the folder "run".
+void train(const TempDir& directory, const Arguments& more = {}) {
+    const Outcome outcome =
+        run_sotto(directory,
+                  one_process,
+                  with(with({"train", "--task", "quadratic", "--run-directory", "run", "--quiet"},
+                            graph_and_plan),
+                       more));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+}
+
+bool built_without_libraries(const Outcome& outcome) {
+    return outcome.exit_code == 2 && outcome.err.find("node-d3") != std::string::npos;
+}
+
+TEST(Report, WritesOnePageIntoTheRunsDirectory) {
+    const TempDir directory;
+    train(directory);
+    const Outcome outcome = run_sotto(directory, one_process, {"report", "run", "--json", "-"});
+    if (built_without_libraries(outcome)) GTEST_SKIP() << outcome.err;
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json.at("path"), "run/report.html");
+    EXPECT_EQ(json.at("missing"), Json::array());
+    EXPECT_GE(json.at("observers").get<long>(), 63) << "all coalitions of up to five agents";
+    EXPECT_EQ(json.at("bytes"), std::filesystem::file_size(directory / "run/report.html"));
+
+    const Outcome elsewhere = run_sotto(
+        directory,
+        one_process,
+        {"report", "--run-directory", "run", "--out", "page.html", "--coalition-size", "1"});
+    EXPECT_EQ(elsewhere.exit_code, 0) << elsewhere.text();
+    EXPECT_TRUE(std::filesystem::exists(directory / "page.html"));
+}
+
+TEST(Report, RefusesWhatIsNoRun) {
+    const TempDir directory;
+    train(directory);
+    const auto refused = [&](const Arguments& arguments, int code, const std::string& part) {
+        const Outcome outcome = run_sotto(directory, one_process, with({"report"}, arguments));
+        if (built_without_libraries(outcome)) return;
+        EXPECT_EQ(outcome.exit_code, code) << outcome.text();
+        EXPECT_EQ(lines_of(outcome.err).size(), 1U) << outcome.text();
+        EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.text();
+    };
+    refused({}, 2, "which run");
+    refused({"nowhere"}, 2, "nowhere holds no run");
+    refused({"run", "other"}, 2, "--run-directory");
+    refused({"run", "--coalition-size", "6"}, 2, "0 to 5");
+    refused({"run", "--partial-seconds", "-1"}, 2, "--partial-seconds");
+    refused({"run", "--out", "nowhere/page.html"}, 2, "nowhere/page.html");
+    std::ofstream(directory / "run/ledger.json") << "{";
+    refused({"run"}, 3, "ledger.json");
+}
+
+TEST(AccountOfARun, IsThatOfItsPlanAndOptions) {
+    const TempDir directory;
+    train(directory);
+    const auto account = [&](const Arguments& arguments, int ranks = one_process) {
+        const Outcome outcome = run_sotto(
+            directory, ranks, with({"account", "--quiet", "--json", "out.json"}, arguments));
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        Json json = json_of(directory / "out.json");
+        json.erase("seconds");
+        return json;
+    };
+    for (const std::string view : {"all-nodes", "all-messages:1,3", "worst-coalition:2"}) {
+        const Json of_run = account({"--run", "run", "--view", view});
+        EXPECT_EQ(of_run,
+                  account(with(graph_and_plan, {"--plan", "run/plan.json", "--view", view})))
+            << view;
+        EXPECT_EQ(of_run, account({"--run", "run", "--view", view}, 3)) << view;
+    }
+    for (const Arguments& useless : {Arguments{"--epsilon", "3"}, Arguments{"--rounds", "7"}}) {
+        const Outcome outcome =
+            run_sotto(directory, one_process, with({"account", "--run", "run"}, useless));
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
+        EXPECT_NE(outcome.err.find(useless.front() + ": has no meaning with --run"),
+                  std::string::npos)
+            << outcome.text();
+    }
+}
+
+}  // namespace
+}  // namespace sotto::test

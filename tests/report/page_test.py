@@ -1,0 +1,360 @@
+#!/usr/bin/env python3
+"""The page of `sotto report` in headless Chromium: it opens without errors, a click on an agent
+shows what `sotto account` says about the same run, a page of 100 agents is small and opens quickly.
+
+usage: page_test.py SOTTO MPIEXEC FOLDER     (FOLDER is made anew; screenshots are left in it)
+"""
+
+import glob
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+SKIPPED = 77
+SOTTO, MPIEXEC, FOLDER = sys.argv[1:4]
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+except ImportError:
+    skip("Debian package python3-selenium is not installed")
+
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+if not BROWSER or not DRIVER:
+    skip("Debian packages chromium and chromium-driver are not installed")
+
+
+def sotto(*arguments, ranks=0):
+    launch = [MPIEXEC, "--oversubscribe", "--bind-to", "none", "--timeout", "200", "-n", str(ranks)] if ranks else []
+    return subprocess.run([*launch, SOTTO, *arguments], cwd=FOLDER, capture_output=True, text=True, timeout=250)
+
+
+def must(*arguments, ranks=0):
+    done = sotto(*arguments, ranks=ranks)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def make_report(run, *options):
+    done = sotto("report", run, *options, "--json")
+    if done.returncode == 2 and "libjs-chart.js" in done.stderr:
+        skip(done.stderr.strip())
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def open_browser(width=1280, height=1000, dark=False):
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                     f"--window-size={width},{height}", f"--user-data-dir={FOLDER}/profile"):
+        options.add_argument(argument)
+    if dark:
+        options.add_argument("--force-dark-mode")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=Service(DRIVER), options=options)
+
+
+class Page:
+    def __init__(self, browser, path):
+        self.browser = browser
+        browser.get("file://" + os.path.join(FOLDER, path))
+        browser.set_script_timeout(20)
+        self.drawn = browser.execute_async_script("""
+            const done = arguments[0];
+            const look = () => {
+              const mark = performance.getEntriesByName("drawn")[0];
+              mark ? done(mark.startTime) : setTimeout(look, 10);
+            };
+            look();""")
+
+    def errors(self):
+        return self.browser.get_log("browser")
+
+    def node(self, agent):
+        return self.browser.find_element(By.CSS_SELECTOR, f"g.agent[data-agent='{agent}']")
+
+    def click(self, agent, shift=False):
+        actions = ActionChains(self.browser)
+        if shift:
+            actions.key_down(Keys.SHIFT)
+        actions.click(self.node(agent).find_element(By.CSS_SELECTOR, "circle.body"))
+        if shift:
+            actions.key_up(Keys.SHIFT)
+        actions.perform()
+
+    def look_at(self, view):
+        self.browser.find_element(By.CSS_SELECTOR, f"input[name=view][value={view}]").click()
+
+    def shown(self):
+        """Of every agent: figure, colour, and the colour that the legend's scale gives the figure."""
+        return self.browser.execute_script("""
+            const legend = document.querySelector("#legend svg").dataset;
+            return [...document.querySelectorAll("g.agent")].map((g) => {
+              const t = (Number(g.dataset.epsilon) - legend.low) / (legend.high - legend.low);
+              const body = g.querySelector("circle.body");
+              return {agent: Number(g.dataset.agent), epsilon: g.dataset.epsilon, exact: g.dataset.exact,
+                      text: g.querySelector("text.inside").textContent, fill: d3.rgb(body.getAttribute("fill")).hex(),
+                      due: d3.rgb(d3.interpolateYlOrRd(0.06 + 0.86 * Math.min(1, Math.max(0, t)))).hex(),
+                      broken: d3.rgb(getComputedStyle(document.documentElement).getPropertyValue("--broken").trim()).hex(),
+                      observer: g.classList.contains("observer")};
+            });""")
+
+    def text(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector).text
+
+    def save(self, name):
+        self.browser.save_screenshot(os.path.join(FOLDER, name))
+
+    def save_all(self, name, width=1280):
+        height = self.browser.execute_script("return document.documentElement.scrollHeight")
+        self.browser.set_window_size(width, min(height + 150, 8000))
+        self.save(name)
+        self.browser.set_window_size(width, 1000)
+
+
+class ReportPage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        os.makedirs(FOLDER)
+        must("train", "--agents", "20", "--edge-probability", "0.25", "--rounds", "150", "--run-directory", "small",
+             "--quiet", ranks=20)
+        cls.report = make_report("small")
+        cls.browser = open_browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+        shutil.rmtree(os.path.join(FOLDER, "profile"), ignore_errors=True)
+
+    def tearDown(self):
+        self.browser.set_window_size(1280, 1000)
+
+    def expect_shows(self, page, run, view, members):
+        """Numbers and colours are those of `sotto account --view`."""
+        account = json.loads(must("account", "--run", run, "--view", view, "--quiet", "--json"))
+        due = {pair["target"]: math.inf if pair["infinite"] else pair["epsilon"] for pair in account["pairs"]}
+        self.assertGreater(len(due), 0)
+        for node in page.shown():
+            where = f"{view} about {node['agent']}"
+            self.assertEqual(node["observer"], node["agent"] in members, where)
+            if node["agent"] in members:
+                continue
+            self.assertEqual(node["exact"], "true", where)
+            epsilon = float(node["epsilon"])
+            if math.isinf(due[node["agent"]]):
+                self.assertTrue(math.isinf(epsilon), where)
+                self.assertEqual(node["fill"], node["broken"], where)
+                continue
+            self.assertAlmostEqual(epsilon, due[node["agent"]], delta=1e-6 * due[node["agent"]], msg=where)
+            self.assertEqual(node["fill"], node["due"], where)
+            self.assertAlmostEqual(float(node["text"]), epsilon, delta=6e-3 * epsilon, msg=where)
+
+    def test_opens_without_errors_and_shows_the_run(self):
+        page = Page(self.browser, "small/report.html")
+        self.assertEqual(page.errors(), [])
+        self.assertEqual(self.report["missing"], [])
+        self.assertEqual(self.report["path"], "small/report.html")
+        self.assertEqual(page.text("#run-name"), "small")
+        self.assertEqual(page.text("#status"), "completed")
+        with open(os.path.join(FOLDER, "small/ledger.json"), encoding="utf8") as file:
+            ledger = json.load(file)
+        for statement in ledger["statements"]:
+            self.assertIn(statement, page.text("#ledger-words"))
+        self.assertIn("edge-probability 0.25", page.text("#options"))
+        charts = self.browser.execute_script(
+            "return [...document.querySelectorAll('canvas')].map((c) => [c.getAttribute('aria-label'), c.width, c.height])")
+        self.assertEqual(len(charts), 7)
+        for label, width, height in charts:
+            self.assertTrue(label and width > 0 and height > 0, label)
+        fetched = self.browser.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)")
+        self.assertEqual([name for name in fetched if not name.startswith("data:")], [])
+        page.save_all("small.png")
+
+    def test_a_click_shows_what_the_accountant_says(self):
+        page = Page(self.browser, "small/report.html")
+        self.expect_shows(page, "small", "eavesdropper", [])
+        before = page.shown()
+        page.click(7)
+        self.expect_shows(page, "small", "all-messages:7", [7])
+        self.assertNotEqual([n["fill"] for n in before], [n["fill"] for n in page.shown()])
+        page.click(3, shift=True)
+        self.expect_shows(page, "small", "all-messages:3,7", [3, 7])
+        page.click(11, shift=True)
+        self.expect_shows(page, "small", "all-messages:3,7,11", [3, 7, 11])
+        page.save("coalition.png")
+        page.click(5)
+        self.expect_shows(page, "small", "all-messages:5", [5])
+        page.look_at("partial")
+        self.expect_shows(page, "small", "node:5", [5])
+        self.assertIn("no guarantee", page.text("#answer"))
+        page.save("partial.png")
+        page.click(0)
+        page.click(1, shift=True)
+        self.expect_shows(page, "small", "coalition:0,1", [0, 1])
+        page.look_at("all-messages")
+        self.browser.find_element(By.ID, "nobody").click()
+        self.expect_shows(page, "small", "eavesdropper", [])
+        self.assertEqual(page.errors(), [])
+
+    def test_keys_choose_observers_too(self):
+        page = Page(self.browser, "small/report.html")
+        page.node(4).send_keys(Keys.ENTER)
+        self.expect_shows(page, "small", "all-messages:4", [4])
+        page.node(9).send_keys(Keys.SHIFT, Keys.SPACE)
+        self.expect_shows(page, "small", "all-messages:4,9", [4, 9])
+        self.assertEqual(page.node(9).get_attribute("aria-pressed"), "true")
+        self.assertEqual(page.errors(), [])
+
+    def test_observers_that_are_not_in_the_page_learn_at_least_what_a_part_of_them_does(self):
+        page = Page(self.browser, "small/report.html")
+        field = self.browser.find_element(By.ID, "members")
+        field.send_keys("2,8,13,6,17", Keys.ENTER)
+        command = page.text("#answer code")
+        self.assertEqual(command, "sotto account --run small --view all-messages:2,6,8,13,17")
+        exact = json.loads(must(*command.split()[1:], "--quiet", "--json"))
+        due = {pair["target"]: pair["epsilon"] for pair in exact["pairs"]}
+        largest = 0
+        for node in page.shown():
+            if node["observer"]:
+                continue
+            self.assertEqual(node["exact"], "false")
+            self.assertTrue(node["text"].startswith("\u2265"))
+            self.assertLessEqual(float(node["epsilon"]), due[node["agent"]] * (1 + 1e-6))
+            largest = max(largest, float(node["epsilon"]) / due[node["agent"]])
+        self.assertGreater(largest, 0.5)
+        self.assertEqual(page.errors(), [])
+
+    def test_a_broken_protection_is_shown_as_infinite(self):
+        must("train", "--agents", "6", "--topology", "ring", "--mechanism", "corn", "--rounds", "20", "--task", "quadratic",
+             "--run-directory", "broken", "--quiet")
+        make_report("broken")
+        page = Page(self.browser, "broken/report.html")
+        page.click(2)
+        self.expect_shows(page, "broken", "all-messages:2", [2])
+        self.assertIn("\u221e", page.text("#answer"))
+        self.assertEqual(page.errors(), [])
+
+    def test_runs_of_every_kind_open(self):
+        """Whatever the accountant cannot say is said to be missing."""
+        kinds = {
+            "none": ["--mechanism", "none"],
+            "cdp": ["--mechanism", "cdp"],
+            "laplace": ["--mechanism", "homomorphic"],
+            "per-receiver": ["--mechanism", "zip-dl", "--l2", "0.1"],
+            "schedule": ["--mixing-schedule", "random", "--topology", "erdos-renyi"],
+            "gossip": ["--mechanism", "muffliato", "--gossip-steps", "3"],
+        }
+        for name, options in kinds.items():
+            with self.subTest(name):
+                must("train", "--agents", "6", "--rounds", "20", "--task", "quadratic", "--run-directory", name, "--quiet", *options)
+                make_report(name)
+                page = Page(self.browser, f"{name}/report.html")
+                page.click(1)
+                self.assertEqual(page.errors(), [])
+                self.assertEqual(page.text("#status"), "completed")
+                if name == "per-receiver":
+                    self.assertIn("no figures of this view", page.text("#missing"))
+        must("train", "--agents", "8", "--rounds", "40", "--mechanism", "space-time", "--adjacency", "record",
+             "--participation", "cyclic:8", "--batch-size", "8", "--run-directory", "time", "--quiet")
+        make_report("time")
+        page = Page(self.browser, "time/report.html")
+        self.assertEqual(page.errors(), [])
+        self.assertIn("Noise covariance over rounds", page.text("#noise"))
+        self.expect_shows(page, "time", "eavesdropper", [])
+
+    def test_runs_that_were_killed_and_taken_up_by_fewer_say_so(self):
+        run = os.path.join(FOLDER, "killed")
+        job = subprocess.Popen([SOTTO, "train", "--agents", "8", "--topology", "complete", "--mechanism", "ldp", "--rounds", "1200",
+                                "--checkpoint-every", "300", "--batch-size", "1024", "--threads", "1", "--run-directory", "killed", "--quiet"],
+                               cwd=FOLDER)
+        for _ in range(3000):
+            if glob.glob(os.path.join(run, "checkpoints", "*", "manifest.json")):
+                break
+            time.sleep(0.01)
+        job.kill()
+        self.assertEqual(job.wait(), -9, "the run was over before it was killed")
+        make_report("killed", "--partial-seconds", "1")
+        page = Page(self.browser, "killed/report.html")
+        self.assertEqual(page.text("#status"), "running or killed")
+        self.assertIn("All planned rounds are counted", page.text("#ledger-words"))
+        self.expect_shows(page, "killed", "eavesdropper", [])
+        must("train", "--resume", "killed", "--without", "3,5", "--quiet")
+        make_report("killed", "--partial-seconds", "1")
+        page = Page(self.browser, "killed/report.html")
+        self.assertEqual(page.text("#status"), "completed")
+        self.assertIn("The run was taken up again: 2 phases", page.text("#ledger-words"))
+        self.assertEqual(self.browser.execute_script("return document.querySelectorAll('g.agent.gone').length"), 2)
+        page.click(3)
+        self.expect_shows(page, "killed", "all-messages:3", [3])
+        self.assertEqual(page.errors(), [])
+
+    def test_a_run_that_has_lost_files_says_so(self):
+        shutil.copytree(os.path.join(FOLDER, "small"), os.path.join(FOLDER, "lost"))
+        for file in ("history.json", "summary.json", "metrics.csv"):
+            os.remove(os.path.join(FOLDER, "lost", file))
+        with open(os.path.join(FOLDER, "lost/failure.txt"), "w", encoding="utf8") as file:
+            file.write("rank 3, round 12: <b>something</b> </script> failed")
+        self.assertEqual(len(make_report("lost")["missing"]), 3)
+        page = Page(self.browser, "lost/report.html")
+        self.assertEqual(page.errors(), [])
+        for part in ("history.json", "summary.json", "metrics.csv", "<b>something</b> </script> failed"):
+            self.assertIn(part, page.text("#missing"))
+
+    def test_fits_narrow_windows_and_dark_rooms(self):
+        page = Page(self.browser, "small/report.html")
+        for width in (1280, 800):
+            self.browser.set_window_size(width, 1000)
+            self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth - innerWidth"), 0)
+            page.save_all(f"small-{width}.png", width)
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        page.click(7)
+        page.save_all("small-dark.png")
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        self.assertEqual(page.errors(), [])
+
+    def test_a_hundred_agents_are_small_and_open_quickly(self):
+        must("train", "--agents", "100", "--edge-probability", "0.05", "--rounds", "60", "--batch-size", "16",
+             "--run-directory", "large", "--quiet")
+        report = make_report("large", "--partial-seconds", "20")
+        self.assertLess(report["bytes"], 5e6)
+        times = []
+        for _ in range(3):
+            page = Page(self.browser, "large/report.html")
+            times.append(page.drawn)
+        print(f"100 agents: {report['bytes'] / 1e6:.2f} MB, made in {report['seconds']:.1f} s, "
+              f"drawn after {', '.join(f'{t:.0f}' for t in times)} ms")
+        self.assertLess(min(times), 1000)
+        self.assertEqual(page.errors(), [])
+        page.click(40)
+        self.expect_shows_large(page)
+        page.save("large.png")
+
+    def expect_shows_large(self, page):
+        account = json.loads(must("account", "--run", "large", "--view", "all-messages:40", "--quiet", "--json"))
+        due = {pair["target"]: pair["epsilon"] for pair in account["pairs"]}
+        for node in page.shown():
+            if not node["observer"]:
+                self.assertAlmostEqual(float(node["epsilon"]), due[node["agent"]], delta=1e-6 * due[node["agent"]])
+                self.assertEqual(node["fill"], node["due"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
