@@ -51,7 +51,7 @@ def must(*arguments, ranks=0):
 
 
 def make_report(run, *options):
-    done = sotto("report", run, *options, "--json")
+    done = sotto("report", run, *(options or ("--partial-seconds", "20")), "--json")
     if done.returncode == 2 and "libjs-chart.js" in done.stderr:
         skip(done.stderr.strip())
     if done.returncode != 0:
