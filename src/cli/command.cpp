@@ -93,10 +93,11 @@ const Command& command_named(std::string_view name) {
 }
 
 std::string help_for(const Command& command) {
-    return fmt::format("sotto {}: {}\n\nusage: sotto {} [options]\n{}\nexample: {}\n",
+    return fmt::format("sotto {}: {}\n\nusage: sotto {}{} [options]\n{}\nexample: {}\n",
                        command.name,
                        command.summary,
                        command.name,
+                       positional_usage(command.options()),
                        help_text(command.options()),
                        command.example);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options.hpp>
+#include <cctype>
 #include <fstream>
 #include <sstream>
 
@@ -387,6 +388,14 @@ std::string ParsedOptions::as_lines() const {
                 result += fmt::format(
                     "--{} {}\n", option.name, has(option.name) ? text(option.name) : "not given");
     return result;
+}
+
+std::string positional_usage(const std::vector<OptionGroup>& groups) {
+    std::string name = positional_of(groups);
+    if (name.empty()) return {};
+    std::ranges::transform(
+        name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return fmt::format(" [{}]", name);
 }
 
 std::string help_text(const std::vector<OptionGroup>& groups) {

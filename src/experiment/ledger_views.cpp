@@ -57,8 +57,7 @@ LedgerViews::LedgerViews(const TrainConfig& config,
         if (query.kind == ViewQuery::Kind::worst_coalition ||
             query.kind == ViewQuery::Kind::worst_all_messages)
             throw ConfigError(fmt::format(
-                "view: {} takes too long beside a training; ask sotto account, with --plan and the "
-                "run's plan.json",
+                "view: {} takes too long beside a training; ask sotto account --run DIR afterwards",
                 name_of(query)));
         if (static_cast<int>(query.members.size()) == topography_.graph.agents())
             throw ConfigError(fmt::format("view: {} leaves nobody to learn about", name_of(query)));

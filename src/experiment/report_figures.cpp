@@ -23,6 +23,8 @@ using Clock = std::chrono::steady_clock;
 
 /// Partial views of longer runs take minutes and gigabytes each: matrices rounds x rounds.
 constexpr long most_partial_rounds = 5000;
+/// Observers times agents^3: about half a minute on two cores; ten minutes for single agents.
+constexpr double most_work = 2e10, most_work_for_agents = 3e11;
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 /// Coalitions of `smallest` to `largest` agents, by size, then lexicographic.
@@ -46,9 +48,13 @@ int largest_size(const RecordedRun& run, const ReportConfig& config) {
                             agents - 1));
         return size;
     }
+    const double one = std::pow(agents, 3);
     double count = 1;
-    for (int size = 1; size < agents; ++size)
-        if ((count += count_coalitions(agents, size)) > most_observers) return size - 1;
+    for (int size = 1; size < agents; ++size) {
+        count += count_coalitions(agents, size);
+        if (count > most_observers || count * one > (size == 1 ? most_work_for_agents : most_work))
+            return size - 1;
+    }
     return std::max(agents - 1, 0);
 }
 
@@ -104,6 +110,11 @@ ObserverFigures start_figures(const RecordedRun& run, View::Kind kind, int small
     return figures;
 }
 
+/// What agents receive of their neighbours.
+View::Kind partial_view(const RecordedRun& run) {
+    return run.config.secure_sum ? View::Kind::secure_sum : View::Kind::neighbours;
+}
+
 ObserverFigures figures_of_all_messages(const RecordedRun& run, const ReportConfig& config) {
     ObserverFigures figures = start_figures(run, View::Kind::all_messages, 0);
     const int largest = largest_size(run, config);
@@ -118,15 +129,18 @@ ObserverFigures figures_of_all_messages(const RecordedRun& run, const ReportConf
     });
     set_linear_algebra_threads(config.threads);
     figures.observers = std::ssize(observers);
-    if (largest + 1 < figures.agents)
-        figures.note = fmt::format("coalitions of up to {} agents are in this page", largest);
+    if (largest == 0 && figures.agents > 1)
+        figures.note = "only the eavesdropper is in this page, for the time it takes";
+    else if (largest + 1 < figures.agents)
+        figures.note = fmt::format(
+            "coalitions of up to {} agent{} are in this page", largest, largest == 1 ? "" : "s");
     return figures;
 }
 
 ObserverFigures figures_of_partial_views(const RecordedRun& run,
                                          const ReportConfig& config,
                                          const AllMessages& all) {
-    ObserverFigures figures = start_figures(run, View::Kind::neighbours, 1);
+    ObserverFigures figures = start_figures(run, partial_view(run), 1);
     if (figures.agents < 2) return figures;
     const auto subject = account_subject_of(run);
     if (subject->process.rounds() > most_partial_rounds)
@@ -153,7 +167,7 @@ ObserverFigures figures_of_partial_views(const RecordedRun& run,
         const std::size_t end = std::min(begin + block, observers.size());
         for (std::size_t i = begin; i < end; ++i) {
             Question& question = questions.emplace_back();
-            question.view.kind = View::Kind::neighbours;
+            question.view.kind = figures.kind;
             for (const int member : observers[i])
                 if (all.was_there(member)) question.view.members.push_back(member);
             if (!question.view.members.empty())
@@ -176,9 +190,8 @@ ObserverFigures figures_of_partial_views(const RecordedRun& run,
     }
     if (figures.observers < std::ssize(observers))
         figures.note = fmt::format(
-            "partial views of {} of {} observers are in this page (--partial-seconds {:g} was "
-            "over; "
-            "sotto account has the others)",
+            "partial views of {} of {} observers are in this page, for the time they take "
+            "(--partial-seconds {:g}; sotto account --run has the others)",
             figures.observers,
             observers.size(),
             config.partial_seconds);
@@ -199,7 +212,7 @@ std::vector<ObserverFigures> report_figures(const RecordedRun& run, const Report
         }
     };
     add(View::Kind::all_messages, 0, [&] { return figures_of_all_messages(run, config); });
-    add(View::Kind::neighbours, 1, [&] {
+    add(partial_view(run), 1, [&] {
         return figures_of_partial_views(run, config, AllMessages(run));
     });
     return result;

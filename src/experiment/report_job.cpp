@@ -60,7 +60,11 @@ Json options_of(const std::string& ini) {
         }
         const std::size_t equals = line.find(" = ");
         if (equals == std::string::npos || groups.empty()) continue;
-        groups.back()["options"].push_back({line.substr(0, equals), line.substr(equals + 3)});
+        const std::string option = line.substr(0, equals);
+        // Whoever knows it can remove all noise, and pages are handed on.
+        const std::string value =
+            option == "noise-seed" ? "given, not shown here" : line.substr(equals + 3);
+        groups.back()["options"].push_back({option, value});
     }
     std::erase_if(groups.get_ref<Json::array_t&>(),
                   [](const Json& group) { return group["options"].empty(); });
@@ -104,6 +108,7 @@ Json graph_of(const RecordedRun& run) {
 
 Json figures_json(const ObserverFigures& figures) {
     return {{"view", figures.kind == View::Kind::all_messages ? "all-messages" : "partial"},
+            {"secure_sum", figures.kind == View::Kind::secure_sum},
             {"argument", figures.argument.text},
             {"sound", figures.argument.sound},
             {"smallest", figures.smallest},

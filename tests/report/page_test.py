@@ -51,7 +51,7 @@ def must(*arguments, ranks=0):
 
 
 def make_report(run, *options):
-    done = sotto("report", run, *options, "--json")
+    done = sotto("report", run, *(options or ("--partial-seconds", "20")), "--json")
     if done.returncode == 2 and "libjs-chart.js" in done.stderr:
         skip(done.stderr.strip())
     if done.returncode != 0:
@@ -260,6 +260,7 @@ class ReportPage(unittest.TestCase):
             "laplace": ["--mechanism", "homomorphic"],
             "per-receiver": ["--mechanism", "zip-dl", "--l2", "0.1"],
             "schedule": ["--mixing-schedule", "random", "--topology", "erdos-renyi"],
+            "sums": ["--mechanism", "ldp", "--secure-sum", "on", "--noise-seed", "424242"],
             "gossip": ["--mechanism", "muffliato", "--gossip-steps", "3"],
         }
         for name, options in kinds.items():
@@ -270,6 +271,10 @@ class ReportPage(unittest.TestCase):
                 page.click(1)
                 self.assertEqual(page.errors(), [])
                 self.assertEqual(page.text("#status"), "completed")
+                if name == "sums":
+                    page.look_at("partial")
+                    self.expect_shows(page, name, "secure-sum:1", [1])
+                    self.assertNotIn("424242", self.browser.page_source)
                 if name == "per-receiver":
                     self.assertIn("no figures of this view", page.text("#missing"))
         must("train", "--agents", "8", "--rounds", "40", "--mechanism", "space-time", "--adjacency", "record",

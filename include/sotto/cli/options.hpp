@@ -82,6 +82,8 @@ class ParsedOptions {
     std::map<std::string, Value> values_;
 };
 
+/// " [NAME]" of the positional option, for a line of usage; empty without one.
+[[nodiscard]] std::string positional_usage(const std::vector<OptionGroup>& groups);
 [[nodiscard]] std::string help_text(const std::vector<OptionGroup>& groups);
 
 [[nodiscard]] GraphConfig read_graph_config(const ParsedOptions& options);

@@ -16,7 +16,7 @@ struct ReportConfig {
     std::filesystem::path directory;  ///< of the run
     TrainConfig run;                  ///< of its config.ini
     /// Coalitions with every message, up to this size; none: the largest for which there are no
-    /// more than most_observers.
+    /// more than most_observers, or fewer where many agents make each of them much work.
     std::optional<int> coalition_size;
     /// At most so long for partial views of single agents; a tenth of it for coalitions.
     double partial_seconds = 100;
@@ -42,8 +42,9 @@ struct ObserverFigures {
 
 /// Figures of all observers a page shows: with every message by the sums the ledger is made of
 /// (PrivacyLosses), partial views as `sotto account` gives them. What the accountant cannot give is
-/// left out, and `note` says why. Cost: an eigendecomposition an observer and phase, at most
-/// most_observers unless asked for; then view_sensitivity while time lasts.
+/// left out, and `note` says why. Partial views of a run with secure sums are of sums. Cost: an
+/// eigendecomposition an observer and phase, at most most_observers unless asked for; then
+/// view_sensitivity while time lasts.
 [[nodiscard]] std::vector<ObserverFigures> report_figures(const RecordedRun& run,
                                                           const ReportConfig& config);
 

@@ -168,7 +168,7 @@ function drawHeatMap(box, map) {
   // Colours go with the square root: what agents share is often far less than what they have alone.
   const colour = negative ? d3.scaleDivergingSqrt((t) => d3.interpolateRdBu(1 - t)).domain([-largest, 0, largest])
     : d3.scaleSequentialSqrt(d3.interpolateBlues).domain([0, largest]);
-  const figure = element("figure", { class: "heat" }, element("h3", {}, map.title), element("p", { class: "hint" }, `${map.text} In ${map.unit}.`));
+  const figure = element("figure", { class: "heat" }, element("h3", {}, map.title), element("p", { class: "hint" }, `${map.text} Unit: ${map.unit}.`));
   box.append(figure);
 
   const side = 440, left = 52, top = 8, gap = 96, length = side - 60;

@@ -122,6 +122,7 @@ const views = Object.fromEntries(data.views.map((json) => [json.view, new View(j
 /// How `sotto account` is asked about these observers.
 function accountView(view, members) {
   if (view === "all-messages") return members.length === 0 ? "eavesdropper" : `all-messages:${members.join(",")}`;
+  if (views.partial.secure_sum) return `secure-sum:${members.join(",")}`;
   return `${members.length === 1 ? "node" : "coalition"}:${members.join(",")}`;
 }
 function accountCommand(view, members) {

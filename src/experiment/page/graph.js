@@ -51,8 +51,7 @@ class Drawing {
       .attr("tabindex", 0).attr("role", "button");
     this.circles.append("circle").attr("class", "body").attr("r", this.radius);
     this.circles.append("circle").attr("class", "ring").attr("r", this.radius + 4).attr("fill", "none");
-    this.circles.append("text").attr("class", "inside").attr("dy", "0.35em")
-      .style("font-size", `${Math.min(13, this.radius * (this.labelsBeside() ? 0.68 : 0.95))}px`);
+    this.circles.append("text").attr("class", "inside").attr("dy", "0.35em");
     if (this.labelsBeside())
       this.circles.append("text").attr("class", "name").attr("y", this.radius + 15).style("font-size", "12px").text((n) => n.label);
   }
@@ -69,6 +68,7 @@ class Drawing {
       .on("mouseleave", hideTip);
     for (const radio of document.querySelectorAll("input[name=view]")) {
       const known = views[radio.value] && views[radio.value].observers > 0;
+      if (known && views[radio.value].secure_sum) radio.nextSibling.textContent = " weighted sums of what their neighbours send (secure sums)";
       radio.disabled = !known;
       radio.checked = radio.value === this.view;
       if (!known) radio.parentElement.append(" - not known");
@@ -104,6 +104,7 @@ class Drawing {
   }
 
   update() {
+    const drawing = this;
     const view = views[this.view];
     this.found = this.answer();
     const epsilon = this.found ? this.found.epsilon : new Float32Array(agents).fill(NaN);
@@ -127,6 +128,9 @@ class Drawing {
     this.circles.select("text.inside")
       .text((n) => (isObserver(n) ? "sees" : !this.labelsBeside() ? n.label
         : Number.isNaN(epsilon[n.agent]) ? "" : least + shown(epsilon[n.agent], digits)))
+      .style("font-size", function () {
+        return `${Math.min(drawing.labelsBeside() ? 13 : 11, drawing.radius * (drawing.labelsBeside() ? 0.68 : 0.85) * Math.min(1, 4 / this.textContent.length))}px`;
+      })
       .attr("fill", (n) => {
         const fill = d3.lab(isObserver(n) ? style("--card") : this.colour(epsilon[n.agent]));
         return fill.l > 60 ? "#14181b" : "#ffffff";
@@ -177,7 +181,7 @@ class Drawing {
     const everything = this.view === "all-messages";
     const own = this.members.length > 1 ? "their" : "its";
     const who = this.members.length === 0 ? "Whoever records every message"
-      : `${listed(this.members).replace(/^a/, "A")}${everything ? `, with every message of the run and ${own} seeds,` : `, from what ${own} neighbours send and ${own} seeds,`}`;
+      : `${listed(this.members).replace(/^a/, "A")}${everything ? `, with every message of the run and ${own} seeds,` : `, from ${view && view.secure_sum ? "sums of " : ""}what ${own} neighbours send and ${own} seeds,`}`;
     if (!this.found) {
       const why = view && view.observers > 0
         ? this.members.length === 0 ? "Click an agent: this view needs somebody who observes." : "The page has no figure of these observers."

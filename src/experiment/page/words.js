@@ -35,11 +35,13 @@ function showSummary() {
   if (summary.test_loss !== null && summary.test_loss !== undefined) addFact(box, shown(summary.test_loss, 4), "test loss (mean over agents)");
   if (summary.test_accuracy !== null && summary.test_accuracy !== undefined) addFact(box, `${shown(100 * summary.test_accuracy, 4)} %`, "test accuracy (mean)");
   if (summary.seconds) addFact(box, seconds(summary.seconds.total), `on ${summary.processes} ${summary.processes === 1 ? "process" : "ranks"}`);
-  if (data.manifest) addFact(box, data.manifest.task.split(",")[0], data.manifest.task.split(",").slice(1).join(",").trim() || "task");
+  const task = data.options.flatMap((group) => group.options).find(([option]) => option === "task");
+  addFact(box, task ? task[1].split("/").pop() : "task", data.manifest ? data.manifest.task : "task");
   const missing = document.getElementById("missing");
   const lines = [...data.missing];
   if (data.failure) lines.unshift(`The run failed: ${data.failure.trim()}`);
-  for (const view of data.views) if (view.observers === 0 && view.note) lines.push(view.note);
+  for (const view of data.views) if (view.observers === 0 && view.note)
+    lines.push(`Observers with ${view.view === "all-messages" ? "every message" : "what neighbours send to them"}: ${view.note}`);
   missing.hidden = lines.length === 0;
   for (const line of lines) missing.append(element("p", {}, line));
 }

@@ -54,6 +54,11 @@ TEST(PositionalOption, LeavesUnknownOptionsToTheirMessage) {
               std::string::npos);
 }
 
+TEST(PositionalOption, StandsInTheLineOfUsage) {
+    EXPECT_EQ(positional_usage(groups_with_a_positional_option()), " [PLACE]");
+    EXPECT_EQ(positional_usage({common_options()}), "");
+}
+
 TEST(StrayWords, AreRefusedWhereNoOptionIsPositional) {
     EXPECT_NE(message_of({common_options()}, {"here"}).find("'here' is not an option"),
               std::string::npos);

@@ -64,6 +64,7 @@ std::string view_of(View::Kind kind, const std::vector<int>& members) {
     for (const int member : members) list += (list.empty() ? "" : ",") + std::to_string(member);
     if (kind == View::Kind::all_messages)
         return members.empty() ? "eavesdropper" : "all-messages:" + list;
+    if (kind == View::Kind::secure_sum) return "secure-sum:" + list;
     return (members.size() == 1 ? "node:" : "coalition:") + list;
 }
 
@@ -138,6 +139,16 @@ TEST(ReportFigures, CountGossipStepsSchedulesAndRoundsThatAreCorrelated) {
     config.run_directory = folder.path("schedule");
     train(config, 4);
     (void)expect_figures_are_the_accountants(config, 1);
+
+    config = quadratic_config(5, "ldp", 9);
+    config.secure_sum = true;
+    config.run_directory = folder.path("sums");
+    train(config, 5);
+    EXPECT_EQ(report_figures(read_recorded_run(*config.run_directory, config),
+                             report_config(config, 1))[1]
+                  .kind,
+              View::Kind::secure_sum);
+    (void)expect_figures_are_the_accountants(config, 2);
 
     config = logistic_config(folder, 4, "space-time", 12);
     config.plan.adjacency = Adjacency::record;
