@@ -394,11 +394,11 @@ text gives no number, trends are compared. Names are paper and number of the fig
 
 What holds for all of them:
 
-- Every budget is spent exactly as accounted: the noise that is injected is the noise that is accounted, and tests measure it. The
-  published code of [W] and [C] multiplies the noise of pairs by mixing weights, clips records but accounts agents, and its weights 1/(degree + 1) are not
-  doubly stochastic on irregular graphs; sotto uses Metropolis weights 1/(1 + larger degree).
-- The papers calibrate by a bound that spends less than it could ("paper" calibration); sotto's default is exact. Figures
-  say which they use.
+- Budgets are spent as accounted: the noise that is injected is the noise that is accounted, with the clip that is
+  accounted, and tests measure it on the messages. Weights are Metropolis, 1/(1 + larger degree): the papers print
+  1/(degree + 1), which is not doubly stochastic on irregular graphs (the published code of [W] uses the larger degree too).
+- The papers print a closed form for the budget (`--calibration paper`), which spends less than it could below epsilon 36 and more
+  above; the published code of [W] inverts its Theorem 2 (`rdp`); sotto's default is exact. Captions say which is used.
 - Bands and bars are 95% intervals of the mean over seeds (Student's t), unless the caption says otherwise. One colour is one
   mechanism: `corn` is the papers' Whisper/CorN, `horizon` minimises the noise of 200 rounds instead of one, `pairs q=1` gives every pair
   of agents a seed and withstands any one curious agent, `cdp` is the trusted aggregator.
