@@ -74,12 +74,12 @@ class Figure:
 
 @dataclasses.dataclass
 class Caption:
-    """paper: what its figure shows. setting: what was computed here. claims: (sentence, whether it holds here).
+    """paper: what its figure shows (empty: our own figure). setting: what was computed here. claims: (sentence, whether it holds here).
     differs: what is different, and why. extra: what our own curves add."""
     paper: str
     setting: str
     claims: list
-    differs: str
+    differs: str = ""
     extra: str = ""
 
 
@@ -353,17 +353,20 @@ def shrink(path):
 def caption_text(figure, rows, size):
     """The part of a figure's section that follows from its rows."""
     caption = figure.caption(rows, size)
-    parts = [f"**Paper.** {caption.paper}", f"**Here.** {caption.setting}"]
+    parts = [f"**Paper.** {caption.paper}"] if caption.paper else []
+    parts.append(f"**Here.** {caption.setting}")
     holds = [text for text, true in caption.claims if true]
     fails = [text for text, true in caption.claims if not true]
     if holds:
-        parts.append("**Agrees.** " + "; ".join(holds) + ".")
+        parts.append(("**Agrees.** " if caption.paper else "**Found.** ") + "; ".join(holds) + ".")
     if fails:
         parts.append("**Does not agree.** Not so here: " + "; ".join(fails) + ".")
-    parts.append(f"**Differs.** {caption.differs}")
+    if caption.differs:
+        parts.append(f"**Differs.** {caption.differs}")
     if caption.extra:
         parts.append(f"**Our curves.** {caption.extra}")
-    return "\n\n".join(re.sub(r"\s+", " ", part) for part in parts)
+    return "\n\n".join(re.sub(r"^(\*\*[^*]+\*\* )(\w)", lambda found: found[1] + found[2].upper(),
+                              re.sub(r"\s+", " ", part)) for part in parts)
 
 
 def section(figure, rows, size, folder, made):
