@@ -228,7 +228,8 @@ STYLES = {
     "corn horizon, exact": ("#08419c", 4, 7), "pairs q=1": ("#2ca02c", 1, 9), "pairs q=2": ("#0b5d1e", 1, 11),
     "mafalda": ("#9467bd", 1, 5), "space-time": ("#d4229c", 1, 13), "anti-pgd": ("#8c564b", 1, 10),
     "no shared seed (ldp)": ("#d62728", 2, 0), "a seed for every pair (190)": ("#2ca02c", 1, 0),
-    "laplace": ("#d62728", 1, 4), "homomorphic": ("#08419c", 1, 7),
+    "laplace": ("#ff7f0e", 1, 8), "homomorphic": ("#9467bd", 1, 5),
+    "exact accounting": ("#08419c", 1, 7), "Muffliato's bound": ("#ff7f0e", 1, 5), "local DP": ("#d62728", 2, 0),
 }
 OTHER_COLOURS = ["#1f77b4", "#e07b00", "#2ca02c", "#9467bd", "#8c564b", "#d4229c", "#7f7f7f", "#17becf"]
 
@@ -365,7 +366,7 @@ def caption_text(figure, rows, size):
         parts.append(f"**Differs.** {caption.differs}")
     if caption.extra:
         parts.append(f"**Our curves.** {caption.extra}")
-    return "\n\n".join(re.sub(r"^(\*\*[^*]+\*\* )(\w)", lambda found: found[1] + found[2].upper(),
+    return "\n\n".join(re.sub(r"^(\*\*[^*]+\*\* )([a-z])", lambda found: found[1] + found[2].upper(),
                               re.sub(r"\s+", " ", part)) for part in parts)
 
 
@@ -385,7 +386,7 @@ def made_line(figure, size, seconds):
 
 INTRODUCTION = """# Published figures, made again
 
-`deploy/figures NAME...` makes figures, `deploy/figures all` all of them (about twenty minutes on two cores), `deploy/figures list`
+`deploy/figures NAME...` makes figures, `deploy/figures all` all of them (half an hour on two busy cores), `deploy/figures list`
 names them. `--full` takes the papers' sizes (hours), `--out DIR` writes elsewhere, `--femnist DIR` says where LEAF's JSON
 files of FEMNIST are. Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); a figure whose data are missing is skipped and
 says so. What a figure shows is computed by sotto (`plan`, `account`, `train`, `sweep`); `bench/figures` only tabulates and
@@ -400,8 +401,8 @@ What holds for all of them:
 - Budgets are spent as accounted: the noise that is injected is the noise that is accounted, with the clip that is
   accounted, and tests measure it on the messages. Weights are Metropolis, 1/(1 + larger degree): the papers print
   1/(degree + 1), which is not doubly stochastic on irregular graphs (the published code of [W] uses the larger degree too).
-- The papers print a closed form for the budget (`--calibration paper`), which spends less than it could below epsilon 36 and more
-  above; the published code of [W] inverts its Theorem 2 (`rdp`); sotto's default is exact. Captions say which is used.
+- The papers print a closed form for the budget (`--calibration paper`), which at delta 1e-5 spends less than it
+  could below epsilon 36 and more above; the published code of [W] inverts its Theorem 2 (`rdp`); sotto's default is exact. Captions say which is used.
 - Bands and bars are 95% intervals of the mean over seeds (Student's t), unless the caption says otherwise. One colour is one
   mechanism: `corn` is the papers' Whisper/CorN, `horizon` minimises the noise of 200 rounds instead of one, `pairs q=1` gives every pair
   of agents a seed and withstands any one curious agent, `cdp` is the trusted aggregator.
