@@ -86,4 +86,5 @@ def main():
     common.write_results("homomorphic", {"settings": s, "longest_gradient_l1": longest, "cells": cells}, text)
 
 
-main()
+if __name__ == "__main__":
+    main()
