@@ -409,11 +409,11 @@ def caption_c5(rows, size):
               "No numbers in the text, nor the size of the network.",
         setting=f"{AGENTS} agents, one hidden layer of {size.of(32, 128, 4)} units with ReLU, batches of 128, C = 0.1, δ = 1e-5, exact calibration, adjacency "
                 f"agent, T = {size.of(100, 5000, 5)}, Dirichlet(10) shards of the 60 000 training images, mean of {size.of(3, 10, 2)} seeds, step size "
-                "chosen for every cell on held-out training images; accuracy of the agents' own models on the 10 000 test images. Sweep file: "
+                f"chosen for every cell, {size.of('0.5 or 0.2', 'of five', '0.2')}, on held-out training images; accuracy of the agents' own models on the 10 000 test images. Sweep file: "
                 "`bench/figures/image.ini`.",
         claims=trained_claims(rows, -1, "{:.2f}"),
-        differs=f"{size.of(100, 5000, 5)} rounds: with a clip that always binds, signal and noise both grow with T at a fixed ε, so longer runs "
-                "gain little. Another split (MNIST's own). " + ("The network is smaller than `--full`'s 128 units; noise grows with the "
+        differs=f"{size.of(100, 5000, 5)} rounds: with a clip that always binds, signal and noise both grow in proportion to T at a "
+                "fixed ε; longer runs were not measured. Another split (MNIST's own). " + ("The network is smaller than `--full`'s 128 units; noise grows with the "
                 "number of parameters." if size.name != "full" else ""),
         extra=trained_extra(rows, -1, "{:.2f}"))
 
