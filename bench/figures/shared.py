@@ -387,8 +387,8 @@ def made_line(figure, size, seconds):
 
 INTRODUCTION = """# Published figures, made again
 
-`deploy/figures NAME...` makes figures, `deploy/figures all` all of them (half an hour on two busy cores), `deploy/figures list`
-names them. `--full` takes the papers' sizes (hours), `--out DIR` writes elsewhere, `--femnist DIR` says where LEAF's JSON
+`deploy/figures NAME...` makes figures, `deploy/figures all` all of them (those below took {minutes:.0f} minutes
+together, on two cores with other work), `deploy/figures list` names them. `--full` takes the papers' sizes (hours), `--out DIR` writes elsewhere, `--femnist DIR` says where LEAF's JSON
 files of FEMNIST are. Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); a figure whose data are missing is skipped and
 says so. What a figure shows is computed by sotto (`plan`, `account`, `train`, `sweep`); `bench/figures` only tabulates and
 draws. The sweep files there (`*.ini`) are made to be copied.
@@ -417,8 +417,9 @@ def update_page(page, figures, texts, introduction=INTRODUCTION):
         for part in re.split(r"^(?=## )", page.read_text(encoding="utf-8"), flags=re.M)[1:]:
             old[re.match(r"## (\w+)", part).group(1)] = part.rstrip("\n") + "\n"
     merged = old | texts
-    ordered = [merged[figure.name] for figure in figures if figure.name in merged]
-    common.replace_file(page, introduction + "\n" + "\n".join(ordered))
+    ordered = "\n".join(merged[figure.name] for figure in figures if figure.name in merged)
+    minutes = sum(int(seconds) for seconds in re.findall(r"^Made by .* in (\d+) s: commit ", ordered, flags=re.M)) / 60
+    common.replace_file(page, introduction.format(minutes=minutes) + "\n" + ordered)
 
 
 def made_of(page, name):
