@@ -138,7 +138,7 @@ TEST_F(Sweep, RanksGiveTheSameFiguresAndASecondStartDoesNothingAgain) {
 }
 
 TEST_F(Sweep, GoesOnAfterAKill) {
-    (void)grid(40'000);
+    (void)grid(80'000);
     Process process(
         sotto_command(2, {"sweep", directory_ / "grid.ini", "--output", directory_ / "out"}),
         directory_.path());
@@ -151,6 +151,8 @@ TEST_F(Sweep, GoesOnAfterAKill) {
     };
     for (int i = 0; i < 1200 && known() < 2; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    // Ranks would go on for a while without their launcher.
+    for (const pid_t rank : ranks_with(directory_ / "grid.ini")) ::kill(rank, SIGKILL);
     process.signal_group(SIGKILL);
     (void)process.wait(30);
     ASSERT_TRUE(all_ended(directory_ / "grid.ini"));
