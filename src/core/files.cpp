@@ -77,6 +77,15 @@ bool write_all(int file, std::string_view content) {
     return good;
 }
 
+/// Writes and closes. On failure errno says why.
+bool write_and_close(int file, std::string_view content, bool to_disk) {
+    const bool good = write_all(file, content) && (!to_disk || ::fsync(file) == 0);
+    const int reason = errno;
+    ::close(file);
+    errno = reason;
+    return good;
+}
+
 int create(const std::filesystem::path& path) {
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 }
@@ -105,21 +114,13 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
     if (is_special(target)) {
         const int file = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
         if (file < 0) throw_unwritable(path);
-        const bool good = write_all(file, content);
-        const int reason = errno;
-        ::close(file);
-        errno = reason;
-        if (!good) throw_unwritable(path);
+        if (!write_and_close(file, content, false)) throw_unwritable(path);
         return;
     }
     const std::filesystem::path temporary = temporary_of(target);
     const int file = create(temporary);
     if (file < 0) throw_unwritable(path);
-    const bool good = write_all(file, content) && ::fsync(file) == 0;
-    const int reason = errno;
-    ::close(file);
-    errno = reason;
-    if (!good || ::rename(temporary.c_str(), target.c_str()) != 0) {
+    if (!write_and_close(file, content, true) || ::rename(temporary.c_str(), target.c_str()) != 0) {
         const int failure = errno;
         ::unlink(temporary.c_str());
         errno = failure;
@@ -131,11 +132,7 @@ bool create_file(const std::filesystem::path& path, std::string_view content) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0 && errno == EEXIST) return false;
     if (file < 0) throw_unwritable(path);
-    const bool good = write_all(file, content);
-    const int reason = errno;
-    ::close(file);
-    errno = reason;
-    if (!good) throw_unwritable(path);
+    if (!write_and_close(file, content, false)) throw_unwritable(path);
     return true;
 }
 

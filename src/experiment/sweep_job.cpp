@@ -33,14 +33,9 @@ double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-constexpr NameTable<SweepOutcome::Status, 3> statuses{
-    {{{SweepOutcome::Status::done, "done"},
-      {SweepOutcome::Status::diverged, "diverged"},
-      {SweepOutcome::Status::failed, "failed"}}}};
-
 std::string to_json(const SweepOutcome& outcome, const SweepTraining& training) {
     Json json;
-    json["status"] = statuses.name_of(outcome.status);
+    json["status"] = sweep_statuses.name_of(outcome.status);
     json["options"] = training.ini;
     json["seconds"] = outcome.seconds;
     if (!outcome.error.empty()) {
@@ -56,7 +51,7 @@ SweepOutcome outcome_from_json(const fs::path& file) {
     try {
         const Json json = Json::parse(read_file(file));
         SweepOutcome outcome;
-        outcome.status = statuses.parse("status", json.at("status").get<std::string>());
+        outcome.status = sweep_statuses.parse("status", json.at("status").get<std::string>());
         outcome.seconds = json.at("seconds").get<double>();
         outcome.error = json.value("error", "");
         outcome.exit_code = json.value("exit_code", 0);

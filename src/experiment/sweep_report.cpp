@@ -88,17 +88,8 @@ struct Columns {
     std::vector<std::string> varied, chosen;
 };
 
-std::string_view status_of(const SweepRow& row) {
-    if (!row.outcome) return "missing";
-    switch (row.outcome->status) {
-        case SweepOutcome::Status::done:
-            return "done";
-        case SweepOutcome::Status::diverged:
-            return "diverged";
-        case SweepOutcome::Status::failed:
-            return "failed";
-    }
-    return "";
+std::string status_of(const SweepRow& row) {
+    return row.outcome ? sweep_statuses.name_of(row.outcome->status) : "missing";
 }
 
 long count_of(const CellResult& result, std::string_view status) {

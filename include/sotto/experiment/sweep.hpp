@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sotto/core/names.hpp"
 #include "sotto/experiment/config.hpp"
 #include "sotto/net/network.hpp"
 
@@ -87,6 +88,11 @@ struct SweepOutcome {
     double seconds = 0;
     std::map<std::string, double> metrics;  ///< of one that is done; NaN where there is none
 };
+/// Their names in files and tables.
+inline constexpr NameTable<SweepOutcome::Status, 3> sweep_statuses{
+    {{{SweepOutcome::Status::done, "done"},
+      {SweepOutcome::Status::diverged, "diverged"},
+      {SweepOutcome::Status::failed, "failed"}}}};
 
 /// One training with how it ended, where it did.
 struct SweepRow {
