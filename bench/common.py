@@ -77,6 +77,13 @@ def processor():
     return "unknown"
 
 
+def commit():
+    """The commit that is measured, "-dirty" if files differ from it; results kept since do not count."""
+    changed = output_of(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/figures", ":!docs/figures.md",
+                         ":!bench/results"])
+    return output_of(["git", "describe", "--always"]).strip() + ("-dirty" if changed else "")
+
+
 def header():
     """What belongs to every result: which code, on what, when."""
     build = output_of([SOTTO, "--version"]).strip()
@@ -84,7 +91,7 @@ def header():
     compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache, re.M).group(1)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
-        "commit": output_of(["git", "describe", "--always", "--dirty"]).strip(),
+        "commit": commit(),
         "build": build,
         "compiler": output_of([compiler, "--version"]).splitlines()[0],
         "machine": {"processor": processor(), "cores": len(os.sched_getaffinity(0)),

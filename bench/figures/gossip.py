@@ -194,6 +194,6 @@ FIGURES = [
            measure_g2, caption_g2),
     Figure("G3", "MNIST with 100 agents",
            [Panel("accuracy", "softmax regression", ("epsilon", "privacy budget ε"), ("test_accuracy", "test accuracy"), log_x=True,
-                  bars=True)],
+                  ticks=[3, 10, 30], bars=True)],
            measure_g3, caption_g3, needs=("train-images-idx3-ubyte.gz", "t10k-images-idx3-ubyte.gz")),
 ]

@@ -295,6 +295,8 @@ def draw(path, figure, rows):
                 points = [r for r in points if r.y <= panel.top]
             if not points:
                 continue
+            if curve == "none" and len(points) == 1:  # without noise nothing depends on x
+                points = [dataclasses.replace(points[0], x=x) for x in sorted({r.x for r in inside})]
             shift = (1.0 + 0.012 * (c - len(drawn) / 2)) if panel.bars and panel.log_x else 1.0
             offset = 0.03 * (c - (len(drawn) - 1) / 2) if panel.bars and not panel.log_x else 0.0
             data.append(block(name, [" ".join(number(v) if v is not None else number(r.y) for v in

@@ -91,6 +91,16 @@ void require_positive(std::string_view what, double value) {
             fmt::format("{}: {} is not allowed (must be a number above 0)", what, value));
 }
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(separator, begin), text.size());
+        parts.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return parts;
+}
+
 std::string join(std::span<const std::string> words, std::string_view last) {
     std::string result;
     for (std::size_t i = 0; i < words.size(); ++i) {

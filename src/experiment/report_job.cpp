@@ -5,12 +5,12 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "report_page.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/json_input.hpp"
+#include "sotto/core/names.hpp"
 #include "sotto/experiment/run_directory.hpp"
 
 namespace sotto {
@@ -31,13 +31,6 @@ std::string base64(const std::vector<float>& values) {
     return text;
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-    std::vector<std::string> parts;
-    std::istringstream stream(text);
-    for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
-    return parts;
-}
-
 /// A JSON file of the run as it is; null, and a line in `missing`, where there is none to read.
 Json file_of_run(const std::filesystem::path& file, std::vector<std::string>& missing) {
     try {
@@ -53,17 +46,17 @@ Json file_of_run(const std::filesystem::path& file, std::vector<std::string>& mi
 /// Sections of an INI file as sotto writes it: "# Title" before the options of a group.
 Json options_of(const std::string& ini) {
     Json groups = Json::array();
-    for (const std::string& line : split(ini, '\n')) {
+    for (const auto line : split(ini, '\n')) {
         if (line.starts_with("# ")) {
-            groups.push_back({{"title", line.substr(2)}, {"options", Json::array()}});
+            groups.push_back({{"title", std::string(line.substr(2))}, {"options", Json::array()}});
             continue;
         }
         const std::size_t equals = line.find(" = ");
         if (equals == std::string::npos || groups.empty()) continue;
-        const std::string option = line.substr(0, equals);
+        const std::string option(line.substr(0, equals));
         // Whoever knows it can remove all noise, and pages are handed on.
-        const std::string value =
-            option == "noise-seed" ? "given, not shown here" : line.substr(equals + 3);
+        const std::string value(option == "noise-seed" ? "given, not shown here"
+                                                       : line.substr(equals + 3));
         groups.back()["options"].push_back({option, value});
     }
     std::erase_if(groups.get_ref<Json::array_t&>(),
@@ -75,11 +68,14 @@ Json options_of(const std::string& ini) {
 Json metrics_of(const std::filesystem::path& file, std::vector<std::string>& missing) {
     Json columns = Json::object();
     try {
-        const auto lines = split(read_file(file), '\n');
-        if (lines.empty()) throw DataError(fmt::format("{}: it is empty", file.string()));
-        const auto names = split(lines.front(), ',');
-        for (const auto& name : names) columns[name] = Json::array();
+        const std::string table = read_file(file);
+        if (table.empty()) throw DataError(fmt::format("{}: it is empty", file.string()));
+        const auto lines = split(table, '\n');
+        std::vector<std::string> names;
+        for (const auto name : split(lines.front(), ','))
+            columns[names.emplace_back(name)] = Json::array();
         for (std::size_t i = 1; i < lines.size(); ++i) {
+            if (lines[i].empty()) continue;
             const auto cells = split(lines[i], ',');
             for (std::size_t c = 0; c < names.size(); ++c) {
                 const Json value =

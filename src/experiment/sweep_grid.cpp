@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "sotto/core/error.hpp"
@@ -48,6 +50,19 @@ std::vector<OptionValues> combinations(const std::vector<SweepSetting>& settings
     return all;
 }
 
+/// Of the whole content, read piece by piece.
+std::string file_digest(const std::string& name) {
+    Hasher hasher("sotto.sweep.file.v1");
+    std::ifstream file(name, std::ios::binary);
+    std::vector<char> piece(1 << 20);
+    do {
+        file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+        hasher.add(std::string_view(piece.data(), static_cast<std::size_t>(file.gcount())));
+    } while (file);
+    if (!file.eof()) throw DataError(fmt::format("{}: cannot be read", name));
+    return to_hex(hasher.finish());
+}
+
 SweepTraining training_of(const SweepConfig& config,
                           const SweepCell& cell,
                           std::size_t cell_number,
@@ -71,8 +86,13 @@ SweepTraining training_of(const SweepConfig& config,
     SweepTraining training{cell_number, candidate, seed, validation, {}, {}};
     for (const auto& [option, value] : options)
         training.ini += fmt::format("{} = {}\n", option, value);
-    const Digest digest =
-        Hasher("sotto.sweep.v1").add(build_version()).add(std::string_view(training.ini)).finish();
+    Hasher hasher("sotto.sweep.v1");
+    hasher.add(build_version()).add(std::string_view(training.ini));
+    for (const auto& [option, value] : options)
+        for (const auto word : split(value, ','))
+            if (const auto file = config.files.find(std::string(word)); file != config.files.end())
+                hasher.add(std::string_view(file->second));
+    const Digest digest = hasher.finish();
     training.key = to_hex(std::span(digest).first(10));
     return training;
 }
@@ -108,6 +128,18 @@ const std::vector<std::string>& sweep_metrics() {
                                                 "epsilon",
                                                 "mu"};
     return names;
+}
+
+std::map<std::string, std::string> file_digests(const SweepConfig& config) {
+    std::map<std::string, std::string> digests;
+    for (const SweepVariant& variant : config.variants)
+        for (const SweepSetting& setting : variant.settings)
+            for (const std::string& value : setting.values)
+                for (const auto word : split(value, ','))
+                    if (std::error_code none; std::filesystem::is_regular_file(word, none))
+                        digests.try_emplace(std::string(word));
+    for (auto& [name, digest] : digests) digest = file_digest(name);
+    return digests;
 }
 
 std::vector<SweepCell> sweep_cells(const SweepConfig& config) {

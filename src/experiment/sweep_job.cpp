@@ -125,6 +125,7 @@ class SweepRunner {
           stop_requested_(stop_requested) {}
 
     SweepResult run() {
+        look_at_files();
         network_.agree([&] { prepare(); });
         open_folder();
         plan_validation();
@@ -141,6 +142,19 @@ class SweepRunner {
 
   private:
     [[nodiscard]] bool leader() const { return network_.process() == 0; }
+
+    /// Process 0 for all: on another host a file may be another.
+    void look_at_files() {
+        std::string lines;
+        network_.agree([&] {
+            if (!leader()) return;
+            for (const auto& [name, digest] : file_digests(config_))
+                lines += fmt::format("{} {}\n", digest, name);
+        });
+        std::istringstream found(network_.broadcast(lines));
+        for (std::string digest, name; found >> digest && std::getline(found.ignore(), name);)
+            config_.files[name] = digest;
+    }
 
     /// Cells, and a look at every configuration: whatever is wrong is wrong now.
     void prepare() {
@@ -378,7 +392,7 @@ class SweepRunner {
         observer_.on_progress(finished_before_ + missing_at_start_ - left, left + after_);
     }
 
-    const SweepConfig& config_;
+    SweepConfig config_;
     const ReadTrainConfig& read_;
     Network& network_;
     SweepObserver& observer_;

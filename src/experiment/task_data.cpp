@@ -5,22 +5,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sotto/core/names.hpp"
 #include "sotto/experiment/task.hpp"
 #include "sotto/learn/readers.hpp"
 
 namespace sotto {
 
 namespace {
-
-std::vector<std::string> split_list(const std::string& text) {
-    std::vector<std::string> parts;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        parts.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return parts;
-}
 
 std::string for_agent(std::string path, int agent) {
     for (std::size_t at = path.find("%r"); at != std::string::npos; at = path.find("%r"))
@@ -32,7 +23,8 @@ std::string for_agent(std::string path, int agent) {
 
 Dataset read_files(const std::string& list, int agent) {
     std::vector<Dataset> parts;
-    for (const auto& path : split_list(list)) parts.push_back(read_records(for_agent(path, agent)));
+    for (const auto path : split(list, ','))
+        parts.push_back(read_records(for_agent(std::string(path), agent)));
     return parts.size() == 1 ? std::move(parts.front()) : concatenate(parts);
 }
 

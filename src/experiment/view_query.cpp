@@ -30,16 +30,6 @@ bool has_size(ViewQuery::Kind kind) {
     return kind == ViewQuery::Kind::worst_coalition || kind == ViewQuery::Kind::worst_all_messages;
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(separator, begin), text.size());
-        parts.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return parts;
-}
-
 /// Labels differ from numbers where a graph file named its agents.
 std::string numbering_of(const Graph& graph, std::string_view word) {
     const int last = graph.agents() - 1;

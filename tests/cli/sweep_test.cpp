@@ -186,6 +186,20 @@ TEST_F(Sweep, StopsWhenAskedAndGoesOn) {
     EXPECT_EQ(rows_of(directory_ / "out/results.csv").size(), 4U);
 }
 
+TEST_F(Sweep, TrainsAgainWhenTheDataHaveChanged) {
+    (void)grid(5);
+    const auto reused = [&] {
+        const Outcome outcome = sweep(2, "out", {"--json"});
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        return nlohmann::json::parse(outcome.out).at("reused").get<long>();
+    };
+    EXPECT_EQ(reused(), 0);
+    EXPECT_EQ(reused(), 16);
+    (void)directory_.file("data.svm", small_data(201));
+    EXPECT_EQ(reused(), 0);
+    EXPECT_EQ(rows_of(directory_ / "out/results.csv").size(), 4U);
+}
+
 TEST_F(Sweep, DivergedAndFailedTrainingsLeaveTheOthersAlone) {
     (void)directory_.file(
         "grid.ini",

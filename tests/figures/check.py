@@ -1,6 +1,8 @@
 """Cases of the tests of deploy/figures; `run` beside it names them."""
+import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -22,9 +24,9 @@ def figures(*words, **environment):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | environment)
 
 
-def make(folder, name, **environment):
+def make(folder, asked, name, *words):
     """Rows of a figure made at the tests' size; its picture and its section of the page are there and in order."""
-    result = figures("--tiny", "--out", folder / "kept", name, **environment)
+    result = figures("--tiny", "--out", folder / "kept", *words, asked)
     require(result.returncode == 0, f"{name}: exit code {result.returncode}: {result.stderr}")
     rows = shared.read_csv(folder / "kept" / f"{name}.csv")
     svg = xml.etree.ElementTree.parse(folder / "kept" / f"{name}.svg").getroot()
@@ -53,7 +55,7 @@ def check_list():
 def check_surviving_noise():
     """Every plan is an optimum over a larger set than the one before it: ldp, decor, corn, and cdp is the limit."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = make(pathlib.Path(folder), "C1")
+        rows = make(pathlib.Path(folder), "C1", "C1")
     for panel in ("epsilon", "p", "n"):
         # 1%: where the optimum is not attained plans are capped.
         for lower, upper in [("cdp", "corn one-step"), ("corn one-step", "decor"), ("decor", "ldp"), ("corn one-step", "pairs q=1")]:
@@ -69,10 +71,42 @@ def check_surviving_noise():
 def check_training():
     """A figure of trainings: at the same budget less noise survives under cdp than under ldp, and so does less loss."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = make(pathlib.Path(folder), "C3")
+        rows = make(pathlib.Path(folder), "W2", "C3")
     for epsilon in (10, 40):
         gaps = {curve: at(rows, "epsilon", curve, epsilon) for curve in ("ldp", "corn horizon", "cdp")}
         require(gaps["corn horizon"] < gaps["ldp"] and gaps["cdp"] < gaps["ldp"], f"C3: {gaps} at epsilon {epsilon}")
+
+
+def write_leaf(folder, writers, records):
+    """LEAF's JSON files as FEMNIST has them: 28 x 28 grey values in [0, 1], 62 classes, here told apart by one bright line."""
+    draw = random.Random(1)
+    for part in range(2):
+        users = [f"f{writer:04}_{part}" for writer in range(writers // 2)]
+        data = {}
+        for user in users:
+            labels = [draw.randrange(62) for _ in range(records)]
+            images = [[float(pixel // 28 == label % 28 or (label >= 28 and pixel % 28 == label // 28)) for pixel in range(784)]
+                      for label in labels]
+            data[user] = {"x": images, "y": labels}
+        (folder / f"all_data_{part}.json").write_text(
+            json.dumps({"users": users, "num_samples": [records] * len(users), "user_data": data}), encoding="utf-8")
+
+
+def check_femnist():
+    """FEMNIST in LEAF's format: refused without it, trained with it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        without = figures("--tiny", "--out", folder / "kept", "U4")
+        require(without.returncode == 3 and "--femnist" in without.stdout, "missing FEMNIST is not said")
+        if not os.path.exists(shared.data_path("florentine_families.edges")):
+            print("skipped: SOTTO_DATA_DIR has no florentine_families.edges")
+            raise SystemExit(77)
+        (folder / "leaf").mkdir()
+        write_leaf(folder / "leaf", writers=150, records=12)
+        rows = make(folder, "U6", "U4", "--femnist", folder / "leaf")
+    for curve in ("ldp", "mafalda", "space-time"):
+        accuracy = at(rows, "accuracy", curve)
+        require(accuracy and all(0 <= value <= 1 for value in accuracy.values()), f"U4: {curve}: {accuracy}")
 
 
 def check_captions():
@@ -100,6 +134,6 @@ def all_figures():
     return module.FIGURES
 
 
-{"list": check_list, "surviving_noise": check_surviving_noise, "training": check_training,
+{"list": check_list, "surviving_noise": check_surviving_noise, "training": check_training, "femnist": check_femnist,
  "captions": check_captions}[sys.argv[1]]()
 print("ok")

@@ -55,6 +55,10 @@ struct NameTable {
     }
 };
 
+/// The parts between separators, also empty ones; one part without a separator. They are views into
+/// `text`.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
 /// "a", "a and b", "a, b and c"; used in messages.
 [[nodiscard]] std::string join(std::span<const std::string> words, std::string_view last = " or ");
 

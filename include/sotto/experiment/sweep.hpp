@@ -45,6 +45,9 @@ struct SweepConfig {
     std::optional<std::string> plot;  ///< option on the x axis of a picture
     std::filesystem::path directory;
     int threads = 1;  ///< of one training
+    /// What is in the files that options name (file_digests). run_sweep sets it, and whatever
+    /// trainings depend on a file that has changed are new trainings.
+    std::map<std::string, std::string> files;
 };
 
 /// Everything but the seed, and the values chosen.
@@ -60,11 +63,16 @@ struct SweepTraining {
     std::string seed;
     bool validation = false;
     std::string ini;  ///< its options, as a configuration file
-    std::string key;  ///< digest of the options and the program's version: names its files
+    std::string key;  ///< digest of the options, the program's version and the files that options
+                      ///< name: names its own files
 };
 
 /// Metrics of a training that a sweep keeps, by their names in summary.json.
 [[nodiscard]] const std::vector<std::string>& sweep_metrics();
+
+/// Digests, as hexadecimal digits, of the files that values of options name, by their names: data,
+/// graphs, weights, plans; also several in one value, between commas. Cost: reads each file once.
+[[nodiscard]] std::map<std::string, std::string> file_digests(const SweepConfig& config);
 
 /// The cells of a sweep, variant by variant; the last setting varies fastest.
 /// @throws ConfigError for values that do not belong into a sweep.

@@ -146,5 +146,13 @@ TEST(Join, PutsTheLastWordAfterItsOwnSeparator) {
     EXPECT_EQ(join(std::vector<std::string>{"a", "b", "c"}, " and "), "a, b and c");
 }
 
+TEST(Split, KeepsEmptyParts) {
+    using Parts = std::vector<std::string_view>;
+    EXPECT_EQ(split("", ','), (Parts{""}));
+    EXPECT_EQ(split("a", ','), (Parts{"a"}));
+    EXPECT_EQ(split(",a,,bc,", ','), (Parts{"", "a", "", "bc", ""}));
+    EXPECT_EQ(split("a,b;c", ';'), (Parts{"a,b", "c"}));
+}
+
 }  // namespace
 }  // namespace sotto
