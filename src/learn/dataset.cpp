@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,6 +13,14 @@
 
 namespace sotto {
 namespace {
+
+/// Features of grey values: looked up, since every image is divided again for every model.
+constexpr std::array<double, 256> grey = [] {
+    std::array<double, 256> features{};
+    for (std::size_t value = 0; value < features.size(); ++value)
+        features[value] = static_cast<double>(value) / 255.0;
+    return features;
+}();
 
 /// An empty compressed matrix with memory for `values` entries. @throws DataError if their number
 /// does not fit the 32-bit offsets of the sparse format.
@@ -205,7 +214,8 @@ void copy_features(const Dataset& data,
             for (SparseRows::InnerIterator entry(data.features, row); entry; ++entry)
                 column[entry.col()] = entry.value();
         } else if (const auto* pixels = std::get_if<PixelRows>(&*data.dense)) {
-            column = pixels->row(row).transpose().cast<double>() / 255.0;
+            const std::uint8_t* const values = &pixels->coeff(row, 0);
+            for (Eigen::Index k = 0; k < column.size(); ++k) column[k] = grey[values[k]];
         } else {
             column = std::get<RealRows>(*data.dense).row(row).transpose();
         }
