@@ -390,8 +390,8 @@ def made_line(figure, size, seconds):
 INTRODUCTION = """# Published figures, made again
 
 `deploy/figures NAME...` makes figures, `deploy/figures all` all of them (those below took {minutes:.0f} minutes
-together, on two cores with other work), `deploy/figures list` names them. `--full` takes the papers' sizes (hours), `--out DIR` writes elsewhere, `--femnist DIR` says where LEAF's JSON
-files of FEMNIST are. Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); a figure whose data are missing is skipped and
+together on two cores), `deploy/figures list` names them. `--full` takes the papers' sizes (hours), `--out DIR` writes
+elsewhere, `--femnist DIR` says where LEAF's JSON files of FEMNIST are. Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); a figure whose data are missing is skipped and
 says so. What a figure shows is computed by sotto (`plan`, `account`, `train`, `sweep`); `bench/figures` only tabulates and
 draws. The sweep files there (`*.ini`) are made to be copied.
 
