@@ -281,7 +281,7 @@ def draw(path, figure, rows):
         script += [f"set origin {shares[0]},{shares[1]}", f"set size {1 / columns},{panel_height / height}",
                    f"set title {quoted(panel.title)}", f"set xlabel {quoted(panel.x[1])}",
                    f"set ylabel {quoted(panel.y[1])}", "unset logscale",
-                   "set xtics autofreq", 'set format "%g"']
+                   "set xtics autofreq", "set ytics autofreq", 'set format "%g"']
         inside = [r for r in rows if r.panel == panel.key and (panel.top is None or r.y <= panel.top)]
         script += axis("x", panel.log_x, [r.x for r in inside]) + axis(
             "y", panel.log_y, [r.y for r in inside] + [v for r in inside for v in (r.low, r.high) if v is not None])
@@ -327,15 +327,18 @@ def draw(path, figure, rows):
 
 
 def axis(name, logarithmic, values):
-    """Its range: all values and a little room; powers of ten where it spans many."""
+    """Its range: all values and a little room; 1, 2, 5 marked where it spans little, powers of ten where it spans much."""
     if not logarithmic:
         room = 0.04 * (max(values) - min(values) or abs(values[0]) or 1)
         return [f"set {name}range [{min(values) - room:g}:{max(values) + room:g}]"]
     positive = [value for value in values if value > 0]
     low, high = min(positive), max(positive)
     room = max((high / low) ** 0.04, 1.02)
+    ticks = [step * 10.0**decade for decade in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+             for step in (1, 2, 5)] if high / low < 50 else []
+    marks = [f"set {name}tics (" + ", ".join(f'"{tick:g}" {tick:g}' for tick in ticks) + ")"] if ticks else []
     form = [f'set format {name} "10^{{%T}}"'] if high / low > 1e4 or high >= 1e5 or low < 1e-3 else []
-    return [f"set logscale {name}", f"set {name}range [{low / room:g}:{high * room:g}]", *form]
+    return [f"set logscale {name}", f"set {name}range [{low / room:g}:{high * room:g}]", *marks, *form]
 
 
 def shrink(path):
