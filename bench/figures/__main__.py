@@ -2,6 +2,7 @@
 import argparse
 import os
 import pathlib
+import shutil
 import time
 
 import shared
@@ -60,10 +61,11 @@ def main():
         for figure in FIGURES:
             print(f"{'/'.join([figure.name, *figure.aliases]):6}  {figure.title}")
         return 0
-    size = shared.Size("full" if asked.full else "tiny" if asked.tiny else "default", asked.femnist)
+    name = "full" if asked.full else "tiny" if asked.tiny else "default"
     out, page = asked.out, asked.out.with_suffix(".md")
     skipped = []
     for figure in chosen(asked.names):
+        size = shared.Size(name, asked.femnist, shared.common.BUILD / "figures" / name / figure.name)
         print(f"{figure.name}: {figure.title}", flush=True)
         reason = missing(figure, size)
         if reason and not asked.redraw:
@@ -74,9 +76,10 @@ def main():
         if asked.redraw:
             rows, made = shared.read_csv(csv_file), shared.made_of(page, figure.name)
         else:
-            start = time.monotonic()
+            start, resumed = time.monotonic(), size.work.exists()
             shared.write_csv(csv_file, figure, figure.measure(size))
-            made = shared.made_line(figure, size, time.monotonic() - start)
+            made = shared.made_line(figure, size, time.monotonic() - start, resumed)
+            shutil.rmtree(size.work, ignore_errors=True)
             rows = shared.read_csv(csv_file)
         shared.draw(out / f"{figure.name}.svg", figure, rows)
         shared.update_page(page, FIGURES, {figure.name: shared.section(figure, rows, size, out.name, made)})
@@ -87,4 +90,8 @@ def main():
 
 
 if __name__ == "__main__":
-    shared.sys.exit(main())
+    try:
+        shared.sys.exit(main())
+    except KeyboardInterrupt:
+        print("deploy/figures: interrupted; the same command does not train again what is done", file=shared.sys.stderr)
+        shared.sys.exit(130)

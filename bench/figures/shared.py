@@ -26,9 +26,11 @@ CORES = len(os.sched_getaffinity(0))
 
 @dataclasses.dataclass
 class Size:
-    """How much is measured: the default (minutes), the papers' sizes (full), or a trial of the tests (tiny)."""
+    """How much is measured: the default (minutes), the papers' sizes (full), or a trial of the tests (tiny). work: where the
+    sweeps of a figure keep what is done, until the figure is made."""
     name: str = "default"
     femnist: str | None = None
+    work: pathlib.Path | None = None
 
     def of(self, default, full, tiny=None):
         if self.name == "full":
@@ -105,20 +107,38 @@ def data_path(name):
     return os.path.join(os.environ.get("SOTTO_DATA_DIR", ""), name)
 
 
-def sweep_into(folder, name, size, tiny=None, full=None, settings=None):
-    """results.csv of a sweep file beside this one, as dictionaries; all that the sweep leaves stays in the folder.
+def sweep_folder(name, size, tiny=None, full=None, settings=None):
+    """A sweep file beside this one, done; the folder with all that it leaves. What an interrupted one did is not done again.
     full, tiny: options that replace the file's at that size; settings: options that replace them always."""
     options = dict(settings or {}) | (size.of({}, full or {}, tiny or {}))
-    launch = [str(word) for word in common.mpirun(CORES)] if CORES > 1 else []
-    common.output_of([*launch, common.SOTTO, "sweep", pathlib.Path(__file__).parent / f"{name}.ini",
-                      "--output", folder, "--quiet", *grid.arguments(options)], **grid.ONE_THREAD)
-    return table_of(pathlib.Path(folder) / "results.csv")
+    folder = size.work / name
+    launch = common.mpirun(CORES) if CORES > 1 else []
+    silent = [] if sys.stderr.isatty() else ["--quiet"]
+    command = [str(word) for word in [*launch, common.SOTTO, "sweep", pathlib.Path(__file__).parent / f"{name}.ini",
+                                      "--output", folder, *silent, *grid.arguments(options)]]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=common.ROOT, env=os.environ | grid.ONE_THREAD)
+    try:
+        code = process.wait()
+    except KeyboardInterrupt:
+        stop(process)
+        raise
+    if code != 0:
+        raise SystemExit(f"figures: sotto sweep of {name}.ini failed with exit code {code}")
+    return folder
+
+
+def stop(process):
+    """At a terminal the signal went to the process too."""
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        process.wait(30)
 
 
 def sweep(name, size, **options):
-    """sweep_into a folder that goes again."""
-    with tempfile.TemporaryDirectory() as folder:
-        return sweep_into(folder, name, size, **options)
+    """results.csv of a sweep as dictionaries, a cell each."""
+    return table_of(sweep_folder(name, size, **options) / "results.csv")
 
 
 def table_of(path):
@@ -130,9 +150,8 @@ def table_of(path):
 
 def trainings(name, size, **options):
     """The test trainings of a sweep, that is runs.csv without validation; the sweep must have been done entirely."""
-    with tempfile.TemporaryDirectory() as folder:
-        sweep_into(folder, name, size, **options)
-        return [run for run in table_of(pathlib.Path(folder) / "runs.csv") if run["purpose"] == "test"]
+    folder = sweep_folder(name, size, **options)
+    return [run for run in table_of(folder / "runs.csv") if run["purpose"] == "test"]
 
 
 def training_rows(panel, runs, x, metric, row=None):
@@ -383,11 +402,12 @@ def section(figure, rows, size, folder, made):
             f"{caption_text(figure, rows, size)}\n\n{made} Numbers: [{figure.name}.csv]({folder}/{figure.name}.csv).\n")
 
 
-def made_line(figure, size, seconds):
+def made_line(figure, size, seconds, resumed=False):
     """The command, how long it took, and on what."""
     about = common.header()
     flag = "" if size.name == "default" else f" --{size.name}"
-    return (f"Made by `deploy/figures{flag} {figure.name}` in {seconds:.0f} s: commit {about['commit']}, "
+    after = " after an interruption" if resumed else ""
+    return (f"Made by `deploy/figures{flag} {figure.name}` in {seconds:.0f} s{after}: commit {about['commit']}, "
             f"{about['machine']['processor']}, {about['machine']['cores']} cores, {about['date']}.")
 
 
@@ -395,9 +415,10 @@ INTRODUCTION = """# Published figures, made again
 
 `deploy/figures NAME...` makes figures, `deploy/figures all` all of them (those below took {minutes:.0f} minutes
 together on two cores), `deploy/figures list` names them. `--full` takes the papers' sizes (hours), `--out DIR` writes
-elsewhere, `--femnist DIR` says where LEAF's JSON files of FEMNIST are. Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); a figure whose data are missing is skipped and
-says so. What a figure shows is computed by sotto (`plan`, `account`, `train`, `sweep`); `bench/figures` only tabulates and
-draws. The sweep files there (`*.ini`) are made to be copied.
+elsewhere, `--femnist DIR` says where LEAF's JSON files of FEMNIST are. Trainings that an interrupted one has done are not
+done again. Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); a figure whose data are missing is skipped and says so.
+What a figure shows is computed by sotto (`plan`, `account`, `train`, `sweep`); `bench/figures` only tabulates and draws. The
+sweep files there (`*.ini`) are made to be copied.
 
 Papers: [W] Whisper D-SGD, [C] CorN-DSGD, [G] gossip averaging under varying threat models, [U] unified guarantees by matrix
 factorization, [H] graph-homomorphic perturbations. The papers' pictures were not at hand, only their texts: where a
@@ -424,7 +445,7 @@ def update_page(page, figures, texts, introduction=INTRODUCTION):
             old[re.match(r"## (\w+)", part).group(1)] = part.rstrip("\n") + "\n"
     merged = old | texts
     ordered = "\n".join(merged[figure.name] for figure in figures if figure.name in merged)
-    minutes = sum(int(seconds) for seconds in re.findall(r"^Made by .* in (\d+) s: commit ", ordered, flags=re.M)) / 60
+    minutes = sum(int(seconds) for seconds in re.findall(r"^Made by .* in (\d+) s[a-z ]*: commit ", ordered, flags=re.M)) / 60
     common.replace_file(page, introduction.format(minutes=minutes) + "\n" + ordered)
 
 

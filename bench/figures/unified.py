@@ -85,17 +85,17 @@ def loss_rows(panel, cells):
 
 
 def measure_u3(size):
-    with shared.tempfile.TemporaryDirectory() as folder:
-        rows = loss_rows("budget", shared.sweep_into(
-            folder, "housing", size,
-            tiny={"epsilon": "5", "rounds": 38, "seed": "1 2", "step-size": "0.02"},
-            full={"seed": " ".join(map(str, range(1, 21))), "epsilon": "1 2 3 5 7 10 15"},
-            settings={"data": shared.data_path(HOUSING), "graph": shared.data_path(EGO)}))
-        curves = {}
-        for run in shared.table_of(pathlib.Path(folder) / "runs.csv"):
-            if run["purpose"] == "test" and run["status"] == "done" and float(run["epsilon"]) == SHOWN:
-                for line in shared.table_of(pathlib.Path(folder) / run["run_directory"] / "metrics.csv"):
-                    curves.setdefault(run["variant"], {}).setdefault(int(line["round"]), []).append(float(line["test_loss"]))
+    folder = shared.sweep_folder(
+        "housing", size,
+        tiny={"epsilon": "5", "rounds": 38, "seed": "1 2", "step-size": "0.02"},
+        full={"seed": " ".join(map(str, range(1, 21))), "epsilon": "1 2 3 5 7 10 15"},
+        settings={"data": shared.data_path(HOUSING), "graph": shared.data_path(EGO)})
+    rows = loss_rows("budget", shared.table_of(folder / "results.csv"))
+    curves = {}
+    for run in shared.table_of(folder / "runs.csv"):
+        if run["purpose"] == "test" and run["status"] == "done" and float(run["epsilon"]) == SHOWN:
+            for line in shared.table_of(folder / run["run_directory"] / "metrics.csv"):
+                curves.setdefault(run["variant"], {}).setdefault(int(line["round"]), []).append(float(line["test_loss"]))
     return rows + [shared.mean_row("time", curve, t, values) for curve, by_round in curves.items()
                    for t, values in by_round.items()]
 

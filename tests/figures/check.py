@@ -75,6 +75,15 @@ def check_training():
     for epsilon in (10, 40):
         gaps = {curve: at(rows, "epsilon", curve, epsilon) for curve in ("ldp", "corn horizon", "cdp")}
         require(gaps["corn horizon"] < gaps["ldp"] and gaps["cdp"] < gaps["ldp"], f"C3: {gaps} at epsilon {epsilon}")
+    require(not (shared.common.BUILD / "figures" / "tiny" / "C3").exists(), "C3: its trainings are left behind")
+    with tempfile.TemporaryDirectory() as folder:
+        size = shared.Size("tiny", work=pathlib.Path(folder))
+        options = {"tiny": {"epsilon": "10", "seed": "1 2", "rounds": "20"}}
+        once = shared.trainings("quadratic", size, **options)
+        files = {path: path.stat().st_mtime_ns for path in size.work.glob("quadratic/trainings/*")}
+        again = shared.trainings("quadratic", size, **options)
+        require(once == again and files, "a sweep done twice differs")
+        require(all(path.stat().st_mtime_ns == time for path, time in files.items()), "what is done was trained again")
 
 
 def write_leaf(folder, writers, records):
