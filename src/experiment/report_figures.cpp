@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "sent_rounds.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/parallel.hpp"
@@ -67,8 +68,7 @@ class AllMessages {
         delta_ = run.config.plan.delta;
         for (std::size_t k = 0; k < phases.size(); ++k) {
             const PrivacyPhase& phase = phases[k];
-            const long rounds =
-                k + 1 == phases.size() ? run.rounds - phase.use.steps.first_round : phase.rounds;
+            const long rounds = rounds_sent(phases, k, run.rounds);
             if (rounds <= 0) continue;
             phases_.push_back(&phase);
             squared_.push_back(pattern_sensitivity_squared(phase.plan, phase.use, rounds));

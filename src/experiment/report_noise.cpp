@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sent_rounds.hpp"
 #include "sotto/experiment/report_job.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 
@@ -108,8 +109,7 @@ std::vector<HeatMap> noise_pictures(const RecordedRun& run) {
         maps.push_back(across_agents(phase, run.built.topography.graph));
         maps.back().title += which;
         if (phase.plan.temporal.kind == TemporalFactor::Kind::identity) continue;
-        const long rounds =
-            k + 1 == phases.size() ? run.rounds - phase.use.steps.first_round : phase.rounds;
+        const long rounds = rounds_sent(phases, k, run.rounds);
         if (rounds < 1) continue;
         maps.push_back(over_rounds(phase.plan.temporal, rounds));
         maps.back().title += which;

@@ -23,6 +23,10 @@ std::vector<NoisePlan> plans_by_number(const std::vector<PrivacyPhase>& phases) 
     return plans;
 }
 
+long rounds_sent(const std::vector<PrivacyPhase>& phases, std::size_t k, long rounds) {
+    return k + 1 == phases.size() ? rounds - phases[k].use.steps.first_round : phases[k].rounds;
+}
+
 SentRounds sent_rounds(const TrainConfig& config,
                        const Topography& topography,
                        const std::vector<PrivacyPhase>& phases,
@@ -36,7 +40,7 @@ SentRounds sent_rounds(const TrainConfig& config,
     for (std::size_t k = 0; k < phases.size(); ++k) {
         const PrivacyPhase& phase = phases[k];
         const long first = phase.use.steps.first_round;
-        const long here = k + 1 == phases.size() ? rounds - first : phase.rounds;
+        const long here = rounds_sent(phases, k, rounds);
         if (here <= 0) continue;
         const bool everybody = phase.members.size() == phase.members.all;
         MixingSchedule mixing =

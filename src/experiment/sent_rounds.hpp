@@ -26,6 +26,9 @@ struct SentRounds {
 /// Plans of the phases, of all agents of the run.
 [[nodiscard]] std::vector<NoisePlan> plans_by_number(const std::vector<PrivacyPhase>& phases);
 
+/// How many rounds of phase k count after `rounds` rounds of the training; not above 0: none.
+[[nodiscard]] long rounds_sent(const std::vector<PrivacyPhase>& phases, std::size_t k, long rounds);
+
 /// After `rounds` rounds of the training.
 /// @param topography of all agents.  @param phases complete, in order; rounds of the last one are
 /// counted up to `rounds`.  @param plans plans_by_number of them.

@@ -36,6 +36,13 @@ void train(const TrainConfig& config, int there, long die_after = 0) {
         (void)run_training(config, *network, fate, [] { return false; });
 }
 
+/// Trains in a folder, and reads the run again.
+RecordedRun recorded_run(TrainConfig config, const TemporaryFolder& folder, int there) {
+    config.run_directory = folder.path("run");
+    train(config, there);
+    return read_recorded_run(*config.run_directory, config);
+}
+
 ReportConfig report_config(const TrainConfig& config, std::optional<int> size = {}) {
     ReportConfig report;
     report.directory = *config.run_directory;
@@ -188,21 +195,15 @@ TEST(ReportFigures, CountEveryPhaseOfARunInWhichAnAgentLeft) {
 
 TEST(ReportFigures, OfACoalitionThatCannotBeAreRefused) {
     const TemporaryFolder folder;
-    TrainConfig config = quadratic_config(4, "ldp", 5);
-    config.run_directory = folder.path("run");
-    train(config, 4);
-    const RecordedRun run = read_recorded_run(*config.run_directory, config);
+    const RecordedRun run = recorded_run(quadratic_config(4, "ldp", 5), folder, 4);
     expect_contains(
-        message_of<ConfigError>([&] { (void)report_figures(run, report_config(config, 4)); }),
+        message_of<ConfigError>([&] { (void)report_figures(run, report_config(run.config, 4)); }),
         "0 to 3");
 }
 
 TEST(NoisePictures, ShowTheCovarianceOfThePlan) {
     const TemporaryFolder folder;
-    TrainConfig config = quadratic_config(5, "pairs", 6);
-    config.run_directory = folder.path("run");
-    train(config, 5);
-    const RecordedRun run = read_recorded_run(*config.run_directory, config);
+    const RecordedRun run = recorded_run(quadratic_config(5, "pairs", 6), folder, 5);
     const auto pictures = noise_pictures(run);
     ASSERT_EQ(pictures.size(), 1u);
     EXPECT_EQ(pictures[0].values, spatial_covariance(run.history.phases[0].plan));
