@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <thread>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -42,8 +45,38 @@ std::string program_help() {
     return text;
 }
 
+const Command* find_command(std::string_view name) {
+    const auto& table = commands();
+    const auto found = std::ranges::find(table, name, &Command::name);
+    return found == table.end() ? nullptr : &*found;
+}
+
+/// Refuses what the command line of a job begins with. The ranks first meet over MPI: a launcher
+/// ends the job with the first process that fails, and that could be before rank 0 has said why.
+int refuse_together(const std::string& name) {
+    const MpiSession session;
+    const auto network = make_mpi_network(session);
+    return run_together(*network, [&] {
+        network->agree([&] { (void)command_named(name); });
+        return 0;
+    });
+}
+
+/// How long a rank that has not reached the others waits for rank 0 to say what failed.
+constexpr std::chrono::seconds kTimeForRank0{2};
+
+/// Ends a process that is alone, or one of a job whose ranks have not met (MPI could not start).
+int end_with(const LaunchEnvironment& launch, ExitCode code, std::string_view message) {
+    if (launch.rank == 0)
+        print_error_line(message);
+    else
+        std::this_thread::sleep_for(kTimeForRank0);
+    return static_cast<int>(code);
+}
+
 int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment& launch) {
     const bool speaks = launch.rank == 0;
+    if (launch.launched && arguments.empty()) return refuse_together("");
     if (arguments.empty() || arguments.front() == "--help" || arguments.front() == "-h" ||
         arguments.front() == "help") {
         if (speaks) fmt::print("{}", program_help());
@@ -58,6 +91,8 @@ int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment&
                        eigen_backend());
         return 0;
     }
+    if (launch.launched && find_command(arguments.front()) == nullptr)
+        return refuse_together(arguments.front());
     const Command& command = command_named(arguments.front());
     const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
     if (std::find(rest.begin(), rest.end(), "--help") != rest.end()) {
@@ -84,11 +119,9 @@ const std::vector<Command>& commands() {
 }
 
 const Command& command_named(std::string_view name) {
+    if (const Command* command = find_command(name)) return *command;
     std::vector<std::string> names;
-    for (const auto& command : commands()) {
-        if (command.name == name) return command;
-        names.push_back(command.name);
-    }
+    for (const auto& command : commands()) names.push_back(command.name);
     throw unknown_name_error("command", name, names);
 }
 
@@ -158,14 +191,11 @@ int run_program(const std::vector<std::string>& arguments) {
     try {
         return dispatch(arguments, launch);
     } catch (const Error& error) {
-        if (launch.rank == 0) print_error_line(error.what());
-        return static_cast<int>(error.exit_code());
+        return end_with(launch, error.exit_code(), error.what());
     } catch (const std::bad_alloc&) {
-        if (launch.rank == 0) print_error_line("out of memory");
-        return static_cast<int>(ExitCode::other);
+        return end_with(launch, ExitCode::other, "out of memory");
     } catch (const std::exception& error) {
-        if (launch.rank == 0) print_error_line(error.what());
-        return static_cast<int>(ExitCode::other);
+        return end_with(launch, ExitCode::other, error.what());
     }
 }
 

@@ -64,10 +64,7 @@ extern "C" void give_up(int) {
 }
 
 /// The job did not come up as announced: what this process can say without the others.
-int examine_broken_job(const std::vector<std::string>& arguments,
-                       const LaunchEnvironment& launch,
-                       const std::string& reason) {
-    if (launch.rank != 0) return static_cast<int>(ExitCode::other);
+int examine_broken_job(const std::vector<std::string>& arguments, const std::string& reason) {
     const ParsedOptions parsed(options(), arguments);
     Placement placement = alone();
     placement.launched = true;
@@ -89,7 +86,8 @@ int examine_job(const std::vector<std::string>& arguments) {
     try {
         session.emplace();
     } catch (const NetworkError& error) {
-        return examine_broken_job(arguments, launch, error.what());
+        if (launch.rank != 0) throw;
+        return examine_broken_job(arguments, error.what());
     }
     const auto network = make_mpi_network(*session);
     const int exit_code = run_together(*network, [&] {

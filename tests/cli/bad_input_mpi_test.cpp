@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bad_input.hpp"
 
 namespace sotto::test {
@@ -16,6 +18,31 @@ class BadInputOverMpi : public testing::TestWithParam<OverMpi> {};
 
 TEST_P(BadInputOverMpi, EndsEveryRankWithOneLine) {
     expect_refused(GetParam().input, GetParam().ranks);
+}
+
+// A launcher ends the job with the first rank that fails: what rank 0 has to say is not lost where
+// the others are faster.
+TEST(BadInputOfAJob, IsReportedByARankThatStartsLate) {
+    const TempDir directory;
+    struct Case {
+        Arguments arguments;
+        std::string mention;
+    };
+    for (const Case& bad : {Case{{"trian"}, "did you mean 'train'"},
+                            Case{{}, "allowed: graph, "},
+                            Case{{"train", "--epsilon", "x"}, "--epsilon"}}) {
+        Arguments command = sotto_command(1, bad.arguments);
+        const Arguments late{"sh", "-c", "sleep 1; exec \"$@\"", "sh"};
+        command.insert(std::ranges::find(command, "-n") + 2, late.begin(), late.end());
+        const Arguments others = sotto_command(2, bad.arguments);
+        command.emplace_back(":");
+        command.insert(command.end(), std::ranges::find(others, "-n"), others.end());
+        const Outcome outcome = Process(command, directory.path()).wait(60);
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
+        const auto errors = error_lines(outcome.err);
+        ASSERT_EQ(errors.size(), 1U) << outcome.text();
+        EXPECT_NE(errors.front().find(bad.mention), std::string::npos) << errors.front();
+    }
 }
 
 std::vector<OverMpi> placements() {
