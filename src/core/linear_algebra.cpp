@@ -19,7 +19,7 @@ namespace sotto {
 
 namespace {
 
-[[maybe_unused]] int thread_limit = 0;  // 0: what the library starts with
+int thread_limit = 0;  // 0: what the library starts with
 
 #ifdef SOTTO_HAVE_LAPACK
 
@@ -209,6 +209,8 @@ void set_linear_algebra_threads(int threads) {
     thread_limit = threads;
     Eigen::setNbThreads(threads);
 }
+
+int linear_algebra_threads() { return thread_limit > 0 ? thread_limit : Eigen::nbThreads(); }
 
 const char* eigen_backend() {
 #ifdef SOTTO_HAVE_LAPACK

@@ -49,7 +49,8 @@ CoalitionProblem::CoalitionProblem(const MatrixXd& utility,
       shape_(shape),
       common_(options.common_variance),
       agents_(static_cast<int>(kappa.size())),
-      cap_(options.variance_cap * kappa.cwiseInverse()) {
+      cap_(options.variance_cap * kappa.cwiseInverse()),
+      louder_at_start_(std::min(1.3, std::sqrt(options.variance_cap))) {
     for (int u = 0; u < agents_; ++u)
         terms_.push_back({u, -1, -1, options.common_variance ? 0 : u});
     unknowns_ = options.common_variance ? 1 : agents_;
@@ -78,22 +79,23 @@ CoalitionProblem::CoalitionProblem(const MatrixXd& utility,
 }
 
 VectorXd CoalitionProblem::start() const {
-    VectorXd phi = VectorXd::Zero(unknowns_);
+    VectorXd own = VectorXd::Zero(unknowns_), shared = own;
     const double smallest = kappa_.minCoeff();
     for (const Term& term : terms_) {
-        double& value = phi(term.unknown);
         if (term.group < 0)
-            value = std::max(value, 1.3 / kappa_(term.u));
+            own(term.unknown) = std::max(own(term.unknown), louder_at_start_ / kappa_(term.u));
         else if (term.v < 0 || shape_ == GroupNoise::difference)
-            value = 0.1 / (smallest * agents_);
+            shared(term.unknown) = 0.1 / (smallest * agents_);
     }
-    // Inside the cap whatever it is: common private noise may already be close to it.
-    const double largest = (variances(phi).cwiseQuotient(cap_)).maxCoeff();
-    if (largest > 0.9)
-        for (const Term& term : terms_)
-            if (term.group >= 0) phi(term.unknown) *= 1e-3;
-    return phi;
+    // Half of the room below the cap at most: close to it, or to no shared noise, steps are short.
+    const VectorXd room = cap_ - variances(own), taken = variances(shared);
+    double share = 1;
+    for (int u = 0; u < agents_; ++u)
+        if (taken(u) > 0) share = std::min(share, 0.5 * room(u) / taken(u));
+    return own + std::max(share, 0.0) * shared;
 }
+
+int CoalitionProblem::threads() const { return unknowns_ < 200 ? 1 : linear_algebra_threads(); }
 
 VectorXd CoalitionProblem::variances(const VectorXd& phi) const {
     VectorXd variances = VectorXd::Zero(agents_);

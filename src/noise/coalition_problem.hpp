@@ -34,7 +34,7 @@ class CoalitionProblem {
     [[nodiscard]] const Eigen::VectorXd& cost() const { return cost_; }
     [[nodiscard]] const std::vector<Coalition>& coalitions() const { return coalitions_; }
     void add(Coalition coalition) { coalitions_.push_back(std::move(coalition)); }
-    /// Strictly feasible for every coalition.
+    /// Strictly feasible for every coalition, unless common noise needs more than a cap allows.
     [[nodiscard]] Eigen::VectorXd start() const;
 
     [[nodiscard]] Eigen::VectorXd variances(const Eigen::VectorXd& phi) const;
@@ -76,7 +76,7 @@ class CoalitionProblem {
 
   private:
     /// Threads that wait for each other cost more than small problems take.
-    [[nodiscard]] int threads() const { return unknowns_ < 200 ? 1 : 2; }
+    [[nodiscard]] int threads() const;
 
     static bool meets(const SeedGroup& group, const Coalition& coalition);
     [[nodiscard]] std::vector<char> unknown_groups(const Coalition& coalition) const;
@@ -121,6 +121,7 @@ class CoalitionProblem {
     bool common_;
     int agents_;
     Eigen::VectorXd cap_;
+    double louder_at_start_;  // private noise, relative to what an agent alone needs
     std::vector<CoalitionTerm> terms_;
     std::vector<std::size_t> first_term_;  // of every group, and the end
     int unknowns_ = 0;

@@ -161,7 +161,11 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
     const auto restart = [&](VectorXd phi, double share) {
         point.phi = std::move(phi);
         if (!problem.complete(point))
-            throw Error(ExitCode::other, "coalition solver: its start is not feasible");
+            throw ConfigError(fmt::format(
+                "variance-cap: {} is too small for noise that protects every agent (choose a "
+                "larger one{})",
+                options.variance_cap,
+                options.common_variance ? ", or no common-variance" : ""));
         problem.balance(point, share * problem.cost().dot(point.phi));
         last_gap = last_present = infinity;
     };

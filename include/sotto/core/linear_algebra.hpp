@@ -48,6 +48,8 @@ void solve_lower(const Eigen::MatrixXd& lower, Eigen::MatrixXd& right);
 /// and for a core lose more than they bring. Decompositions below 600 rows use one in any case:
 /// measured, more are slower.
 void set_linear_algebra_threads(int threads);
+/// The number last set; all cores when none was.
+[[nodiscard]] int linear_algebra_threads();
 
 /// "LAPACK" or "Eigen": what symmetric_eigen uses in this build.
 [[nodiscard]] const char* eigen_backend();

@@ -174,6 +174,39 @@ TEST(SolveCoalitionCovariance, IsIndependentNoiseWithoutGroupsOrWithOneHonestAge
     EXPECT_TRUE(relatively_near(alone.lower_bound, independent, 2e-6));
 }
 
+TEST(SolveCoalitionCovariance, MeetsAnyVarianceCap) {
+    const Graph graph = make_graph(Topology::erdos_renyi, 8, 2);
+    const MatrixXd utility = horizon_utility(graph, 10);
+    for (const bool common : {false, true})
+        for (const GroupNoise shape : {GroupNoise::difference, GroupNoise::free}) {
+            double before = std::numeric_limits<double>::infinity();
+            for (const double cap : {1.001, 1.05, 1.25, 1.35, 1.5, 2.0}) {
+                SCOPED_TRACE(fmt::format("cap {}, common {}", cap, common));
+                CoalitionOptions options;
+                options.variance_cap = cap;
+                options.common_variance = common;
+                const auto found = solve_coalition_covariance(
+                    utility, VectorXd::Ones(8), all_pairs(8), shape, options);
+                EXPECT_LE(found.relative_gap(), 1e-4);
+                EXPECT_LT(found.value, before);  // more room, less of it
+                before = found.value;
+                VectorXd variance = found.private_variance;
+                const auto pairs = all_pairs(8);
+                for (std::size_t k = 0; k < pairs.size(); ++k)
+                    variance(pairs[k].members) += found.group_covariance[k].diagonal();
+                EXPECT_LE(variance.maxCoeff(), cap * (1 + 1e-4));
+            }
+        }
+    CoalitionOptions options;
+    options.variance_cap = 1.5;
+    options.common_variance = true;
+    VectorXd kappa = VectorXd::Ones(8);
+    kappa(3) = 2;  // agent 3 is allowed 0.75, the others need 1
+    EXPECT_THROW((void)solve_coalition_covariance(
+                     utility, kappa, all_pairs(8), GroupNoise::difference, options),
+                 ConfigError);
+}
+
 TEST(SolveCoalitionCovariance, CannotSavePrivateNoiseInDisjointGroups) {
     const Graph graph = make_graph(Topology::ring, 6);
     const std::vector<SeedGroup> groups{{{0, 1, 2}}, {{3, 4, 5}}};
