@@ -1,21 +1,77 @@
 #include <algorithm>
+#include <deque>
+#include <mutex>
 #include <utility>
 
 #include "group_plan.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/hash.hpp"
 #include "sotto/noise/coalition_solver.hpp"
 
 namespace sotto {
 
 namespace {
 
+std::span<const double> values_of(const auto& dense) {
+    return {dense.data(), static_cast<std::size_t>(dense.size())};
+}
+
+Digest digest_of(const Eigen::MatrixXd& utility,
+                 const Eigen::VectorXd& kappa,
+                 std::span<const SeedGroup> groups,
+                 GroupNoise shape,
+                 const CoalitionOptions& options) {
+    Hasher hasher("sotto.coalition-problem.v1");
+    hasher.add(values_of(utility)).add(values_of(kappa));
+    for (const SeedGroup& group : groups) {
+        hasher.add(std::int64_t{std::ssize(group.members)});
+        for (const int member : group.members) hasher.add(std::int64_t{member});
+    }
+    hasher.add(static_cast<std::int64_t>(shape)).add(std::int64_t{options.coalition_size});
+    hasher.add(std::int64_t{options.common_variance}).add(options.variance_cap);
+    return hasher.finish();
+}
+
+/// The last solutions of this process. One for 100 agents takes seconds, and trainings of a sweep
+/// often share it: relative to the smallest kappa it depends neither on epsilon nor on the clip
+/// norm, step size, task or seeds.
+class RecentSolutions {
+  public:
+    [[nodiscard]] std::optional<CoalitionSolution> find(const Digest& problem) {
+        const std::scoped_lock lock(mutex_);
+        const auto found = std::ranges::find(entries_, problem, &Entry::problem);
+        if (found == entries_.end()) return std::nullopt;
+        return found->solution;
+    }
+    void keep(const Digest& problem, const CoalitionSolution& solution) {
+        const std::scoped_lock lock(mutex_);
+        entries_.push_front({problem, solution});
+        if (entries_.size() > most) entries_.pop_back();
+    }
+
+  private:
+    static constexpr std::size_t most = 16;
+    struct Entry {
+        Digest problem;
+        CoalitionSolution solution;
+    };
+    std::mutex mutex_;
+    std::deque<Entry> entries_;
+};
+
 CoalitionSolution solve(const DesignInput& input, const RelativeLimits& limits, GroupNoise shape) {
+    static RecentSolutions recent;
     CoalitionOptions options;
     options.coalition_size = input.coalition_size;
     options.common_variance = input.common_variance;
     options.variance_cap = input.variance_cap;
-    return solve_coalition_covariance(
-        design_utility(input), limits.kappa, input.seed_groups, shape, options);
+    const Eigen::MatrixXd utility = design_utility(input);
+    const Digest problem = digest_of(utility, limits.kappa, input.seed_groups, shape, options);
+    if (auto known = recent.find(problem)) return *std::move(known);
+    const CoalitionSolution solution =
+        solve_coalition_covariance(utility, limits.kappa, input.seed_groups, shape, options);
+    recent.keep(problem, solution);
+    return solution;
 }
 
 Design finish(const DesignInput& input,

@@ -1,5 +1,6 @@
 #include "sotto/noise/mechanism.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -575,6 +576,43 @@ TEST(FinishPlan, RefusesNoiseThatDoesNotCoverEveryAgent) {
     EXPECT_TRUE(
         contains(message_of<PrivacyError>([&] { finish_plan(plan, Eigen::VectorXd::Ones(6)); }),
                  "does not cover every agent"));
+}
+
+// Solutions are shared between designs of one process: only by those that ask for the same.
+TEST(DesignOfSeedGroups, IsTheOneOfItsOwnInputHoweverManyWereMadeBefore) {
+    const Graph graph = make_graph(Topology::erdos_renyi, 6, 2, 0.6);
+    const Setting setting{{"random", graph},
+                          MixingMatrix::from_rule(graph, MixingRule::metropolis)};
+    DesignInput base = setting.input(30);
+    base.seed_groups = make_seed_groups("all-pairs", *base.graph);
+    base.coalition_size = 1;
+    std::vector<DesignInput> inputs(7, base);
+    inputs[1].utility.horizon = 3;
+    inputs[2].kappa(4) = 2;
+    inputs[3].coalition_size = 2;
+    inputs[4].common_variance = true;
+    inputs[5].seed_groups = make_seed_groups("circulant:2", *base.graph);
+    inputs[6].variance_cap = 1.3;
+    for (Design (*design)(const DesignInput&) : {design_pairs, design_corn_hbc}) {
+        std::vector<Design> first;
+        for (const DesignInput& input : inputs) first.push_back(design(input));
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            SCOPED_TRACE(fmt::format("input {}", i));
+            for (std::size_t j = 0; j < i; ++j)
+                EXPECT_GT(std::abs(first[i].objective - first[j].objective),
+                          1e-3 * first[i].objective)
+                    << "cannot be told from " << j;
+            DesignInput louder = inputs[i];  // the same problem for half the epsilon
+            louder.kappa /= 4;
+            const Design again = design(louder);
+            EXPECT_EQ(again.objective, first[i].objective);
+            EXPECT_EQ(again.plan.scale, 2 * first[i].plan.scale);
+            ASSERT_EQ(again.plan.rows.size(), first[i].plan.rows.size());
+            for (std::size_t row = 0; row < again.plan.rows.size(); ++row)
+                EXPECT_EQ(again.plan.rows[row].coefficients, first[i].plan.rows[row].coefficients);
+        }
+    }
+    EXPECT_NE(design_pairs(base).objective, design_corn_hbc(base).objective);
 }
 
 }  // namespace
