@@ -362,7 +362,7 @@ TEST(AccountOverMpi, OfRanksStartedWithDifferentOptionsIsRefused) {
                                    Arguments{"--common-variance"},
                                    Arguments{"--mu", "1"}}) {
         const Outcome outcome =
-            Process(disagreeing_command(options, with(options, other)), directory.path()).wait(60);
+            Process(disagreeing_command(options, with(options, other)), directory.path()).wait();
         EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
         const auto errors = error_lines(outcome.err);
         ASSERT_EQ(errors.size(), 1U) << outcome.text();

@@ -37,7 +37,7 @@ TEST(BadInputOfAJob, IsReportedByARankThatStartsLate) {
         const Arguments others = sotto_command(2, bad.arguments);
         command.emplace_back(":");
         command.insert(command.end(), std::ranges::find(others, "-n"), others.end());
-        const Outcome outcome = Process(command, directory.path()).wait(60);
+        const Outcome outcome = Process(command, directory.path()).wait();
         EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
         const auto errors = error_lines(outcome.err);
         ASSERT_EQ(errors.size(), 1U) << outcome.text();

@@ -66,7 +66,7 @@ TEST(Documentation, OfTheAccountantShowsWhatTheProgramPrints) {
     for (const Shown& block : blocks) {
         SCOPED_TRACE(block.command);
         const Outcome outcome =
-            Process(sotto_command(one_process, words_of(block.command)), data).wait(60);
+            Process(sotto_command(one_process, words_of(block.command)), data).wait();
         EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
         const auto printed = lines_of(outcome.out);
         for (const std::string& line : block.lines)

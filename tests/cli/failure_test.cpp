@@ -18,12 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-void wait_until(const std::function<bool()>& happened) {
-    for (int i = 0; i < 1200 && !happened(); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(25));
-    ASSERT_TRUE(happened()) << "it did not happen within 30 s";
-}
-
 class Failure : public ::testing::Test {
   protected:
     static constexpr int ranks = 4;
@@ -73,11 +67,11 @@ TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
         const bool begun = i > 0;
         Process process(sotto_command(ranks, begun ? again : first), directory_.path());
         // Anywhere: in the bootstrap, a round, a checkpoint; the first time once there is one.
-        wait_until([&] { return begun ? ranks_with(run_).size() == ranks : sealed(); });
+        ASSERT_TRUE(happens([&] { return begun ? ranks_with(run_).size() == ranks : sealed(); }));
         std::this_thread::sleep_for(std::chrono::milliseconds(random() % (begun ? 3000 : 500)));
         const auto victims = ranks_with(run_);
         if (!victims.empty()) ::kill(victims[random() % victims.size()], SIGKILL);
-        const Outcome outcome = process.wait(60);
+        const Outcome outcome = process.wait();
         ASSERT_FALSE(outcome.timed_out) << outcome.text();
         EXPECT_TRUE(all_ended(run_));
         if (!fs::exists(run_ + "/history.json")) continue;
@@ -96,7 +90,7 @@ TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
     ASSERT_TRUE(sealed());
     if (!json_of(run_ + "/history.json").at("completed")) {
         Process last(sotto_command(ranks, again), directory_.path());
-        const Outcome outcome = last.wait(wanted != nullptr ? 900 : 90);
+        const Outcome outcome = last.wait();
         ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     }
 
@@ -130,10 +124,10 @@ TEST_F(Failure, CleanStopGoesOnBitForBitWithOtherProcesses) {
     const Outcome alone = run_sotto(directory_, one_process, whole);
     ASSERT_EQ(alone.exit_code, 0) << alone.text();
     Process process(sotto_command(ranks, training(rounds, common)), directory_.path());
-    wait_until([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; });
+    ASSERT_TRUE(happens([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; }));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     process.signal_group(SIGINT);
-    const Outcome stopped = process.wait(30);
+    const Outcome stopped = process.wait();
     ASSERT_NE(stopped.exit_code, 0) << stopped.text();
     ASSERT_TRUE(sealed()) << stopped.text();
     const Outcome rest =
@@ -154,12 +148,12 @@ TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
             training(100'000'000,
                      {"--checkpoint-every", "500", "--stall-warn", "1", "--stall-abort", "4"})),
         directory_.path());
-    wait_until([&] { return sealed(); });
+    ASSERT_TRUE(happens([&] { return sealed(); }));
     const auto pids = ranks_with(run_);
     ASSERT_EQ(pids.size(), std::size_t{ranks});
     const auto start = std::chrono::steady_clock::now();
     ::kill(pids.back(), SIGSTOP);
-    const Outcome outcome = process.wait(60);
+    const Outcome outcome = process.wait();
     ::kill(pids.back(), SIGKILL);
     const double waited =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -180,7 +174,7 @@ TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
     EXPECT_EQ(history.at("completed"), false);
     Process again(sotto_command(ranks, {"train", "--resume", run_, "--dry-run"}),
                   directory_.path());
-    const Outcome resumed = again.wait(60);
+    const Outcome resumed = again.wait();
     EXPECT_EQ(resumed.exit_code, 0) << resumed.text();
     EXPECT_NE(resumed.out.find("resumed    after"), std::string::npos) << resumed.text();
 }
@@ -190,13 +184,13 @@ TEST_F(Failure, SlowRoundsAreNotTakenForLost) {
     Process process(
         sotto_command(ranks, training(20'000, {"--stall-warn", "1", "--stall-abort", "30"})),
         directory_.path());
-    wait_until([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; });
+    ASSERT_TRUE(happens([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; }));
     const auto pids = ranks_with(run_);
     ASSERT_FALSE(pids.empty());
     ::kill(pids.front(), SIGSTOP);
     std::this_thread::sleep_for(std::chrono::seconds(4));
     ::kill(pids.front(), SIGCONT);
-    const Outcome outcome = process.wait(60);
+    const Outcome outcome = process.wait();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
     EXPECT_NE(outcome.err.find("no answer from rank"), std::string::npos) << outcome.text();
     EXPECT_NE(outcome.err.find("goes on"), std::string::npos) << outcome.text();
@@ -205,11 +199,11 @@ TEST_F(Failure, SlowRoundsAreNotTakenForLost) {
 TEST_F(Failure, CrashedRankEndsTheJob) {
     Process process(sotto_command(ranks, training(100'000'000, {"--checkpoint-every", "500"})),
                     directory_.path());
-    wait_until([&] { return sealed(); });
+    ASSERT_TRUE(happens([&] { return sealed(); }));
     const auto pids = ranks_with(run_);
     ASSERT_FALSE(pids.empty());
     ::kill(pids[pids.size() / 2], SIGSEGV);
-    const Outcome outcome = process.wait(30);
+    const Outcome outcome = process.wait();
     EXPECT_FALSE(outcome.timed_out) << outcome.text();
     EXPECT_NE(outcome.exit_code, 0);
     EXPECT_TRUE(all_ended(run_));
@@ -249,7 +243,7 @@ TEST_F(Failure, FullDiskEndsTheJobAndLeavesWhatWasWhole) {
     Arguments arguments = training(40'000, {"--checkpoint-every", "500"});
     *(std::ranges::find(arguments, "--eval-every") + 1) = "20";
     Process process(sotto_command(ranks, arguments), directory_.path());
-    const Outcome outcome = process.wait(90);
+    const Outcome outcome = process.wait();
     EXPECT_FALSE(outcome.timed_out) << outcome.text();
     EXPECT_NE(outcome.exit_code, 0) << outcome.text();
     EXPECT_NE(outcome.err.find("sotto: "), std::string::npos) << outcome.text();
@@ -259,7 +253,7 @@ TEST_F(Failure, FullDiskEndsTheJobAndLeavesWhatWasWhole) {
     disk.grow();
     Process again(sotto_command(ranks, {"train", "--resume", run_, "--eval-every", "20000"}),
                   directory_.path());
-    const Outcome resumed = again.wait(90);
+    const Outcome resumed = again.wait();
     ASSERT_EQ(resumed.exit_code, 0) << resumed.text();
     EXPECT_EQ(ledger().at("status"), "completed");
     EXPECT_LE(ledger().at("headline").at("epsilon").get<double>(), 10 * (1 + 1e-9));

@@ -103,7 +103,7 @@ TEST(Keygen, LosesNoEntryWhenManyRunAtOnce) {
                                                                      "--quiet"}),
                                                       directory.path()));
     for (const auto& process : processes) {
-        const Outcome outcome = process->wait(30);
+        const Outcome outcome = process->wait();
         EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
     }
     const Roster roster = Roster::read(directory / "roster");
@@ -284,7 +284,7 @@ TEST(Handshake, EndsEveryRankForAnAgentWithoutIdentity) {
     command.emplace_back(":");
     command.insert(command.end(), std::find(without.begin(), without.end(), "-n"), without.end());
     Process process(command, directory.path());
-    expect_contains(refusal(directory, process.wait(60)), "rank 2 was started with no roster");
+    expect_contains(refusal(directory, process.wait()), "rank 2 was started with no roster");
 }
 
 TEST(DistributedBootstrap, TrainsTheSameAsTheCentralOne) {
@@ -339,7 +339,7 @@ TEST(DistributedBootstrap, EndsEveryRankWhenOneWasStartedOtherwise) {
         command.emplace_back(":");
         command.insert(command.end(), std::find(last.begin(), last.end(), "-n"), last.end());
         Process process(command, directory.path());
-        expect_contains(refusal(directory, process.wait(60)),
+        expect_contains(refusal(directory, process.wait()),
                         "rank 2 found another " + other.quantity);
     }
 }

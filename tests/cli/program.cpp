@@ -106,6 +106,12 @@ Arguments disagreeing_command(const Arguments& rank_0, const Arguments& others) 
     return command;
 }
 
+bool happens(const std::function<bool()>& condition) {
+    for (const auto start = Clock::now(); since(start) < patience; ::usleep(20000))
+        if (condition()) return true;
+    return false;
+}
+
 Process::Process(const Arguments& command, const fs::path& directory) {
     std::array<int, 2> out{}, err{};
     if (::pipe2(out.data(), O_CLOEXEC) != 0 || ::pipe2(err.data(), O_CLOEXEC) != 0) fail("pipe2");
@@ -148,25 +154,25 @@ Process::~Process() {
 
 void Process::signal_group(int signal) const { ::kill(-pid_, signal); }
 
-Outcome Process::wait(double limit_seconds) {
+Outcome Process::wait() {
     Outcome outcome;
     const auto start = Clock::now();
     std::array<pollfd, 2> pipes{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
     std::array<std::string*, 2> texts{&outcome.out, &outcome.err};
     while (pipes[0].fd >= 0 || pipes[1].fd >= 0) {
-        if (!outcome.timed_out && since(start) > limit_seconds) {
+        if (!outcome.timed_out && since(start) > patience) {
             outcome.timed_out = true;
             ::kill(-pid_, SIGKILL);
         }
         // A process that outlives its killed launcher could keep the pipes open.
-        if (since(start) > limit_seconds + 5) break;
+        if (since(start) > patience + 5) break;
         if (::poll(pipes.data(), pipes.size(), 50) <= 0) continue;
         for (std::size_t i = 0; i < pipes.size(); ++i)
             if (pipes[i].revents != 0 && !read_some(pipes[i].fd, *texts[i])) pipes[i].fd = -1;
     }
     int status = 0;
     while (::waitpid(pid_, &status, WNOHANG) == 0) {
-        if (!outcome.timed_out && since(start) > limit_seconds) {
+        if (!outcome.timed_out && since(start) > patience) {
             outcome.timed_out = true;
             ::kill(-pid_, SIGKILL);
         }
@@ -179,14 +185,11 @@ Outcome Process::wait(double limit_seconds) {
 }
 
 Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& arguments) {
-    Process process(sotto_command(ranks, arguments), directory.path());
-    return process.wait(ranks == one_process ? 30 : 60);
+    return Process(sotto_command(ranks, arguments), directory.path()).wait();
 }
 
 bool all_ended(const std::string& text) {
-    for (const auto start = Clock::now(); since(start) < 5; ::usleep(20000))
-        if (processes_with(text).empty()) return true;
-    return false;
+    return happens([&] { return processes_with(text).empty(); });
 }
 
 std::vector<pid_t> ranks_with(const std::string& text) {

@@ -149,12 +149,11 @@ TEST_F(Sweep, GoesOnAfterAKill) {
             count += entry.path().extension() == ".json" ? 1 : 0;
         return count;
     };
-    for (int i = 0; i < 1200 && known() < 2; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    ASSERT_TRUE(happens([&] { return known() >= 2; }));
     // Ranks would go on for a while without their launcher.
     for (const pid_t rank : ranks_with(directory_ / "grid.ini")) ::kill(rank, SIGKILL);
     process.signal_group(SIGKILL);
-    (void)process.wait(30);
+    (void)process.wait();
     ASSERT_TRUE(all_ended(directory_ / "grid.ini"));
     const long before = known();
     ASSERT_GE(before, 2);
@@ -176,11 +175,10 @@ TEST_F(Sweep, StopsWhenAskedAndGoesOn) {
             one_process,
             {"sweep", directory_ / "grid.ini", "--output", directory_ / "out", "--threads", "1"}),
         directory_.path());
-    for (int i = 0; i < 1200 && !fs::exists(directory_ / "out/runs"); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    ASSERT_TRUE(happens([&] { return fs::exists(directory_ / "out/runs"); }));
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     process.signal_group(SIGINT);
-    const Outcome stopped = process.wait(30);
+    const Outcome stopped = process.wait();
     EXPECT_EQ(stopped.exit_code, 1) << stopped.text();
     EXPECT_NE(stopped.out.find("the same command goes on"), std::string::npos) << stopped.text();
     EXPECT_EQ(rows_of(directory_ / "out/results.csv").size(), 4U);

@@ -29,7 +29,7 @@ Outcome train(const TempDir& directory, const std::string& tamper, const Argumen
     const auto program = std::ranges::find(command, std::string("train")) - 1;
     *program = SOTTO_TAMPERING_PROGRAM;
     ::setenv("SOTTO_TEST_TAMPER", tamper.c_str(), 1);
-    return Process(command, directory.path()).wait(60);
+    return Process(command, directory.path()).wait();
 }
 
 void expect_stopped_by(const Outcome& outcome, const std::string& edge) {
@@ -97,7 +97,7 @@ TEST(Transport, OfRanksStartedWithDifferentOptionsIsRefused) {
         Arguments others = options;
         others.insert(others.end(), other.begin(), other.end());
         const Outcome outcome =
-            Process(disagreeing_command(options, others), directory.path()).wait(60);
+            Process(disagreeing_command(options, others), directory.path()).wait();
         EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
         const auto errors = error_lines(outcome.err);
         ASSERT_EQ(errors.size(), 1U) << outcome.text();

@@ -61,7 +61,7 @@ class WireCapture : public testing::Test {
                                       "oob_tcp_if_include",
                                       "lo"};
         command.insert(command.begin() + 1, over_loopback.begin(), over_loopback.end());
-        const Outcome outcome = Process(command, directory_.path()).wait(90);
+        const Outcome outcome = Process(command, directory_.path()).wait();
         capture_->stop();
         ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
         ASSERT_EQ(capture_->losses(), "");

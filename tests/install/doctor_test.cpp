@@ -23,7 +23,7 @@ Outcome run_with(const TempDir& directory, const Arguments& words, int ranks) {
     Arguments command = words;
     for (const auto& word : sotto_command(ranks, json_only)) command.push_back(word);
     Process process(command, directory.path());
-    return process.wait(60);
+    return process.wait();
 }
 
 /// The report; what holds for every report is checked on the way.
@@ -184,7 +184,7 @@ TEST(Doctor, NamesTheRankAndItsHostWhereSomethingIsWrong) {
     command.insert(command.end(), third.begin(), third.end());
     for (const auto& word : sotto_command(one_process, json_only)) command.push_back(word);
     Process process(command, directory.path());
-    const Json report = report_of(process.wait(60));
+    const Json report = report_of(process.wait());
     EXPECT_EQ(report.at("ranks"), 3);
     const std::string host = report.at("hosts")[0].at("host");
     expect_failed(report, "temporary-directory", "rank 2 on " + host + ": " + missing);

@@ -195,7 +195,7 @@ void Hosts::cut(int host) const {
                                      fmt::format("port{}", host),
                                      "down"},
                                     directory_)
-                                .wait(5);
+                                .wait();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
 }
 
@@ -221,7 +221,7 @@ void Hosts::signal_one(int host, const std::string& text, int signal) const {
                  text,
                  std::to_string(signal)},
                 directory_)
-            .wait(5);
+            .wait();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
 }
 

@@ -17,7 +17,7 @@ class LaunchScript : public testing::Test {
         command.insert(command.end(), environment.begin(), environment.end());
         command.emplace_back(SOTTO_DEPLOY_DIR "/mpirun");
         command.insert(command.end(), arguments.begin(), arguments.end());
-        return Process(command, directory_.path()).wait(60);
+        return Process(command, directory_.path()).wait();
     }
     void expect_refused(const Outcome& outcome, const std::string& part) const {
         EXPECT_EQ(outcome.exit_code, 2) << outcome.text();

@@ -57,7 +57,7 @@ class WireBetweenHosts : public ThreeHosts {
         capture_ = hosts_->capture(reason);
         if (!capture_) GTEST_SKIP() << reason;
         const Arguments spread = hosts_->launcher(agents, training(rounds, "spread", options));
-        const Outcome outcome = Process(hosts_->on_first(spread), directory_.path()).wait(60);
+        const Outcome outcome = Process(hosts_->on_first(spread), directory_.path()).wait();
         capture_->stop();
         ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
         ASSERT_EQ(capture_->losses(), "");
@@ -115,23 +115,19 @@ class RunOverThreeHosts : public ThreeHosts {
   protected:
     static constexpr double limit = 5;
     /// @return how it ended; `seconds` are those since it happened.
-    template <class Happens>
-    Outcome run(long rounds, const Arguments& more, Happens&& happens) {
+    template <class Event>
+    Outcome run(long rounds, const Arguments& more, Event&& event) {
         const std::string run = directory_ / "run";
         Arguments options{
             "--eval-every", "50", "--stall-warn", "2", "--stall-abort", fmt::format("{}", limit)};
         options.insert(options.end(), more.begin(), more.end());
         const Arguments spread = hosts_->launcher(agents, training(rounds, "run", options));
         Process process(hosts_->on_first(spread), directory_.path());
-        const auto rounds_run = [&] {
-            return lines_of(content_of(run + "/metrics.csv")).size() > 4;
-        };
-        for (int i = 0; i < 400 && !rounds_run(); ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        EXPECT_TRUE(rounds_run()) << "the training did not start";
+        EXPECT_TRUE(happens([&] { return lines_of(content_of(run + "/metrics.csv")).size() > 4; }))
+            << "the training did not start";
         const auto start = std::chrono::steady_clock::now();
-        happens();
-        Outcome outcome = process.wait(60);
+        event();
+        Outcome outcome = process.wait();
         outcome.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         // On every host, also one that cannot be reached.
