@@ -1,6 +1,7 @@
 #include "sotto/agent/evaluation.hpp"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 
 #include "sotto/core/parallel.hpp"
@@ -43,6 +44,29 @@ std::optional<Curvature> average_curvature(Network& network,
     return result;
 }
 
+/// Of every agent's own model over the whole test set. Agents of one task read it together.
+std::vector<LossSum> own_test_losses(std::vector<LocalAgent>& agents,
+                                     const Eigen::MatrixXd& models,
+                                     int threads) {
+    const auto count = std::ssize(agents);
+    const auto parts = std::min<std::ptrdiff_t>(threads, count);
+    std::vector<LossSum> losses(agents.size());
+    parallel_for(parts, threads, [&](long part) {
+        const auto end = count * (part + 1) / parts;
+        for (auto a = count * part / parts; a < end;) {
+            Objective& objective = *agents[static_cast<std::size_t>(a)].objective;
+            auto next = a + 1;
+            while (next < end &&
+                   objective.shares_test(*agents[static_cast<std::size_t>(next)].objective))
+                ++next;
+            std::ranges::copy(objective.test_losses(models.middleCols(a, next - a)),
+                              losses.begin() + a);
+            a = next;
+        }
+    });
+    return losses;
+}
+
 }  // namespace
 
 Eigen::VectorXd mean_model(Network& network, const Eigen::MatrixXd& models) {
@@ -68,10 +92,11 @@ Evaluation evaluate(Network& network,
     };
     const Eigen::VectorXd mean = mean_model(network, models);
     Eigen::MatrixXd local(static_cast<Eigen::Index>(rows), models.cols());
+    const std::vector<LossSum> own_losses = own_test_losses(agents, models, threads);
     parallel_for(models.cols(), threads, [&](long a) {
         LocalAgent& agent = agents[static_cast<std::size_t>(a)];
         Objective& objective = *agent.objective;
-        const LossSum own = objective.test_loss(models.col(a), 0, 1);
+        const LossSum& own = own_losses[static_cast<std::size_t>(a)];
         const LossSum slice = objective.test_loss(mean, agent.id, network.agents());
         auto column = local.col(a);
         column(own_loss) = mean_loss(own);

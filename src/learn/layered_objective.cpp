@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <typeinfo>
 
 #include "sotto/core/error.hpp"
 #include "sotto/learn/record_objective.hpp"
@@ -79,13 +80,25 @@ class LayeredObjective final : public Objective {
     }
 
     LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
-        return loss_over(shard_, model, 0, 1);
+        return losses_over(shard_, model, 0, 1).front();
     }
     LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                       Eigen::Index first,
                       Eigen::Index stride) override {
         require_test_rows(first, stride);
-        return loss_over(*test_, model, first, stride);
+        return losses_over(*test_, model, first, stride).front();
+    }
+    std::vector<LossSum> test_losses(const Eigen::Ref<const Eigen::MatrixXd>& models) override {
+        return losses_over(*test_, models, 0, 1);
+    }
+    bool shares_test(const Objective& other) const override {
+        const auto* layered = dynamic_cast<const LayeredObjective*>(&other);
+        return layered != nullptr && layered->test_ == test_ &&
+               std::ranges::equal(layers_, layered->layers_, [](const auto& a, const auto& b) {
+                   const Layer &mine = *a, &theirs = *b;
+                   return typeid(mine) == typeid(theirs) && mine.inputs() == theirs.inputs() &&
+                          mine.outputs() == theirs.outputs();
+               });
     }
 
   private:
@@ -142,15 +155,17 @@ class LayeredObjective final : public Objective {
         return model.segment(first_parameter_[layer], layers_[layer]->parameters());
     }
 
-    /// values_[l] = what comes into layer l; values_.back() = the model's outputs.
-    void evaluate(const Eigen::Ref<const Eigen::VectorXd>& model,
-                  const Dataset& data,
-                  std::span<const Eigen::Index> rows) {
-        const auto count = static_cast<Eigen::Index>(rows.size());
-        values_[0].resize(data.feature_count(), count);
+    /// values_[0] = the records' features.
+    void take(const Dataset& data, std::span<const Eigen::Index> rows) {
+        values_[0].resize(data.feature_count(), static_cast<Eigen::Index>(rows.size()));
         copy_features(data, rows, values_[0]);
+    }
+
+    /// values_[l] = what comes into layer l, of the records taken; values_.back() = the model's
+    /// outputs.
+    void evaluate(const Eigen::Ref<const Eigen::VectorXd>& model) {
         for (std::size_t l = 0; l < layers_.size(); ++l) {
-            values_[l + 1].resize(layers_[l]->outputs(), count);
+            values_[l + 1].resize(layers_[l]->outputs(), values_[0].cols());
             layers_[l]->forward(parameters_of(l, model), values_[l], values_[l + 1]);
         }
     }
@@ -170,7 +185,8 @@ class LayeredObjective final : public Objective {
     /// slopes_[l] = derivative of every record's loss by what leaves layer l-1 (comes into l).
     void differentiate(const Eigen::Ref<const Eigen::VectorXd>& model,
                        std::span<const Eigen::Index> rows) {
-        evaluate(model, shard_, rows);
+        take(shard_, rows);
+        evaluate(model);
         slopes_.back() = values_.back();
         for (Eigen::Index i = 0; i < slopes_.back().cols(); ++i) {
             const Eigen::Index row = rows[static_cast<std::size_t>(i)];
@@ -257,27 +273,36 @@ class LayeredObjective final : public Objective {
         }
     }
 
-    LossSum loss_over(const Dataset& data,
-                      const Eigen::Ref<const Eigen::VectorXd>& model,
-                      Eigen::Index first,
-                      Eigen::Index stride) {
-        LossSum sum;
-        sum.has_accuracy = data.target == Target::label;
+    /// Of every column of `models`.
+    std::vector<LossSum> losses_over(const Dataset& data,
+                                     const Eigen::Ref<const Eigen::MatrixXd>& models,
+                                     Eigen::Index first,
+                                     Eigen::Index stride) {
+        std::vector<LossSum> sums(static_cast<std::size_t>(models.cols()));
+        for (LossSum& sum : sums) sum.has_accuracy = data.target == Target::label;
         std::vector<Eigen::Index> rows;
         for (Eigen::Index row = first; row < data.records(); row += stride) rows.push_back(row);
         for_each_chunk(rows, [&](std::span<const Eigen::Index> part) {
-            evaluate(model, data, part);
-            for (std::size_t i = 0; i < part.size(); ++i) {
-                const auto column = static_cast<Eigen::Index>(i);
-                sum.loss += loss_of(column, data, part[i]);
-                ++sum.records;
-                if (!sum.has_accuracy) continue;
-                Eigen::Index best = 0;
-                values_.back().col(column).maxCoeff(&best);
-                if (best == class_of(data.labels[part[i]], outputs_, data)) sum.correct += 1;
+            take(data, part);
+            for (std::size_t m = 0; m < sums.size(); ++m) {
+                evaluate(models.col(static_cast<Eigen::Index>(m)));
+                add_losses(data, part, sums[m]);
             }
         });
-        return sum;
+        return sums;
+    }
+
+    /// Of the records evaluated last.
+    void add_losses(const Dataset& data, std::span<const Eigen::Index> rows, LossSum& sum) const {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto column = static_cast<Eigen::Index>(i);
+            sum.loss += loss_of(column, data, rows[i]);
+            ++sum.records;
+            if (!sum.has_accuracy) continue;
+            Eigen::Index best = 0;
+            values_.back().col(column).maxCoeff(&best);
+            if (best == class_of(data.labels[rows[i]], outputs_, data)) sum.correct += 1;
+        }
     }
 
     Layers layers_;

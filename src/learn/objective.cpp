@@ -18,6 +18,15 @@ Eigen::VectorXd Objective::initial_model(std::uint64_t) const {
     return Eigen::VectorXd::Zero(dimension());
 }
 
+std::vector<LossSum> Objective::test_losses(const Eigen::Ref<const Eigen::MatrixXd>& models) {
+    std::vector<LossSum> losses;
+    for (Eigen::Index m = 0; m < models.cols(); ++m)
+        losses.push_back(test_loss(models.col(m), 0, 1));
+    return losses;
+}
+
+bool Objective::shares_test(const Objective&) const { return false; }
+
 std::optional<Curvature> Objective::curvature_sum(const Eigen::Ref<const Eigen::VectorXd>&) {
     return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "sotto/learn/dataset.hpp"
 
@@ -78,6 +79,13 @@ class Objective {
     [[nodiscard]] virtual LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                                             Eigen::Index first,
                                             Eigen::Index stride) = 0;
+    /// test_loss(model, 0, 1) of every column of `models`, to the last bit. One call for many
+    /// models reads the test set once where the task can (layered_objective.hpp).
+    [[nodiscard]] virtual std::vector<LossSum> test_losses(
+        const Eigen::Ref<const Eigen::MatrixXd>& models);
+    /// Whether test_losses of the other is the same function of the models. True only where a task
+    /// says so.
+    [[nodiscard]] virtual bool shares_test(const Objective& other) const;
     /// Loss, gradient and Hessian over the shard, summed over its records (so that agents' sums add
     /// up); nothing when the task does not offer them (the optimality gap is then not reported).
     /// Logistic: up to d = 4096; cost O(sum of squared row lengths).

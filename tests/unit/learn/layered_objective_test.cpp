@@ -245,6 +245,41 @@ TEST(LayeredObjective, CountsLossesAndHitsOfTheTestSet) {
     EXPECT_EQ(values->test_loss(Eigen::VectorXd::Zero(values->dimension()), 0, 1).records, 0);
 }
 
+TEST(LayeredObjective, LossesOfManyModelsAreThoseOfEveryOneToTheLastBit) {
+    const auto test = std::make_shared<const Dataset>(random_records(301, 6, 4, 9));
+    const auto other_test = std::make_shared<const Dataset>(random_records(301, 6, 4, 9));
+    const auto make = [](Layers layers, std::uint64_t seed, std::shared_ptr<const Dataset> data) {
+        return make_layered_objective(
+            std::move(layers), random_records(5, 6, 4, seed), std::move(data));
+    };
+    const auto softmax = make(softmax_layers(6, 4), 1, test);
+    const auto mlp = make(mlp_layers(6, 7, 4), 1, test);
+    for (const auto* objective : {&softmax, &mlp}) {
+        const Eigen::Index d = (*objective)->dimension();
+        Eigen::MatrixXd models(d, 5);
+        for (Eigen::Index m = 0; m < 5; ++m)
+            models.col(m) = random_vector(d, 1, static_cast<std::uint64_t>(m));
+        const auto losses = (*objective)->test_losses(models.rightCols(4));
+        ASSERT_EQ(losses.size(), 4U);
+        for (Eigen::Index m = 0; m < 4; ++m) {
+            const LossSum alone = (*objective)->test_loss(models.col(m + 1), 0, 1);
+            const LossSum& among = losses[static_cast<std::size_t>(m)];
+            EXPECT_EQ(among.loss, alone.loss);
+            EXPECT_EQ(among.correct, alone.correct);
+            EXPECT_EQ(among.records, 301);
+            EXPECT_TRUE(among.has_accuracy);
+        }
+        EXPECT_TRUE((*objective)->test_losses(models.leftCols(0)).empty());
+    }
+    // Of another agent; with other layers, other test data, another task.
+    EXPECT_TRUE(softmax->shares_test(*make(softmax_layers(6, 4), 2, test)));
+    EXPECT_FALSE(softmax->shares_test(*mlp));
+    EXPECT_FALSE(mlp->shares_test(*make(mlp_layers(6, 8, 4), 1, test)));
+    EXPECT_FALSE(softmax->shares_test(*make(softmax_layers(6, 4), 1, other_test)));
+    EXPECT_FALSE(softmax->shares_test(*make_quadratic_objective(0, 2)));
+    EXPECT_FALSE(make_quadratic_objective(0, 2)->shares_test(*softmax));
+}
+
 TEST(LayeredObjective, GivesTheSameForDenseAndSparseFeatures) {
     const Dataset dense = random_records(20, 6, 4, 5);
     const auto a = make_layered_objective(softmax_layers(6, 4), dense, nullptr);
