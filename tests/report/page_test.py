@@ -30,6 +30,7 @@ try:
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
 except ImportError:
     skip("Debian package python3-selenium is not installed")
 
@@ -327,7 +328,9 @@ class ReportPage(unittest.TestCase):
         page = Page(self.browser, "small/report.html")
         for width in (1280, 800):
             self.browser.set_window_size(width, 1000)
-            self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth - innerWidth"), 0)
+            WebDriverWait(self.browser, 20).until(  # charts follow a moment later
+                lambda browser: browser.execute_script("return document.documentElement.scrollWidth <= innerWidth"),
+                f"at {width} pixels the page is wider than its window")
             page.save_all(f"small-{width}.png", width)
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
         page.click(7)
