@@ -1,5 +1,4 @@
 #include "sotto/cli/options.hpp"
-
 #include "sotto/core/names.hpp"
 #include "sotto/experiment/task.hpp"
 #include "sotto/noise/mechanism.hpp"
@@ -172,14 +171,16 @@ OptionGroup peer_options() {
           "drawn again every round"},
          {"stall-warn",
           "30",
-          "seconds a rank waits for others in the rounds before it asks and names those that do "
+          "seconds a rank waits for others before it asks and names those that do "
           "not "
           "answer (0: never; at most half of --stall-abort by default)",
           Option::Kind::value,
           false},
          {"stall-abort",
           "300",
-          "seconds after which it gives up and ends the job with exit code 5 (0: never)",
+          "seconds after which it gives up and ends the job with exit code 5; ten times as long "
+          "before "
+          "the first round (0: never)",
           Option::Kind::value,
           false},
          {"threads", "0", "threads of one process hosting many agents (0: all cores)"}}};

@@ -166,6 +166,9 @@ RunEstimate estimate_run(const TrainConfig& config,
     return estimate;
 }
 
+/// The bootstrap may read large files and solve a large plan: as many times what a round may take.
+constexpr int bootstrap_patience = 10;
+
 }  // namespace
 
 Bootstrap parse_bootstrap(std::string_view option, std::string_view text) {
@@ -187,6 +190,14 @@ TrainResult run_training(const TrainConfig& config,
     result.delta = config.plan.delta;
     result.dry_run = config.dry_run;
 
+    StallLimits stalls{
+        config.stall_warn_seconds,
+        bootstrap_patience * config.stall_abort_seconds,
+        fmt::format("{} times --stall-abort {:g}", bootstrap_patience, config.stall_abort_seconds),
+        [&](const std::string& line) {
+            print_error_line(fmt::format("rank {}: {}", network.process(), line));
+        }};
+    network.watch_for_stalls(stalls);
     verify_same_options(network, config);
     std::optional<RunHistory> history;
     if (config.resume) history = share_history(network, *config.resume);
@@ -433,10 +444,9 @@ TrainResult run_training(const TrainConfig& config,
         result.evaluate_seconds = resumption->totals.evaluate_seconds;
     }
     recorders.observe(trainer);
-    network.watch_for_stalls(
-        {config.stall_warn_seconds, config.stall_abort_seconds, [&](const std::string& line) {
-             print_error_line(fmt::format("rank {}: {}", network.process(), line));
-         }});
+    stalls.abort_seconds = config.stall_abort_seconds;
+    stalls.abort_setting = fmt::format("--stall-abort {:g}", config.stall_abort_seconds);
+    network.watch_for_stalls(stalls);
     try {
         RunCheckpoints checkpoints(config,
                                    network,

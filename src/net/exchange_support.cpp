@@ -7,25 +7,6 @@
 
 namespace sotto {
 
-void throw_error(ExitCode code, const std::string& message) {
-    switch (code) {
-        case ExitCode::usage:
-            throw ConfigError(message);
-        case ExitCode::data:
-            throw DataError(message);
-        case ExitCode::privacy:
-            throw PrivacyError(message);
-        case ExitCode::network:
-            throw NetworkError(message);
-        case ExitCode::audit:
-            throw Error(ExitCode::audit, message);
-        case ExitCode::ok:
-        case ExitCode::other:
-            break;
-    }
-    throw Error(ExitCode::other, message);
-}
-
 int failure_status(ExitCode code) {
     return static_cast<int>(code == ExitCode::ok ? ExitCode::other : code);
 }

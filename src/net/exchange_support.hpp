@@ -12,9 +12,6 @@
 
 namespace sotto {
 
-/// Throws the class of error that belongs to the exit code.
-[[noreturn]] void throw_error(ExitCode code, const std::string& message);
-
 /// Exit code for a process that ends because of a failure: never 0, which would look like success.
 [[nodiscard]] int failure_status(ExitCode code);
 

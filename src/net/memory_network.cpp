@@ -155,8 +155,8 @@ class MemoryNetwork final : public Network {
     }
 
   protected:
-    void agree_on(const std::optional<Error>& local_failure) override {
-        if (local_failure) throw_error(local_failure->exit_code(), local_failure->what());
+    std::optional<Error> agree_on(const std::optional<Error>& local_failure) override {
+        return local_failure;
     }
 
   private:

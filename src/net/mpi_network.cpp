@@ -361,17 +361,17 @@ class MpiNetwork final : public Network {
     }
 
   protected:
-    void agree_on(const std::optional<Error>& local_failure) override {
+    std::optional<Error> agree_on(const std::optional<Error>& local_failure) override {
         const int own = local_failure ? rank_ : ranks_;
         int lowest = ranks_;
         finish(MPI_Iallreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, world_, &request_),
                "MPI_Iallreduce");
-        if (lowest == ranks_) return;
+        if (lowest == ranks_) return std::nullopt;
         int code = local_failure ? static_cast<int>(local_failure->exit_code()) : 0;
         finish(MPI_Ibcast(&code, 1, MPI_INT, lowest, world_, &request_), "MPI_Ibcast");
         const std::string message =
             broadcast_from(lowest, local_failure ? local_failure->what() : "");
-        throw_error(static_cast<ExitCode>(code), message);
+        return Error(static_cast<ExitCode>(code), message);
     }
 
   private:

@@ -18,7 +18,7 @@ constexpr double seconds_between_talks = 0.05;
 constexpr double seconds_to_answer = 1;
 
 std::string name_of(const StallWatch::Place& place) {
-    if (place.round < 0) return "before the first round";
+    if (place.round < 0) return "the first round";
     std::string text =
         fmt::format("{}round {}", place.after != 0 ? "what follows " : "", place.round);
     if (place.step > 0) text += fmt::format(", gossip step {}", place.step);
@@ -30,6 +30,7 @@ std::string name_of(const StallWatch::Place& place) {
 /// One wait that has become long.
 struct StallWatch::Stall {
     std::span<const int> waits_for;
+    bool for_all;             // every rank that waits here waits for the same others
     double asked_after = -1;  // seconds of waiting; -1: not yet
     bool reported = false, warned = false;
     double next_question;
@@ -53,7 +54,12 @@ StallWatch::~StallWatch() {
 }
 
 void StallWatch::set(StallLimits limits) {
-    limits_ = {};
+    if (hosts_.empty()) gather_hosts();
+    limits_ = std::move(limits);
+    warn_seconds_ = limits_.warn_seconds;
+}
+
+void StallWatch::gather_hosts() {
     constexpr int length = 64;
     std::string own = MpiSession::host_name().substr(0, length - 1);
     own.resize(length);
@@ -62,11 +68,8 @@ void StallWatch::set(StallLimits limits) {
     const int begun = MPI_Iallgather(
         own.data(), length, MPI_CHAR, all.data(), length, MPI_CHAR, watch_, &request);
     check_mpi(complete(begun, request, {}), "MPI_Iallgather");
-    hosts_.clear();
     for (int rank = 0; rank < ranks_; ++rank)
         hosts_.emplace_back(all.c_str() + static_cast<std::size_t>(rank) * length);
-    limits_ = std::move(limits);
-    warn_seconds_ = limits_.warn_seconds;
 }
 
 int StallWatch::complete(int code,
@@ -98,6 +101,7 @@ int StallWatch::complete(int code,
         if (!limits_.report) continue;
         if (!stall)
             stall = Stall{waits_for.empty() ? std::span<const int>(others_) : waits_for,
+                          waits_for.empty(),
                           -1,
                           false,
                           false,
@@ -122,14 +126,15 @@ void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {
     if (abort > 0 && waited >= abort) {
         const std::string found = findings(stall.waits_for);
         // Who waits for the silent rank itself names it, and ends the job first.
-        if (!found.empty() || waited >= abort + 2 * seconds_to_answer)
-            throw NetworkError(fmt::format("waited {:.3g} s for {} (--stall-abort {:g}); {}",
+        const bool first = !found.empty() && (!stall.for_all || speaks());
+        if (first || waited >= abort + 2 * seconds_to_answer)
+            throw NetworkError(fmt::format("waited {:.3g} s for {} ({}); {}",
                                            waited,
                                            sotto::name_of(place),
-                                           abort,
+                                           limits_.abort_setting,
                                            found.empty()
                                                ? "all it waits for answer, and wait too: raise "
-                                                 "--stall-abort if rounds take this long"
+                                                 "the limit if this takes so long"
                                                : found));
     }
     const bool answered = stall.asked_after >= 0 && !stall.reported &&
@@ -139,7 +144,7 @@ void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {
     stall.next_question = 2 * waited;
     // Where all answer, somebody else waits for who does not, and says so.
     const std::string found = findings(stall.waits_for);
-    if (found.empty()) return;
+    if (found.empty() || (stall.for_all && !speaks())) return;
     stall.warned = true;
     limits_.report(fmt::format("waiting {:.3g} s for {}; {}{}",
                                waited,
@@ -193,25 +198,37 @@ bool StallWatch::silent(int rank) const {
     return questions_ == 0 || answers_[static_cast<std::size_t>(rank)].number < questions_;
 }
 
+bool StallWatch::speaks() const {
+    for (int rank = 0; rank < rank_; ++rank)
+        if (!silent(rank)) return false;
+    return true;
+}
+
 std::string StallWatch::name_of(int rank) const {
     return fmt::format("rank {} ({})", rank, hosts_[static_cast<std::size_t>(rank)]);
 }
 
 std::string StallWatch::findings(std::span<const int> ranks) const {
+    constexpr int most_named = 8;
     std::string quiet, others;
+    int waiting = 0;
     for (const int rank : ranks) {
-        std::string& list = silent(rank) ? quiet : others;
+        const bool unheard = silent(rank);
+        if (!unheard && ++waiting > most_named) continue;
+        std::string& list = unheard ? quiet : others;
         if (!list.empty()) list += ", ";
         list += name_of(rank);
-        if (!silent(rank))
+        if (!unheard)
             list += fmt::format(" waits for {}",
                                 sotto::name_of(answers_[static_cast<std::size_t>(rank)].place));
     }
     if (quiet.empty()) return {};
-    return fmt::format("no answer from {} (computing, stopped, lost or cut off){}{}",
-                       quiet,
-                       others.empty() ? "" : "; ",
-                       others);
+    return fmt::format(
+        "no answer from {} (computing, stopped, lost or cut off){}{}{}",
+        quiet,
+        others.empty() ? "" : "; ",
+        others,
+        waiting > most_named ? fmt::format(", and {} more wait", waiting - most_named) : "");
 }
 
 }  // namespace sotto

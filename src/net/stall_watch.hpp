@@ -36,7 +36,7 @@ class StallWatch {
     StallWatch(const StallWatch&) = delete;
     StallWatch& operator=(const StallWatch&) = delete;
 
-    /// From now on; gathers the ranks' host names. COLLECTIVE.
+    /// From now on. The first time it gathers the ranks' host names: COLLECTIVE.
     void set(StallLimits limits);
 
     /// Waits until the request is complete. @param code of the call that began it: nothing is
@@ -60,11 +60,14 @@ class StallWatch {
     };
     struct Stall;
 
+    void gather_hosts();
     void send(const Question& question, int rank, int tag);
     /// Answers what others ask, and notes what they answer.
     void talk(const Place& place);
     void ask(std::span<const int> ranks, const Place& place);
     [[nodiscard]] bool silent(int rank) const;
+    /// Whether this rank speaks for all that wait alike: no lower one has answered.
+    [[nodiscard]] bool speaks() const;
     /// Who has not answered, and where the others are; "" if all have.
     [[nodiscard]] std::string findings(std::span<const int> ranks) const;
     [[nodiscard]] std::string name_of(int rank) const;

@@ -109,8 +109,8 @@ class ScriptedNetwork final : public Network {
     void abort(ExitCode) override { std::abort(); }
 
   protected:
-    void agree_on(const std::optional<Error>& local_failure) override {
-        if (local_failure) throw Error(*local_failure);
+    std::optional<Error> agree_on(const std::optional<Error>& local_failure) override {
+        return local_failure;
     }
 
   private:

@@ -69,10 +69,15 @@ class WireNetwork final : public Network {
     void abort(ExitCode code) override { inner_.abort(code); }
 
   protected:
-    void agree_on(const std::optional<Error>& local_failure) override {
-        inner_.agree([&] {
-            if (local_failure) throw Error(*local_failure);
-        });
+    std::optional<Error> agree_on(const std::optional<Error>& local_failure) override {
+        try {
+            inner_.agree([&] {
+                if (local_failure) throw Error(*local_failure);
+            });
+        } catch (const Error& failure) {
+            return failure;
+        }
+        return std::nullopt;
     }
 
   private:

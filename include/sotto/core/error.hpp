@@ -63,4 +63,24 @@ class DivergedError : public Error {
     explicit DivergedError(const std::string& message) : Error(ExitCode::other, message) {}
 };
 
+/// Throws the class of error that belongs to the exit code.
+[[noreturn]] inline void throw_error(ExitCode code, const std::string& message) {
+    switch (code) {
+        case ExitCode::usage:
+            throw ConfigError(message);
+        case ExitCode::data:
+            throw DataError(message);
+        case ExitCode::privacy:
+            throw PrivacyError(message);
+        case ExitCode::network:
+            throw NetworkError(message);
+        case ExitCode::audit:
+            throw Error(ExitCode::audit, message);
+        case ExitCode::ok:
+        case ExitCode::other:
+            break;
+    }
+    throw Error(ExitCode::other, message);
+}
+
 }  // namespace sotto

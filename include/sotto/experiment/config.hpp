@@ -105,8 +105,8 @@ struct TrainConfig {
     std::optional<std::string> run_directory;
     long checkpoint_every = 0;  ///< rounds; 0: only where the run is stopped
     std::optional<ResumeConfig> resume;
-    double stall_warn_seconds = 30;    ///< StallLimits of the rounds
-    double stall_abort_seconds = 300;  ///< likewise
+    double stall_warn_seconds = 30;    ///< StallLimits
+    double stall_abort_seconds = 300;  ///< of the rounds; ten times as much in the bootstrap
     int threads = 1;
     std::string resolved_ini;  ///< the options of this run, as a configuration file
 };

@@ -59,7 +59,8 @@ using SumDelivery = std::function<void(
 /// How long a process waits for others.
 struct StallLimits {
     double warn_seconds = 0;  ///< then it asks those it waits for, and reports the silent; 0: never
-    double abort_seconds = 0;  ///< then the wait ends with a NetworkError; 0: never
+    double abort_seconds = 0;   ///< then the wait ends with a NetworkError; 0: never
+    std::string abort_setting;  ///< where that comes from: "--stall-abort 300"
     std::function<void(const std::string&)> report;  ///< takes one line
 };
 
@@ -96,7 +97,7 @@ class Network {
     [[nodiscard]] virtual bool encrypted() const = 0;
 
     /// From now on no call waits longer for others than this; until then every call waits for ever.
-    /// In one process there is nobody to wait for. COLLECTIVE.
+    /// In one process there is nobody to wait for. COLLECTIVE the first time.
     /// Afterwards every call may throw NetworkError naming the round, and the ranks that did not
     /// answer; communication is impossible then, and `abort` is all that is left.
     virtual void watch_for_stalls(StallLimits limits) = 0;
@@ -171,12 +172,10 @@ class Network {
         } catch (...) {
             failure = Error(ExitCode::other, "unknown error");
         }
-        try {
-            agree_on(failure);
-        } catch (...) {
-            failed_together_ = true;
-            throw;
-        }
+        const std::optional<Error> agreed = agree_on(failure);
+        if (!agreed) return;
+        failed_together_ = true;
+        throw_error(agreed->exit_code(), agreed->what());
     }
     /// True once `agree` has thrown: every process knows, and may end in an orderly way. LOCAL.
     [[nodiscard]] bool failed_together() const { return failed_together_; }
@@ -185,8 +184,10 @@ class Network {
     [[noreturn]] virtual void abort(ExitCode code) = 0;
 
   protected:
-    /// Throws the failure of the lowest failing process on every process; returns if none failed.
-    virtual void agree_on(const std::optional<Error>& local_failure) = 0;
+    /// The failure of the lowest failing process, on every process; nothing if none failed.
+    /// @throws NetworkError if the others cannot be reached.
+    [[nodiscard]] virtual std::optional<Error> agree_on(
+        const std::optional<Error>& local_failure) = 0;
 
   private:
     bool failed_together_ = false;
