@@ -2,8 +2,10 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -59,7 +61,13 @@ TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE(fmt::format("seed {}", seed));
     std::mt19937 random(seed);
-    const long rounds = 100'000L * kills;
+    // As many as take about two seconds a kill, however fast the machine is.
+    Arguments trial = training(1000, {"--json", "-", "--quiet"});
+    *(std::ranges::find(trial, "--run-directory") + 1) = directory_ / "trial";
+    const Outcome tried = run_sotto(directory_, ranks, trial);
+    ASSERT_EQ(tried.exit_code, 0) << tried.text();
+    const double seconds = Json::parse(tried.out).at("seconds").at("loop");
+    const long rounds = std::max(2000L, std::lround(2 * kills * 1000 / seconds));
     const Arguments first = training(rounds, {"--checkpoint-every", "500"});
     const Arguments again{"train", "--resume", run_};
     int killed = 0;
