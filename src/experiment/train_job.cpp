@@ -194,8 +194,8 @@ TrainResult run_training(const TrainConfig& config,
         config.stall_warn_seconds,
         bootstrap_patience * config.stall_abort_seconds,
         fmt::format("{} times --stall-abort {:g}", bootstrap_patience, config.stall_abort_seconds),
-        [&](const std::string& line) {
-            print_error_line(fmt::format("rank {}: {}", network.process(), line));
+        [rank = network.process()](const std::string& line) {
+            print_error_line(fmt::format("rank {}: {}", rank, line));
         }};
     network.watch_for_stalls(stalls);
     verify_same_options(network, config);

@@ -29,6 +29,7 @@ Digest digest_of(const Eigen::MatrixXd& utility,
     }
     hasher.add(static_cast<std::int64_t>(shape)).add(std::int64_t{options.coalition_size});
     hasher.add(std::int64_t{options.common_variance}).add(options.variance_cap);
+    hasher.add(options.relative_gap).add(std::int64_t{options.max_iterations});
     return hasher.finish();
 }
 

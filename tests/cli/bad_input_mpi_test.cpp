@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "bad_input.hpp"
 
 namespace sotto::test {
@@ -31,13 +29,10 @@ TEST(BadInputOfAJob, IsReportedByARankThatStartsLate) {
     for (const Case& bad : {Case{{"trian"}, "did you mean 'train'"},
                             Case{{}, "allowed: graph, "},
                             Case{{"train", "--epsilon", "x"}, "--epsilon"}}) {
-        Arguments command = sotto_command(1, bad.arguments);
         const Arguments late{"sh", "-c", "sleep 1; exec \"$@\"", "sh"};
-        command.insert(std::ranges::find(command, "-n") + 2, late.begin(), late.end());
-        const Arguments others = sotto_command(2, bad.arguments);
-        command.emplace_back(":");
-        command.insert(command.end(), std::ranges::find(others, "-n"), others.end());
-        const Outcome outcome = Process(command, directory.path()).wait();
+        const Outcome outcome =
+            Process(disagreeing_command(bad.arguments, bad.arguments, late), directory.path())
+                .wait();
         EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
         const auto errors = error_lines(outcome.err);
         ASSERT_EQ(errors.size(), 1U) << outcome.text();

@@ -81,7 +81,7 @@ TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
         const auto victims = ranks_with(run_);
         if (!victims.empty()) ::kill(victims[random() % victims.size()], SIGKILL);
         const Outcome outcome = process.wait();
-        ASSERT_FALSE(outcome.timed_out) << outcome.text();
+        ASSERT_LT(outcome.seconds, 60) << outcome.text();
         EXPECT_TRUE(all_ended(run_));
         if (!fs::exists(run_ + "/history.json")) continue;
         if (json_of(run_ + "/history.json").at("completed")) break;  // before it could be killed
@@ -137,6 +137,7 @@ TEST_F(Failure, CleanStopGoesOnBitForBitWithOtherProcesses) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     process.signal_group(SIGINT);
     const Outcome stopped = process.wait();
+    EXPECT_LT(stopped.seconds, 30) << stopped.text();
     ASSERT_NE(stopped.exit_code, 0) << stopped.text();
     ASSERT_TRUE(sealed()) << stopped.text();
     const Outcome rest =
@@ -237,7 +238,7 @@ TEST_F(Failure, CrashedRankEndsTheJob) {
     ASSERT_FALSE(pids.empty());
     ::kill(pids[pids.size() / 2], SIGSEGV);
     const Outcome outcome = process.wait();
-    EXPECT_FALSE(outcome.timed_out) << outcome.text();
+    EXPECT_LT(outcome.seconds, 30) << outcome.text();
     EXPECT_NE(outcome.exit_code, 0);
     EXPECT_TRUE(all_ended(run_));
     // Whoever died could not write: what stands there counts all planned rounds.

@@ -98,16 +98,19 @@ Arguments sotto_command(int ranks, const Arguments& arguments) {
     return command;
 }
 
-Arguments disagreeing_command(const Arguments& rank_0, const Arguments& others) {
+Arguments disagreeing_command(const Arguments& rank_0,
+                              const Arguments& others,
+                              const Arguments& starter) {
     Arguments command = sotto_command(1, rank_0);
+    command.insert(std::ranges::find(command, SOTTO_PROGRAM), starter.begin(), starter.end());
     const Arguments rest = sotto_command(2, others);
     command.emplace_back(":");
     command.insert(command.end(), std::ranges::find(rest, "-n"), rest.end());
     return command;
 }
 
-bool happens(const std::function<bool()>& condition) {
-    for (const auto start = Clock::now(); since(start) < patience; ::usleep(20000))
+bool happens(const std::function<bool()>& condition, double seconds) {
+    for (const auto start = Clock::now(); since(start) < seconds; ::usleep(20000))
         if (condition()) return true;
     return false;
 }
@@ -189,7 +192,7 @@ Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& argument
 }
 
 bool all_ended(const std::string& text) {
-    return happens([&] { return processes_with(text).empty(); });
+    return happens([&] { return processes_with(text).empty(); }, 5);
 }
 
 std::vector<pid_t> ranks_with(const std::string& text) {

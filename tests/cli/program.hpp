@@ -34,7 +34,7 @@ class TempDir {
 constexpr double patience = 300;
 
 /// Whether it happens in time; asked again and again.
-[[nodiscard]] bool happens(const std::function<bool()>& condition);
+[[nodiscard]] bool happens(const std::function<bool()>& condition, double seconds = patience);
 
 /// How a program ended, and what it wrote.
 struct Outcome {
@@ -52,7 +52,10 @@ using Arguments = std::vector<std::string>;
 constexpr int one_process = 0;
 [[nodiscard]] Arguments sotto_command(int ranks, const Arguments& arguments);
 /// Three ranks of one job, of which rank 0 is started otherwise than the others.
-[[nodiscard]] Arguments disagreeing_command(const Arguments& rank_0, const Arguments& others);
+/// @param starter of rank 0: a program and its arguments, before those of sotto.
+[[nodiscard]] Arguments disagreeing_command(const Arguments& rank_0,
+                                            const Arguments& others,
+                                            const Arguments& starter = {});
 
 /// A program in a process group of its own, as a terminal starts it, with `directory` as its
 /// working directory. Its output is collected in the background of wait().
@@ -77,7 +80,7 @@ class Process {
 /// Runs sotto in the folder and waits.
 [[nodiscard]] Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& arguments);
 
-/// Whether soon no process is left that has `text` in its command line: ranks may
+/// Whether within 5 s no process is left that has `text` in its command line: ranks may
 /// end a moment after their launcher.
 [[nodiscard]] bool all_ended(const std::string& text);
 

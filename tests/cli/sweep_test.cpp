@@ -179,6 +179,7 @@ TEST_F(Sweep, StopsWhenAskedAndGoesOn) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     process.signal_group(SIGINT);
     const Outcome stopped = process.wait();
+    EXPECT_LT(stopped.seconds, 30) << stopped.text();
     EXPECT_EQ(stopped.exit_code, 1) << stopped.text();
     EXPECT_NE(stopped.out.find("the same command goes on"), std::string::npos) << stopped.text();
     EXPECT_EQ(rows_of(directory_ / "out/results.csv").size(), 4U);

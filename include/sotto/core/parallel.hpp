@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <exception>
 
 #ifdef _OPENMP
@@ -18,8 +19,9 @@ void parallel_for(long count, int threads, Function&& f) {
         return;
     }
     std::exception_ptr failure;
+    [[maybe_unused]] const int team = static_cast<int>(std::min<long>(threads, count));
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(team)
 #endif
     for (long i = 0; i < count; ++i) {
         try {

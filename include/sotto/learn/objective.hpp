@@ -79,8 +79,8 @@ class Objective {
     [[nodiscard]] virtual LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                                             Eigen::Index first,
                                             Eigen::Index stride) = 0;
-    /// test_loss(model, 0, 1) of every column of `models`, to the last bit. One call for many
-    /// models reads the test set once where the task can (layered_objective.hpp).
+    /// test_loss(model, 0, 1) of every column of `models`, to the last bit. Models of
+    /// layers read the test set once for all of them.
     [[nodiscard]] virtual std::vector<LossSum> test_losses(
         const Eigen::Ref<const Eigen::MatrixXd>& models);
     /// Whether test_losses of the other is the same function of the models. True only where a task
