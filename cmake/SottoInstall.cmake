@@ -4,7 +4,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(sotto_mpi_libraries net agent experiment cli)
+set(sotto_mpi_libraries net agent)
 set(sotto_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 
 function(sotto_install_library name)

@@ -24,19 +24,23 @@ if(SOTTO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${SOTTO_CCACHE})
 endif()
 
-# sotto_library(NAME SOURCES ... DEPENDS ...): static library sotto_NAME, alias sotto::NAME, installed.
+# sotto_library(NAME [INTERNAL] SOURCES ... DEPENDS ...): static library sotto_NAME, alias sotto::NAME,
+# installed unless it is INTERNAL: part of the program only.
 function(sotto_library name)
-    cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+    cmake_parse_arguments(ARG "INTERNAL" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
     # Users of an installed library need not have headers that only its own sources include.
     list(TRANSFORM ARG_PRIVATE_DEPENDS REPLACE "^.+$" "$<BUILD_INTERFACE:\\0>"
         REGEX "^(Boost::headers|nlohmann_json::nlohmann_json|Spectra::Spectra)$")
     add_library(sotto_${name} STATIC ${ARG_SOURCES})
     add_library(sotto::${name} ALIAS sotto_${name})
+    target_include_directories(sotto_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_include_directories(sotto_${name} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
     target_link_libraries(sotto_${name}
         PUBLIC ${ARG_DEPENDS}
         PRIVATE $<BUILD_INTERFACE:sotto_options> ${ARG_PRIVATE_DEPENDS})
     target_compile_features(sotto_${name} PUBLIC cxx_std_20)
-    sotto_install_library(${name})
+    if(NOT ARG_INTERNAL)
+        sotto_install_library(${name})
+    endif()
 endfunction()

@@ -171,16 +171,6 @@ void require_noise_for_neighbours(const NoisePlan& plan, const Graph& graph) {
 
 }  // namespace
 
-MixingSchedule Topography::schedule() const {
-    std::vector<MixingMatrix> all{mixing};
-    all.insert(all.end(), later_mixing.begin(), later_mixing.end());
-    return MixingSchedule(std::move(all));
-}
-
-Digest Topography::mixing_hash() const {
-    return later_mixing.empty() ? mixing.hash() : schedule().hash();
-}
-
 Topography share_topography(Network& network, const std::optional<Topography>& own) {
     if (network.processes() == 1) return *own;
     const std::string bytes = network.broadcast(own ? pack(*own) : std::string());

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "commands/cli/command.hpp"
 #include "mpi/wire_tap.hpp"
-#include "sotto/cli/command.hpp"
 #include "sotto/net/mpi_network.hpp"
 
 int main(int argc, char** argv) {

@@ -2,7 +2,7 @@
 
 #include "sotto/trust/link_cipher.hpp"
 #include "support.hpp"
-#include "unit/trust/pair_fixtures.hpp"
+#include "trust/pair_fixtures.hpp"
 
 using namespace sotto;
 

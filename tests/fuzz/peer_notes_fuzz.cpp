@@ -1,6 +1,6 @@
 // What ranks send to rank 0 for the manifest, and to all of their numbers of records.
 
-#include "experiment/peer_notes.hpp"
+#include "run/peer_notes.hpp"
 #include "support.hpp"
 
 using namespace sotto;

@@ -7,8 +7,8 @@
 #include "sotto/core/bytes.hpp"
 #include "sotto/trust/group_seeds.hpp"
 #include "support.hpp"
-#include "unit/trust/group_fixtures.hpp"
-#include "unit/trust/pair_fixtures.hpp"
+#include "trust/group_fixtures.hpp"
+#include "trust/pair_fixtures.hpp"
 
 using namespace sotto;
 

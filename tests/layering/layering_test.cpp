@@ -1,5 +1,5 @@
-// Data flows one way: a folder may include what stands before it in this list, never what stands
-// after it; and only net/ sees MPI.
+// Data flows one way: a room may include what stands before it in this list, never what stands
+// after it; a subcommand includes no other subcommand; and only net/ sees MPI.
 
 #include <gtest/gtest.h>
 
@@ -15,46 +15,68 @@
 
 namespace {
 
-constexpr std::array<std::string_view, 11> layers{"core",
+constexpr std::array<std::string_view, 12> layers{"core",
                                                   "graph",
                                                   "plan",
                                                   "privacy",
+                                                  "views",
                                                   "noise",
                                                   "trust",
                                                   "learn",
                                                   "net",
                                                   "agent",
-                                                  "experiment",
-                                                  "cli"};
+                                                  "run",
+                                                  "commands"};
 
 long layer_of(std::string_view folder) {
     const auto* const found = std::find(layers.begin(), layers.end(), folder);
     return found == layers.end() ? -1 : found - layers.begin();
 }
 
-/// What is wrong with the includes of one file of a folder; one sentence each.
-std::vector<std::string> violations_in(const std::string& folder, const std::string& text) {
+/// The first and the second folder of a path; the second is empty where a file follows the first.
+struct Place {
+    std::string room, inner;
+};
+
+Place place_of(const std::string& path) {
+    const std::size_t first = path.find('/');
+    if (first == std::string::npos) return {path, {}};
+    const std::size_t second = path.find('/', first + 1);
+    return {
+        path.substr(0, first),
+        second == std::string::npos ? std::string() : path.substr(first + 1, second - first - 1)};
+}
+
+/// What is wrong with one include of a file in `user`; empty if nothing is.
+std::string violation_of(const Place& user, const std::string& header) {
+    if (header == "mpi.h") return user.room == "net" ? "" : "mpi.h is included outside net/";
+    if (header.find("..") != std::string::npos)
+        return "'" + header + "' leaves its folder by a relative path";
+    const bool installed = header.starts_with("sotto/");
+    const Place used = place_of(installed ? header.substr(6) : header);
+    if (layer_of(used.room) < 0) return installed ? "'" + header + "' is in no known folder" : "";
+    if (layer_of(used.room) > layer_of(user.room))
+        return "'" + header + "' stands after " + user.room;
+    const bool command_in_command = user.room == "commands" && used.room == "commands" &&
+                                    used.inner != user.inner && used.inner != "cli" &&
+                                    user.inner != "cli";
+    return command_in_command ? "'" + header + "' is of another subcommand than " + user.inner : "";
+}
+
+/// What is wrong with the includes of one file (its path below src or include/sotto); one sentence
+/// each.
+std::vector<std::string> violations_in(const std::string& path, const std::string& text) {
+    const Place user = place_of(path);
+    if (layer_of(user.room) < 0)
+        return {"folder '" + user.room + "' has no place in the order of folders"};
     std::vector<std::string> violations;
-    if (layer_of(folder) < 0) {
-        violations.push_back("folder '" + folder + "' has no place in the order of folders");
-        return violations;
-    }
     static const std::regex include(R"(^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]*)[>"])");
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
         std::smatch match;
         if (!std::regex_search(line, match, include)) continue;
-        const std::string header = match[1];
-        if (header == "mpi.h" && folder != "net")
-            violations.push_back("mpi.h is included outside net/");
-        if (header.find("..") != std::string::npos)
-            violations.push_back("'" + header + "' leaves its folder by a relative path");
-        if (!header.starts_with("sotto/")) continue;
-        const std::string used = header.substr(6, header.find('/', 6) - 6);
-        if (layer_of(used) < 0)
-            violations.push_back("'" + header + "' is in no known folder");
-        else if (layer_of(used) > layer_of(folder))
-            violations.push_back("'" + header + "' stands after " + folder);
+        const std::string violation = violation_of(user, match[1]);
+        if (!violation.empty()) violations.push_back(violation);
     }
     return violations;
 }
@@ -78,7 +100,7 @@ Scan scan(const std::filesystem::path& root) {
         std::ifstream stream(entry.path());
         std::ostringstream text;
         text << stream.rdbuf();
-        for (const auto& violation : violations_in(inside.begin()->string(), text.str()))
+        for (const auto& violation : violations_in(inside.string(), text.str()))
             result.violations.push_back(inside.string() + ": " + violation);
     }
     return result;
@@ -127,14 +149,27 @@ TEST(LayeringCheck, FindsAnIncludeOfALaterFolderHoweverItIsWritten) {
 
 TEST(LayeringCheck, FindsMpiOutsideNet) {
     for (const char* line : {"#include <mpi.h>\n", "#include \"mpi.h\"\n", "# include <mpi.h>\n"})
-        for (const char* folder : {"core", "agent", "cli"})
+        for (const char* folder : {"core", "agent", "commands"})
             EXPECT_EQ(violations_in(folder, line).size(), 1U) << folder << ": " << line;
 }
 
 TEST(LayeringCheck, FindsFoldersOutsideTheOrderAndRelativePaths) {
     EXPECT_EQ(violations_in("audit", "").size(), 1U);
-    EXPECT_EQ(violations_in("cli", "#include \"sotto/audit/x.hpp\"\n").size(), 1U);
+    EXPECT_EQ(violations_in("run", "#include \"sotto/audit/x.hpp\"\n").size(), 1U);
     EXPECT_EQ(violations_in("core", "#include \"../net/mpi_call.hpp\"\n").size(), 1U);
+}
+
+TEST(LayeringCheck, FindsPrivateHeadersOfLaterRoomsAndOfOtherSubcommands) {
+    EXPECT_EQ(violations_in("run/task.cpp", "#include \"commands/train/x.hpp\"\n"),
+              (std::vector<std::string>{"'commands/train/x.hpp' stands after run"}));
+    EXPECT_EQ(
+        violations_in("commands/plan/a.cpp", "#include \"commands/train/x.hpp\"\n"),
+        (std::vector<std::string>{"'commands/train/x.hpp' is of another subcommand than plan"}));
+    for (const char* allowed : {"commands/plan/x.hpp", "commands/cli/x.hpp", "run/task.hpp"})
+        EXPECT_TRUE(
+            violations_in("commands/plan/a.cpp", "#include \"" + std::string(allowed) + "\"\n")
+                .empty())
+            << allowed;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "mpi/mpi_main.hpp"
 #include "mpi/trainer_fixtures.hpp"
-#include "unit/net/network_fixtures.hpp"
+#include "net/network_fixtures.hpp"
 
 namespace sotto {
 namespace {

@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "mpi/mpi_main.hpp"
+#include "net/network_fixtures.hpp"
 #include "sotto/core/weighted_sum.hpp"
 #include "sotto/net/memory_network.hpp"
-#include "unit/net/network_fixtures.hpp"
 
 namespace sotto {
 namespace {

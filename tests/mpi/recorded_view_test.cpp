@@ -6,11 +6,11 @@
 
 #include <numeric>
 
+#include "learn/test_data.hpp"
 #include "mpi/mpi_main.hpp"
 #include "mpi/recording_fixtures.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/net/memory_network.hpp"
-#include "unit/learn/test_data.hpp"
 
 namespace sotto {
 namespace {

@@ -21,7 +21,7 @@
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "unit/trust/pair_fixtures.hpp"
+#include "trust/pair_fixtures.hpp"
 
 namespace sotto::test {
 

@@ -6,9 +6,9 @@
 
 #include "mpi/mpi_main.hpp"
 #include "mpi/trainer_fixtures.hpp"
+#include "net/network_fixtures.hpp"
 #include "sotto/learn/partition.hpp"
 #include "sotto/net/memory_network.hpp"
-#include "unit/net/network_fixtures.hpp"
 
 namespace sotto {
 namespace {

@@ -10,10 +10,10 @@
 #include "mpi/mpi_main.hpp"
 #include "mpi/trainer_fixtures.hpp"
 #include "mpi/wire_tap.hpp"
+#include "net/network_fixtures.hpp"
+#include "net/sum_fixtures.hpp"
 #include "sotto/net/memory_network.hpp"
-#include "unit/net/network_fixtures.hpp"
-#include "unit/net/sum_fixtures.hpp"
-#include "unit/trust/pair_fixtures.hpp"
+#include "trust/pair_fixtures.hpp"
 
 namespace sotto {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "sotto/graph/mixing.hpp"
+#include "sotto/graph/topography.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
@@ -12,16 +12,6 @@
 #include "sotto/trust/key_ring.hpp"
 
 namespace sotto {
-
-/// Who may talk to whom, and how models are mixed: public, the same on every process.
-struct Topography {
-    Graph graph;
-    MixingMatrix mixing;                       ///< of round 0; of all rounds without later_mixing
-    std::vector<MixingMatrix> later_mixing{};  ///< of rounds 1, 2, ... of one period
-    [[nodiscard]] MixingSchedule schedule() const;
-    /// mixing.hash() where it is all there is, else schedule().hash().
-    [[nodiscard]] Digest mixing_hash() const;
-};
 
 /// Process 0's graph and mixing matrix, on every process. COLLECTIVE.
 /// @param own needed on process 0. Another process may give what it built itself, which is then

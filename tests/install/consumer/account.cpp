@@ -7,7 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/gdp.hpp"
-#include "sotto/privacy/view.hpp"
+#include "sotto/views/view.hpp"
 
 int main() try {
     // Who sends to whom, and how messages are mixed: x(t+1) = W (x(t) - step (g(t) + v(t))).

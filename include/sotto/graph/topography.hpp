@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "sotto/core/hash.hpp"
+#include "sotto/graph/graph.hpp"
+#include "sotto/graph/mixing.hpp"
+#include "sotto/graph/mixing_schedule.hpp"
+
+namespace sotto {
+
+/// Who may talk to whom, and how models are mixed: public, the same on every process.
+struct Topography {
+    Graph graph;
+    MixingMatrix mixing;                       ///< of round 0; of all rounds without later_mixing
+    std::vector<MixingMatrix> later_mixing{};  ///< of rounds 1, 2, ... of one period
+    [[nodiscard]] MixingSchedule schedule() const;
+    /// mixing.hash() where it is all there is, else schedule().hash().
+    [[nodiscard]] Digest mixing_hash() const;
+};
+
+}  // namespace sotto

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sotto/privacy/plan_use.hpp"
+#include "sotto/views/view.hpp"
+
+namespace sotto {
+
+/// What one view shows of the targets in a run that goes on for process.rounds() rounds; mu, or
+/// under Laplace noise a pure epsilon, is Delta sqrt(certified()). Gaussian noise:
+/// view_sensitivity. Laplace noise: run_sensitivity_squared times observed_precision, all messages
+/// seen with the seeds of the members, summed over phases. Less than that shows no more, so it
+/// bounds every view.
+/// @throws as both; PrivacyError for secure sums of messages that depend on the receiver.
+[[nodiscard]] std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
+                                                          const PlanUse& use,
+                                                          const View& view,
+                                                          std::span<const int> targets,
+                                                          const ViewOptions& options);
+
+}  // namespace sotto

@@ -1,0 +1,185 @@
+#include "commands/cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+
+namespace sotto::cli {
+
+namespace {
+
+/// Losses of a training that goes wrong have hundreds of digits.
+std::string loss_text(double loss) {
+    if (std::isnan(loss)) return "unknown";
+    return std::abs(loss) < 1e6 ? fmt::format("{:.5f}", loss) : fmt::format("{:.5g}", loss);
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+    if (!(seconds < 1e9)) return "?";
+    if (seconds < 100) return fmt::format("{:.1f} s", seconds);
+    const long whole = std::lround(seconds);
+    if (whole < 6000) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+    return fmt::format("{}:{:02} h", whole / 3600, whole % 3600 / 60);
+}
+
+ProgressBar::ProgressBar()
+    : terminal_(isatty(fileno(stderr)) == 1), start_(Clock::now()), last_(start_) {}
+
+void ProgressBar::restart() { start_ = last_ = Clock::now(); }
+
+double ProgressBar::elapsed_seconds() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+bool ProgressBar::due() {
+    // Looking at the clock costs little; drawing is rare.
+    const auto now = Clock::now();
+    if (now - last_ < std::chrono::duration<double>(terminal_ ? 0.1 : 5.0)) return false;
+    last_ = now;
+    return true;
+}
+
+void ProgressBar::show(double share, const std::string& facts) {
+    if (terminal_) {
+        constexpr int width = 24;
+        const int filled = static_cast<int>(share * width);
+        fmt::print(stderr,
+                   "\r[{}{}] {:3.0f}%  {} \x1b[K",
+                   std::string(static_cast<std::size_t>(filled), '#'),
+                   std::string(static_cast<std::size_t>(width - filled), '.'),
+                   100 * share,
+                   facts);
+        shown_ = true;
+    } else {
+        fmt::print(stderr, "{:3.0f}%  {}\n", 100 * share, facts);
+    }
+    std::fflush(stderr);
+}
+
+void ProgressBar::finish() {
+    if (shown_) fmt::print(stderr, "\r\x1b[K");
+    shown_ = false;
+}
+
+Progress::Progress(std::FILE* report) : report_(report) {}
+
+void Progress::on_start(const PlannedNoise&,
+                        const BuiltTopography& built,
+                        const std::string& task,
+                        const std::string& plan_report,
+                        const RunEstimate* estimate) {
+    bar_.restart();
+    if (report_ == nullptr) return;
+    fmt::print(report_,
+               "graph      {}, {} agents, {} edges\n",
+               built.description,
+               built.topography.graph.agents(),
+               built.topography.graph.edges().size());
+    for (const auto& note : built.notes) fmt::print(report_, "note       {}\n", note);
+    fmt::print(report_, "task       {}\n{}", task, plan_report);
+    if (estimate != nullptr)
+        fmt::print(
+            report_,
+            "memory     {:.1f} MiB of vectors a process, beside the program and its data{}\n",
+            estimate->memory_mib,
+            estimate->past_noise_again ? "; past noise is drawn again every round" : "");
+    std::fflush(report_);
+}
+
+void Progress::on_round(long completed, long rounds) {
+    if (!before_) before_ = completed - 1;
+    if (report_ != nullptr && bar_.due()) show(completed, rounds);
+}
+
+void Progress::show(long completed, long rounds) {
+    const double rate = static_cast<double>(completed - before_.value_or(0)) /
+                        std::max(bar_.elapsed_seconds(), 1e-9);
+    const double left = static_cast<double>(rounds - completed) / std::max(rate, 1e-9);
+    bar_.show(static_cast<double>(completed) / static_cast<double>(rounds),
+              fmt::format("{}/{}  {:.0f} rounds/s  {} left  loss {}  epsilon {:.4g}",
+                          completed,
+                          rounds,
+                          rate,
+                          duration_text(left),
+                          loss_text(loss_),
+                          epsilon_));
+}
+
+void Progress::on_evaluation(long, double epsilon, const Evaluation& evaluation) {
+    loss_ = evaluation.test_loss;
+    epsilon_ = epsilon;
+}
+
+void Progress::finish() { bar_.finish(); }
+
+std::string summary_text(const TrainResult& result, const TrainConfig& config) {
+    if (result.dry_run)
+        return fmt::format(
+            "epsilon    {:.6g} at delta {:g} after {} rounds\ntime       about {} ({:.3g} ms a "
+            "round)\n",
+            result.epsilon,
+            result.delta,
+            config.plan.rounds,
+            duration_text(result.estimate.seconds_per_round *
+                          static_cast<double>(config.plan.rounds)),
+            1e3 * result.estimate.seconds_per_round);
+    const Evaluation& evaluation = result.evaluation;
+    std::string text = fmt::format("\n{}{} agents in {} process{}, {} rounds of {}\n",
+                                   result.interrupted ? "INTERRUPTED: " : "",
+                                   result.agents,
+                                   result.processes,
+                                   result.processes == 1 ? "" : "es",
+                                   result.rounds,
+                                   result.mechanism);
+    const auto line = [&](std::string_view name, const std::string& value) {
+        text += fmt::format("  {:<20}{}\n", name, value);
+    };
+    line("epsilon spent",
+         std::isfinite(result.epsilon)
+             ? fmt::format(
+                   "{:.6g} at delta {:g} (mu {:.6g})", result.epsilon, result.delta, result.mu)
+             : "infinite: no noise");
+    line("test loss",
+         fmt::format("{} agents' own models, {} mean model",
+                     loss_text(evaluation.test_loss),
+                     loss_text(evaluation.test_loss_mean_model)));
+    if (std::isfinite(evaluation.test_accuracy))
+        line("test accuracy",
+             fmt::format("{:.4f} agents' own models, {:.4f} mean model",
+                         evaluation.test_accuracy,
+                         evaluation.test_accuracy_mean_model));
+    line("consensus distance", fmt::format("{:.5g}", evaluation.consensus_distance));
+    if (std::isfinite(evaluation.optimality_gap))
+        line("optimality gap",
+             fmt::format("{:.5g} mean model, {:.5g} agents' own models (training objective)",
+                         evaluation.optimality_gap,
+                         evaluation.optimality_gap_agents));
+    const double phases = result.phases.total();
+    const auto share = [&](double seconds) {
+        return fmt::format(
+            "{:.3f} s ({:.0f}%)", seconds, phases > 0 ? 100 * seconds / phases : 0.0);
+    };
+    line("training loop",
+         fmt::format("{:.3f} s, {:.0f} rounds/s",
+                     result.loop_seconds,
+                     static_cast<double>(result.rounds) / std::max(result.loop_seconds, 1e-9)));
+    line("  gradient", share(result.phases.gradient));
+    line("  noise", share(result.phases.noise));
+    line("  exchange", share(result.phases.exchange));
+    line("  mix", share(result.phases.mix));
+    line("plan, evaluation",
+         fmt::format("{:.3f} s, {:.3f} s", result.plan_seconds, result.evaluate_seconds));
+    line("total", fmt::format("{:.3f} s", result.total_seconds));
+    line("sent",
+         fmt::format("{:.1f} MB by all agents", static_cast<double>(result.bytes_sent) / 1e6));
+    line("peak memory", fmt::format("{:.0f} MiB a process", result.peak_memory_mib));
+    line("run directory", result.run_directory);
+    if (result.interrupted)
+        line("to go on", fmt::format("sotto train --resume {}", result.run_directory));
+    return text;
+}
+
+}  // namespace sotto::cli

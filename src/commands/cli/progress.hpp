@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+
+#include "run/training.hpp"
+
+namespace sotto::cli {
+
+/// How far long work has come, on standard error: a bar on a terminal, one line every few seconds
+/// otherwise.
+class ProgressBar {
+  public:
+    ProgressBar();
+    /// Whether it is time to show something: ten times a second on a terminal.
+    [[nodiscard]] bool due();
+    /// @param share in [0, 1].
+    void show(double share, const std::string& facts);
+    /// Ends the bar's line.
+    void finish();
+    [[nodiscard]] double elapsed_seconds() const;
+    /// Time starts now.
+    void restart();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    bool terminal_;
+    bool shown_ = false;
+    Clock::time_point start_, last_;
+};
+
+/// "12.3 s", "3:05 min", "2:10 h".
+[[nodiscard]] std::string duration_text(double seconds);
+
+/// Shows a training on standard error: rate, remaining time, loss and epsilon spent. The report of
+/// the plan goes to `report` first.
+class Progress : public TrainingObserver {
+  public:
+    /// @param report null: silent.
+    explicit Progress(std::FILE* report);
+    void on_start(const PlannedNoise& planned,
+                  const BuiltTopography& built,
+                  const std::string& task,
+                  const std::string& plan_report,
+                  const RunEstimate* estimate) override;
+    void on_round(long completed, long rounds) override;
+    void on_evaluation(long completed, double epsilon, const Evaluation& evaluation) override;
+    /// Ends the bar's line.
+    void finish();
+
+  private:
+    void show(long completed, long rounds);
+    std::FILE* report_;
+    ProgressBar bar_;
+    std::optional<long> before_;  // rounds of earlier starts
+    double loss_ = 0, epsilon_ = 0;
+};
+
+/// The table at the end of a training.
+[[nodiscard]] std::string summary_text(const TrainResult& result, const TrainConfig& config);
+
+}  // namespace sotto::cli

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+
+#include "commands/cli/command.hpp"
+#include "commands/doctor/doctor.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/host.hpp"
+#include "sotto/net/mpi_network.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+/// Start of a job and exchange of its ranks take seconds, even for hundreds of ranks.
+constexpr unsigned kPatienceSeconds = 120;
+
+std::vector<OptionGroup> options() { return {common_options()}; }
+
+/// @return exit code.
+int report(const ParsedOptions& parsed, std::vector<RankFindings> findings) {
+    const std::vector<DoctorCheck> merged = merge_findings(findings);
+    write_json(parsed, doctor_report_json(findings, merged));
+    if (std::FILE* out = report_stream(parsed)) {
+        fmt::print(out, "{}", doctor_report_text(findings, merged));
+        std::fflush(out);
+    }
+    const bool ok = std::all_of(merged.begin(), merged.end(), [](const auto& c) { return c.ok; });
+    return static_cast<int>(ok ? ExitCode::ok : ExitCode::other);
+}
+
+Placement alone() {
+    Placement placement;
+    placement.host = local_host_name();
+    placement.cores_on_host = static_cast<int>(allowed_cores().size());
+    return placement;
+}
+
+/// With the machine's checks behind what is known about the launcher.
+RankFindings findings_of(const Placement& placement, std::vector<DoctorCheck> checks) {
+    const auto machine = check_machine(placement);
+    checks.insert(checks.end(), machine.begin(), machine.end());
+    return {placement, std::move(checks)};
+}
+
+int examine_alone(const std::vector<std::string>& arguments) {
+    const ParsedOptions parsed(options(), arguments);
+    // The machine first: mpirun may change what it finds (as root it makes a missing TMPDIR).
+    RankFindings findings = findings_of(alone(), {});
+    findings.checks.insert(findings.checks.begin(), {check_mpirun(), check_trial_job()});
+    return report(parsed, {findings});
+}
+
+extern "C" void give_up(int) {
+    constexpr char message[] =
+        "sotto: doctor: the ranks did not reach each other within 120 s; a firewall between the "
+        "hosts, or an address they cannot use (--mca btl_tcp_if_include NETWORK/BITS --mca "
+        "oob_tcp_if_include NETWORK/BITS)\n";
+    (void)!::write(STDERR_FILENO, message, sizeof message - 1);
+    ::_exit(static_cast<int>(ExitCode::network));
+}
+
+/// The job did not come up as announced: what this process can say without the others.
+int examine_broken_job(const std::vector<std::string>& arguments, const std::string& reason) {
+    const ParsedOptions parsed(options(), arguments);
+    Placement placement = alone();
+    placement.launched = true;
+    return report(
+        parsed,
+        {findings_of(
+            placement,
+            {{"launcher", false, reason, "start the job with the mpirun of this MPI library"},
+             {"exchange", false, "not tried: no job", "see launcher"}})});
+}
+
+int examine_job(const std::vector<std::string>& arguments) {
+    const LaunchEnvironment launch = launch_environment();
+    if (launch.rank == 0) {
+        std::signal(SIGALRM, give_up);
+        ::alarm(kPatienceSeconds);
+    }
+    std::optional<MpiSession> session;
+    try {
+        session.emplace();
+    } catch (const NetworkError& error) {
+        if (launch.rank != 0) throw;
+        return examine_broken_job(arguments, error.what());
+    }
+    const auto network = make_mpi_network(*session);
+    const int exit_code = run_together(*network, [&] {
+        std::optional<ParsedOptions> parsed;
+        network->agree([&] { parsed.emplace(options(), arguments); });
+        const Placement placement = find_placement(*network);
+        const bool announced = launch.ranks == placement.ranks || launch.ranks == 1;
+        const DoctorCheck launcher{"launcher",
+                                   announced,
+                                   fmt::format("{} ranks announced, {} started",
+                                               announced ? placement.ranks : launch.ranks,
+                                               placement.ranks),
+                                   announced ? "" : "start the job with this MPI's mpirun",
+                                   true};
+        const DoctorCheck exchange = check_exchange(*network);
+        int ending = 0;
+        std::string mine;
+        network->agree([&] { mine = to_json(findings_of(placement, {launcher, exchange})); });
+        const auto gathered = network->all_gather(mine);
+        network->agree([&] {
+            if (session->rank() != 0) return;
+            std::vector<RankFindings> findings;
+            for (const auto& text : gathered) findings.push_back(findings_from_json(text));
+            ending = report(*parsed, std::move(findings));
+        });
+        return ending;
+    });
+    ::alarm(0);
+    return exit_code;
+}
+
+int run(const std::vector<std::string>& arguments) {
+    return launch_environment().launched ? examine_job(arguments) : examine_alone(arguments);
+}
+
+}  // namespace
+
+Command doctor_command() {
+    return {"doctor",
+            "is this machine, or this set of hosts, ready (exit code 1 if not)",
+            "mpirun -n 20 --hostfile mpi_hosts sotto doctor",
+            options,
+            true,
+            run};
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include "commands/cli/command.hpp"
+#include "run/planning.hpp"
+#include "sotto/core/files.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+std::vector<OptionGroup> options() {
+    return {graph_options(),
+            plan_options(),
+            {"Output", {{"out", "", "write the plan to FILE, for --plan"}}},
+            common_options()};
+}
+
+int run(const std::vector<std::string>& arguments) {
+    const ParsedOptions parsed(options(), arguments);
+    const PlanConfig config = read_plan_config(parsed);
+    const BuiltTopography built = build_topography(read_graph_config(parsed), config.rounds);
+    const int agents = built.topography.graph.agents();
+    auto exposures = build_exposures(config, agents, {});
+    auto budgets = build_budgets(config, agents);
+    const PlannedNoise planned = plan_noise(config, built.topography, exposures, budgets);
+    count_plan(planned.design.plan, config, built.topography, exposures, budgets);
+    if (parsed.has("out")) write_file_atomically(parsed.text("out"), to_json(planned.design.plan));
+    write_json(parsed, plan_report_json(planned, config, exposures, budgets));
+    if (std::FILE* out = report_stream(parsed)) {
+        fmt::print(out,
+                   "graph      {}, {} edges, mixing {}\n",
+                   built.description,
+                   built.topography.graph.edges().size(),
+                   parsed.text("mixing"));
+        for (const auto& note : built.notes) fmt::print(out, "note       {}\n", note);
+        fmt::print(out, "{}", plan_report_text(planned, config, exposures, budgets));
+        if (parsed.has("out")) fmt::print(out, "written    {}\n", parsed.text("out"));
+    }
+    return 0;
+}
+
+}  // namespace
+
+Command plan_command() {
+    return {"plan",
+            "solve a noise plan and say what it protects",
+            "sotto plan --mechanism corn --utility horizon:200 --agents 20 --epsilon 10 --out "
+            "plan.json",
+            options,
+            false,
+            run};
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "commands/sweep/sweep.hpp"
+#include "run/run_directory.hpp"
+#include "sotto/core/build_info.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/hash.hpp"
+#include "sotto/core/names.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> may_follow_seed{"graph-seed", "noise-seed"};
+
+bool is_chosen(const SweepConfig& config, const std::string& option) {
+    return std::ranges::find(config.choose, option) != config.choose.end();
+}
+
+/// Options that have several values in some variant, and the one that is drawn over, in the order
+/// of first appearance.
+std::vector<std::string> varied_options(const SweepConfig& config) {
+    std::vector<std::string> varied;
+    for (const SweepVariant& variant : config.variants)
+        for (const SweepSetting& setting : variant.settings)
+            if ((setting.values.size() > 1 || setting.option == config.plot) &&
+                !is_chosen(config, setting.option) &&
+                std::ranges::find(varied, setting.option) == varied.end())
+                varied.push_back(setting.option);
+    return varied;
+}
+
+/// Every combination of values; the last setting varies fastest. One empty one without settings.
+std::vector<OptionValues> combinations(const std::vector<SweepSetting>& settings) {
+    std::vector<OptionValues> all{{}};
+    for (const SweepSetting& setting : settings) {
+        std::vector<OptionValues> longer;
+        for (const OptionValues& before : all)
+            for (const std::string& value : setting.values) {
+                longer.push_back(before);
+                longer.back().emplace_back(setting.option, value);
+            }
+        all = std::move(longer);
+    }
+    return all;
+}
+
+/// Of the whole content, read piece by piece.
+std::string file_digest(const std::string& name) {
+    Hasher hasher("sotto.sweep.file.v1");
+    std::ifstream file(name, std::ios::binary);
+    std::vector<char> piece(1 << 20);
+    do {
+        file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+        hasher.add(std::string_view(piece.data(), static_cast<std::size_t>(file.gcount())));
+    } while (file);
+    if (!file.eof()) throw DataError(fmt::format("{}: cannot be read", name));
+    return to_hex(hasher.finish());
+}
+
+SweepTraining training_of(const SweepConfig& config,
+                          const SweepCell& cell,
+                          std::size_t cell_number,
+                          std::size_t candidate,
+                          const std::string& seed,
+                          bool validation) {
+    OptionValues options = cell.fixed;
+    const OptionValues& tried = cell.candidates.at(candidate);
+    options.insert(options.end(), tried.begin(), tried.end());
+    if (validation) {
+        std::erase_if(options, [](const OptionValue& option) {
+            return option.first == "test-data" || option.first == "test-fraction";
+        });
+        options.emplace_back("test-fraction", fmt::format("{}", config.validation_fraction));
+    }
+    options.emplace_back("seed", seed);
+    for (auto& [option, value] : options)
+        if (value == "seed" && std::ranges::find(may_follow_seed, option) != may_follow_seed.end())
+            value = seed;
+    std::ranges::sort(options);
+    SweepTraining training{cell_number, candidate, seed, validation, {}, {}};
+    for (const auto& [option, value] : options)
+        training.ini += fmt::format("{} = {}\n", option, value);
+    Hasher hasher("sotto.sweep.v1");
+    hasher.add(build_version()).add(std::string_view(training.ini));
+    for (const auto& [option, value] : options)
+        for (const auto word : split(value, ','))
+            if (const auto file = config.files.find(std::string(word)); file != config.files.end())
+                hasher.add(std::string_view(file->second));
+    const Digest digest = hasher.finish();
+    training.key = to_hex(std::span(digest).first(10));
+    return training;
+}
+
+/// The option on the x axis is one of the sweep, with numbers as values.
+void require_drawable(const SweepConfig& config) {
+    bool found = false;
+    for (const SweepVariant& variant : config.variants)
+        for (const SweepSetting& setting : variant.settings)
+            if (setting.option == *config.plot) {
+                found = true;
+                for (const std::string& value : setting.values)
+                    (void)parse_real("plot: " + *config.plot, value);
+            }
+    if (!found || is_chosen(config, *config.plot))
+        throw ConfigError(
+            fmt::format("plot: '{}' is no option that this sweep sets (allowed: one of its options "
+                        "with numbers, not one that is chosen)",
+                        *config.plot));
+}
+
+}  // namespace
+
+const std::vector<std::string>& sweep_metrics() {
+    static const std::vector<std::string> names{"test_loss",
+                                                "test_loss_mean_model",
+                                                "test_accuracy",
+                                                "test_accuracy_mean_model",
+                                                "train_loss_mean_model",
+                                                "optimality_gap",
+                                                "optimality_gap_agents",
+                                                "consensus_distance",
+                                                "epsilon",
+                                                "mu"};
+    return names;
+}
+
+std::map<std::string, std::string> file_digests(const SweepConfig& config) {
+    std::map<std::string, std::string> digests;
+    for (const SweepVariant& variant : config.variants)
+        for (const SweepSetting& setting : variant.settings)
+            for (const std::string& value : setting.values)
+                for (const auto word : split(value, ','))
+                    if (std::error_code none; std::filesystem::is_regular_file(word, none))
+                        digests.try_emplace(std::string(word));
+    for (auto& [name, digest] : digests) digest = file_digest(name);
+    return digests;
+}
+
+std::vector<SweepCell> sweep_cells(const SweepConfig& config) {
+    const auto& metrics = sweep_metrics();
+    if (std::ranges::find(metrics, config.choose_by) == metrics.end())
+        throw unknown_name_error("choose-by", config.choose_by, metrics);
+    if (!(config.validation_fraction > 0 && config.validation_fraction < 1))
+        throw ConfigError(
+            fmt::format("validation-fraction: {} is not allowed (must be above 0 and below 1)",
+                        config.validation_fraction));
+    const std::vector<std::string> varied = varied_options(config);
+    if (config.plot) require_drawable(config);
+    std::vector<SweepCell> cells;
+    for (const SweepVariant& variant : config.variants) {
+        std::vector<SweepSetting> grid, chosen;
+        for (const SweepSetting& setting : variant.settings)
+            (setting.values.size() > 1 && is_chosen(config, setting.option) ? chosen : grid)
+                .push_back(setting);
+        const std::vector<OptionValues> candidates = combinations(chosen);
+        for (const OptionValues& values : combinations(grid)) {
+            SweepCell cell{variant.name, values, {}, candidates};
+            for (const OptionValue& value : values)
+                if (std::ranges::find(varied, value.first) != varied.end())
+                    cell.varied.push_back(value);
+            cells.push_back(std::move(cell));
+        }
+    }
+    return cells;
+}
+
+std::vector<SweepTraining> validation_trainings(const SweepConfig& config,
+                                                const std::vector<SweepCell>& cells) {
+    std::vector<SweepTraining> trainings;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+        if (cells[c].candidates.size() < 2) continue;
+        for (std::size_t k = 0; k < cells[c].candidates.size(); ++k)
+            for (const std::string& seed : config.validation_seeds)
+                trainings.push_back(training_of(config, cells[c], c, k, seed, true));
+    }
+    return trainings;
+}
+
+std::vector<SweepTraining> test_trainings(const SweepConfig& config,
+                                          const std::vector<SweepCell>& cells,
+                                          std::size_t cell,
+                                          std::size_t candidate) {
+    std::vector<SweepTraining> trainings;
+    for (const std::string& seed : config.seeds)
+        trainings.push_back(training_of(config, cells.at(cell), cell, candidate, seed, false));
+    return trainings;
+}
+
+}  // namespace sotto

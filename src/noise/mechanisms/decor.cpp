@@ -1,0 +1,54 @@
+#include "noise/group_plan.hpp"
+#include "sotto/noise/mechanism.hpp"
+#include "sotto/noise/spatial_solver.hpp"
+
+namespace sotto {
+
+namespace {
+
+Eigen::MatrixXd laplacian(const Graph& graph) {
+    Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(graph.agents(), graph.agents());
+    for (const auto& [u, v] : graph.edges()) {
+        matrix(u, u) += 1;
+        matrix(v, v) += 1;
+        matrix(u, v) -= 1;
+        matrix(v, u) -= 1;
+    }
+    return matrix;
+}
+
+}  // namespace
+
+/// R = s2 I + c L: private noise, and for every edge one stream that its two ends add with opposite
+/// signs, so that it cancels where they are averaged.
+Design design_decor(const DesignInput& input) {
+    const RelativeLimits limits = relative_limits(input.kappa);
+    const Graph& graph = *input.graph;
+    const LaplacianSolution solution = solve_laplacian_covariance(design_utility(input),
+                                                                  laplacian(graph),
+                                                                  limits.kappa,
+                                                                  input.variance_cap,
+                                                                  input.coalition_size);
+
+    std::vector<SeedGroup> groups;
+    std::vector<Eigen::MatrixXd> factors;
+    for (const auto& [u, v] : graph.edges()) {
+        groups.push_back({{u, v}});
+        factors.push_back(difference_factor(solution.edge_variance));
+    }
+    Design design;
+    NoisePlan& plan = design.plan;
+    plan = make_group_plan("decor",
+                           Eigen::VectorXd::Constant(graph.agents(), solution.private_variance),
+                           groups,
+                           factors);
+    plan.scale = 1 / std::sqrt(limits.unit);
+    plan.coalition_size = input.coalition_size;
+    finish_plan(plan, input.kappa);
+    design.objective = solution.value;
+    design.lower_bound = solution.lower_bound;
+    design.capped = solution.capped;
+    return design;
+}
+
+}  // namespace sotto

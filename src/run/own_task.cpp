@@ -1,0 +1,58 @@
+#include "run/own_task.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "sotto/core/error.hpp"
+#include "sotto/learn/own_task.hpp"
+
+namespace sotto {
+
+bool is_own_task(const std::string& task) {
+    return task.find('/') != std::string::npos || task.ends_with(".so");
+}
+
+OwnTask::OwnTask(const std::string& path) : path_(path) {
+    // A name without a folder would be looked for among the system's libraries.
+    const std::string place = path.find('/') == std::string::npos ? "./" + path : path;
+    void* library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        const char* reason = ::dlerror();
+        throw ConfigError(fmt::format("task: {} is not a shared library that can be loaded ({})",
+                                      path,
+                                      reason != nullptr ? reason : "no reason given"));
+    }
+    const auto* version = static_cast<const int*>(::dlsym(library, "sotto_own_task_version"));
+    factory_ = ::dlsym(library, "sotto_own_task");
+    if (version == nullptr || factory_ == nullptr)
+        throw ConfigError(fmt::format(
+            "task: {} has no '{}'; a task of your own is made with SOTTO_OWN_TASK (docs/tasks.md)",
+            path,
+            version == nullptr ? "sotto_own_task_version" : "sotto_own_task"));
+    if (*version != own_task_version)
+        throw ConfigError(fmt::format(
+            "task: {} is made for version {} of tasks, this sotto has version {}; compile it again",
+            path,
+            *version,
+            own_task_version));
+}
+
+std::unique_ptr<Objective> OwnTask::make(const TaskConfig& config, int agent, int agents) const {
+    using Factory = Objective* (*)(const OwnTaskOptions*);
+    const OwnTaskOptions options{agent,
+                                 agents,
+                                 config.data.c_str(),
+                                 config.test_data ? config.test_data->c_str() : nullptr,
+                                 config.test_fraction,
+                                 config.seed};
+    std::unique_ptr<Objective> objective(reinterpret_cast<Factory>(factory_)(&options));
+    if (objective == nullptr || objective->dimension() < 1 || objective->records() < 1)
+        throw ConfigError(fmt::format(
+            "task: {} gave agent {} {}",
+            path_,
+            agent,
+            objective == nullptr ? "no objective" : "an objective without parameters or records"));
+    return objective;
+}
+
+}  // namespace sotto

@@ -1,0 +1,48 @@
+#pragma once
+
+// Taking up a run again; not installed.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/checkpoint_store.hpp"
+#include "run/config.hpp"
+#include "run/run_history.hpp"
+#include "sotto/net/network.hpp"
+#include "sotto/trust/handshake.hpp"
+
+namespace sotto {
+
+/// Process 0's history of the run to take up, on every process. COLLECTIVE. @throws DataError,
+/// ConfigError (a run that is complete), the same everywhere.
+[[nodiscard]] RunHistory share_history(Network& network, const ResumeConfig& resume);
+
+/// Where a run is taken up.
+struct Resumption {
+    /// Phases that are over; their rounds are those that may have left.
+    std::vector<PrivacyPhase> past;
+    /// The phase goes on with its own keys: nothing was sent since the checkpoint was made at a
+    /// clean stop, and the seeds are at hand. Otherwise a new phase begins.
+    std::optional<PrivacyPhase> going_on;
+    std::vector<KeyRing> rings;  ///< of the local agents, for `going_on`; none with a noise seed
+    int checkpoint_phase = 0;    ///< in which the checkpoint was made
+    std::uint32_t key_epoch = 0;
+    long first_round = 0;  ///< of that phase
+    long round = 0;        ///< completed
+    long repeated = 0;     ///< rounds to do again, whose messages may have left
+    std::vector<Checkpoint> local;
+    RunTotals totals;
+    std::vector<std::string> notes;  ///< on process 0: what its user should know
+};
+
+/// Finds the newest usable checkpoint, and what was sent since. COLLECTIVE.
+/// @param members who takes part from here on.  @param credentials of the local agents, if any.
+/// @throws DataError, ConfigError, the same everywhere.
+[[nodiscard]] Resumption take_up(Network& network,
+                                 const TrainConfig& config,
+                                 const RunHistory& history,
+                                 const Membership& members,
+                                 const std::optional<Credentials>& credentials);
+
+}  // namespace sotto

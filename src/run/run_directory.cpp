@@ -1,0 +1,136 @@
+#include "run/run_directory.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+
+namespace sotto {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+ConfigError unusable(const fs::path& path, const std::string& reason) {
+    return ConfigError(fmt::format("run-directory: {} cannot be used ({})", path.string(), reason));
+}
+
+std::string field(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
+
+}  // namespace
+
+RunDirectory RunDirectory::create(const std::string& wanted, const std::string& name) {
+    fs::path path = wanted;
+    if (wanted.empty()) {
+        const std::time_t now = std::time(nullptr);
+        const std::string stem = fmt::format("{:%Y%m%d-%H%M%S}-{}", fmt::localtime(now), name);
+        path = fs::path("runs") / stem;
+        for (int i = 2; fs::exists(path); ++i)
+            path = fs::path("runs") / fmt::format("{}-{}", stem, i);
+    }
+    std::error_code failure;
+    fs::create_directories(path, failure);
+    if (failure) throw unusable(path, failure.message());
+    if (!fs::is_directory(path)) throw unusable(path, "it is not a directory");
+    if (fs::exists(path / "config.ini") || fs::exists(path / "metrics.csv"))
+        throw unusable(path, "it already holds a run; name another directory or remove it first");
+    RunDirectory directory(path);
+    try {
+        write_file_atomically(path / "metrics.csv", "");
+    } catch (const ConfigError&) {
+        throw unusable(path, std::strerror(errno));
+    }
+    directory.lock();
+    directory.metrics_.open(path / "metrics.csv", std::ios::trunc);
+    directory.metrics_
+        << "round,epsilon,test_loss,test_loss_worst,test_loss_mean_model,test_accuracy,"
+           "test_accuracy_mean_model,train_loss_mean_model,optimality_gap,"
+           "optimality_gap_agents,consensus_distance,elapsed_seconds,gradient_seconds,"
+           "noise_seconds,exchange_seconds,mix_seconds\n"
+        << std::flush;
+    return directory;
+}
+
+RunDirectory RunDirectory::reopen(const std::string& path, long round) {
+    RunDirectory directory{fs::path(path)};
+    if (!fs::exists(directory.path_ / "metrics.csv")) throw unusable(path, "it holds no run");
+    directory.lock();
+    std::istringstream before(read_file(directory.path_ / "metrics.csv"));
+    std::string kept, line;
+    for (bool header = true; std::getline(before, line); header = false)
+        if (header || std::atol(line.c_str()) < round) kept += line + "\n";
+    write_file_atomically(directory.path_ / "metrics.csv", kept);
+    std::error_code ignored;
+    fs::remove(directory.path_ / "failure.txt", ignored);
+    directory.metrics_.open(directory.path_ / "metrics.csv", std::ios::app);
+    return directory;
+}
+
+void RunDirectory::lock() {
+    try {
+        lock_ = FileLock::take(path_ / "lock");
+    } catch (const ConfigError&) {
+        throw unusable(path_, std::strerror(errno));
+    }
+    if (!lock_) throw unusable(path_, "a run that is still going on uses it");
+}
+
+RunDirectory RunDirectory::existing(fs::path path) { return RunDirectory(std::move(path)); }
+
+void RunDirectory::write(const std::string& file, std::string_view content) const {
+    write_file_atomically(path_ / file, content);
+}
+
+void RunDirectory::append_metrics(long round,
+                                  double epsilon,
+                                  const Evaluation& evaluation,
+                                  double elapsed_seconds,
+                                  const PhaseSeconds& phases) {
+    metrics_ << round;
+    for (const double value : {epsilon,
+                               evaluation.test_loss,
+                               evaluation.test_loss_worst,
+                               evaluation.test_loss_mean_model,
+                               evaluation.test_accuracy,
+                               evaluation.test_accuracy_mean_model,
+                               evaluation.train_loss_mean_model,
+                               evaluation.optimality_gap,
+                               evaluation.optimality_gap_agents,
+                               evaluation.consensus_distance,
+                               elapsed_seconds,
+                               phases.gradient,
+                               phases.noise,
+                               phases.exchange,
+                               phases.mix})
+        metrics_ << ',' << field(value);
+    metrics_ << '\n' << std::flush;
+    if (!metrics_) throw unusable(path_, "metrics.csv cannot be written; is the disk full?");
+}
+
+bool RunDirectory::claim_failure(std::string_view message) const {
+    try {
+        return create_file(path_ / "failure.txt", std::string(message) + "\n");
+    } catch (const ConfigError&) {
+        // A folder that cannot be written, or is not shared with the other hosts, must not hide
+        // why the run failed.
+        return true;
+    }
+}
+
+void RunDirectory::write_model(int agent, const Eigen::VectorXd& model) const {
+    const fs::path folder = path_ / "agents" / std::to_string(agent);
+    std::error_code failure;
+    fs::create_directories(folder, failure);
+    if (failure) throw unusable(folder, failure.message());
+    write_npy(folder / "model.npy", model);
+}
+
+}  // namespace sotto

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/agent/evaluation.hpp"
+#include "sotto/agent/trainer.hpp"
+#include "sotto/core/files.hpp"
+
+namespace sotto {
+
+/// What a run leaves behind (docs/run-directory.md). One process (rank 0) owns it; others write
+/// only their agents' models. Files are replaced atomically; metrics.csv grows by whole lines.
+class RunDirectory {
+  public:
+    /// Creates the directory. @param wanted or, if empty, runs/<time>-<name>.
+    /// @throws ConfigError if it cannot be created or written, or already holds a run.
+    [[nodiscard]] static RunDirectory create(const std::string& wanted, const std::string& name);
+    /// The directory of a run to be taken up: rows of metrics.csv from this round on are those of
+    /// lost work, and go. @throws ConfigError if it is no directory of a run, cannot be written, or
+    /// a run that is still going on uses it.
+    [[nodiscard]] static RunDirectory reopen(const std::string& path, long round);
+    /// A directory another process created.
+    [[nodiscard]] static RunDirectory existing(std::filesystem::path path);
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    void write(const std::string& file, std::string_view content) const;
+    /// One row of metrics.csv. @param round rounds completed.
+    void append_metrics(long round,
+                        double epsilon,
+                        const Evaluation& evaluation,
+                        double elapsed_seconds,
+                        const PhaseSeconds& phases);
+    /// agents/<agent>/model.npy.
+    void write_model(int agent, const Eigen::VectorXd& model) const;
+    /// Leaves failure.txt with the message. Processes often fail together, and one message is
+    /// enough: false if another process was first and has the word.
+    [[nodiscard]] bool claim_failure(std::string_view message) const;
+
+  private:
+    explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+    /// Keeps others from taking up the run at the same time, until the process ends.
+    void lock();
+    std::filesystem::path path_;
+    std::ofstream metrics_;
+    std::optional<FileLock> lock_;
+};
+
+}  // namespace sotto

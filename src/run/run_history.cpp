@@ -1,0 +1,124 @@
+#include "run/run_history.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/core/json_input.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Digest digest_from(const Json& json) {
+    Digest digest{};
+    if (!from_hex(json.get<std::string>(), digest)) throw DataError("a digest is damaged");
+    return digest;
+}
+
+}  // namespace
+
+std::string numbered_file(std::string_view stem, std::string_view ending, int number) {
+    return number == 0 ? fmt::format("{}{}", stem, ending)
+                       : fmt::format("{}-{}{}", stem, number, ending);
+}
+
+std::string to_json(const RunHistory& history) {
+    Json json;
+    json["format"] = "sotto-history";
+    json["version"] = 1;
+    json["run"] = to_hex(history.run);
+    json["rounds"] = history.rounds;
+    json["starts"] = history.starts;
+    json["completed"] = history.completed;
+    json["agents"] = history.phases.front().members.all;
+    json["phases"] = Json::array();
+    for (std::size_t k = 0; k < history.phases.size(); ++k) {
+        const PrivacyPhase& phase = history.phases[k];
+        json["phases"].push_back({{"first_round", phase.use.steps.first_round},
+                                  {"rounds", phase.rounds},
+                                  {"key_epoch", phase.key_epoch},
+                                  {"plan", numbered_file("plan", ".json", static_cast<int>(k))},
+                                  {"plan_hash", to_hex(phase.plan.hash())},
+                                  {"agents", phase.members.numbers},
+                                  {"sensitivity", phase.sensitivity}});
+    }
+    return json.dump(2) + "\n";
+}
+
+RunHistory history_from_json(std::string_view text,
+                             const std::vector<std::string>& plans,
+                             const std::string& source) {
+    try {
+        const Json json = json_from_text<Json>(text);
+        if (json.at("format") != "sotto-history" || json.at("version") != 1)
+            throw DataError("it has another format");
+        RunHistory history;
+        history.run = digest_from(json.at("run"));
+        history.rounds = integer_from_json<long>(json.at("rounds"));
+        history.starts = integer_from_json<int>(json.at("starts"));
+        history.completed = json.at("completed").get<bool>();
+        const int all = integer_from_json<int>(json.at("agents"));
+        if (json.at("phases").empty() || json.at("phases").size() != plans.size())
+            throw DataError(
+                fmt::format("{} plans for {} phases", plans.size(), json.at("phases").size()));
+        long begun = 0;
+        for (const Json& entry : json.at("phases")) {
+            PrivacyPhase& phase = history.phases.emplace_back();
+            phase.use.steps.first_round = integer_from_json<long>(entry.at("first_round"));
+            phase.rounds = integer_from_json<long>(entry.at("rounds"));
+            phase.key_epoch = integer_from_json<std::uint32_t>(entry.at("key_epoch"));
+            phase.members = {all, entry.at("agents").get<std::vector<int>>()};
+            phase.sensitivity = entry.at("sensitivity").get<std::vector<double>>();
+            phase.plan = plan_from_json(plans[history.phases.size() - 1], source);
+            if (to_hex(phase.plan.hash()) != entry.at("plan_hash"))
+                throw DataError(fmt::format("{} is not the plan of its phase",
+                                            entry.at("plan").get<std::string>()));
+            int before = -1;
+            for (const int number : phase.members.numbers) {
+                if (number <= before || number >= all) throw DataError("its agents are damaged");
+                before = number;
+            }
+            const long first = phase.use.steps.first_round;
+            if (phase.plan.agents != phase.members.size() ||
+                phase.sensitivity.size() != phase.members.numbers.size() || phase.rounds < 0 ||
+                first < 0 || first > history.rounds || first > begun)
+                throw DataError("its phases do not fit together");
+            begun = first + phase.rounds;
+        }
+        return history;
+    } catch (const nlohmann::json::exception& error) {
+        throw DataError(fmt::format("{}: it is damaged ({})", source, error.what()));
+    } catch (const Error& error) {
+        throw DataError(fmt::format("{}: {}", source, error.what()));
+    }
+}
+
+RunHistory read_history(const std::filesystem::path& directory) {
+    const std::filesystem::path file = directory / "history.json";
+    if (!std::filesystem::exists(file))
+        throw DataError(
+            fmt::format("{}: there is no history.json; it holds no run that can be taken up",
+                        directory.string()));
+    std::vector<std::string> plans;
+    for (int k = 0;; ++k) {
+        const auto plan = directory / numbered_file("plan", ".json", k);
+        if (!std::filesystem::exists(plan)) break;
+        plans.push_back(read_file(plan));
+    }
+    const std::string text = read_file(file);
+    // A plan may have been written for a phase that did not come to begin.
+    try {
+        const std::size_t phases = json_from_text<Json>(text).at("phases").size();
+        if (plans.size() > phases) plans.resize(phases);
+    } catch (const std::exception&) {
+        // Named below.
+    }
+    return history_from_json(text, plans, file.string());
+}
+
+}  // namespace sotto

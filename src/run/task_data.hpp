@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/config.hpp"
+#include "sotto/learn/dataset.hpp"
+#include "sotto/net/network.hpp"
+#include "sotto/plan/membership.hpp"
+
+namespace sotto {
+
+/// What one agent trains and tests on. All have the same number of features.
+struct AgentData {
+    Dataset shard;
+    std::shared_ptr<const Dataset>
+        test;  ///< shared by the agents of a process where it is the same
+};
+
+/// The data of this process's agents, and what all processes agree on.
+struct LocalData {
+    std::vector<AgentData> agents;  ///< one per local agent
+    Eigen::Index features = 0;      ///< of every agent of the network
+    Eigen::Index classes = 0;       ///< largest class of any training or test record, plus 1
+    Target target = Target::label;
+    std::string description;
+    std::vector<std::string> statements;  ///< what was done to the data that no guarantee counts
+};
+
+/// The records of one agent's files, or of files that all agents share. LOCAL. @throws DataError.
+[[nodiscard]] Dataset read_files(const std::string& list, int agent);
+
+/// The configured partition, or the default for such data.
+[[nodiscard]] PartitionSpec partition_of(const TaskConfig& config, Target target);
+
+/// Rows of every agent, by partition_of. @throws ConfigError where it deals by classes and the data
+/// have values.
+[[nodiscard]] std::vector<std::vector<Eigen::Index>> deal_rows(
+    const Dataset& all,
+    const std::vector<Eigen::Index>& rows,
+    const TaskConfig& config,
+    int agents);
+
+/// Reads the data, splits off the test set, deals the rest to the agents (or, with %r in the path,
+/// reads every agent's own file), standardises targets that are values and their features.
+/// COLLECTIVE. @throws ConfigError, DataError.
+[[nodiscard]] LocalData read_local_data(const TaskConfig& config,
+                                        Network& network,
+                                        const Membership& members);
+
+/// Points of this process's agents, for the averaging task: no test set, every column counts,
+/// values as they are.
+struct LocalValues {
+    std::vector<Dataset> shards;  ///< one per local agent; all have the same number of features
+    /// Of all agents' means; where this process has read all agents' data.
+    std::optional<Eigen::VectorXd> mean;
+    std::string description;
+};
+
+/// Reads and deals them; "synthetic": synthetic_values, 100 for every agent. COLLECTIVE.
+/// @throws ConfigError (test data are given), DataError.
+[[nodiscard]] LocalValues read_local_values(const TaskConfig& config,
+                                            Network& network,
+                                            const Membership& members);
+
+}  // namespace sotto

@@ -1,0 +1,121 @@
+#include "run/transport.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "sotto/net/agreement.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// Every option that decides which calls the processes make together, or, for shards that are
+/// disjoint and a common start, must be the same; one a line.
+std::string common_options(const TrainConfig& config) {
+    const auto on_off = [](bool value) { return value ? "on" : "off"; };
+    std::string recorded = fmt::format("{}", fmt::join(config.record_views, ","));
+    if (config.record_wire) recorded += recorded.empty() ? "eavesdropper" : ",eavesdropper";
+    return fmt::format(
+        "--task {}\n--standardise {}\n--hidden {}\n--partition {}\n--test-fraction {}\n--seed "
+        "{}\n--rounds "
+        "{}\n--gossip-steps {}\n--temporal {}\n--temporal-restart {}\n--eval-every {}\n--dry-run "
+        "{}\n--noise-seed "
+        "{}\n"
+        "--link-encryption {}\n--secure-sum {}\n--mask-partners {}\n--optimality-gap {}\n"
+        "--record-view {}\n--checkpoint-every {}\n--without {}\n",
+        config.task.task,
+        on_off(config.task.standardise),
+        config.task.hidden ? std::to_string(*config.task.hidden) : "not given",
+        config.task.partition ? name_of(*config.task.partition) : "not given",
+        config.task.test_fraction,
+        config.task.seed,
+        config.plan.rounds,
+        config.plan.gossip_steps,
+        name_of(TemporalShape{config.plan.temporal.kind, config.plan.temporal.band}),
+        config.plan.temporal.restart > 0 ? std::to_string(config.plan.temporal.restart)
+                                         : "not given",
+        config.evaluate_every,
+        on_off(config.dry_run),
+        config.noise_seed ? "given" : "not given",
+        on_off(config.link_encryption),
+        on_off(config.secure_sum),
+        config.mask_partners,
+        config.optimality_gap ? on_off(*config.optimality_gap) : "not given",
+        recorded.empty() ? "not given" : recorded,
+        config.checkpoint_every,
+        config.resume ? fmt::format("{}", fmt::join(config.resume->without, ",")) : "not given");
+}
+
+}  // namespace
+
+void verify_same_options(Network& network, const TrainConfig& config) {
+    require_same_options(network, common_options(config));
+}
+
+std::vector<std::string> transport_statements(const TrainConfig& config,
+                                              const Network& network,
+                                              const Graph& graph,
+                                              const NoisePlan& plan,
+                                              bool optimality_gap) {
+    std::vector<std::string> lines;
+    const bool trusted = plan.aggregation == Aggregation::trusted_mean;
+    if (network.processes() == 1)
+        lines.emplace_back("All agents run in one process, which sees everything.");
+    else if (trusted)
+        lines.emplace_back(
+            "The trusted aggregator sees every agent's message without noise: cdp is a reference "
+            "only.");
+    else if (config.link_encryption)
+        lines.emplace_back(
+            "Messages between agents are encrypted and authenticated, each edge with keys of its "
+            "own, and so is what evaluation collects; the guarantee does not count on it.");
+    else
+        lines.emplace_back("Messages between agents are not encrypted (--link-encryption off).");
+    if (network.processes() > 1)
+        lines.push_back(fmt::format(
+            "Evaluation shows the process that prints the figures every agent's model{}: train "
+            "real "
+            "secrets where you trust it with them.",
+            optimality_gap ? ", losses and, for the optimality gap, exact gradients and curvatures"
+                           : " and losses"));
+    if (config.secure_sum) {
+        int most = 0;
+        int single = 0;
+        for (int u = 0; u < graph.agents(); ++u) {
+            most = std::max(most, graph.degree(u));
+            single += graph.degree(u) == 1 ? 1 : 0;
+        }
+        std::string line =
+            "Secure sums: an agent learns only the weighted sum of its neighbours' messages; the "
+            "guarantee does not count on it.";
+        const int partners = 2 * config.mask_partners;
+        line += most - 1 <= partners
+                    ? " An agent that colludes with some of its neighbours learns only the sum of "
+                      "the others."
+                    : fmt::format(
+                          " That holds for an agent that colludes with up to {} of its "
+                          "neighbours; up to {} neighbours, with any of them.",
+                          partners - 1,
+                          partners + 1);
+        if (single > 0)
+            line += fmt::format(" {} agent{} one neighbour, whose message is the sum.",
+                                single,
+                                single == 1 ? " has" : "s have");
+        lines.push_back(std::move(line));
+    }
+    if (!config.record_views.empty())
+        lines.push_back(fmt::format(
+            "The views of agents {} are recorded in the run directory, with their un-noised "
+            "gradients and their seeds: whoever reads them is not bound by this ledger.",
+            fmt::join(config.record_views, ", ")));
+    if (config.record_wire)
+        lines.push_back(fmt::format(
+            "{} of all agents are recorded in the run directory as receivers decrypt them: whoever "
+            "reads them is an eavesdropper of unencrypted links.",
+            config.secure_sum ? "The masked shares" : "The messages"));
+    return lines;
+}
+
+}  // namespace sotto

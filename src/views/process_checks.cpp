@@ -1,0 +1,157 @@
+#include "views/process_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sotto/core/error.hpp"
+#include "views/process_rounds.hpp"
+
+namespace sotto {
+
+namespace {
+
+std::string name_of(View::Kind kind) {
+    switch (kind) {
+        case View::Kind::all_messages:
+            return "all messages";
+        case View::Kind::neighbours:
+            return "neighbours";
+        case View::Kind::secure_sum:
+            return "secure sum";
+    }
+    return "unknown";
+}
+
+void require_agents(const char* what, const std::vector<int>& list, int agents) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (list[i] < 0 || list[i] >= agents)
+            throw ConfigError(fmt::format(
+                "{}: agent {} does not exist (allowed: 0 to {})", what, list[i], agents - 1));
+        if (i > 0 && list[i - 1] >= list[i])
+            throw ConfigError(
+                fmt::format("{}: agents must be listed once, in ascending order", what));
+    }
+}
+
+/// No weight between who is there and who is not.
+void check_departed(const Phase& phase, const MixingMatrix& mixing) {
+    const auto gone = [&](int u) { return has_departed(phase, u); };
+    for (int u = 0; u < mixing.agents(); ++u) {
+        const auto members = mixing.members(u);
+        const auto weights = mixing.weights(u);
+        for (std::size_t j = 0; j < members.size(); ++j)
+            if (weights[j] != 0 && members[j] != u && (gone(u) || gone(members[j])))
+                throw ConfigError(
+                    fmt::format("phases: agent {} has departed, but agent {} weighs its message "
+                                "by {} (give it weight 1 on itself only)",
+                                gone(members[j]) ? members[j] : u,
+                                gone(members[j]) ? u : members[j],
+                                weights[j]));
+    }
+}
+
+void check_plan(const MessageProcess& process, const Phase& phase) {
+    const NoisePlan& plan = plan_of(process, phase);
+    if (plan.agents != process.plan->agents)
+        throw ConfigError(fmt::format("phases: a plan is for {} agents, that of the process for {}",
+                                      plan.agents,
+                                      process.plan->agents));
+    for (const auto& stream : plan.streams)
+        if (stream.distribution != StreamDistribution::gaussian)
+            throw PrivacyError("noise plan: no bound is known here for noise that is not Gaussian");
+    if (plan.entry != process.plan->entry || plan.aggregation != process.plan->aggregation ||
+        plan.same_message_to_all() != process.plan->same_message_to_all())
+        throw PrivacyError(
+            "phases: no bound is known here for plans that differ in where noise enters, in who "
+            "combines messages, or in whether all receivers get the same message");
+    if (plan.aggregation != Aggregation::trusted_mean) return;
+    if (!plan.same_message_to_all())
+        throw PrivacyError(
+            "noise plan: no bound is known here for a trusted mean with noise that depends on the "
+            "receiver");
+    if (lacks_noise(plan, phase))
+        throw PrivacyError(
+            "phases: no bound is known here for a trusted mean that an agent with noise has left");
+}
+
+bool never_there(const MessageProcess& process, int agent) {
+    return std::ranges::all_of(process.phases,
+                               [&](const Phase& phase) { return has_departed(phase, agent); });
+}
+
+}  // namespace
+
+bool has_departed(const Phase& phase, int agent) {
+    return std::binary_search(phase.departed.begin(), phase.departed.end(), agent);
+}
+
+bool lacks_noise(const NoisePlan& plan, const Phase& phase) {
+    return std::ranges::any_of(plan.rows, [&](const NoiseRow& row) {
+        return !row.streams.empty() && has_departed(phase, row.sender);
+    });
+}
+
+void check_process(const MessageProcess& process) {
+    if (process.graph == nullptr || process.plan == nullptr)
+        throw ConfigError("message process: graph and plan must be given");
+    const int agents = process.plan->agents;
+    if (process.graph->agents() != agents)
+        throw ConfigError(fmt::format(
+            "the plan is for {} agents, the graph has {}", agents, process.graph->agents()));
+    if (process.phases.empty()) throw ConfigError("phases: at least one is needed");
+    if (process.gossip_steps < 1)
+        throw ConfigError(
+            fmt::format("gossip-steps: {} is not allowed (1 or more)", process.gossip_steps));
+    for (const Phase& phase : process.phases) {
+        if (phase.rounds < 1)
+            throw ConfigError(
+                fmt::format("phases: {} rounds are not allowed (1 or more)", phase.rounds));
+        if (phase.mixing.agents() != agents)
+            throw ConfigError(fmt::format(
+                "phases: mixing of {} agents, the plan is for {}", phase.mixing.agents(), agents));
+        require_agents("departed", phase.departed, agents);
+        check_plan(process, phase);
+        if (phase.departed.empty()) continue;
+        std::set<const MixingMatrix*> checked;
+        for (long round = 0; round < phase.rounds; ++round)
+            if (checked.insert(&phase.mixing.at(round)).second)
+                check_departed(phase, phase.mixing.at(round));
+    }
+    const long rounds = process.rounds();
+    if (!process.step_sizes.empty() && static_cast<long>(process.step_sizes.size()) != rounds)
+        throw ConfigError(fmt::format(
+            "step sizes: {} are given, the run has {} rounds", process.step_sizes.size(), rounds));
+    for (const double step : process.step_sizes)
+        if (!(step > 0 && std::isfinite(step)))
+            throw ConfigError(
+                fmt::format("step sizes: {} is not allowed (must be finite and above 0)", step));
+    for (const NoiseStretch& stretch : process_rounds(process).stretches)
+        if (stretch.plan->temporal.kind != TemporalFactor::Kind::identity &&
+            stretch.plan->temporal.lower.rows() < stretch.rounds)
+            throw PrivacyError(
+                fmt::format("the plan's temporal factor covers {} rounds, the run has {}",
+                            stretch.plan->temporal.lower.rows(),
+                            stretch.rounds));
+}
+
+void check_view(const MessageProcess& process, const View& view, std::span<const int> targets) {
+    const int agents = process.plan->agents;
+    require_agents("view", view.members, agents);
+    if (view.members.empty() && view.kind != View::Kind::all_messages)
+        throw ConfigError(fmt::format("view: {} needs at least one member", name_of(view.kind)));
+    for (const int a : view.members)
+        if (never_there(process, a))
+            throw ConfigError(fmt::format("view: agent {} has departed in every phase", a));
+    for (const int u : targets) {
+        if (u < 0 || u >= agents)
+            throw ConfigError(
+                fmt::format("target: agent {} does not exist (allowed: 0 to {})", u, agents - 1));
+        if (never_there(process, u))
+            throw ConfigError(fmt::format("target: agent {} has departed in every phase", u));
+    }
+}
+
+}  // namespace sotto

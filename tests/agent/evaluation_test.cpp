@@ -1,0 +1,176 @@
+#include "sotto/agent/evaluation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "agent/agent_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr int n = 5;
+
+double logistic_loss(const Dataset& data, Eigen::Index row, const Eigen::VectorXd& model) {
+    const Eigen::VectorXd features = data.features.row(row).transpose();
+    const double score = features.dot(model.head(features.size())) + model(features.size());
+    return std::log1p(std::exp(-data.labels(row) * score));
+}
+
+double mean_loss(const Dataset& data, const Eigen::VectorXd& model) {
+    double sum = 0;
+    for (Eigen::Index row = 0; row < data.records(); ++row) sum += logistic_loss(data, row, model);
+    return sum / static_cast<double>(data.records());
+}
+
+double accuracy(const Dataset& data, const Eigen::VectorXd& model) {
+    const Eigen::VectorXd probabilities = logistic_probabilities(model, data);
+    double correct = 0;
+    for (Eigen::Index row = 0; row < data.records(); ++row)
+        correct += (probabilities(row) >= 0.5) == (data.labels(row) > 0) ? 1 : 0;
+    return correct / static_cast<double>(data.records());
+}
+
+struct Problem {
+    Dataset data = synthetic_binary(300, 8);
+    std::shared_ptr<const Dataset> test = std::make_shared<const Dataset>(synthetic_binary(83, 9));
+    std::vector<Dataset> shards;
+    std::vector<LocalAgent> agents;
+    Eigen::MatrixXd models{124, n};
+
+    Problem() {
+        std::vector<Eigen::Index> rows;
+        for (Eigen::Index i = 0; i < data.records(); ++i) rows.push_back(i);
+        const auto parts =
+            partition_rows(rows, data.labels, n, {PartitionSpec::Kind::dirichlet, 2, 1}, 3);
+        SeededRandom random(1, "test.agent.evaluation");
+        for (int u = 0; u < n; ++u) {
+            shards.push_back(select_rows(data, parts[static_cast<std::size_t>(u)]));
+            agents.push_back(test::local_agent(u, make_logistic_objective(shards.back(), test), 1));
+            for (double& value : models.col(u)) value = 0.5 * random.normal();
+        }
+    }
+    /// F(x) = average of the agents' mean losses + l2/2 |x|^2.
+    [[nodiscard]] double objective(const Eigen::VectorXd& model, double l2) const {
+        double sum = 0;
+        for (const auto& shard : shards) sum += mean_loss(shard, model);
+        return sum / n + 0.5 * l2 * model.squaredNorm();
+    }
+};
+
+TEST(Evaluation, IsWhatItsFieldsSay) {
+    for (const int threads : {1, 2})
+        for (const double l2 : {0.0, 0.3}) {
+            Problem problem;
+            const auto network = make_memory_network(n, threads);
+            const double minimum = 0.123;
+            const Evaluation got =
+                evaluate(*network, problem.agents, problem.models, l2, minimum, threads);
+            const Eigen::VectorXd mean = problem.models.rowwise().mean();
+            double loss = 0, worst = 0, correct = 0, own = 0, distance = 0;
+            for (int u = 0; u < n; ++u) {
+                const Eigen::VectorXd model = problem.models.col(u);
+                const double of_agent = mean_loss(*problem.test, model);
+                loss += of_agent / n;
+                worst = std::max(worst, of_agent);
+                correct += accuracy(*problem.test, model) / n;
+                own += (mean_loss(problem.shards[static_cast<std::size_t>(u)], model) +
+                        0.5 * l2 * model.squaredNorm()) /
+                       n;
+                distance += (model - mean).squaredNorm() / n;
+            }
+            EXPECT_NEAR(got.test_loss, loss, 1e-12);
+            EXPECT_NEAR(got.test_loss_worst, worst, 1e-12);
+            EXPECT_NEAR(got.test_accuracy, correct, 1e-12);
+            EXPECT_NEAR(got.test_loss_mean_model, mean_loss(*problem.test, mean), 1e-12);
+            EXPECT_NEAR(got.test_accuracy_mean_model, accuracy(*problem.test, mean), 1e-12);
+            EXPECT_NEAR(got.train_loss_mean_model, problem.objective(mean, l2), 1e-12);
+            EXPECT_NEAR(got.consensus_distance, std::sqrt(distance), 1e-12);
+            EXPECT_NEAR(got.optimality_gap, problem.objective(mean, l2) - minimum, 1e-12);
+            EXPECT_NEAR(got.optimality_gap_agents, own - minimum, 1e-12);
+            EXPECT_TRUE(mean_model(*network, problem.models).isApprox(mean, 1e-14));
+        }
+}
+
+TEST(Evaluation, LeavesOutWhatIsNotKnown) {
+    Problem problem;
+    const auto network = make_memory_network(n, 1);
+    const Evaluation no_minimum =
+        evaluate(*network, problem.agents, problem.models, 0, std::nullopt, 1);
+    EXPECT_TRUE(std::isnan(no_minimum.optimality_gap));
+    EXPECT_TRUE(std::isnan(no_minimum.optimality_gap_agents));
+    std::vector<LocalAgent> quadratic;
+    for (int u = 0; u < n; ++u)
+        quadratic.push_back(test::local_agent(u, make_quadratic_objective(u, n), 1));
+    const Evaluation no_classes =
+        evaluate(*network, quadratic, Eigen::MatrixXd::Ones(2, n), 0, std::nullopt, 1);
+    EXPECT_TRUE(std::isnan(no_classes.test_accuracy));
+    EXPECT_TRUE(std::isnan(no_classes.test_accuracy_mean_model));
+    EXPECT_EQ(no_classes.consensus_distance, 0);
+}
+
+TEST(MinimumOfAverage, IsAttainedAndNoPointIsBelowIt) {
+    Problem problem;
+    const auto network = make_memory_network(n, 1);
+    for (const double l2 : {0.03, 1.0}) {
+        const auto minimum = minimum_of_average(*network, problem.agents, l2, 1);
+        ASSERT_TRUE(minimum);
+        // Gradient descent of its own, in plain loops over records.
+        Eigen::VectorXd model = Eigen::VectorXd::Zero(124);
+        for (int step = 0; step < 1500; ++step) {
+            Eigen::VectorXd gradient = l2 * model;
+            for (const auto& shard : problem.shards) {
+                Eigen::VectorXd slopes = logistic_probabilities(model, shard);
+                for (Eigen::Index row = 0; row < shard.records(); ++row)
+                    slopes(row) -= shard.labels(row) > 0 ? 1 : 0;
+                slopes /= static_cast<double>(n * shard.records());
+                gradient.head(123) += shard.features.transpose() * slopes;
+                gradient(123) += slopes.sum();
+            }
+            model -= 0.2 * gradient;
+        }
+        EXPECT_NEAR(problem.objective(model, l2), *minimum, 1e-7) << "l2 " << l2;
+        EXPECT_GE(problem.objective(model, l2), *minimum - 1e-11);
+        for (int u = 0; u < n; ++u)
+            EXPECT_GT(problem.objective(problem.models.col(u), l2), *minimum);
+    }
+}
+
+TEST(MinimumOfAverage, OfTheQuadraticsSolvesTheLinearSystem) {
+    for (const int agents_count : {1, 2, 7}) {
+        const auto network = make_memory_network(agents_count, 1);
+        std::vector<LocalAgent> agents;
+        Eigen::Matrix2d hessian = Eigen::Matrix2d::Zero();
+        Eigen::Vector2d slope = Eigen::Vector2d::Zero();
+        for (int u = 0; u < agents_count; ++u) {
+            agents.push_back(test::local_agent(u, make_quadratic_objective(u, agents_count), 1));
+            const auto at_zero = agents.back().objective->curvature_sum(Eigen::Vector2d::Zero());
+            hessian += at_zero->hessian / agents_count;
+            slope += at_zero->gradient / agents_count;
+        }
+        for (const double l2 : {0.0, 2.5}) {
+            const Eigen::Matrix2d regularised = hessian + l2 * Eigen::Matrix2d::Identity();
+            const Eigen::VectorXd best = -regularised.inverse() * slope;
+            double expected = 0.5 * l2 * best.squaredNorm();
+            for (auto& agent : agents)
+                expected += agent.objective->train_loss(best).loss / agents_count;
+            const auto minimum = minimum_of_average(*network, agents, l2, 1);
+            ASSERT_TRUE(minimum);
+            EXPECT_NEAR(*minimum, expected, 1e-9 * (1 + expected));
+        }
+    }
+}
+
+TEST(MinimumOfAverage, IsNotInventedForTasksWithoutCurvature) {
+    const auto network = make_memory_network(2, 1);
+    std::vector<LocalAgent> agents;
+    agents.push_back(test::local_agent(0, make_quadratic_objective(0, 2), 1));
+    agents.push_back(test::local_agent(1,
+                                       std::make_unique<test::FunctionObjective>(
+                                           2, [](const auto&) { return Eigen::Vector2d::Zero(); }),
+                                       1));
+    EXPECT_FALSE(minimum_of_average(*network, agents, 0, 1));
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,218 @@
+#include <gtest/gtest.h>
+
+#include "agent/agent_fixtures.hpp"
+#include "sotto/core/weighted_sum.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr int agents = 20;
+constexpr std::uint64_t noise_seed = 4;
+
+std::vector<KeyRing> rings_of(const NoisePlan& plan) {
+    const auto network = make_memory_network(plan.agents, 1);
+    return distribute_seeds(*network, plan, noise_seed);
+}
+
+/// One agent's noise, from whole streams side by side: no tiles, no sharing, no threads.
+Eigen::VectorXd direct_noise(const NoisePlan& plan,
+                             const KeyRing& ring,
+                             std::uint32_t epoch,
+                             std::uint64_t round,
+                             Eigen::Index dimension) {
+    Eigen::VectorXd result = Eigen::VectorXd::Zero(dimension);
+    for (const auto& row : plan.rows) {
+        if (row.sender != ring.agent()) continue;
+        Eigen::MatrixXd streams(dimension, static_cast<Eigen::Index>(row.streams.size()));
+        std::vector<const double*> columns;
+        std::vector<double> weights;
+        for (std::size_t j = 0; j < row.streams.size(); ++j) {
+            const auto& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
+            auto column = streams.col(static_cast<Eigen::Index>(j));
+            ring.stream(stream.group, stream.index)
+                .fill(epoch, round, 0, {column.data(), static_cast<std::size_t>(dimension)});
+            columns.push_back(column.data());
+            weights.push_back(row.coefficients[j] * plan.scale);
+        }
+        const std::span<double> out(result.data(), static_cast<std::size_t>(dimension));
+        weighted_sum(columns, weights, out);
+        round_to_grid(out, plan.grid_step());
+    }
+    return result;
+}
+
+/// Of every mechanism with independent rounds, or with correlated ones.
+std::vector<NoisePlan> plans(bool correlated = false) {
+    const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
+    std::vector<NoisePlan> result;
+    for (const auto& entry : test::mechanism_cases())
+        if (find_mechanism("mechanism", entry.mechanism).correlates_rounds == correlated)
+            result.push_back(test::plan_of(entry, topography, test::uneven_limits(agents)));
+    return result;
+}
+
+TEST(NoiseSource, GivesWhatThePlanSaysForEveryDimensionAndNumberOfThreads) {
+    // 20 and more streams: tiles of a few thousand coordinates, so 20000 takes several.
+    for (const NoisePlan& plan : plans()) {
+        const auto rings = rings_of(plan);
+        for (const int threads : {1, 2, 3}) {
+            NoiseSource source(plan, rings, threads);
+            for (const Eigen::Index d : {1, 63, 64, 65, 1000, 20000}) {
+                Eigen::MatrixXd noise = Eigen::MatrixXd::Constant(d, agents, 7);
+                source.draw(3, 11, noise);
+                for (int u = 0; u < agents; ++u)
+                    ASSERT_TRUE(noise.col(u) ==
+                                direct_noise(plan, rings[static_cast<std::size_t>(u)], 3, 11, d))
+                        << plan.mechanism << ", agent " << u << ", dimension " << d << ", "
+                        << threads << " threads";
+            }
+        }
+    }
+}
+
+/// Factors of 9 rounds: prefix sums (banded inverse), two subdiagonals, full, diagonal,
+/// one lag.
+std::vector<TemporalFactor> temporal_factors() {
+    constexpr Eigen::Index rounds = 9;
+    Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(rounds, rounds);
+    sums.triangularView<Eigen::Lower>().setOnes();
+    Eigen::MatrixXd banded(rounds, 3), full = Eigen::MatrixXd::Zero(rounds, rounds);
+    SeededRandom random(5, "temporal factors");
+    for (Eigen::Index t = 0; t < rounds; ++t) {
+        banded.row(t) << 1 + random.uniform(), random.normal(), random.normal();
+        for (Eigen::Index s = 0; s <= t; ++s) full(t, s) = s == t ? 2 : random.normal();
+    }
+    const Eigen::MatrixXd diagonal = full.diagonal().asDiagonal();
+    Eigen::MatrixXd one_lag(rounds, 2);
+    for (Eigen::Index t = 0; t < rounds; ++t)
+        one_lag.row(t) << 1 + random.uniform(), t == 4 ? 0.0 : random.normal();
+    return {{TemporalFactor::Kind::dense, sums},
+            {TemporalFactor::Kind::banded, banded},
+            {TemporalFactor::Kind::dense, full},
+            {TemporalFactor::Kind::dense, diagonal},
+            {TemporalFactor::Kind::one_lag, one_lag}};
+}
+
+TEST(NoiseSource, CorrelatesRoundsAsTheTemporalFactorSaysInAnyOrderOfDrawing) {
+    constexpr Eigen::Index rounds = 9;
+    for (NoisePlan plan : plans()) {
+        if (plan.mechanism != "ldp" && plan.mechanism != "pairs") continue;
+        plan.grid_step_log2 -= 20;  // rounding to the grid is not what is compared
+        const auto rings = rings_of(plan);
+        for (const Eigen::Index d : {5, 7000}) {  // one tile, and two
+            std::vector<Eigen::MatrixXd> fresh(rounds, Eigen::MatrixXd(d, agents));
+            NoiseSource independent(plan, rings, 1);
+            for (Eigen::Index t = 0; t < rounds; ++t)
+                independent.draw(
+                    1, static_cast<std::uint64_t>(t), fresh[static_cast<std::size_t>(t)]);
+            for (const TemporalFactor& factor : temporal_factors()) {
+                NoisePlan correlated = plan;
+                correlated.temporal = factor;
+                const Eigen::MatrixXd inverse = dense_factor(factor, rounds).inverse();
+                NoiseSource source(correlated, rings, 2);
+                NoiseSource jumping(correlated, rings, 1);
+                Eigen::MatrixXd noise(d, agents), again(d, agents);
+                for (Eigen::Index t = 0; t < rounds; ++t) {
+                    source.draw(1, static_cast<std::uint64_t>(t), noise);
+                    Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(d, agents);
+                    for (Eigen::Index s = 0; s <= t; ++s)
+                        expected += inverse(t, s) * fresh[static_cast<std::size_t>(s)];
+                    EXPECT_LT((noise - expected).cwiseAbs().maxCoeff(),
+                              1e-9 * (1 + expected.cwiseAbs().maxCoeff()))
+                        << plan.mechanism << ", round " << t;
+                    if (t % 4 == 3) {  // another epoch and an earlier round in between
+                        jumping.draw(2, 1, again);
+                        EXPECT_FALSE(again == noise);
+                        jumping.draw(1, static_cast<std::uint64_t>(t), again);
+                        EXPECT_TRUE(again == noise) << plan.mechanism << ", round " << t;
+                    }
+                }
+                EXPECT_THROW(source.draw(1, rounds, noise), PrivacyError);
+            }
+        }
+    }
+}
+
+TEST(NoiseSource, GivesOneAgentAloneTheSameAsAmongOthers) {
+    for (const NoisePlan& plan : plans()) {
+        const auto rings = rings_of(plan);
+        NoiseSource together(plan, rings, 1);
+        Eigen::MatrixXd all(5000, agents);
+        together.draw(0, 2, all);
+        int drawn = 0;
+        for (int u = 0; u < agents; ++u) {
+            NoiseSource alone(plan, {&rings[static_cast<std::size_t>(u)], 1}, 1);
+            Eigen::MatrixXd own(5000, 1);
+            alone.draw(0, 2, own);
+            EXPECT_TRUE(own.col(0) == all.col(u)) << plan.mechanism << ", agent " << u;
+            drawn += alone.streams();
+        }
+        EXPECT_EQ(together.streams(), static_cast<int>(plan.streams.size()));
+        EXPECT_GE(drawn, together.streams());
+    }
+}
+
+TEST(NoiseSource, GivesOtherNoiseInEveryRoundAndEpoch) {
+    for (const NoisePlan& plan : plans()) {
+        if (plan.noiseless()) continue;
+        NoiseSource source(plan, rings_of(plan), 1);
+        std::vector<Eigen::VectorXd> seen;
+        for (const std::uint32_t epoch : {0u, 1u})
+            for (const std::uint64_t round : {0ull, 1ull, 2ull, 1ull << 32, (1ull << 32) + 1}) {
+                Eigen::MatrixXd noise(100, agents);
+                source.draw(epoch, round, noise);
+                for (const auto& other : seen)
+                    EXPECT_GT((noise.col(0) - other).cwiseAbs().maxCoeff(), 1e-3);
+                seen.emplace_back(noise.col(0));
+                Eigen::MatrixXd again(100, agents);
+                source.draw(epoch, round, again);
+                EXPECT_TRUE(again == noise);
+            }
+    }
+}
+
+TEST(NoiseSource, NeedsTheSeedsOfItsAgents) {
+    for (const NoisePlan& plan : plans()) {
+        if (plan.noiseless()) continue;
+        std::vector<KeyRing> empty;
+        empty.emplace_back(0);
+        EXPECT_THROW(NoiseSource(plan, empty, 1), CryptoError) << plan.mechanism;
+    }
+}
+
+TEST(NoiseSource, KeepsAFewMegabytesWhateverTheDimension) {
+    for (const NoisePlan& plan : plans()) {
+        const NoiseSource source(plan, rings_of(plan), 1);
+        for (const Eigen::Index dimension : {100, 100000, 100000000})
+            EXPECT_LE(source.memory_bytes(dimension), 1 << 20) << plan.mechanism;
+    }
+}
+
+TEST(NoiseSource, GivesTheSameBitsWhetherThePastIsKeptOrDrawnAgain) {
+    int drawn_again = 0;
+    for (const NoisePlan& plan : plans(true)) {
+        const auto rings = rings_of(plan);
+        NoiseSource kept(plan, rings, 2), again(plan, rings, 2, 0);
+        constexpr Eigen::Index dimension = 3000;
+        EXPECT_FALSE(kept.draws_past_again(dimension));
+        if (again.draws_past_again(dimension)) ++drawn_again;
+        const auto outputs = static_cast<Eigen::Index>(kept.outputs().size());
+        Eigen::MatrixXd a(dimension, outputs), b(dimension, outputs);
+        const auto rounds = static_cast<std::uint64_t>(plan.temporal.lower.rows());
+        for (std::uint64_t round = 0; round < std::min<std::uint64_t>(rounds, 12); ++round) {
+            kept.draw(1, round, a);
+            again.draw(1, round, b);
+            EXPECT_TRUE(a == b) << plan.mechanism << ", round " << round;
+        }
+        again.draw(1, 2, b);  // any order
+        kept.draw(1, 2, a);
+        EXPECT_TRUE(a == b) << plan.mechanism;
+        if (again.draws_past_again(dimension)) {
+            EXPECT_LT(again.memory_bytes(50000000), 200 << 20) << plan.mechanism;
+        }
+    }
+    EXPECT_GE(drawn_again, 3);  // dense, restarted and one-lag factors
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,238 @@
+#include "sotto/core/files.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "core/test_support.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::TemporaryDirectory;
+
+/// A .npy file written by hand.
+std::string npy(const std::string& dictionary, const std::vector<double>& values) {
+    const std::string header = dictionary + "\n";
+    std::string content("\x93NUMPY\x01\x00", 8);
+    content += static_cast<char>(header.size() & 0xff);
+    content += static_cast<char>(header.size() >> 8);
+    content += header;
+    content.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+    return content;
+}
+
+Eigen::MatrixXd awkward_matrix(Eigen::Index rows, Eigen::Index columns) {
+    Eigen::MatrixXd matrix(rows, columns);
+    for (Eigen::Index i = 0; i < rows; ++i)
+        for (Eigen::Index j = 0; j < columns; ++j)
+            matrix(i, j) = 1.0 / static_cast<double>(1 + i) - static_cast<double>(j) * 0.1;
+    matrix(0, 0) = std::numeric_limits<double>::denorm_min();
+    if (columns > 1) matrix(0, 1) = -std::numeric_limits<double>::infinity();
+    return matrix;
+}
+
+bool same_bits(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+    return a.rows() == b.rows() && a.cols() == b.cols() &&
+           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(double)) ==
+               0;
+}
+
+TEST(WriteFileAtomically, WritesAndReplacesWholeFilesAndLeavesNothingElse) {
+    const TemporaryDirectory folder;
+    const auto path = folder / "ledger.json";
+    const std::string binary("a\0b\r\n\xff", 6);
+    for (const std::string& content : {std::string(1'000'000, 'x'), binary, std::string("{}")}) {
+        write_file_atomically(path, content);
+        EXPECT_EQ(read_file(path), content);
+        EXPECT_EQ(folder.entries(), 1);
+    }
+}
+
+TEST(WriteFileAtomically, RefusesAFolderThatDoesNotExist) {
+    const TemporaryDirectory folder;
+    const auto path = folder / "missing" / "ledger.json";
+    const std::string message = message_of<ConfigError>([&] { write_file_atomically(path, "x"); });
+    EXPECT_TRUE(contains(message, path.string()));
+    EXPECT_TRUE(contains(message, "No such file"));
+    EXPECT_EQ(folder.entries(), 0);
+}
+
+TEST(WriteFileAtomically, LeavesNoPartialFileWhereTheTargetIsAFolder) {
+    const TemporaryDirectory folder;
+    std::filesystem::create_directory(folder / "taken");
+    EXPECT_TRUE(contains(
+        message_of<ConfigError>([&] { write_file_atomically(folder / "taken", "x"); }), "taken"));
+    EXPECT_TRUE(std::filesystem::is_directory(folder / "taken"));
+    EXPECT_EQ(folder.entries(), 1);
+}
+
+TEST(WriteFileAtomically, WritesToPipesInsteadOfReplacingThem) {
+    const TemporaryDirectory directory;
+    const auto pipe = directory / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    require_writable(pipe);
+    write_file_atomically(pipe, "through");
+    std::array<char, 16> got{};
+    EXPECT_EQ(::read(reader, got.data(), got.size()), 7);
+    ::close(reader);
+    EXPECT_STREQ(got.data(), "through");
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+    EXPECT_EQ(directory.entries(), 1);
+}
+
+TEST(WriteFileAtomically, FollowsLinks) {
+    const TemporaryDirectory directory;
+    const auto file = directory.put("file", "old");
+    std::filesystem::create_symlink(file, directory / "link");
+    require_writable(directory / "link");
+    write_file_atomically(directory / "link", "new");
+    EXPECT_TRUE(std::filesystem::is_symlink(directory / "link"));
+    EXPECT_EQ(read_file(file), "new");
+}
+
+TEST(CreateFile, SucceedsOnce) {
+    const TemporaryDirectory directory;
+    EXPECT_TRUE(create_file(directory / "file", "first"));
+    EXPECT_FALSE(create_file(directory / "file", "second"));
+    EXPECT_EQ(read_file(directory / "file"), "first");
+    EXPECT_THROW((void)create_file(directory / "none/file", ""), ConfigError);
+}
+
+TEST(RequireWritable, AgreesWithWritingAndLeavesNothing) {
+    const TemporaryDirectory folder;
+    EXPECT_NO_THROW(require_writable(folder / "new"));
+    EXPECT_EQ(folder.entries(), 0);
+    EXPECT_THROW(require_writable(folder / ""), ConfigError);
+    EXPECT_THROW(require_writable(folder / "none" / "new"), ConfigError);
+}
+
+TEST(WriteFileAtomically, RefusesAPathBelowAFile) {
+    const TemporaryDirectory folder;
+    const auto file = folder.put("file", "content");
+    EXPECT_THROW(write_file_atomically(file / "ledger.json", "x"), ConfigError);
+    EXPECT_EQ(read_file(file), "content");
+}
+
+TEST(ReadFile, RefusesWhatIsMissingOrAFolder) {
+    const TemporaryDirectory folder;
+    const std::string missing =
+        message_of<DataError>([&] { (void)read_file(folder / "missing.json"); });
+    EXPECT_TRUE(contains(missing, (folder / "missing.json").string()));
+    EXPECT_TRUE(contains(missing, "No such file"));
+    EXPECT_TRUE(contains(message_of<DataError>([&] { (void)read_file(folder.path()); }),
+                         folder.path().string()));
+}
+
+TEST(Npy, GivesBackEveryMatrixBitForBit) {
+    const TemporaryDirectory folder;
+    for (const auto& [rows, columns] :
+         std::vector<std::pair<int, int>>{{1, 1}, {1, 5}, {5, 1}, {3, 4}, {40, 7}}) {
+        const Eigen::MatrixXd matrix = awkward_matrix(rows, columns);
+        write_npy(folder / "m.npy", matrix);
+        EXPECT_TRUE(same_bits(read_npy(folder / "m.npy"), matrix)) << rows << " x " << columns;
+    }
+}
+
+TEST(Npy, ReadsAVectorAsOneColumn) {
+    const TemporaryDirectory folder;
+    const Eigen::VectorXd vector = Eigen::VectorXd::LinSpaced(6, -1, 1);
+    write_npy(folder / "v.npy", vector);
+    EXPECT_TRUE(same_bits(read_npy(folder / "v.npy"), vector));
+    write_npy(folder / "empty.npy", Eigen::VectorXd(0));
+    EXPECT_EQ(read_npy(folder / "empty.npy").size(), 0);
+}
+
+TEST(Npy, WritesTheLayoutThatNumpyDescribes) {
+    const TemporaryDirectory folder;
+    Eigen::MatrixXd matrix(2, 3);
+    matrix << 1, 2, 3, 4, 5, 6;
+    write_npy(folder / "m.npy", matrix);
+    const std::string content = read_file(folder / "m.npy");
+    EXPECT_EQ(content.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+    const std::size_t header =
+        10 + static_cast<unsigned char>(content[8]) + 256 * static_cast<std::size_t>(content[9]);
+    EXPECT_EQ(header % 64, 0U);
+    EXPECT_EQ(content[header - 1], '\n');
+    EXPECT_TRUE(contains(content, "'descr': '<f8'"));
+    EXPECT_TRUE(contains(content, "'fortran_order': False"));
+    EXPECT_TRUE(contains(content, "'shape': (2, 3)"));
+    ASSERT_EQ(content.size(), header + 6 * sizeof(double));
+    for (int i = 0; i < 6; ++i) {
+        double value = 0;
+        std::memcpy(&value, content.data() + header + 8 * static_cast<std::size_t>(i), 8);
+        EXPECT_EQ(value, i + 1);
+    }
+}
+
+TEST(Npy, ReadsBothOrders) {
+    const TemporaryDirectory folder;
+    Eigen::MatrixXd matrix(2, 3);
+    matrix << 1, 2, 3, 4, 5, 6;
+    const auto c = folder.put(
+        "c.npy",
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", {1, 2, 3, 4, 5, 6}));
+    const auto fortran = folder.put(
+        "f.npy",
+        npy("{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }", {1, 4, 2, 5, 3, 6}));
+    EXPECT_TRUE(same_bits(read_npy(c), matrix));
+    EXPECT_TRUE(same_bits(read_npy(fortran), matrix));
+}
+
+TEST(Npy, RefusesWhatItCannotReadAndSaysWhy) {
+    const TemporaryDirectory folder;
+    const std::string good =
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", {1, 2, 3, 4});
+    const auto expect_refused = [&](const std::string& content, const std::string& reason) {
+        const auto path = folder.put("bad.npy", content);
+        const std::string message = message_of<DataError>([&] { (void)read_npy(path); });
+        EXPECT_TRUE(contains(message, path.string()));
+        EXPECT_TRUE(contains(message, reason));
+    };
+    expect_refused(good.substr(0, good.size() - 1), "2 x 2 values announced, 31 bytes found");
+    expect_refused(good.substr(0, good.size() - 8), "24 bytes found");
+    expect_refused(good + std::string(8, '\0'), "40 bytes found");
+    expect_refused(good.substr(0, 40), "header is cut short");
+    expect_refused(good.substr(0, 7), "signature");
+    expect_refused("1 2\n3 4\n5 6 7\n", "signature");
+    std::string version_two = good;
+    version_two[6] = 2;
+    expect_refused(version_two, "version 1.0");
+    for (const char* type : {"<f4", "<i8", ">f8", "|O"})
+        expect_refused(
+            npy("{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (2, 2), }",
+                {1, 2, 3, 4}),
+            "float64");
+    expect_refused(
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2, 2), }", {1, 2, 3, 4}),
+        "3 dimensions");
+    expect_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", {1}),
+                   "0 dimensions");
+    expect_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-2, 2), }", {}),
+                   "shape");
+    expect_refused(npy("{'descr': '<f8', 'fortran_order': False, }", {1}), "'shape'");
+    // A product of sizes that overflows must not look like a small file.
+    expect_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, "
+                       "4), }",
+                       {}),
+                   "announced");
+}
+
+TEST(Npy, RefusesAMissingFile) {
+    const TemporaryDirectory folder;
+    EXPECT_TRUE(contains(message_of<DataError>([&] { (void)read_npy(folder / "missing.npy"); }),
+                         "missing.npy"));
+}
+
+}  // namespace
+}  // namespace sotto

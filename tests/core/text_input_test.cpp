@@ -1,0 +1,134 @@
+#include "sotto/core/text_input.hpp"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <vector>
+
+#include "core/test_support.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+
+namespace sotto {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::TemporaryDirectory;
+
+std::vector<std::string> lines_of(const std::filesystem::path& path) {
+    LineReader reader(path.string());
+    std::vector<std::string> lines;
+    EXPECT_EQ(reader.line_number(), 0);
+    EXPECT_EQ(reader.path(), path.string());
+    for (std::string_view line; reader.next(line);) {
+        lines.emplace_back(line);
+        EXPECT_EQ(reader.line_number(), static_cast<long long>(lines.size()));
+    }
+    return lines;
+}
+
+std::filesystem::path put_compressed(const TemporaryDirectory& folder,
+                                     const std::string& name,
+                                     std::string_view content) {
+    const std::filesystem::path path = folder / name;
+    const gzFile file = gzopen(path.c_str(), "wb");
+    EXPECT_EQ(gzwrite(file, content.data(), static_cast<unsigned>(content.size())),
+              static_cast<int>(content.size()));
+    EXPECT_EQ(gzclose(file), Z_OK);
+    return path;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(LineReader, AcceptsEveryEndOfLine) {
+    const TemporaryDirectory folder;
+    EXPECT_EQ(lines_of(folder.put("unix", "a\nb\n")), (Lines{"a", "b"}));
+    EXPECT_EQ(lines_of(folder.put("dos", "a\r\nb\r\n")), (Lines{"a", "b"}));
+    EXPECT_EQ(lines_of(folder.put("mixed", "a\r\nb\nc\r\n")), (Lines{"a", "b", "c"}));
+    EXPECT_EQ(lines_of(folder.put("inside", "a\rb\n")), (Lines{"a\rb"}));
+}
+
+TEST(LineReader, GivesTheLastLineAlsoWithoutItsEnd) {
+    const TemporaryDirectory folder;
+    EXPECT_EQ(lines_of(folder.put("unix", "a\nb")), (Lines{"a", "b"}));
+    EXPECT_EQ(lines_of(folder.put("dos", "a\r\nb\r")), (Lines{"a", "b"}));
+}
+
+TEST(LineReader, KeepsEmptyLinesAndEndsAfterTheLast) {
+    const TemporaryDirectory folder;
+    EXPECT_EQ(lines_of(folder.put("blank", "\n\na\n\n")), (Lines{"", "", "a", ""}));
+    EXPECT_EQ(lines_of(folder.put("empty", "")), Lines{});
+    LineReader reader(folder.put("short", "a\n").string());
+    std::string_view line;
+    EXPECT_TRUE(reader.next(line));
+    EXPECT_FALSE(reader.next(line));
+    EXPECT_FALSE(reader.next(line));
+}
+
+TEST(LineReader, ReadsLinesLongerThanAnyBuffer) {
+    const TemporaryDirectory folder;
+    const Lines lines{std::string(300'000, 'x'), "short", std::string(65'536, 'y'), ""};
+    EXPECT_EQ(lines_of(folder.put(
+                  "long", lines[0] + "\n" + lines[1] + "\r\n" + lines[2] + "\n" + lines[3] + "\n")),
+              lines);
+}
+
+TEST(LineReader, FindsACarriageReturnThatEndsABuffer) {
+    const TemporaryDirectory folder;
+    const std::string first(65'535, 'x');
+    EXPECT_EQ(lines_of(folder.put("edge", first + "\r\nb\n")), (Lines{first, "b"}));
+}
+
+TEST(LineReader, ReadsGzipWhateverTheFileIsCalled) {
+    const TemporaryDirectory folder;
+    EXPECT_EQ(lines_of(put_compressed(folder, "data.gz", "a\nb\r\nc")), (Lines{"a", "b", "c"}));
+    EXPECT_EQ(lines_of(put_compressed(folder, "data.txt", "a\nb\n")), (Lines{"a", "b"}));
+    EXPECT_EQ(lines_of(folder.put("plain.gz", "a\nb\n")), (Lines{"a", "b"}));
+}
+
+std::string many_lines() {
+    std::string text;
+    for (int i = 0; i < 40'000; ++i) text += std::to_string(i * 7919 % 40'009) + "\n";
+    return text;
+}
+
+TEST(LineReader, RefusesATruncatedGzipStreamWhereverItEnds) {
+    const TemporaryDirectory folder;
+    const std::string whole = read_file(put_compressed(folder, "whole.gz", many_lines()));
+    for (const std::size_t size :
+         {whole.size() - 1, whole.size() - 8, whole.size() / 2, std::size_t{20}, std::size_t{11}}) {
+        const auto path = folder.put("cut.gz", whole.substr(0, size));
+        const std::string message = message_of<DataError>([&] { (void)lines_of(path); });
+        EXPECT_TRUE(contains(message, path.string())) << size << " bytes";
+        EXPECT_TRUE(contains(message, "damaged or truncated")) << size << " bytes";
+    }
+}
+
+TEST(LineReader, RefusesADamagedGzipStream) {
+    const TemporaryDirectory folder;
+    std::string bytes = read_file(put_compressed(folder, "whole.gz", many_lines()));
+    bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1);  // the checksum
+    const auto path = folder.put("damaged.gz", bytes);
+    EXPECT_TRUE(
+        contains(message_of<DataError>([&] { (void)lines_of(path); }), "damaged or truncated"));
+}
+
+TEST(LineReader, RefusesADirectory) {
+    const TemporaryDirectory folder;
+    const std::string message =
+        message_of<DataError>([&] { LineReader reader(folder.path().string()); });
+    EXPECT_TRUE(contains(message, folder.path().string()));
+    EXPECT_TRUE(contains(message, "directory"));
+}
+
+TEST(LineReader, RefusesAMissingFileWithPathAndReason) {
+    const TemporaryDirectory folder;
+    const std::string path = (folder / "missing.txt").string();
+    const std::string message = message_of<DataError>([&] { LineReader reader(path); });
+    EXPECT_TRUE(contains(message, path));
+    EXPECT_TRUE(contains(message, "No such file"));
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,98 @@
+#include "sotto/graph/mixing_schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/test_support.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace test;
+
+TopologySpec spec_of(Topology topology, int agents) {
+    TopologySpec spec;
+    spec.topology = topology;
+    spec.agents = agents;
+    spec.edge_probability = 0.4;
+    spec.graph_seed = 3;
+    return spec;
+}
+
+TEST(RandomSchedule, MixesOnAFreshConnectedGraphEveryRound) {
+    for (const Topology topology : {Topology::erdos_renyi, Topology::ring, Topology::star}) {
+        const TopologySpec spec = spec_of(topology, 8);
+        const ScheduledMixing drawn = random_schedule(spec, "metropolis", 12);
+        ASSERT_EQ(drawn.matrices.size(), 12u);
+        std::size_t different = 0;
+        for (std::size_t t = 0; t < drawn.matrices.size(); ++t) {
+            const MixingMatrix& mixing = drawn.matrices[t];
+            EXPECT_TRUE(mixing.doubly_stochastic());
+            EXPECT_LT(second_eigenvalue_modulus(mixing), 1 - 1e-6) << "round " << t;
+            if (t > 0) different += mixing.hash() != drawn.matrices[t - 1].hash() ? 1 : 0;
+        }
+        // A star keeps its middle once in eight rounds.
+        EXPECT_GE(different, 6u) << name_of(topology);
+        if (topology == Topology::ring) {
+            for (const MixingMatrix& mixing : drawn.matrices)
+                for (int u = 0; u < 8; ++u)
+                    EXPECT_EQ((mixing.dense().row(u).array() > 0).count(), 3);
+        }
+        // Every edge of the union joins two agents in some round.
+        for (const auto& [u, v] : drawn.graph.edges()) {
+            double weight = 0;
+            for (const MixingMatrix& mixing : drawn.matrices) weight += mixing.weight(u, v);
+            EXPECT_GT(weight, 0);
+        }
+    }
+}
+
+TEST(RandomSchedule, DependsOnTheGraphSeedAlone) {
+    TopologySpec spec = spec_of(Topology::erdos_renyi, 7);
+    const MixingSchedule first(random_schedule(spec, "metropolis", 5).matrices);
+    EXPECT_EQ(first.hash(), MixingSchedule(random_schedule(spec, "metropolis", 5).matrices).hash());
+    spec.graph_seed = 4;
+    EXPECT_NE(first.hash(), MixingSchedule(random_schedule(spec, "metropolis", 5).matrices).hash());
+}
+
+TEST(RandomSchedule, RefusesAFileOfMixingAndMoreThanItCanKeep) {
+    const TopologySpec spec = spec_of(Topology::ring, 100);
+    EXPECT_TRUE(
+        contains(message_of<ConfigError>([&] { (void)random_schedule(spec, "weights.npy", 5); }),
+                 "needs a rule of mixing, not 'weights.npy'"));
+    EXPECT_TRUE(contains(
+        message_of<ConfigError>([&] { (void)random_schedule(spec, "metropolis", 1000000); }),
+        "use fewer rounds"));
+}
+
+TEST(OnePeerSchedule, AveragesExactlyInLogarithmicallyManyRounds) {
+    // For n = 2^k the product of the k matrices is 11^T/n.
+    for (const int n : {1, 2, 4, 8, 16}) {
+        const auto matrices =
+            one_peer_schedule(make_topology(spec_of(Topology::exponential, n)).graph);
+        Eigen::MatrixXd product = Eigen::MatrixXd::Identity(n, n);
+        for (const MixingMatrix& mixing : matrices) {
+            EXPECT_TRUE(mixing.doubly_stochastic());
+            product = (mixing.dense() * product).eval();
+        }
+        EXPECT_EQ((product - Eigen::MatrixXd::Constant(n, n, 1.0 / n)).cwiseAbs().maxCoeff(), 0);
+        EXPECT_EQ(std::size_t{1} << (n == 1 ? 0 : matrices.size()), static_cast<std::size_t>(n));
+    }
+}
+
+TEST(OnePeerSchedule, TakesTheMeanWithOnePeerForAnyNumberOfAgents) {
+    for (const int n : {3, 5, 6, 20})
+        for (const MixingMatrix& mixing :
+             one_peer_schedule(make_topology(spec_of(Topology::exponential, n)).graph)) {
+            EXPECT_TRUE(mixing.doubly_stochastic());
+            for (int u = 0; u < n; ++u) EXPECT_EQ(mixing.weight(u, u), 0.5);
+        }
+    EXPECT_TRUE(contains(message_of<ConfigError>([] {
+                             (void)one_peer_schedule(
+                                 make_topology(spec_of(Topology::ring, 8)).graph);
+                         }),
+                         "--topology exponential"));
+}
+
+}  // namespace
+}  // namespace sotto

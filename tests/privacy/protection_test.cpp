@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "core/test_support.hpp"
+#include "privacy/privacy_fixtures.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace test;
+
+/// A plan whose eavesdropper learns exactly as much as every agent's budget allows.
+struct Setting {
+    NoisePlan plan;
+    std::vector<Exposure> exposures;
+    std::vector<PrivacyBudget> budgets;
+    std::vector<int> everybody;
+
+    void verify() const { verify_agents_protected(plan, everybody, exposures, budgets); }
+};
+
+Setting tight_setting(const Graph& graph) {
+    Setting setting;
+    setting.plan = random_plan(graph, 21);
+    const Eigen::VectorXd precision = observed_precision(setting.plan, {});
+    for (int u = 0; u < graph.agents(); ++u) {
+        setting.exposures.push_back({0.1 * (1 + u), 30.0 + u, 1});
+        PrivacyBudget budget{7, 1e-5, Calibration::exact, 0};
+        budget.mu = setting.exposures.back().sensitivity *
+                    std::sqrt(setting.exposures.back().temporal_sensitivity * precision(u));
+        setting.budgets.push_back(budget);
+    }
+    // The finest conditional deviation decides the grid.
+    setting.plan.grid_step_log2 =
+        static_cast<int>(std::floor(-0.5 * std::log2(precision.maxCoeff()))) - 20;
+    setting.everybody.resize(static_cast<std::size_t>(graph.agents()));
+    std::iota(setting.everybody.begin(), setting.everybody.end(), 0);
+    return setting;
+}
+
+TEST(VerifyAgentsProtected, AcceptsAPlanThatJustMeetsEveryBudget) {
+    for (const Graph& graph : sample_graphs({3, 8})) {
+        Setting setting = tight_setting(graph);
+        EXPECT_NO_THROW(setting.verify());
+        setting.plan.scale *= 1 - 1e-11;  // rounding is forgiven
+        EXPECT_NO_THROW(setting.verify());
+    }
+}
+
+TEST(VerifyAgentsProtected, RefusesAPlanWithATenthOfAPercentLessNoise) {
+    for (const Graph& graph : sample_graphs({3, 8})) {
+        Setting setting = tight_setting(graph);
+        setting.plan.scale *= 0.999;
+        const std::string message = message_of<PrivacyError>([&] { setting.verify(); });
+        EXPECT_TRUE(contains(message, "does not protect agent 0"));
+        EXPECT_TRUE(contains(message, "mu = "));
+        EXPECT_TRUE(contains(message, "epsilon 7 at delta 1e-05"));
+    }
+}
+
+TEST(VerifyAgentsProtected, RefusesAGridThatIsTooCoarse) {
+    for (const Graph& graph : sample_graphs({3, 8})) {
+        Setting setting = tight_setting(graph);
+        ++setting.plan.grid_step_log2;
+        EXPECT_TRUE(contains(message_of<PrivacyError>([&] { setting.verify(); }), "too coarse"));
+    }
+}
+
+TEST(VerifyAgentsProtected, ChecksTheAgentsItIsAskedForAndNoOthers) {
+    Setting setting = tight_setting(make_graph(Topology::ring, 6));
+    setting.budgets[4].mu *= 0.9;
+    EXPECT_TRUE(contains(message_of<PrivacyError>([&] { setting.verify(); }), "agent 4"));
+    setting.everybody = {0, 1, 2, 3, 5};
+    EXPECT_NO_THROW(setting.verify());
+    setting.everybody = {4};
+    EXPECT_THROW(setting.verify(), PrivacyError);
+    setting.everybody = {};
+    EXPECT_NO_THROW(setting.verify());
+}
+
+TEST(VerifyAgentsProtected, UsesTheNoiseThatThePlanInjectsAndNotItsLabel) {
+    Setting setting = tight_setting(make_graph(Topology::path, 5));
+    setting.plan.mechanism = "corn";
+    EXPECT_NO_THROW(setting.verify());
+    setting.plan.rows[2].coefficients[0] *= 0.5;
+    EXPECT_THROW(setting.verify(), PrivacyError);
+}
+
+TEST(VerifyAgentsProtected, RefusesPlansWithoutNoiseOrWithUncoveredAgents) {
+    Setting setting = tight_setting(make_graph(Topology::ring, 5));
+    setting.plan = pair_plan(make_graph(Topology::ring, 5));
+    setting.plan.scale = 1e12;
+    EXPECT_THROW(setting.verify(), PrivacyError);
+    setting.plan = NoisePlan{};
+    setting.plan.agents = 5;
+    EXPECT_THROW(setting.verify(), PrivacyError);
+}
+
+TEST(VerifyAgentsProtected, RefusesABudgetOrExposureThatIsNotANumber) {
+    Setting setting = tight_setting(make_graph(Topology::ring, 5));
+    setting.budgets[1].mu = not_a_number;
+    EXPECT_THROW(setting.verify(), PrivacyError);
+    setting = tight_setting(make_graph(Topology::ring, 5));
+    setting.exposures[1].sensitivity = not_a_number;
+    EXPECT_THROW(setting.verify(), PrivacyError);
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,96 @@
+#include "run/run_directory.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "run/run_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+using test::TemporaryFolder;
+
+TEST(RunDirectory, HoldsWhatIsWrittenToIt) {
+    const TemporaryFolder folder;
+    RunDirectory directory = RunDirectory::create(folder.path("a/b/run"), "corn");
+    EXPECT_EQ(directory.path(), folder.path("a/b/run"));
+    directory.write("config.ini", "x=1\n");
+    directory.write("config.ini", "x=2\n");
+    EXPECT_EQ(read_file(directory.path() / "config.ini"), "x=2\n");
+    const Eigen::VectorXd model = Eigen::Vector3d(0.1, -2, 1e-300);
+    directory.write_model(12, model);
+    EXPECT_EQ(read_npy(directory.path() / "agents/12/model.npy"), model);
+    RunDirectory::existing(directory.path()).write_model(3, model);
+    EXPECT_EQ(read_npy(directory.path() / "agents/3/model.npy"), model);
+}
+
+TEST(RunDirectory, AddsALineOfMetricsAtATime) {
+    const TemporaryFolder folder;
+    RunDirectory directory = RunDirectory::create(folder.path("run"), "corn");
+    Evaluation evaluation;
+    evaluation.test_loss = 0.25;
+    const auto lines = [&] {
+        std::ifstream file(directory.path() / "metrics.csv");
+        std::vector<std::string> result;
+        for (std::string line; std::getline(file, line);) result.push_back(line);
+        return result;
+    };
+    directory.append_metrics(
+        0, std::numeric_limits<double>::infinity(), evaluation, 0.5, PhaseSeconds{1, 2, 3, 4});
+    ASSERT_EQ(lines().size(), 2u);
+    // Infinite and unknown values are empty fields.
+    EXPECT_EQ(lines()[1], "0,,0.25,,,,,,,,,0.5,1,2,3,4");
+    EXPECT_EQ(std::ranges::count(lines()[0], ','), std::ranges::count(lines()[1], ','));
+    EXPECT_EQ(lines()[0].substr(0, 24), "round,epsilon,test_loss,");
+    directory.append_metrics(7, 1.5, evaluation, 0.5, {});
+    ASSERT_EQ(lines().size(), 3u);
+    EXPECT_EQ(lines()[2].substr(0, 11), "7,1.5,0.25,");
+}
+
+TEST(RunDirectory, IsNeverUsedTwice) {
+    const TemporaryFolder folder;
+    for (const char* file : {"config.ini", "metrics.csv"}) {
+        const std::string path = folder.path(std::string("old-") + file);
+        std::filesystem::create_directories(path);
+        std::ofstream(std::filesystem::path(path) / file) << "old";
+        const auto message =
+            message_of<ConfigError>([&] { (void)RunDirectory::create(path, "corn"); });
+        expect_contains(message, path);
+        expect_contains(message, "already holds a run");
+        EXPECT_EQ(read_file(std::filesystem::path(path) / file), "old");
+    }
+    // An empty folder, or one with other things, is fine.
+    std::filesystem::create_directories(folder.path("new"));
+    std::ofstream(folder.path("new") + "/notes.txt") << "mine";
+    EXPECT_NO_THROW((void)RunDirectory::create(folder.path("new"), "corn"));
+    EXPECT_EQ(read_file(folder.path("new") + "/notes.txt"), "mine");
+}
+
+TEST(RunDirectory, SaysWhyItCannotBeMade) {
+    const TemporaryFolder folder;
+    const std::string file = folder.write("file", "x");
+    for (const std::string& path : {file, file + "/below"})
+        expect_contains(message_of<ConfigError>([&] { (void)RunDirectory::create(path, "corn"); }),
+                        path);
+}
+
+TEST(RunDirectory, IsNamedAfterTimeAndMechanismByDefault) {
+    const TemporaryFolder folder;
+    const auto before = std::filesystem::current_path();
+    std::filesystem::create_directories(folder.path("work"));
+    std::filesystem::current_path(folder.path("work"));
+    const auto first = RunDirectory::create("", "decor").path();
+    const auto second = RunDirectory::create("", "decor").path();
+    EXPECT_TRUE(std::filesystem::exists(first / "metrics.csv"));
+    std::filesystem::current_path(before);
+    EXPECT_NE(first, second);
+    for (const auto& path : {first, second}) {
+        EXPECT_EQ(path.parent_path(), "runs");
+        expect_contains(path.filename().string(), "-decor");
+    }
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,81 @@
+#include "sotto/trust/key_ring.hpp"
+
+#include <gtest/gtest.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "trust/group_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::first_normals;
+using test::is_member;
+using test::plan_of_all_groups;
+using test::rings_of_everybody;
+
+TEST(KeyRing, AnAgentHoldsExactlyTheSeedsOfTheGroupsItIsAMemberOf) {
+    for (const int agents : {2, 3, 7, 16}) {
+        const auto plan = plan_of_all_groups(agents);
+        for (const auto& ring : rings_of_everybody(plan, 1))
+            for (int group = 0; group < static_cast<int>(plan.groups.size()); ++group) {
+                ASSERT_EQ(ring.holds(group), is_member(plan, group, ring.agent()));
+                if (ring.holds(group)) {
+                    EXPECT_NO_THROW((void)ring.stream(group, 0));
+                } else {
+                    EXPECT_THROW((void)ring.stream(group, 0), CryptoError);
+                    EXPECT_THROW((void)ring.seed(group), CryptoError);
+                }
+            }
+    }
+}
+
+TEST(KeyRing, MembersOfAGroupShareItsStreamsAndDifferentGroupsOrIndicesDoNot) {
+    const auto plan = plan_of_all_groups(5);
+    const auto rings = rings_of_everybody(plan, 1);
+    std::set<std::vector<double>> distinct;
+    std::size_t streams = 0;
+    for (int group = 0; group < static_cast<int>(plan.groups.size()); ++group)
+        for (const std::uint64_t index : {0, 1, 5}) {
+            ++streams;
+            std::set<std::vector<double>> of_members;
+            for (const int member : plan.groups[static_cast<std::size_t>(group)].members)
+                of_members.insert(
+                    first_normals(rings[static_cast<std::size_t>(member)].stream(group, index)));
+            EXPECT_EQ(of_members.size(), 1U);
+            distinct.insert(of_members.begin(), of_members.end());
+        }
+    EXPECT_EQ(distinct.size(), streams);
+}
+
+TEST(KeyRing, AStreamIsKeyedByTheKdfOfItsSeed) {
+    KeyRing ring(0);
+    ring.add(4, SecretKey::from_noise_seed(1, "test", 0));
+    const NormalStream expected(SecretKey::from_noise_seed(1, "test", 0).derive("sottostr", 9));
+    EXPECT_EQ(first_normals(ring.stream(4, 9)), first_normals(expected));
+}
+
+TEST(KeyRing, ASeedIsNeverReplaced) {
+    KeyRing ring(0);
+    ring.add(1, SecretKey::random());
+    const auto kept = ring.seed(1).clone();
+    EXPECT_THROW(ring.add(1, SecretKey::random()), CryptoError);
+    EXPECT_EQ(ring.seed(1), kept);
+}
+
+TEST(EphemeralKeyPair, EveryPairIsNewAndItsPublicKeyBelongsToItsSecret) {
+    const EphemeralKeyPair first;
+    const EphemeralKeyPair second;
+    EXPECT_FALSE(std::ranges::equal(first.public_key(), second.public_key()));
+    EXPECT_FALSE(first.secret_key() == second.secret_key());
+    std::array<std::uint8_t, 32> expected{};
+    ASSERT_EQ(0, crypto_scalarmult_base(expected.data(), first.secret_key().bytes().data()));
+    EXPECT_TRUE(std::ranges::equal(first.public_key(), expected));
+}
+
+}  // namespace
+}  // namespace sotto
