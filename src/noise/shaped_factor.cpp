@@ -85,19 +85,19 @@ void require_rounds(long rounds, long cycle, bool symmetric, const TemporalShape
     const long together = shape.restart > 0 ? std::min(shape.restart, rounds) : rounds;
     const bool lagged = shape.kind == TemporalShape::Kind::one_lag ||
                         (shape.kind == TemporalShape::Kind::banded && shape.band < cycle);
-    if (!symmetric && rounds > kMostDenseRounds)
+    if (!symmetric && rounds > most_dense_rounds)
         throw ConfigError(fmt::format(
             "rounds: {} is not allowed where rounds are correlated and the mixing matrix is not "
             "symmetric (at most {})",
             rounds,
-            kMostDenseRounds));
-    if (!lagged && together > kMostDenseRounds)
+            most_dense_rounds));
+    if (!lagged && together > most_dense_rounds)
         throw ConfigError(fmt::format(
             "rounds: {} is not allowed with --temporal {} (at most {}; more with one-lag, with "
             "banded:B and B below the cycle of --participation, or with --temporal-restart)",
             rounds,
             name_of(shape),
-            kMostDenseRounds));
+            most_dense_rounds));
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
         modes = modes_of(mixing, spatial_covariance, gossip_steps);
     else
         utility = temporal_utility(mixing, spatial_covariance, step_sizes, gossip_steps);
-    if (block > kMostDenseRounds) {
+    if (block > most_dense_rounds) {
         LaggedSolution solution = solve_banded_factor(
             modes.values, modes.weights, step_sizes, cycle, shape.band, shape.restart);
         return {std::move(solution.factor), solution.value, std::nan("")};

@@ -222,12 +222,12 @@ MatrixXd spatial_utility(const MixingMatrix& mixing,
                        step_sizes);
         return eigen.vectors * gains.asDiagonal() * eigen.vectors.transpose();
     }
-    if (rounds > kMostDenseRounds)
+    if (rounds > most_dense_rounds)
         throw ConfigError(fmt::format(
             "rounds: {} are too many for the objective of a {} (at most {})",
             rounds,
             mixing.symmetric() ? "dense temporal factor" : "mixing matrix that is not symmetric",
-            kMostDenseRounds));
+            most_dense_rounds));
     const MatrixXd inverse = dense_factor(factor, rounds)
                                  .triangularView<Eigen::Lower>()
                                  .solve(MatrixXd::Identity(rounds, rounds));

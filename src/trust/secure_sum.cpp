@@ -21,20 +21,20 @@ static_assert(std::endian::native == std::endian::little, "mask words are little
 constexpr std::size_t piece_words = 1024;
 constexpr std::array<std::uint8_t, piece_words * sizeof(std::uint64_t)> zeros{};
 /// The counter has 32 bits and counts blocks.
-constexpr std::int64_t most_words = (std::int64_t{1} << 32) * kMaskBlock;
+constexpr std::int64_t most_words = (std::int64_t{1} << 32) * mask_block;
 constexpr double words_per_unit = 0x1p40;
 constexpr double step_size = 0x1p-40;
-static_assert(kSumStepLog2 == -40);
+static_assert(sum_step_log2 == -40);
 
 void check_first(std::int64_t first, std::size_t count) {
-    if (first < 0 || first % kMaskBlock != 0 || first > most_words ||
+    if (first < 0 || first % mask_block != 0 || first > most_words ||
         static_cast<std::int64_t>(count) > most_words - first)
         throw Error(ExitCode::other,
                     fmt::format("words {} + {} of a secure sum: must start at a multiple of {} and "
                                 "end at or before {}",
                                 first,
                                 count,
-                                kMaskBlock,
+                                mask_block,
                                 most_words));
 }
 
@@ -63,13 +63,13 @@ void SumMask::apply(std::int64_t round,
     const auto nonce = nonce_of({round, step, 0});
     const auto key = key_.bytes();
     const std::size_t most =
-        std::min(scratch.size(), piece_words) / kMaskBlock * static_cast<std::size_t>(kMaskBlock);
+        std::min(scratch.size(), piece_words) / mask_block * static_cast<std::size_t>(mask_block);
     if (most == 0)
         throw Error(ExitCode::other,
                     fmt::format("scratch of {} words for a mask; at least {} are needed",
                                 scratch.size(),
-                                kMaskBlock));
-    auto counter = static_cast<std::uint32_t>(first / kMaskBlock);
+                                mask_block));
+    auto counter = static_cast<std::uint32_t>(first / mask_block);
     while (!words.empty()) {
         const std::size_t count = std::min(words.size(), most);
         crypto_stream_chacha20_ietf_xor_ic(reinterpret_cast<unsigned char*>(scratch.data()),
@@ -83,7 +83,7 @@ void SumMask::apply(std::int64_t round,
         else
             for (std::size_t i = 0; i < count; ++i) words[i] -= scratch[i];
         words = words.subspan(count);
-        counter += static_cast<std::uint32_t>(count / kMaskBlock);
+        counter += static_cast<std::uint32_t>(count / mask_block);
     }
 }
 

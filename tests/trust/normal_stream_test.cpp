@@ -52,8 +52,8 @@ std::pair<long double, long double> reference_pair(std::uint64_t first, std::uin
 
 void expect_close_to_reference(std::span<const std::uint64_t> words, std::span<const double> out) {
     double worst = 0;
-    for (std::size_t block = 0; block < words.size(); block += kNormalBlock)
-        for (std::size_t i = block; i < block + kNormalBlock / 2; ++i) {
+    for (std::size_t block = 0; block < words.size(); block += normal_block)
+        for (std::size_t i = block; i < block + normal_block / 2; ++i) {
             const auto [c, s] = reference_pair(words[i], words[i + 32]);
             ASSERT_TRUE(std::isfinite(out[i]) && std::isfinite(out[i + 32]));
             worst = std::max({worst,
@@ -134,12 +134,12 @@ TEST(NormalStream, TheTransformIsAccurateAtEveryScaleOfBothUniforms) {
         for (const auto angle : angles) {
             words.push_back(radius);
             second_half.push_back(angle);
-            if (second_half.size() == kNormalBlock / 2) {
+            if (second_half.size() == normal_block / 2) {
                 words.insert(words.end(), second_half.begin(), second_half.end());
                 second_half.clear();
             }
         }
-    words.resize(words.size() / kNormalBlock * kNormalBlock);
+    words.resize(words.size() / normal_block * normal_block);
     ASSERT_GT(words.size(), 10'000U);
     std::vector<double> out(words.size());
     normals_from_bits(words, out);
@@ -150,9 +150,9 @@ TEST(NormalStream, WordsOfAllZerosAndAllOnesGiveFiniteNormalsWithinTheStatedLarg
     const double largest = std::sqrt(2 * 52 * std::numbers::ln2);
     for (const std::uint64_t first : {std::uint64_t{0}, ~std::uint64_t{0}})
         for (const std::uint64_t second : {std::uint64_t{0}, ~std::uint64_t{0}}) {
-            std::vector<std::uint64_t> words(kNormalBlock, first);
+            std::vector<std::uint64_t> words(normal_block, first);
             std::fill(words.begin() + 32, words.end(), second);
-            std::vector<double> out(kNormalBlock);
+            std::vector<double> out(normal_block);
             normals_from_bits(words, out);
             for (const double z : out) {
                 ASSERT_TRUE(std::isfinite(z));
@@ -165,8 +165,8 @@ TEST(NormalStream, WordsOfAllZerosAndAllOnesGiveFiniteNormalsWithinTheStatedLarg
 TEST(NormalStream, TheFirstNormalsOfAFixedKeyAreTheKnownOnes) {
     const auto z = normals(counting_stream(), 1, 2, 0, 100'000);
     const auto words = chacha20_words(
-        counting_key(), 0, ChachaNonce{1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}, kNormalBlock);
-    expect_close_to_reference(words, std::span(z).first(kNormalBlock));
+        counting_key(), 0, ChachaNonce{1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}, normal_block);
+    expect_close_to_reference(words, std::span(z).first(normal_block));
     // From another program: ChaCha20 in Python, Box-Muller with 40 digits.
     EXPECT_NEAR(z[0], 1.6783769087506275, 1e-14);
     EXPECT_NEAR(z[1], -0.68856574012284062, 1e-14);

@@ -37,14 +37,14 @@ namespace sotto {
 
 /// The same for a temporal factor; of few lags and symmetric W without a matrix of T rows. Cost
 /// then: O(n^3 + T (B^2 + n B)) for B lags; else as above.
-/// @throws ConfigError for other factors, or other W, above kMostDenseRounds rounds.
+/// @throws ConfigError for other factors, or other W, above most_dense_rounds rounds.
 [[nodiscard]] Eigen::MatrixXd spatial_utility(const MixingMatrix& mixing,
                                               const TemporalFactor& factor,
                                               std::span<const double> step_sizes,
                                               int gossip_steps = 1);
 
 /// The largest number of rounds of what needs matrices with a row for every round.
-inline constexpr long kMostDenseRounds = 2000;
+inline constexpr long most_dense_rounds = 2000;
 
 /// sum over rounds tau of Var y(tau), y(tau) = lambda (y(tau - 1) + eta_tau v(tau)), y(-1) = 0:
 /// what noise of the rounds leaves in a mode of W of eigenvalue lambda, for every mode.
@@ -131,7 +131,7 @@ struct ShapedFactor {
 };
 /// The factor that leaves the least noise given the covariance across agents: the solver for its
 /// shape, and for the number of rounds. Blocks of rounds that begin anew are problems of their own.
-/// @throws ConfigError for more than kMostDenseRounds rounds (in a block, if it begins anew),
+/// @throws ConfigError for more than most_dense_rounds rounds (in a block, if it begins anew),
 /// unless it is one-lag, or banded with band < cycle; and altogether where W is not symmetric.
 [[nodiscard]] ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
                                                const Eigen::MatrixXd& spatial_covariance,

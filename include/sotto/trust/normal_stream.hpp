@@ -10,7 +10,7 @@
 namespace sotto {
 
 /// Normals per block of a stream: random access is by whole blocks.
-inline constexpr std::size_t kNormalBlock = 64;
+inline constexpr std::size_t normal_block = 64;
 
 /// A stream of independent standard normals, addressed by (key epoch, round, coordinate).
 ///
@@ -26,7 +26,7 @@ class NormalStream {
     explicit NormalStream(SecretKey key);
 
     /// out[i] = coordinate first + i of the round's vector.
-    /// @param first a multiple of kNormalBlock.  @param round, epoch address a fresh vector; the
+    /// @param first a multiple of normal_block.  @param round, epoch address a fresh vector; the
     /// caller never uses one address for two different data.
     void fill(std::uint32_t epoch,
               std::uint64_t round,
@@ -37,7 +37,7 @@ class NormalStream {
     SecretKey key_;
 };
 
-/// The transform alone: `words` (a multiple of kNormalBlock) to as many normals. Within a block,
+/// The transform alone: `words` (a multiple of normal_block) to as many normals. Within a block,
 /// word i and word i + 32 make normals i (cosine) and i + 32 (sine).
 void normals_from_bits(std::span<const std::uint64_t> words, std::span<double> out);
 

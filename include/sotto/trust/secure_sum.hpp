@@ -11,10 +11,10 @@
 
 namespace sotto {
 
-/// Values of a secure sum are multiples of 2^kSumStepLog2 (9.1e-13), as integers modulo 2^64.
-inline constexpr int kSumStepLog2 = -40;
+/// Values of a secure sum are multiples of 2^sum_step_log2 (9.1e-13), as integers modulo 2^64.
+inline constexpr int sum_step_log2 = -40;
 /// Words per unit of a mask's counter: pieces start at multiples of it.
-inline constexpr std::int64_t kMaskBlock = 8;
+inline constexpr std::int64_t mask_block = 8;
 
 /// The words two neighbours of a receiver add and subtract: a ChaCha20 keystream as little-endian
 /// 64-bit words. The key belongs to (pair, receiver, key epoch), the nonce to (round, gossip step),
@@ -26,8 +26,8 @@ class SumMask {
     SumMask(PairSecrets& secrets, int peer, int receiver, std::uint32_t key_epoch);
 
     /// words[i] += mask word first + i at the lower of the two agents, -= at the higher.
-    /// @param first a multiple of kMaskBlock; first + words.size() <= 2^35.
-    /// @param scratch keystream is made here in pieces, at least kMaskBlock words; holds mask words
+    /// @param first a multiple of mask_block; first + words.size() <= 2^35.
+    /// @param scratch keystream is made here in pieces, at least mask_block words; holds mask words
     /// afterwards.
     void apply(std::int64_t round,
                std::int64_t step,
@@ -88,7 +88,7 @@ class SecureSum {
                std::span<const double> weights);
 
     /// Coordinates [first, first + words.size()) of the share for the neighbour-th neighbour. May
-    /// be called from several threads. @param first a multiple of kMaskBlock.
+    /// be called from several threads. @param first a multiple of mask_block.
     void share(std::size_t neighbour, std::int64_t first, std::span<std::uint64_t> words) const;
 
     /// out[i] = own_weight * own[i] + sum[i] 2^-40, sum as a signed number: what the agent mixes.

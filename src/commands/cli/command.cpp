@@ -64,14 +64,14 @@ int refuse_together(const std::string& name) {
 }
 
 /// How long a rank that has not reached the others waits for rank 0 to say what failed.
-constexpr std::chrono::seconds kTimeForRank0{2};
+constexpr std::chrono::seconds time_for_rank_0{2};
 
 /// Ends a process that is alone, or one of a job whose ranks have not met (MPI could not start).
 int end_with(const LaunchEnvironment& launch, ExitCode code, std::string_view message) {
     if (launch.rank == 0)
         print_error_line(message);
     else
-        std::this_thread::sleep_for(kTimeForRank0);
+        std::this_thread::sleep_for(time_for_rank_0);
     return static_cast<int>(code);
 }
 

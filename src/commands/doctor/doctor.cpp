@@ -42,15 +42,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kMiB = 1024.0 * 1024.0;
+constexpr double bytes_per_mib = 1024.0 * 1024.0;
 /// Open MPI's shared memory per rank (btl_vader_segment_size).
-constexpr double kSegmentMiB = 4;
+constexpr double segment_mib = 4;
 /// Ranks a machine should carry when nothing says how many there will be: the default of --agents.
-constexpr int kUsualRanks = 20;
+constexpr int usual_ranks = 20;
 /// Guarded memory for 8128 secret keys, 127 in a page of 4 KiB.
-constexpr std::size_t kLockedBytes = 256 * 1024;
+constexpr std::size_t locked_bytes = 256 * 1024;
 /// A run writes a few megabytes; an MPI job's session less.
-constexpr double kLeastFreeMiB = 50;
+constexpr double least_free_mib = 50;
 
 bool is_open_mpi() { return MpiSession::library_version().find("Open MPI") != std::string::npos; }
 
@@ -239,7 +239,7 @@ DoctorCheck check_noise_bits() {
     std::string first;
     for (const auto& level : simd_levels()) {
         force_simd_level(level);
-        std::array<double, 10 * kNormalBlock> normals{};
+        std::array<double, 10 * normal_block> normals{};
         NormalStream(SecretKey::from_bytes(key)).fill(1, 2, 0, normals);
         const std::string digest =
             to_hex(Hasher("sotto.doctor.v1").add(std::span<const double>(normals)).finish());
@@ -261,20 +261,20 @@ DoctorCheck check_locked_memory() {
                                     ? "no limit"
                                     : fmt::format("limit {} KiB", limit.rlim_cur / 1024);
     void* memory =
-        ::mmap(nullptr, kLockedBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const bool locked = memory != MAP_FAILED && ::mlock(memory, kLockedBytes) == 0;
-    if (memory != MAP_FAILED) ::munmap(memory, kLockedBytes);
+        ::mmap(nullptr, locked_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const bool locked = memory != MAP_FAILED && ::mlock(memory, locked_bytes) == 0;
+    if (memory != MAP_FAILED) ::munmap(memory, locked_bytes);
     if (locked)
         return {"locked-memory",
                 true,
-                fmt::format("{}; {} KiB for 8128 keys can be locked", allowed, kLockedBytes / 1024),
+                fmt::format("{}; {} KiB for 8128 keys can be locked", allowed, locked_bytes / 1024),
                 ""};
     return {"locked-memory",
             false,
             fmt::format("{}: {} KiB for 8128 keys cannot be locked, so secret keys could be "
                         "written to swap",
                         allowed,
-                        kLockedBytes / 1024),
+                        locked_bytes / 1024),
             "ulimit -l 1024 before mpirun; for good: a line '* - memlock 1024' in "
             "/etc/security/limits.conf (Slurm: LimitMEMLOCK=infinity for slurmd)"};
 }
@@ -282,7 +282,7 @@ DoctorCheck check_locked_memory() {
 std::optional<double> free_mib(const fs::path& folder) {
     struct statvfs status {};
     if (::statvfs(folder.c_str(), &status) != 0) return std::nullopt;
-    return static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize) / kMiB;
+    return static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize) / bytes_per_mib;
 }
 
 std::string size_text(double mib) {
@@ -292,8 +292,8 @@ std::string size_text(double mib) {
 
 DoctorCheck check_shared_memory(const Placement& placement) {
     if (!is_open_mpi()) return {"shared-memory", true, "not checked for this MPI library", ""};
-    const int ranks = placement.launched ? placement.ranks_on_host : kUsualRanks;
-    const double needed = ranks * kSegmentMiB;
+    const int ranks = placement.launched ? placement.ranks_on_host : usual_ranks;
+    const double needed = ranks * segment_mib;
     const std::string fix = fmt::format(
         "free or enlarge it: mount -o remount,size=1g /dev/shm (container: docker run "
         "--shm-size=1g)");
@@ -311,7 +311,7 @@ DoctorCheck check_shared_memory(const Placement& placement) {
             true,
             fmt::format("/dev/shm has {} free, room for {} ranks",
                         size_text(*available),
-                        static_cast<long>(*available / kSegmentMiB)),
+                        static_cast<long>(*available / segment_mib)),
             ""};
 }
 
@@ -342,7 +342,7 @@ DoctorCheck check_leftover_segments() {
         // A job that is just starting makes its files before it maps them.
         if (std::time(nullptr) - status.st_mtime < 60 || in_use(path)) continue;
         ++files;
-        mib += static_cast<double>(status.st_blocks) * 512 / kMiB;
+        mib += static_cast<double>(status.st_blocks) * 512 / bytes_per_mib;
     }
     if (files == 0) return {"leftover-segments", true, "none", ""};
     return {"leftover-segments",
@@ -366,7 +366,7 @@ DoctorCheck check_writable(const std::string& name,
     ::close(descriptor);
     ::unlink(file.c_str());
     const double available = free_mib(folder).value_or(0);
-    if (!written || available < kLeastFreeMiB)
+    if (!written || available < least_free_mib)
         return {name,
                 false,
                 fmt::format("{} is nearly full ({} free)", folder.string(), size_text(available)),

@@ -17,7 +17,7 @@ namespace sotto::cli {
 namespace {
 
 /// Start of a job and exchange of its ranks take seconds, even for hundreds of ranks.
-constexpr unsigned kPatienceSeconds = 120;
+constexpr unsigned patience_seconds = 120;
 
 std::vector<OptionGroup> options() { return {common_options()}; }
 
@@ -81,7 +81,7 @@ int examine_job(const std::vector<std::string>& arguments) {
     const LaunchEnvironment launch = launch_environment();
     if (launch.rank == 0) {
         std::signal(SIGALRM, give_up);
-        ::alarm(kPatienceSeconds);
+        ::alarm(patience_seconds);
     }
     std::optional<MpiSession> session;
     try {

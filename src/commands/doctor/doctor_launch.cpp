@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kMostRanksAllPairs = 256;
-constexpr Eigen::Index kDimension = 1000;  // beyond what is sent along with the first packet
+constexpr int most_ranks_all_pairs = 256;
+constexpr Eigen::Index dimension = 1000;  // beyond what is sent along with the first packet
 
 std::string quoted(const std::string& text) {
     std::string result = "'";
@@ -177,7 +177,7 @@ Placement find_placement(Network& network) {
 
 DoctorCheck check_exchange(Network& network) {
     const int ranks = network.processes(), rank = network.process();
-    const bool all_pairs = ranks <= kMostRanksAllPairs;
+    const bool all_pairs = ranks <= most_ranks_all_pairs;
     std::vector<Edge> edges;
     for (int u = 0; u < ranks; ++u) {
         edges.emplace_back(u, (u + 1) % ranks);
@@ -186,10 +186,10 @@ DoctorCheck check_exchange(Network& network) {
     const Graph graph = Graph::from_edges(ranks, edges);
     network.connect(graph);
     const auto value_of = [](int sender, Eigen::Index i) {
-        return sender + 1 + static_cast<double>(i) / (2 * kDimension);
+        return sender + 1 + static_cast<double>(i) / (2 * dimension);
     };
-    Eigen::VectorXd message(kDimension);
-    for (Eigen::Index i = 0; i < kDimension; ++i) message(i) = value_of(rank, i);
+    Eigen::VectorXd message(dimension);
+    for (Eigen::Index i = 0; i < dimension; ++i) message(i) = value_of(rank, i);
     const std::vector<Outgoing> outgoing{{message.data(), {}}};
     const auto members = graph.closed_neighbourhood(rank);
     int wrong_sender = -1;
@@ -202,7 +202,7 @@ DoctorCheck check_exchange(Network& network) {
                 if (columns[j][i] != value_of(members[j], first + i)) wrong_sender = members[j];
     };
     const auto start = std::chrono::steady_clock::now();
-    network.exchange({0, 0}, outgoing, kDimension, deliver);
+    network.exchange({0, 0}, outgoing, dimension, deliver);
     const double own_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     const double elapsed_ms = network.maximum(own_ms);

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostGroups = 4;  // of ranks that say the same, in one line
+constexpr std::size_t most_groups = 4;  // of ranks that say the same, in one line
 
 /// "0-3, 7".
 std::string ranges(const std::vector<int>& ascending) {
@@ -42,15 +42,15 @@ struct Group {
 
 std::string text_of(const std::vector<Group>& groups) {
     std::string text;
-    for (std::size_t i = 0; i < groups.size() && i < kMostGroups; ++i)
+    for (std::size_t i = 0; i < groups.size() && i < most_groups; ++i)
         text += fmt::format("{}rank{} {} on {}: {}",
                             i == 0 ? "" : "; ",
                             groups[i].ranks.size() == 1 ? "" : "s",
                             ranges(groups[i].ranks),
                             groups[i].host,
                             groups[i].found);
-    if (groups.size() > kMostGroups)
-        text += fmt::format("; and {} more", groups.size() - kMostGroups);
+    if (groups.size() > most_groups)
+        text += fmt::format("; and {} more", groups.size() - most_groups);
     return text;
 }
 
