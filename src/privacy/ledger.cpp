@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/json_output.hpp"
 #include "sotto/privacy/gdp.hpp"
 
 namespace sotto {
@@ -19,7 +19,7 @@ constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well u
 
 void put_guarantee(Json& json, const Guarantee& guarantee) {
     const bool infinite = guarantee.infinite();
-    json["mu"] = std::isfinite(guarantee.mu) ? Json(guarantee.mu) : Json();
+    json["mu"] = number_or_null(guarantee.mu);
     json["epsilon"] = infinite ? Json() : Json(guarantee.epsilon);
     json["infinite"] = infinite;
 }
@@ -283,8 +283,7 @@ std::string Ledger::to_json(Status status, long rounds_completed) const {
             entry["observers"] = view.observers;
             entry["target"] = view.target;
             put_guarantee(entry, view.worst);
-            entry["mean_epsilon"] =
-                std::isfinite(view.mean_epsilon) ? Json(view.mean_epsilon) : Json();
+            entry["mean_epsilon"] = number_or_null(view.mean_epsilon);
             entry["statement"] = view.statement;
             json["views"].push_back(std::move(entry));
         }

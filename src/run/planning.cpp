@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/json_output.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
@@ -84,8 +85,6 @@ const Guarantee& largest(const std::vector<Guarantee>& guarantees) {
 double precision_of_std(double noise_std, bool laplace) {
     return (laplace ? 2 : 1) / (noise_std * noise_std);
 }
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 /// Matrices of one period; a random schedule makes the union of its graphs the graph.
 std::vector<MixingMatrix> schedule_of(const GraphConfig& config, long rounds, Graph& graph) {
@@ -412,11 +411,11 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["participation"] = name_of(config.participation);
     json["rounds"] = config.rounds;
     json["gossip_steps"] = config.gossip_steps;
-    json["kappa"] = planned.kappa.size() > 0 ? number(planned.kappa.minCoeff()) : Json();
-    json["mu"] = number(worst.mu);
-    json["objective"] = number(planned.design.objective);
-    json["lower_bound"] = number(planned.design.lower_bound);
-    json["relative_gap"] = number(planned.design.relative_gap());
+    json["kappa"] = planned.kappa.size() > 0 ? number_or_null(planned.kappa.minCoeff()) : Json();
+    json["mu"] = number_or_null(worst.mu);
+    json["objective"] = number_or_null(planned.design.objective);
+    json["lower_bound"] = number_or_null(planned.design.lower_bound);
+    json["relative_gap"] = number_or_null(planned.design.relative_gap());
     json["capped"] = planned.design.capped;
     json["ldp_objective"] = planned.ldp_objective;
     json["cdp_objective"] = planned.cdp_objective;
@@ -430,7 +429,7 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["coalition_size"] = plan.coalition_size;
     json["sensitivity"] = exposures.front().sensitivity;
     json["sensitivity_squared"] = exposures.front().temporal_sensitivity;
-    json["epsilon"] = number(worst.epsilon);
+    json["epsilon"] = number_or_null(worst.epsilon);
     json["infinite"] = worst.infinite();
     json["epsilon_target"] = plan.noiseless() ? Json() : Json(budgets.front().epsilon);
     json["delta"] = budgets.front().delta;
@@ -440,8 +439,8 @@ std::string plan_report_json(const PlannedNoise& planned,
         json["per_agent"].push_back(
             {{"agent", u},
              {"kappa", planned.kappa.size() > 0 ? Json(planned.kappa(i)) : Json()},
-             {"mu", number(guaranteed[u].mu)},
-             {"epsilon", number(guaranteed[u].epsilon)},
+             {"mu", number_or_null(guaranteed[u].mu)},
+             {"epsilon", number_or_null(guaranteed[u].epsilon)},
              {"noise_std", std::sqrt(variances(i))},
              {"sensitivity", exposures[u].sensitivity},
              {"sensitivity_squared", exposures[u].temporal_sensitivity}});

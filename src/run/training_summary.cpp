@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/json_output.hpp"
 #include "run/training.hpp"
 
 namespace sotto {
@@ -8,8 +9,6 @@ namespace sotto {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 }  // namespace
 
@@ -20,9 +19,9 @@ std::string summary_json(const TrainResult& result, const TrainConfig& config) {
     json["processes"] = result.processes;
     json["rounds"] = result.rounds;
     json["interrupted"] = result.interrupted;
-    json["epsilon"] = number(result.epsilon);
+    json["epsilon"] = number_or_null(result.epsilon);
     json["infinite"] = !std::isfinite(result.epsilon);
-    json["mu"] = number(result.mu);
+    json["mu"] = number_or_null(result.mu);
     json["delta"] = result.delta;
     json["utility"] = name_of(config.plan.utility);
     json["step_size"] = config.plan.steps.step_size;
@@ -42,15 +41,15 @@ std::string summary_json(const TrainResult& result, const TrainConfig& config) {
         return json.dump(2) + "\n";
     }
     const Evaluation& evaluation = result.evaluation;
-    json["test_loss"] = number(evaluation.test_loss);
-    json["test_loss_worst"] = number(evaluation.test_loss_worst);
-    json["test_loss_mean_model"] = number(evaluation.test_loss_mean_model);
-    json["test_accuracy"] = number(evaluation.test_accuracy);
-    json["test_accuracy_mean_model"] = number(evaluation.test_accuracy_mean_model);
-    json["train_loss_mean_model"] = number(evaluation.train_loss_mean_model);
-    json["optimality_gap"] = number(evaluation.optimality_gap);
-    json["optimality_gap_agents"] = number(evaluation.optimality_gap_agents);
-    json["consensus_distance"] = number(evaluation.consensus_distance);
+    json["test_loss"] = number_or_null(evaluation.test_loss);
+    json["test_loss_worst"] = number_or_null(evaluation.test_loss_worst);
+    json["test_loss_mean_model"] = number_or_null(evaluation.test_loss_mean_model);
+    json["test_accuracy"] = number_or_null(evaluation.test_accuracy);
+    json["test_accuracy_mean_model"] = number_or_null(evaluation.test_accuracy_mean_model);
+    json["train_loss_mean_model"] = number_or_null(evaluation.train_loss_mean_model);
+    json["optimality_gap"] = number_or_null(evaluation.optimality_gap);
+    json["optimality_gap_agents"] = number_or_null(evaluation.optimality_gap_agents);
+    json["consensus_distance"] = number_or_null(evaluation.consensus_distance);
     json["seconds"] = {{"plan", result.plan_seconds},
                        {"gradient", result.phases.gradient},
                        {"noise", result.phases.noise},

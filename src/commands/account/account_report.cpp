@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/account/account_job.hpp"
+#include "core/json_output.hpp"
 #include "run/gnuplot.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
@@ -18,9 +19,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t pairs_shown = 10;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-Json number(const std::optional<double>& value) { return value ? number(*value) : Json(); }
 
 std::string text_of(double value) {
     if (std::isnan(value)) return "-";
@@ -40,7 +38,9 @@ std::string agent_name(const Graph& graph, int agent) {
 
 Json json_of(const PairFigure& pair) {
     const SquaredSensitivity& squared = pair.squared;
-    const auto value = [&](double figure) { return squared.infinite ? Json() : number(figure); };
+    const auto value = [&](double figure) {
+        return squared.infinite ? Json() : number_or_null(figure);
+    };
     Json json;
     json["observers"] = pair.observers;
     json["target"] = pair.target;
@@ -49,13 +49,13 @@ Json json_of(const PairFigure& pair) {
                                    {"abs_sum", value(squared.abs_sum)},
                                    {"tight_lower", value(squared.tight_lower)},
                                    {"tight_upper", value(squared.tight_upper)},
-                                   {"all_messages", number(squared.trivial)}};
-    json["mu"] = number(pair.guarantee.mu);
-    json["epsilon"] = number(pair.guarantee.epsilon);
-    json["renyi_alpha2"] = number(pair.guarantee.mu * pair.guarantee.mu);
+                                   {"all_messages", number_or_null(squared.trivial)}};
+    json["mu"] = number_or_null(pair.guarantee.mu);
+    json["epsilon"] = number_or_null(pair.guarantee.epsilon);
+    json["renyi_alpha2"] = number_or_null(pair.guarantee.mu * pair.guarantee.mu);
     json["infinite"] = pair.guarantee.infinite();
-    json["ldp"] = number(pair.ldp_epsilon);
-    json["muffliato_bound"] = number(pair.muffliato_epsilon);
+    json["ldp"] = number_or_null(pair.ldp_epsilon);
+    json["muffliato_bound"] = number_or_null(pair.muffliato_epsilon);
     json["argument"] = pair.argument.text;
     return json;
 }
@@ -182,15 +182,15 @@ std::string account_report_json(const AccountResult& result,
     json["by_distance"] = Json::array();
     for (const DistanceRow& row : result.by_distance)
         json["by_distance"].push_back({{"distance", row.distance},
-                                       {"min", number(row.min)},
-                                       {"mean", number(row.mean)},
-                                       {"max", number(row.max)},
+                                       {"min", number_or_null(row.min)},
+                                       {"mean", number_or_null(row.mean)},
+                                       {"max", number_or_null(row.max)},
                                        {"pairs", row.pairs},
                                        {"infinite_pairs", row.infinite},
-                                       {"ldp", number(row.ldp)},
-                                       {"muffliato_bound", number(row.muffliato)}});
-    json["mean_epsilon"] = number(result.mean_epsilon);
-    json["ldp"] = number(result.ldp.epsilon);
+                                       {"ldp", number_or_null(row.ldp)},
+                                       {"muffliato_bound", number_or_null(row.muffliato)}});
+    json["mean_epsilon"] = number_or_null(result.mean_epsilon);
+    json["ldp"] = number_or_null(result.ldp.epsilon);
     json["infinite"] = breaks_protection(result);
     if (result.search) {
         const CoalitionSearch& search = *result.search;
@@ -199,8 +199,8 @@ std::string account_report_json(const AccountResult& result,
                                    {"evaluated", search.evaluated},
                                    {"total", search.total},
                                    {"proved_worst", search.exhaustive || search.bound_attained},
-                                   {"upper_mu", number(search.upper.mu)},
-                                   {"upper_epsilon", number(search.upper.epsilon)}};
+                                   {"upper_mu", number_or_null(search.upper.mu)},
+                                   {"upper_epsilon", number_or_null(search.upper.epsilon)}};
     }
     json["plan_hash"] = to_hex(subject.plan.hash());
     json["seconds"] = result.seconds;
@@ -215,7 +215,7 @@ std::string matrices_report_json(const AccountResult& result, double sensitivity
     json["pairs"] = Json::array();
     for (const PairFigure& pair : result.pairs) json["pairs"].push_back(json_of(pair));
     json["by_distance"] = Json::array();
-    json["mean_epsilon"] = number(result.mean_epsilon);
+    json["mean_epsilon"] = number_or_null(result.mean_epsilon);
     json["ldp"] = Json();
     json["infinite"] = breaks_protection(result);
     json["seconds"] = result.seconds;

@@ -5,14 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/audit/audit_job.hpp"
+#include "core/json_output.hpp"
 
 namespace sotto {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 /// Signs as text, one character a round.
 std::string text_of(const Eigen::VectorXd& signs) {
@@ -30,13 +29,13 @@ Json figures_json(const Hypothesis& hypothesis, const AttackResult& attack) {
     const AttackFigures& figures = attack.figures;
     const bool gaussian = !std::isnan(hypothesis.mu_theory);
     Json json;
-    json["mu_theory"] = number(hypothesis.mu_theory);
-    json["mu_empirical"] = gaussian ? number(figures.mu) : Json();
-    json["mu_lower"] = gaussian ? number(figures.lower) : Json();
-    json["mu_upper"] = gaussian ? number(figures.upper) : Json();
+    json["mu_theory"] = number_or_null(hypothesis.mu_theory);
+    json["mu_empirical"] = gaussian ? number_or_null(figures.mu) : Json();
+    json["mu_lower"] = gaussian ? number_or_null(figures.lower) : Json();
+    json["mu_upper"] = gaussian ? number_or_null(figures.upper) : Json();
     json["trials"] = figures.trials;
-    json["epsilon_theory"] = number(hypothesis.epsilon_theory);
-    json["epsilon_lower"] = number(figures.epsilon_lower);
+    json["epsilon_theory"] = number_or_null(hypothesis.epsilon_theory);
+    json["epsilon_lower"] = number_or_null(figures.epsilon_lower);
     return json;
 }
 
@@ -67,8 +66,8 @@ std::string audit_report_json(const AuditResult& result) {
         entry["exceeds"] = result.attacks[h].exceeds;
         json["hypotheses"].push_back(std::move(entry));
     }
-    json["claim"] = {{"mu", number(result.design.claim_mu)},
-                     {"epsilon", number(result.design.claim_epsilon)},
+    json["claim"] = {{"mu", number_or_null(result.design.claim_mu)},
+                     {"epsilon", number_or_null(result.design.claim_epsilon)},
                      {"argument", result.design.argument}};
     json["noise_as_accounted"] = result.noise_as_accounted;
     if (result.whiteness)

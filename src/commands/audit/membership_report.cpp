@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/audit/attack_membership.hpp"
+#include "core/json_output.hpp"
 
 namespace sotto {
 
@@ -14,8 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_lines = 10;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json distance_json(int distance) { return distance < 0 ? Json() : Json(distance); }
 
@@ -74,8 +73,8 @@ std::string audit_report_json(const MembershipResult& result) {
                                    {"auc_lower", figures.ranking.lower},
                                    {"auc_upper", figures.ranking.upper},
                                    {"advantage", figures.ranking.advantage},
-                                   {"epsilon_lower", number(figures.epsilon_lower)},
-                                   {"epsilon_theory", number(figures.claim_epsilon)},
+                                   {"epsilon_lower", number_or_null(figures.epsilon_lower)},
+                                   {"epsilon_theory", number_or_null(figures.claim_epsilon)},
                                    {"exceeds", figures.exceeds}});
     json["by_distance"] = Json::array();
     for (const auto& [distance, summary] : by_distance(result)) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/audit/attack_reconstruction.hpp"
+#include "core/json_output.hpp"
 
 namespace sotto {
 
@@ -14,8 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_lines = 10;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 /// error / bound, where there is one.
 double ratio_of(const ReconstructedRow& row) {
@@ -66,27 +65,29 @@ std::string audit_report_json(const ReconstructionResult& result) {
     json["dimension"] = result.dimension;
     json["targets"] = Json::array();
     for (const ReconstructedRow& row : result.targets)
-        json["targets"].push_back({{"target", row.target},
-                                   {"distance", row.distance < 0 ? Json() : Json(row.distance)},
-                                   {"identifiable", row.identifiable},
-                                   {"exact", row.exact},
-                                   {"error", number(row.error)},
-                                   {"cramer_rao", result.gaussian ? number(row.deviation) : Json()},
-                                   {"linear_bound", number(row.deviation)},
-                                   {"ratio", number(ratio_of(row))},
-                                   {"relative_error", number(row.relative_error)},
-                                   {"recovered", row.recovered},
-                                   {"beats_the_bound", row.beats_the_bound}});
+        json["targets"].push_back(
+            {{"target", row.target},
+             {"distance", row.distance < 0 ? Json() : Json(row.distance)},
+             {"identifiable", row.identifiable},
+             {"exact", row.exact},
+             {"error", number_or_null(row.error)},
+             {"cramer_rao", result.gaussian ? number_or_null(row.deviation) : Json()},
+             {"linear_bound", number_or_null(row.deviation)},
+             {"ratio", number_or_null(ratio_of(row))},
+             {"relative_error", number_or_null(row.relative_error)},
+             {"recovered", row.recovered},
+             {"beats_the_bound", row.beats_the_bound}});
     json["recovered"] = result.recovered();
     json["recovered_within"] = ReconstructionResult::recovered_within;
     json["by_distance"] = Json::array();
     for (auto& [distance, summary] : by_distance(result))
-        json["by_distance"].push_back({{"distance", distance < 0 ? Json() : Json(distance)},
-                                       {"targets", summary.targets},
-                                       {"identifiable", summary.targets - summary.hidden},
-                                       {"exact", summary.exact},
-                                       {"recovered", summary.recovered},
-                                       {"relative_error_median", number(summary.median())}});
+        json["by_distance"].push_back(
+            {{"distance", distance < 0 ? Json() : Json(distance)},
+             {"targets", summary.targets},
+             {"identifiable", summary.targets - summary.hidden},
+             {"exact", summary.exact},
+             {"recovered", summary.recovered},
+             {"relative_error_median", number_or_null(summary.median())}});
     json["consistent"] = result.consistent;
     json["confidence"] = result.level;
     json["findings"] = result.findings;

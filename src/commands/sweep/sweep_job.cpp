@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "commands/sweep/sweep.hpp"
+#include "core/json_output.hpp"
 #include "run/planning.hpp"
 #include "run/training.hpp"
 #include "sotto/core/error.hpp"
@@ -42,8 +43,7 @@ std::string to_json(const SweepOutcome& outcome, const SweepTraining& training) 
         json["error"] = outcome.error;
         json["exit_code"] = outcome.exit_code;
     }
-    for (const auto& [name, value] : outcome.metrics)
-        json["metrics"][name] = std::isfinite(value) ? Json(value) : Json();
+    for (const auto& [name, value] : outcome.metrics) json["metrics"][name] = number_or_null(value);
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
