@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -16,19 +15,18 @@
 #include "setup.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 #include "sotto/noise/utility.hpp"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 template <class Step>
 double seconds_of(Step&& step) {
-    const auto start = Clock::now();
+    const auto start = sotto::Clock::now();
     step();
-    return std::chrono::duration<double>(Clock::now() - start).count();
+    return sotto::seconds_since(start);
 }
 
 constexpr long rounds = 1000;           // only utilities that count all rounds depend on it
@@ -60,9 +58,9 @@ void solve(int agents, const sotto::Utility& utility, int repetitions) {
 
     nlohmann::ordered_json json{{"agents", agents}, {"utility", sotto::name_of(utility)}};
     sotto::SpatialSolution solution;
-    const auto start = Clock::now();
+    const auto start = sotto::Clock::now();
     for (int i = 0; i < repetitions; ++i) {
-        if (std::chrono::duration<double>(Clock::now() - start).count() > enough_seconds) break;
+        if (sotto::seconds_since(start) > enough_seconds) break;
         Eigen::MatrixXd matrix;
         json["utility_seconds"].push_back(
             seconds_of([&] { matrix = sotto::utility_matrix(mixing, utility, rounds); }));

@@ -3,24 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/core/weighted_sum.hpp"
 
 namespace sotto {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_between(Clock::time_point start, Clock::time_point end) {
-    return std::chrono::duration<double>(end - start).count();
-}
 
 /// Every coordinate by itself, where each is a model of its own.
 bool clip_coordinates_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,

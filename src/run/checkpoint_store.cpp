@@ -318,7 +318,7 @@ void SentMark::before_round(long round, long limit) {
     if (round >= mark_) {
         const auto now = Clock::now();
         if (last_) {
-            const double seconds = std::chrono::duration<double>(now - *last_).count();
+            const double seconds = seconds_between(*last_, now);
             const double rate = static_cast<double>(block_) / std::max(seconds, 1e-9);
             block_ = std::clamp(static_cast<long>(rate * seconds_ahead), 1L, 16 * block_);
         }

@@ -2,7 +2,6 @@
 
 // Checkpoints of a run directory; not installed.
 
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "sotto/agent/checkpoint.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {
@@ -69,7 +69,6 @@ class SentMark {
     void set(long round);
 
   private:
-    using Clock = std::chrono::steady_clock;
     void write_now(long round);
     std::filesystem::path file_;
     std::string head_;

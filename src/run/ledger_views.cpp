@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "run/planning.hpp"
 #include "run/sent_rounds.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/views/view_losses.hpp"
 
 namespace sotto {
@@ -64,13 +64,13 @@ LedgerViews::LedgerViews(const TrainConfig& config,
 }
 
 std::vector<LedgerView> LedgerViews::after(long rounds) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     std::vector<LedgerView> entries;
     if (queries_.empty()) return entries;
     const SentRounds run = sent_rounds(config_, topography_, phases_, plans_, rounds);
     if (!run.phases.empty())
         for (const ViewQuery& query : queries_) entries.push_back(worst_of(query, run));
-    last_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    last_ = seconds_since(start);
     spent_ += last_;
     return entries;
 }

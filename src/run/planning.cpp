@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/core/text_input.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
 #include "sotto/noise/seed_groups.hpp"
@@ -275,7 +275,7 @@ PlannedNoise plan_noise(const PlanConfig& config,
                         const std::vector<Exposure>& exposures,
                         const std::vector<PrivacyBudget>& budgets,
                         bool compare) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     DesignInput input;
     input.graph = &topography.graph;
     input.mixing = &topography.mixing;
@@ -383,8 +383,7 @@ PlannedNoise plan_noise(const PlanConfig& config,
         }
     }
     planned.utility = input.utility;
-    planned.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    planned.seconds = seconds_since(start);
     if (budgeted && compare) {
         input.coalition_size = 0;  // neither depends on it
         planned.ldp_objective = design_ldp(input).objective;

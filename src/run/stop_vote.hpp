@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <functional>
 
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {
@@ -21,9 +21,7 @@ class StopVote {
     /// After every round. True: all processes stop here.
     bool after_round() {
         if (--rounds_left_ > 0) return false;
-        const double round_seconds =
-            std::chrono::duration<double>(Clock::now() - started_).count() /
-            static_cast<double>(interval_);
+        const double round_seconds = seconds_since(started_) / static_cast<double>(interval_);
         bool stop = false;
         if (pending_) {
             const auto votes = network_.end_maximum();
@@ -41,7 +39,6 @@ class StopVote {
     }
 
   private:
-    using Clock = std::chrono::steady_clock;
     void begin(double round_seconds) {
         const std::array<double, 2> vote{requested_() ? 1.0 : 0.0, round_seconds};
         network_.begin_maximum(vote);

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <thread>
 
 #include "run/error_line.hpp"
@@ -23,6 +22,7 @@
 #include "run/training_loop.hpp"
 #include "run/transport.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/trust/group_seeds.hpp"
@@ -32,13 +32,7 @@ namespace sotto {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double bytes_per_mib = 1024.0 * 1024.0;
-
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::vector<LocalAgent> build_agents(const TrainConfig& config,
                                      Network& network,
@@ -154,7 +148,7 @@ RunEstimate estimate_run(const TrainConfig& config,
         noise.draw(0, static_cast<std::uint64_t>(std::max(0L, first_round) + i), messages);
         network.exchange({i, 0}, outgoing, initial.size(), [](auto, auto, auto, auto) {});
     }
-    estimate.seconds_per_round = network.maximum(since(start)) / repetitions;
+    estimate.seconds_per_round = network.maximum(seconds_since(start)) / repetitions;
     std::int64_t received = 0;
     if (network.processes() > 1)
         for (const auto& agent : agents) received += topography.graph.degree(agent.id);
@@ -352,7 +346,7 @@ TrainResult run_training(const TrainConfig& config,
         result.estimate = estimate_run(config, network, topography, plan, agents, task.initial);
         result.mu = ledger.mu_after(config.plan.rounds);
         result.epsilon = ledger.epsilon_after(config.plan.rounds);
-        result.total_seconds = since(start);
+        result.total_seconds = seconds_since(start);
         if (leader) observer.on_start(*planned, *built, task.description, report, &result.estimate);
         return result;
     }
@@ -499,7 +493,7 @@ TrainResult run_training(const TrainConfig& config,
     gather_figures(network, trainer, members, result);
     result.mu = ledger.mu_after(result.rounds);
     result.epsilon = ledger.epsilon_after(result.rounds);
-    result.total_seconds = since(start);
+    result.total_seconds = seconds_since(start);
     network.agree([&] {
         if (!leader) return;
         ledger.set_views(views->after(result.rounds));

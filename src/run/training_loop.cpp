@@ -5,14 +5,6 @@
 
 namespace sotto {
 
-namespace {
-
-double since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
-
 TrainingLoop::TrainingLoop(const TrainConfig& config,
                            Network& network,
                            TrainingObserver& observer,
@@ -52,7 +44,7 @@ void TrainingLoop::run() {
         if (network_.process() == 0) observer_.on_round(result_.rounds, rounds);
         stopped = vote_.after_round();
         if (result_.rounds % every_ == 0 && result_.rounds < rounds && !stopped) {
-            result_.loop_seconds += since(start);
+            result_.loop_seconds += seconds_since(start);
             evaluate_now(result_.rounds);
             start = Clock::now();
         }
@@ -60,7 +52,7 @@ void TrainingLoop::run() {
             checkpoints_.seal(result_.rounds, false, totals(start));
     }
     vote_.finish();
-    result_.loop_seconds += since(start);
+    result_.loop_seconds += seconds_since(start);
     result_.interrupted = result_.rounds < rounds;
     // A launcher that passes an interrupt on kills soon after: the ledger comes first.
     if (result_.interrupted && network_.process() == 0)
@@ -71,14 +63,14 @@ void TrainingLoop::run() {
 }
 
 RunTotals TrainingLoop::totals(Clock::time_point start) const {
-    return {result_.loop_seconds + since(start), result_.evaluate_seconds};
+    return {result_.loop_seconds + seconds_since(start), result_.evaluate_seconds};
 }
 
 void TrainingLoop::evaluate_now(long round) {
     const auto start = Clock::now();
     result_.evaluation = evaluate(
         network_, trainer_.agents(), trainer_.models(), config_.l2, minimum_, config_.threads);
-    result_.evaluate_seconds += since(start);
+    result_.evaluate_seconds += seconds_since(start);
     if (network_.process() == 0) {
         const double epsilon = ledger_.epsilon_after(round);
         directory_.append_metrics(

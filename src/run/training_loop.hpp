@@ -2,7 +2,6 @@
 
 // The rounds of a training; not installed.
 
-#include <chrono>
 #include <functional>
 #include <optional>
 
@@ -11,6 +10,7 @@
 #include "run/stop_vote.hpp"
 #include "run/training.hpp"
 #include "sotto/agent/trainer.hpp"
+#include "sotto/core/stopwatch.hpp"
 
 namespace sotto {
 
@@ -33,7 +33,6 @@ class TrainingLoop {
     void run();
 
   private:
-    using Clock = std::chrono::steady_clock;
     /// While a stretch of rounds that began at `start` is not counted yet.
     [[nodiscard]] RunTotals totals(Clock::time_point start) const;
     void evaluate_now(long round);

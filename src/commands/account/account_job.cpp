@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -12,6 +11,7 @@
 #include "run/view_answers.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/net/agreement.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "sotto/views/view_losses.hpp"
@@ -19,12 +19,6 @@
 namespace sotto {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Variance of every agent's private noise if each has one and the same, and no other.
 std::optional<double> common_private_variance(const NoisePlan& plan) {
@@ -231,7 +225,7 @@ AccountResult run_account(const AccountConfig& config,
         }
         finish(result);
     });
-    result.seconds = since(start);
+    result.seconds = seconds_since(start);
     return result;
 }
 
@@ -263,7 +257,7 @@ AccountResult account_matrices(const std::string& a_file,
     }
     result.ldp = {std::nan(""), std::nan("")};
     finish(result);
-    result.seconds = since(start);
+    result.seconds = seconds_since(start);
     return result;
 }
 

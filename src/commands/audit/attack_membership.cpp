@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "sotto/core/hash.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/seeded_random.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
@@ -27,7 +27,6 @@ namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -358,7 +357,7 @@ MembershipResult run_membership(const AuditConfig& config,
         result.seed = config.train.task.seed;
         result.run_directory = folder;
         result.consistent = result.findings.empty();
-        result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        result.seconds = seconds_since(start);
         verdict = result.consistent ? "consistent" : "inconsistent";
         if (!config.run)
             RunDirectory::existing(folder).write("audit.json", audit_report_json(result));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "commands/audit/attack_run.hpp"
@@ -12,13 +11,13 @@
 #include "run/task_data.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/learn/canary.hpp"
 
 namespace sotto {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -271,7 +270,7 @@ ReconstructionResult run_reconstruction(const AuditConfig& config,
         result.view = config.view;
         result.seed = config.train.task.seed;
         result.run_directory = folder;
-        result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        result.seconds = seconds_since(start);
         verdict = result.consistent ? "consistent" : "inconsistent";
         if (config.run) return;
         const RunDirectory directory = RunDirectory::existing(folder);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/seeded_random.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/learn/canary.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "sotto/views/view_innovations.hpp"
@@ -25,7 +25,6 @@ namespace sotto {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -338,7 +337,7 @@ AuditResult run_audit(const AuditConfig& config,
                                     config.train.threads);
         result.view = config.view;
         result.run_directory = folder;
-        result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        result.seconds = seconds_since(start);
         if (!config.run) directory.write("audit.json", audit_report_json(result));
         verdict = result.consistent ? "consistent" : "inconsistent";
     });

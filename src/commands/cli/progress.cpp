@@ -30,14 +30,12 @@ ProgressBar::ProgressBar()
 
 void ProgressBar::restart() { start_ = last_ = Clock::now(); }
 
-double ProgressBar::elapsed_seconds() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count();
-}
+double ProgressBar::elapsed_seconds() const { return seconds_since(start_); }
 
 bool ProgressBar::due() {
     // Looking at the clock costs little; drawing is rare.
     const auto now = Clock::now();
-    if (now - last_ < std::chrono::duration<double>(terminal_ ? 0.1 : 5.0)) return false;
+    if (seconds_between(last_, now) < (terminal_ ? 0.1 : 5.0)) return false;
     last_ = now;
     return true;
 }

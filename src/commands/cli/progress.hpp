@@ -1,10 +1,10 @@
 #pragma once
 
-#include <chrono>
 #include <cstdio>
 #include <optional>
 
 #include "run/training.hpp"
+#include "sotto/core/stopwatch.hpp"
 
 namespace sotto::cli {
 
@@ -24,7 +24,6 @@ class ProgressBar {
     void restart();
 
   private:
-    using Clock = std::chrono::steady_clock;
     bool terminal_;
     bool shown_ = false;
     Clock::time_point start_, last_;

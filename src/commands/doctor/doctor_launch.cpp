@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +16,7 @@
 
 #include "commands/doctor/doctor.hpp"
 #include "sotto/core/host.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/net/mpi_network.hpp"
 
 namespace sotto {
@@ -201,10 +201,9 @@ DoctorCheck check_exchange(Network& network) {
             for (Eigen::Index i = 0; i < count; ++i)
                 if (columns[j][i] != value_of(members[j], first + i)) wrong_sender = members[j];
     };
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     network.exchange({0, 0}, outgoing, dimension, deliver);
-    const double own_ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    const double own_ms = 1000 * seconds_since(start);
     const double elapsed_ms = network.maximum(own_ms);
     const double part = network.sum_over_agents(Eigen::MatrixXd::Ones(1, 1))(0);
     DoctorCheck check{"exchange",

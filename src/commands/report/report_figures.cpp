@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -13,6 +12,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/privacy/coalitions.hpp"
 #include "sotto/views/view_losses.hpp"
@@ -20,8 +20,6 @@
 namespace sotto {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Partial views of longer runs take minutes and gigabytes each: matrices rounds x rounds.
 constexpr long most_partial_rounds = 5000;
@@ -162,7 +160,7 @@ ObserverFigures figures_of_partial_views(const RecordedRun& run,
     const std::size_t block = static_cast<std::size_t>(2 * std::max(config.threads, 1));
     for (std::size_t begin = 0; begin < observers.size();) {
         const bool single = observers[begin].size() == 1;
-        const double spent = std::chrono::duration<double>(Clock::now() - start).count();
+        const double spent = seconds_since(start);
         if (spent > config.partial_seconds * (single ? 1 : 0.1)) break;
         std::vector<Question> questions;
         const std::size_t end = std::min(begin + block, observers.size());

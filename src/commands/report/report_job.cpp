@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "commands/report/report_page.hpp"
@@ -13,6 +12,7 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/json_input.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/stopwatch.hpp"
 
 namespace sotto {
 
@@ -136,7 +136,7 @@ Json essentials(Json manifest) {
 }  // namespace
 
 Report make_report(const ReportConfig& config) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     require_page_libraries();
     Report report;
     std::vector<std::string>& missing = report.missing;
@@ -176,8 +176,7 @@ Report make_report(const ReportConfig& config) {
     }
     data["missing"] = missing;
     report.page = page_of(directory.filename().string(), data.dump());
-    report.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.seconds = seconds_since(start);
     return report;
 }
 

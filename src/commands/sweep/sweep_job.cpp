@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -17,6 +16,7 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/net/memory_network.hpp"
 
 namespace sotto {
@@ -26,13 +26,8 @@ namespace fs = std::filesystem;
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 
 constexpr double seconds_between_reports = 1;
-
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string to_json(const SweepOutcome& outcome, const SweepTraining& training) {
     Json json;
@@ -287,7 +282,7 @@ class SweepRunner {
         } catch (const std::exception& failure) {
             fail(failure, SweepOutcome::Status::failed);
         }
-        outcome.seconds = since(start);
+        outcome.seconds = seconds_since(start);
         if (!config_.keep_runs) fs::remove_all(directory);
         folder_->keep(training, outcome);
     }
@@ -361,7 +356,7 @@ class SweepRunner {
         for (const CellResult& cell : result_.results)
             for (const auto* rows : {&cell.validation, &cell.test})
                 for (const SweepRow& row : *rows) count(row);
-        result_.seconds = since(start_);
+        result_.seconds = seconds_since(start_);
         write_file_atomically(config_.directory / "runs.csv", trainings_csv(config_, result_));
         write_file_atomically(config_.directory / "results.csv", cells_csv(config_, result_));
         if (config_.plot) result_.picture = draw_sweep(config_, result_);
@@ -386,7 +381,7 @@ class SweepRunner {
     }
 
     void report(bool now) {
-        if (!leader() || (!now && since(reported_) < seconds_between_reports)) return;
+        if (!leader() || (!now && seconds_since(reported_) < seconds_between_reports)) return;
         reported_ = Clock::now();
         const long left = missing(*current_);
         observer_.on_progress(finished_before_ + missing_at_start_ - left, left + after_);
