@@ -5,10 +5,10 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/parallel.hpp"
 
 namespace sotto {
@@ -25,7 +25,6 @@ constexpr int most_unknowns = 6000;
 constexpr long parts = 4;
 /// Share of the way to the boundary that a step may go.
 constexpr double inside = 0.95;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// b^T A c for terms.
 double along(const MatrixXd& a, const Term& b, const Term& c) {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "coalition_problem.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/coalitions.hpp"
 
 namespace sotto {
@@ -27,7 +27,6 @@ constexpr double most_slopes = 3e8;
 /// too bold, because few of the step's length could be taken, the next ones aim at more.
 constexpr double centring = 0.15;
 constexpr double most_cautious = 0.8;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void check_input(const MatrixXd& utility,
                  const VectorXd& kappa,

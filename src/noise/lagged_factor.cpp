@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/temporal_solver.hpp"
 #include "sotto/privacy/budget.hpp"
 
@@ -251,7 +252,7 @@ LaggedSolution solve_banded_factor(const VectorXd& values,
     BandedObjective objective(values, weights, step_sizes, band, block);
     // From powers of one number, the best of a few.
     VectorXd gradient(objective.unknowns()), entries;
-    double value = std::numeric_limits<double>::infinity();
+    double value = infinity;
     for (const double rho : {0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95}) {
         VectorXd trial(objective.unknowns());
         for (Index s = 0; s < rounds; ++s)

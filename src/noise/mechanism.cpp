@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/accountant.hpp"
 
@@ -166,7 +166,7 @@ void finish_message_plan(NoisePlan& plan, const DesignInput& input) {
                                        .cwiseProduct(precision / counted)
                                        .cwiseQuotient(input.kappa)
                                        .cwiseSqrt();
-    double quietest = std::numeric_limits<double>::infinity();
+    double quietest = infinity;
     for (int u = 0; u < plan.agents; ++u)
         if (louder(u) > 0) quietest = std::min(quietest, louder(u) / std::sqrt(precision(u)));
     for (auto& row : plan.rows)

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/temporal_solver.hpp"
 #include "sotto/privacy/budget.hpp"
 
@@ -114,7 +113,7 @@ ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
         const auto [diagonal, subdiagonal] =
             two_diagonals(mixing, spatial_covariance, step_sizes, gossip_steps);
         LaggedSolution solution = solve_one_lag_factor(diagonal, subdiagonal, cycle, shape.restart);
-        return {std::move(solution.factor), solution.value, std::nan("")};
+        return {std::move(solution.factor), solution.value, not_a_number};
     }
     const long block = shape.restart > 0 ? std::min(shape.restart, rounds) : rounds;
     Modes modes;
@@ -126,7 +125,7 @@ ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
     if (block > most_dense_rounds) {
         LaggedSolution solution = solve_banded_factor(
             modes.values, modes.weights, step_sizes, cycle, shape.band, shape.restart);
-        return {std::move(solution.factor), solution.value, std::nan("")};
+        return {std::move(solution.factor), solution.value, not_a_number};
     }
     TemporalOptions options;
     options.band = shape.band;

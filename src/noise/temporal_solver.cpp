@@ -6,11 +6,11 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 
 namespace sotto {
@@ -20,8 +20,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 VectorXd powers_of(const VectorXd& values, int exponent) {
     return values.array().pow(static_cast<double>(exponent)).matrix();

@@ -7,6 +7,7 @@
 
 #include "message_noise.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/coalitions.hpp"
 #include "sotto/privacy/gdp.hpp"
@@ -56,7 +57,7 @@ bool Guarantee::operator<(const Guarantee& other) const {
 }
 
 Guarantee guarantee_of(const NoisePlan& plan, double loss, double delta) {
-    if (plan.distribution() == StreamDistribution::laplace) return {std::nan(""), loss};
+    if (plan.distribution() == StreamDistribution::laplace) return {not_a_number, loss};
     return {loss, gdp_epsilon(loss, delta)};
 }
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/gdp.hpp"
 
 namespace sotto {
@@ -42,7 +42,7 @@ double PrivacyLosses::of(int number, long pattern) const {
 }
 
 Guarantee PrivacyLosses::guarantee(int number, bool laplace, double delta) const {
-    if (laplace) return {std::nan(""), of(number)};
+    if (laplace) return {not_a_number, of(number)};
     const double mu = std::sqrt(of(number));
     return {mu, gdp_epsilon(mu, delta)};
 }
@@ -63,7 +63,7 @@ std::vector<PrivacyBudget> remaining_budgets(std::vector<PrivacyBudget> budgets,
         // Of the largest count: the phase's plan is made for its worst pattern.
         double left = whole - spent.of(number);
         if (independent_rounds) {
-            left = std::numeric_limits<double>::infinity();
+            left = infinity;
             for (Eigen::Index j = 0; j < counts.size(); ++j)
                 left = std::min(left,
                                 (whole - spent.of(number, (use.steps.first_round + j) % cycle)) *

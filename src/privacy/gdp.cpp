@@ -4,16 +4,14 @@
 
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void require_delta(double delta) {
     if (!(delta > 0 && delta < 1))

@@ -11,6 +11,7 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/core/text_input.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
@@ -59,7 +60,7 @@ std::vector<double> read_epsilons(const std::string& path, int agents) try {
             require_in_range(where + ": agent", static_cast<double>(agent), 0, agents - 1);
             if (!named.insert(agent).second)
                 throw DataError(fmt::format("{}: agent {} appears twice", where, agent));
-            epsilons.resize(static_cast<std::size_t>(agents), std::nan(""));
+            epsilons.resize(static_cast<std::size_t>(agents), not_a_number);
             epsilons[static_cast<std::size_t>(agent)] = parse_epsilon(where, words[1]);
         } else {
             if (!named.empty())
@@ -362,10 +363,10 @@ PlannedNoise plan_noise(const PlanConfig& config,
         planned.design.objective =
             on_gradients ? design_utility(input).cwiseProduct(spatial_covariance(plan)).sum() *
                                planned.kappa.minCoeff()
-                         : std::nan("");
+                         : not_a_number;
         input.mixing = &topography.mixing;
         input.given_utility = scheduled;
-        planned.design.lower_bound = std::nan("");
+        planned.design.lower_bound = not_a_number;
     } else {
         planned.design = mechanism.design(input);
         if (config.noise_std && !planned.design.plan.noiseless()) {

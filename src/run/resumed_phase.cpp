@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/privacy/accountant.hpp"
 
@@ -163,8 +163,7 @@ PlannedNoise plan_phase(const PlanConfig& phase,
 PlannedNoise kept_plan(const PrivacyPhase& phase, const PlanConfig& config) {
     PlannedNoise planned;
     planned.design.plan = phase.plan;
-    planned.design.objective = planned.design.lower_bound =
-        std::numeric_limits<double>::quiet_NaN();
+    planned.design.objective = planned.design.lower_bound = not_a_number;
     planned.utility = config.utility;
     planned.solved = false;
     planned.kept = true;

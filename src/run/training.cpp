@@ -22,6 +22,7 @@
 #include "run/training_loop.hpp"
 #include "run/transport.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "sotto/privacy/ledger.hpp"
@@ -31,8 +32,6 @@
 namespace sotto {
 
 namespace {
-
-constexpr double bytes_per_mib = 1024.0 * 1024.0;
 
 std::vector<LocalAgent> build_agents(const TrainConfig& config,
                                      Network& network,

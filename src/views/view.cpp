@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 
 #include "privacy/unknown_noise.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/parallel.hpp"
 #include "views/process_checks.hpp"
 #include "views/process_rounds.hpp"
@@ -27,7 +27,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double worth_threads = 1e6;  // operations below which threads cost more than they bring
 constexpr double most_whole_values = 6000;
 constexpr double memory_of_tree = 1.5e9;    // bytes

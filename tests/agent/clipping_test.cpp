@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "agent/agent_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -93,8 +93,7 @@ TEST(ClippedGradient, OfOnePlaneAboveTheNormIsClippedAndOneBelowIsNot) {
 }
 
 TEST(ClippedGradient, IsNeverMadeOfWhatIsNotFinite) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    for (const double bad : {std::nan(""), infinity, -infinity}) {
+    for (const double bad : {not_a_number, infinity, -infinity}) {
         Eigen::VectorXd raw = Eigen::VectorXd::Ones(5);
         raw(3) = bad;
         EXPECT_THROW((void)sent_gradient(raw, 1, -20), Error) << bad;

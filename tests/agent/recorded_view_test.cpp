@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -13,6 +12,7 @@
 #include "learn/test_data.hpp"
 #include "mpi/recording_fixtures.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -386,13 +386,13 @@ TYPED_TEST(DamagedRecording, IsRefusedForRoundsOutOfOrder) {
     EXPECT_EQ(this->changed(first, 0.0), "it was read");
     this->expect(this->changed(first, 0.5), "record 0 is of round 0.5");
     this->expect(this->changed(first, -1.0), "record 0 is of round -1");
-    this->expect(this->changed(first, std::nan("")), "record 0 is of round nan");
+    this->expect(this->changed(first, not_a_number), "record 0 is of round nan");
     this->expect(this->changed(first, 7.0), "record 1 is of round 0, gossip step 1, after round 7");
     this->expect(this->changed(first + 8, 1.0), "record 0 is of round 0, gossip step 1");
     this->expect(this->changed(first + size + 8, 0.0), "record 1 is of round 0, gossip step 0");
     this->expect(this->changed(first + 2 * size, 2.0), "record 2 is of round 2");
     this->expect(this->changed(first + 3 * size, 2.0), "record 3 is of round 2");
-    this->expect(this->changed(first + 16, std::nan("")), "not finite");
+    this->expect(this->changed(first + 16, not_a_number), "not finite");
     // What stands in a record is a number; masked words are not.
     const std::string after = this->changed(first + size + 80, std::string(8, '\xff'));
     if (TestFixture::view)

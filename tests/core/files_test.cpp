@@ -11,6 +11,7 @@
 
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -36,7 +37,7 @@ Eigen::MatrixXd awkward_matrix(Eigen::Index rows, Eigen::Index columns) {
         for (Eigen::Index j = 0; j < columns; ++j)
             matrix(i, j) = 1.0 / static_cast<double>(1 + i) - static_cast<double>(j) * 0.1;
     matrix(0, 0) = std::numeric_limits<double>::denorm_min();
-    if (columns > 1) matrix(0, 1) = -std::numeric_limits<double>::infinity();
+    if (columns > 1) matrix(0, 1) = -infinity;
     return matrix;
 }
 

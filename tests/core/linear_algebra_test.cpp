@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <limits>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
@@ -62,8 +62,7 @@ TEST(SymmetricEigen, OfAnEmptyMatrixIsEmpty) {
 }
 
 TEST(SymmetricEigen, RefusesValuesThatAreNotFinite) {
-    for (const double bad :
-         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    for (const double bad : {not_a_number, infinity}) {
         Eigen::MatrixXd matrix = random_symmetric(5);
         matrix(3, 1) = matrix(1, 3) = bad;
         EXPECT_THROW((void)symmetric_eigen(matrix), Error);

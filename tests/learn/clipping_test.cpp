@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/learn/objective.hpp"
 #include "test_data.hpp"
 
@@ -163,9 +164,7 @@ TEST(ClippedGradientSum, IsTheRawSumWhenNothingIsClipped) {
 
 TEST(ClippedGradientSum, StaysBoundedForModelsThatAreNotFinite) {
     const auto objective = make_logistic_objective(synthetic_binary(10, 3), nullptr);
-    for (const double bad : {std::numeric_limits<double>::quiet_NaN(),
-                             std::numeric_limits<double>::infinity(),
-                             -std::numeric_limits<double>::infinity()}) {
+    for (const double bad : {not_a_number, infinity, -infinity}) {
         const Eigen::VectorXd model = Eigen::VectorXd::Constant(124, bad);
         for (const auto row : all_rows(10))
             EXPECT_TRUE(norm_is_at_most(clipped_sum(*objective, model, {row}, 0.5, 0x1p-20), 0.5));
@@ -180,9 +179,9 @@ TEST(ClippedGradientSum, RefusesAGridOrClipThatCannotBeExact) {
     const auto objective = make_logistic_objective(synthetic_binary(10, 3), nullptr);
     const Eigen::VectorXd model = Eigen::VectorXd::Zero(124);
     const auto rows = all_rows(10);
-    for (const double grid : {0.0, -0x1p-10, 0x1p-60, 0x1p-1074, std::nan("")})
+    for (const double grid : {0.0, -0x1p-10, 0x1p-60, 0x1p-1074, not_a_number})
         EXPECT_THROW((void)clipped_sum(*objective, model, rows, 1, grid), ConfigError) << grid;
-    for (const double clip : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+    for (const double clip : {0.0, -1.0, not_a_number, infinity})
         EXPECT_THROW((void)clipped_sum(*objective, model, rows, clip, 0x1p-20), ConfigError)
             << clip;
     try {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/learn/objective.hpp"
 #include "test_data.hpp"
 
@@ -77,7 +77,7 @@ TEST(SplitRows, GivesDisjointAscendingPartsThatCoverAllRows) {
 }
 
 TEST(SplitRows, RefusesFractionsOutsideTheOpenUnitInterval) {
-    for (const double fraction : {0.0, 1.0, -0.1, 2.0, std::nan("")})
+    for (const double fraction : {0.0, 1.0, -0.1, 2.0, not_a_number})
         EXPECT_THROW((void)split_rows(10, fraction, 1), ConfigError) << fraction;
     EXPECT_THROW((void)split_rows(1, 0.5, 1), DataError);
 }

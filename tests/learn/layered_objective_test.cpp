@@ -5,9 +5,9 @@
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "test_data.hpp"
 
 namespace sotto {
@@ -190,7 +190,7 @@ TEST(LayeredObjective, ARecordWhoseGradientIsNotANumberAddsZero) {
             clipped_sum(*objective, point, {0, 2, 3, 4, 5}, 0.5, 0x1p-30);
         EXPECT_LE((clipped_sum(*objective, point, all_rows(6), 0.5, 0x1p-30) - others).norm(),
                   1e-7);
-        for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+        for (const double bad : {not_a_number, infinity}) {
             const Eigen::VectorXd nowhere = Eigen::VectorXd::Constant(point.size(), bad);
             const Eigen::VectorXd sum = clipped_sum(*objective, nowhere, all_rows(6), 0.5, 0x1p-30);
             EXPECT_TRUE(distance_is_at_most(sum, Eigen::VectorXd::Zero(sum.size()), 3.0));
@@ -205,10 +205,10 @@ TEST(LayeredObjective, RefusesAGridThatLeavesTooLittleOfTheClip) {
     const Eigen::VectorXd point = initial_parameters(model.layers(), 1);
     const double root = std::sqrt(static_cast<double>(point.size()));
     EXPECT_NO_THROW((void)clipped_sum(*objective, point, all_rows(10), 1, 0.09 / root));
-    for (const double grid : {0.11 / root, 1.0, 0.0, -1.0, std::nan(""), 0x1p-60})
+    for (const double grid : {0.11 / root, 1.0, 0.0, -1.0, not_a_number, 0x1p-60})
         EXPECT_THROW((void)clipped_sum(*objective, point, all_rows(10), 1, grid), ConfigError)
             << grid;
-    for (const double clip : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+    for (const double clip : {0.0, -1.0, not_a_number, infinity})
         EXPECT_THROW((void)clipped_sum(*objective, point, all_rows(10), clip, 0x1p-20), ConfigError)
             << clip;
     try {
@@ -308,7 +308,7 @@ TEST(LayeredObjective, RefusesDataThatDoNotFit) {
         EXPECT_THROW((void)make(bad, good), DataError) << label;
     }
     Dataset infinite = good;
-    table_of(infinite)(2, 2) = std::numeric_limits<double>::infinity();
+    table_of(infinite)(2, 2) = infinity;
     EXPECT_THROW((void)make(infinite, good), DataError);
     EXPECT_THROW((void)make_layered_objective({}, good, nullptr), ConfigError);
     EXPECT_EQ(class_of(-1, 2, good), 0);

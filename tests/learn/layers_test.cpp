@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "test_data.hpp"
 
 namespace sotto {
@@ -119,7 +120,7 @@ TEST(Layer, TreatsEveryRecordAsIfItWereAlone) {
         const Setting setting(*layer, 6, 5);
         const Eigen::MatrixXd out = setting.outputs();
         Setting other(*layer, 6, 5);
-        other.in.rightCols(3).setConstant(std::numeric_limits<double>::quiet_NaN());
+        other.in.rightCols(3).setConstant(not_a_number);
         EXPECT_EQ(other.outputs().leftCols(3), out.leftCols(3)) << name;
     }
 }

@@ -4,9 +4,9 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "test_data.hpp"
 
 namespace sotto {
@@ -216,8 +216,7 @@ TEST(Logistic, ProbabilitiesAgreeWithLossesAndAccuracy) {
 
 TEST(Logistic, AModelThatIsNotANumberClassifiesNothingCorrectly) {
     const auto objective = make_logistic_objective(synthetic_binary(50, 1), nullptr);
-    const Eigen::VectorXd model =
-        Eigen::VectorXd::Constant(124, std::numeric_limits<double>::quiet_NaN());
+    const Eigen::VectorXd model = Eigen::VectorXd::Constant(124, not_a_number);
     EXPECT_EQ(objective->train_loss(model).correct, 0);
     EXPECT_TRUE(std::isnan(objective->train_loss(model).loss));
 }
@@ -227,7 +226,7 @@ TEST(Logistic, RefusesUnusableData) {
     labels.labels[3] = 2;
     EXPECT_THROW((void)make_logistic_objective(labels, nullptr), DataError);
     Dataset infinite = random_real_data(5, 3, 1);
-    infinite.features.coeffs()[0] = std::numeric_limits<double>::infinity();
+    infinite.features.coeffs()[0] = infinity;
     EXPECT_THROW((void)make_logistic_objective(infinite, nullptr), DataError);
     EXPECT_THROW((void)make_logistic_objective(select_rows(labels, {}), nullptr), DataError);
     EXPECT_THROW(

@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <boost/multiprecision/cpp_int.hpp>
-#include <cmath>
-#include <limits>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "test_data.hpp"
 
 namespace sotto {
@@ -80,7 +79,7 @@ TEST(RecordObjective, SumsRoundedClippedGradientsExactlyAndNoneIsLongerThanTheCl
 TEST(RecordObjective, ARecordWhoseGradientIsNotANumberAddsZero) {
     Distances objective(random_real_data(5, 3, 1), nullptr);
     Eigen::VectorXd sum(3);
-    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity(), 1e300}) {
+    for (const double bad : {not_a_number, infinity, 1e300}) {
         objective.clipped_gradient_sum(
             Eigen::VectorXd::Constant(3, bad), all_rows(5), 1, 0x1p-20, sum);
         EXPECT_EQ(sum, Eigen::VectorXd::Zero(3)) << bad;

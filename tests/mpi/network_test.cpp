@@ -5,12 +5,12 @@
 
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <thread>
 
 #include "mpi/mpi_main.hpp"
 #include "net/network_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/weighted_sum.hpp"
 #include "sotto/net/memory_network.hpp"
 
@@ -241,8 +241,7 @@ TEST(MpiNetwork, FindsTheMaximumAtOnceOrLater) {
 TEST(MpiNetwork, ANotANumberIsNeverLostInAMaximum) {
     const auto network = mpi_network();
     for (int bad = 0; bad < network->processes(); ++bad) {
-        const double value =
-            network->process() == bad ? std::numeric_limits<double>::quiet_NaN() : 1.0;
+        const double value = network->process() == bad ? not_a_number : 1.0;
         EXPECT_TRUE(std::isnan(network->maximum(value)));
         network->begin_maximum(std::vector{value, 2.0});
         const auto maxima = network->end_maximum();

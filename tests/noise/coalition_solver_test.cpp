@@ -9,6 +9,7 @@
 #include "core/test_support.hpp"
 #include "noise/noise_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 #include "sotto/privacy/coalitions.hpp"
 
@@ -179,7 +180,7 @@ TEST(SolveCoalitionCovariance, MeetsAnyVarianceCap) {
     const MatrixXd utility = horizon_utility(graph, 10);
     for (const bool common : {false, true})
         for (const GroupNoise shape : {GroupNoise::difference, GroupNoise::free}) {
-            double before = std::numeric_limits<double>::infinity();
+            double before = infinity;
             for (const double cap : {1.001, 1.05, 1.25, 1.35, 1.5, 2.0}) {
                 SCOPED_TRACE(fmt::format("cap {}, common {}", cap, common));
                 CoalitionOptions options;

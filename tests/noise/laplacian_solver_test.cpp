@@ -1,10 +1,9 @@
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "core/test_support.hpp"
 #include "noise/noise_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 
 namespace sotto {
@@ -113,10 +112,7 @@ TEST(SolveLaplacianCovariance, ScalesInverselyWithKappa) {
 TEST(SolveLaplacianCovariance, RefusesAKappaThatIsNotFiniteAndPositiveAndNamesTheAgent) {
     const Graph graph = make_graph(Topology::ring, 4);
     const Eigen::MatrixXd utility = horizon_utility(graph, 1);
-    for (const double bad : {0.0,
-                             -1.0,
-                             std::numeric_limits<double>::quiet_NaN(),
-                             std::numeric_limits<double>::infinity()}) {
+    for (const double bad : {0.0, -1.0, not_a_number, infinity}) {
         Eigen::VectorXd kappa = Eigen::VectorXd::Ones(4);
         kappa(3) = bad;
         EXPECT_TRUE(contains(message_of<ConfigError>([&] {

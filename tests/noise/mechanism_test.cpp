@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <numeric>
 
 #include "core/test_support.hpp"
 #include "noise/noise_fixtures.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 #include "sotto/noise/temporal_solver.hpp"
@@ -204,10 +204,7 @@ TEST(Mechanisms, GiveTheSamePlanForTheSameInput) {
 
 TEST(Mechanisms, RefuseAKappaThatIsNotFiniteAndPositiveAndNameTheAgent) {
     const Setting setting = settings({5}).front();
-    for (const double bad : {0.0,
-                             -1.0,
-                             std::numeric_limits<double>::quiet_NaN(),
-                             std::numeric_limits<double>::infinity()})
+    for (const double bad : {0.0, -1.0, not_a_number, infinity})
         for (const auto& mechanism : mechanisms()) {
             if (!mechanism.needs_budget) continue;
             Eigen::VectorXd kappa = Eigen::VectorXd::Ones(5);

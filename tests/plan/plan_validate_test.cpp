@@ -5,6 +5,7 @@
 #include "core/test_support.hpp"
 #include "plan/plan_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -16,9 +17,6 @@ using test::message_of;
 using test::noiseless_plan;
 using test::sample_plan;
 using test::unusual_plan;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void expect_each_refused(NoisePlan (*make)(), const std::vector<Change>& changes) {
     for (const auto& change : changes) {
@@ -42,19 +40,19 @@ TEST(NoisePlanValidate, RefusesNumbersOutOfRange) {
          {"negative agents", [](NoisePlan& p) { p.agents = -3; }},
          {"scale 0", [](NoisePlan& p) { p.scale = 0; }},
          {"scale negative", [](NoisePlan& p) { p.scale = -1; }},
-         {"scale NaN", [](NoisePlan& p) { p.scale = nan; }},
+         {"scale NaN", [](NoisePlan& p) { p.scale = not_a_number; }},
          {"scale infinite", [](NoisePlan& p) { p.scale = infinity; }},
          {"grid far too fine", [](NoisePlan& p) { p.grid_step_log2 = -1001; }},
          {"grid far too coarse", [](NoisePlan& p) { p.grid_step_log2 = 1001; }},
          {"grid INT_MIN", [](NoisePlan& p) { p.grid_step_log2 = std::numeric_limits<int>::min(); }},
-         {"coefficient NaN", [](NoisePlan& p) { p.rows[1].coefficients[0] = nan; }},
+         {"coefficient NaN", [](NoisePlan& p) { p.rows[1].coefficients[0] = not_a_number; }},
          {"coefficient infinite", [](NoisePlan& p) { p.rows[1].coefficients[0] = -infinity; }}});
 }
 
 TEST(NoisePlanValidate, RefusesAScaleOrRowsWithoutStreams) {
     expect_each_refused(noiseless_plan,
                         {{"scale", [](NoisePlan& p) { p.scale = 1; }},
-                         {"scale NaN", [](NoisePlan& p) { p.scale = nan; }},
+                         {"scale NaN", [](NoisePlan& p) { p.scale = not_a_number; }},
                          {"rows", [](NoisePlan& p) {
                               p.rows.push_back({0, NoiseRow::all_receivers, {}, {}});
                           }}});
@@ -131,8 +129,8 @@ TEST(NoisePlanValidate, RefusesTemporalFactorsThatCannotBeInverted) {
          {"above the diagonal", [&](NoisePlan& p) { lower(p)(0, 2) = 1e-300; }},
          {"zero on the diagonal", [&](NoisePlan& p) { lower(p)(1, 1) = 0; }},
          {"negative on the diagonal", [&](NoisePlan& p) { lower(p)(1, 1) = -1; }},
-         {"NaN", [&](NoisePlan& p) { lower(p)(2, 0) = nan; }},
-         {"NaN on the diagonal", [&](NoisePlan& p) { lower(p)(2, 2) = nan; }},
+         {"NaN", [&](NoisePlan& p) { lower(p)(2, 0) = not_a_number; }},
+         {"NaN on the diagonal", [&](NoisePlan& p) { lower(p)(2, 2) = not_a_number; }},
          {"infinite", [&](NoisePlan& p) { lower(p)(2, 0) = infinity; }},
          {"identity with numbers",
           [](NoisePlan& p) { p.temporal.kind = TemporalFactor::Kind::identity; }}});
@@ -145,7 +143,7 @@ TEST(NoisePlanValidate, RefusesTemporalFactorsThatCannotBeInverted) {
           }},
          {"banded, zero on the diagonal", [&](NoisePlan& p) { lower(p)(2, 0) = 0; }},
          {"banded, negative on the diagonal", [&](NoisePlan& p) { lower(p)(2, 0) = -1; }},
-         {"banded, NaN", [&](NoisePlan& p) { lower(p)(2, 1) = nan; }},
+         {"banded, NaN", [&](NoisePlan& p) { lower(p)(2, 1) = not_a_number; }},
          {"banded, empty", [&](NoisePlan& p) { lower(p).resize(0, 0); }},
          {"banded, no column", [&](NoisePlan& p) { lower(p).resize(4, 0); }}});
 }

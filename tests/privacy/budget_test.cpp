@@ -13,9 +13,7 @@ namespace sotto {
 namespace {
 
 using test::contains;
-using test::infinity;
 using test::message_of;
-using test::not_a_number;
 using test::relatively_near;
 
 constexpr Calibration all_calibrations[] = {

@@ -6,6 +6,7 @@
 #include "core/test_support.hpp"
 #include "privacy/privacy_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/plan_use.hpp"
@@ -63,15 +64,14 @@ TEST(ObservedPrecision, OfNoiseForEveryReceiverIsThatOfAllMessagesTogether) {
         const double expected = ones.dot((others * others.transpose()).inverse() * ones);
         const NoisePlan plan = one_sender(q, StreamDistribution::gaussian);
         EXPECT_TRUE(relatively_near(observed_precision(plan, {})(0), expected, 1e-9));
-        EXPECT_EQ(observed_precision(plan, {{0}})(0), std::numeric_limits<double>::infinity());
+        EXPECT_EQ(observed_precision(plan, {{0}})(0), infinity);
     }
 }
 
 TEST(ObservedPrecision, IsInfiniteWhereMessagesOfOneRoundCancelTheirNoise) {
     Eigen::MatrixXd q(3, 1);
     q << 0, 1, -1;
-    EXPECT_EQ(observed_precision(one_sender(q, StreamDistribution::gaussian), {})(0),
-              std::numeric_limits<double>::infinity());
+    EXPECT_EQ(observed_precision(one_sender(q, StreamDistribution::gaussian), {})(0), infinity);
     q << 0, 1, 1;
     EXPECT_DOUBLE_EQ(observed_precision(one_sender(q, StreamDistribution::gaussian), {})(0), 1);
 }

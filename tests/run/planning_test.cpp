@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "run/run_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/gdp.hpp"
 
@@ -90,7 +91,7 @@ TEST(BuildBudgets, GiveEveryAgentTheConfiguredOne) {
     // Without noise there is nothing to promise: mu 0 says so.
     for (const auto& budget : build_budgets(config_of("none"), 3)) EXPECT_EQ(budget.mu, 0);
     EXPECT_THROW((void)build_budgets(config_of("corm"), 3), ConfigError);
-    for (const double bad : {0.0, -1.0, std::nan("")}) {
+    for (const double bad : {0.0, -1.0, not_a_number}) {
         PlanConfig wrong = config;
         wrong.epsilon = bad;
         EXPECT_THROW((void)build_budgets(wrong, 3), ConfigError);

@@ -1,9 +1,7 @@
 #include "run/run_directory.hpp"
 
-#include <cmath>
-#include <limits>
-
 #include "run/run_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -37,8 +35,7 @@ TEST(RunDirectory, AddsALineOfMetricsAtATime) {
         for (std::string line; std::getline(file, line);) result.push_back(line);
         return result;
     };
-    directory.append_metrics(
-        0, std::numeric_limits<double>::infinity(), evaluation, 0.5, PhaseSeconds{1, 2, 3, 4});
+    directory.append_metrics(0, infinity, evaluation, 0.5, PhaseSeconds{1, 2, 3, 4});
     ASSERT_EQ(lines().size(), 2u);
     // Infinite and unknown values are empty fields.
     EXPECT_EQ(lines()[1], "0,,0.25,,,,,,,,,0.5,1,2,3,4");

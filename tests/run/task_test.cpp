@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "run/run_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -363,7 +364,7 @@ TEST(Task, RefusesWhatItCannotTrainOn) {
     expect_contains(few, "8 records");
     expect_contains(few, "9 agents");
 
-    for (const double fraction : {0.0, 1.0, -0.1, 1.5, std::nan("")}) {
+    for (const double fraction : {0.0, 1.0, -0.1, 1.5, not_a_number}) {
         config.test_fraction = fraction;
         expect_contains(message_of<ConfigError>([&] { (void)build(config, 2); }), "test-fraction");
     }

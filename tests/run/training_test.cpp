@@ -6,6 +6,7 @@
 #include "run/run_fixtures.hpp"
 #include "run/task.hpp"
 #include "sotto/agent/recorded_view.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/privacy/gdp.hpp"
 
@@ -315,14 +316,14 @@ TEST(RunTraining, RefusesWhatItCannotAccountFor) {
         change(config);
         return message_of<ConfigError>([&] { (void)train(config); });
     };
-    for (const double bad : {0.0, -1.0, std::nan("")}) {
+    for (const double bad : {0.0, -1.0, not_a_number}) {
         expect_contains(with([&](TrainConfig& c) { c.plan.steps.step_size = bad; }), "step-size");
         expect_contains(with([&](TrainConfig& c) { c.plan.clip_norm = bad; }), "clip-norm");
         expect_contains(with([&](TrainConfig& c) { c.plan.epsilon = bad; }), "epsilon");
         expect_contains(with([&](TrainConfig& c) { c.plan.delta = bad; }), "delta");
     }
     expect_contains(with([&](TrainConfig& c) { c.l2 = -1; }), "l2");
-    expect_contains(with([&](TrainConfig& c) { c.l2 = std::nan(""); }), "l2");
+    expect_contains(with([&](TrainConfig& c) { c.l2 = not_a_number; }), "l2");
     expect_contains(with([&](TrainConfig& c) { c.plan.rounds = 0; }), "rounds");
     expect_contains(with([&](TrainConfig& c) { c.evaluate_every = -1; }), "eval-every");
     expect_contains(with([&](TrainConfig& c) { c.plan.batch_size = 0; }), "batch-size");

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <string>
 #include <unordered_set>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 #include "trust/pair_fixtures.hpp"
 
@@ -324,10 +324,7 @@ TEST(SecureSum, RefusesValuesOutOfRangeNamingAgentCoordinateValueAndRange) {
     std::vector<double> message(20, 1.0);
     message[13] = 4 * 0x1p20;
     sum.begin(0, 0, message, weight);  // exactly the largest
-    for (const double bad : {4 * 0x1p20 * (1 + 0x1p-50),
-                             -4.2e6 * 4,
-                             std::numeric_limits<double>::infinity(),
-                             std::numeric_limits<double>::quiet_NaN()}) {
+    for (const double bad : {4 * 0x1p20 * (1 + 0x1p-50), -4.2e6 * 4, infinity, not_a_number}) {
         message[13] = bad;
         try {
             sum.begin(1, 0, message, weight);

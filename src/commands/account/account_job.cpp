@@ -11,6 +11,7 @@
 #include "run/view_answers.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/net/agreement.hpp"
 #include "sotto/privacy/gdp.hpp"
@@ -250,12 +251,12 @@ AccountResult account_matrices(const std::string& a_file,
         pair.squared = squared[t];
         const double mu = sensitivity * std::sqrt(pair.squared.certified());
         pair.guarantee = {mu, gdp_epsilon(mu, delta)};
-        pair.ldp_epsilon = std::nan("");
+        pair.ldp_epsilon = not_a_number;
         pair.argument =
             argument_of({View::Kind::neighbours, {}}, true, StreamDistribution::gaussian);
         result.pairs.push_back(std::move(pair));
     }
-    result.ldp = {std::nan(""), std::nan("")};
+    result.ldp = {not_a_number, not_a_number};
     finish(result);
     result.seconds = seconds_since(start);
     return result;

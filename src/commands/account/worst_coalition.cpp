@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "run/view_answers.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
 
 namespace sotto {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The coalition of q agents that learns most about one of the targets.
 class WorstCoalition {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +17,7 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -173,7 +173,7 @@ MembershipFigures ask_about(int agent,
                             double risk) {
     MembershipFigures figures;
     figures.target = agent;
-    figures.epsilon_lower = figures.epsilon_certain = std::nan("");
+    figures.epsilon_lower = figures.epsilon_certain = not_a_number;
     const TaskConfig& task = config.train.task;
     const auto [inside, outside] = matched_rows(own.shard, *own.test, task.seed, agent);
     figures.records = std::ssize(inside);

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "commands/audit/attack_run.hpp"
 #include "run/run_directory.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/learn/canary.hpp"
@@ -30,7 +30,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Json = nlohmann::ordered_json;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr long fewest_trials = 400;  // of one hypothesis: 100 of each sign in each half
 constexpr double trials_without_mu = 1e4;
 constexpr long most_trials = 200000;         // of all hypotheses, unless the user wants more
@@ -215,7 +214,7 @@ void account_for(AuditDesign& design,
     const std::optional<MatrixXd> gram = gram_of(process, view, design.target);
     for (Hypothesis& hypothesis : design.hypotheses) {
         hypothesis.mu_theory =
-            gaussian ? unit * std::sqrt(squared(gram, hypothesis.signs)) : std::nan("");
+            gaussian ? unit * std::sqrt(squared(gram, hypothesis.signs)) : not_a_number;
         hypothesis.epsilon_theory =
             gaussian ? gdp_epsilon(hypothesis.mu_theory, subject.delta) : claim.epsilon;
     }

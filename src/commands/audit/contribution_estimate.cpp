@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
-#include <limits>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
@@ -89,7 +89,7 @@ ContributionEstimator::ContributionEstimator(ViewTest::Innovation responses, Ind
     variances_ = from_noisy_.rowwise().squaredNorm();
     for (Index u = 0; u < variances_.size(); ++u) {
         if (hidden.row(u).norm() > no_part)
-            variances_(u) = std::numeric_limits<double>::infinity();
+            variances_(u) = infinity;
         else if (exact.hidden.row(u).norm() <= no_part)
             variances_(u) = 0;
     }

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
@@ -50,7 +50,7 @@ double advantage_of(const VectorXd& positive, const VectorXd& negative) {
         return sorted(second ? all.subspan(middle) : all.first(middle));
     };
     const auto first_positive = half(positive, false), first_negative = half(negative, false);
-    double best = 0, threshold = std::numeric_limits<double>::infinity();
+    double best = 0, threshold = infinity;
     for (const double score : first_negative) {
         const double gain = share_above(first_positive, score) - share_above(first_negative, score);
         if (gain <= best) continue;

@@ -7,6 +7,7 @@
 
 #include "commands/audit/attack_reconstruction.hpp"
 #include "core/json_output.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
@@ -18,7 +19,7 @@ constexpr std::size_t most_lines = 10;
 
 /// error / bound, where there is one.
 double ratio_of(const ReconstructedRow& row) {
-    return row.exact || !row.identifiable ? std::nan("") : row.error / row.deviation;
+    return row.exact || !row.identifiable ? not_a_number : row.error / row.deviation;
 }
 
 std::string bound_text(const ReconstructedRow& row) {

@@ -33,6 +33,7 @@
 #include "sotto/core/hash.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/net/mpi_network.hpp"
 #include "sotto/trust/normal_stream.hpp"
 
@@ -42,7 +43,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double bytes_per_mib = 1024.0 * 1024.0;
 /// Open MPI's shared memory per rank (btl_vader_segment_size).
 constexpr double segment_mib = 4;
 /// Ranks a machine should carry when nothing says how many there will be: the default of --agents.

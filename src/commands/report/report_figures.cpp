@@ -25,7 +25,7 @@ namespace {
 constexpr long most_partial_rounds = 5000;
 /// Observers times agents^3: about half a minute on two cores; ten minutes for single agents.
 constexpr double most_work = 2e10, most_work_for_agents = 3e11;
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr float no_figure = std::numeric_limits<float>::quiet_NaN();
 
 /// Coalitions of `smallest` to `largest` agents, by size, then lexicographic.
 std::vector<std::vector<int>> observers_of(int agents, int smallest, int largest) {
@@ -86,7 +86,7 @@ class AllMessages {
                        observed_precision(phases_[k]->plan, {phases_[k]->members.places(members)}));
         for (int u = 0; u < agents_; ++u)
             epsilon[u] = std::ranges::binary_search(members, u) || !was_there(u)
-                             ? not_a_number
+                             ? no_figure
                              : static_cast<float>(losses.guarantee(u, laplace_, delta_).epsilon);
     }
 
@@ -174,7 +174,7 @@ ObserverFigures figures_of_partial_views(const RecordedRun& run,
         }
         const Answers answers = answer(*network, *subject, questions, options);
         for (std::size_t i = 0; i < questions.size(); ++i) {
-            std::vector<float> row(static_cast<std::size_t>(figures.agents), not_a_number);
+            std::vector<float> row(static_cast<std::size_t>(figures.agents), no_figure);
             for (std::size_t t = 0; t < questions[i].targets.size(); ++t) {
                 const auto target = static_cast<std::size_t>(questions[i].targets[t]);
                 const double loss =

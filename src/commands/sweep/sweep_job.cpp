@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -16,6 +15,7 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/net/memory_network.hpp"
 
@@ -52,8 +52,7 @@ SweepOutcome outcome_from_json(const fs::path& file) {
         outcome.exit_code = json.value("exit_code", 0);
         if (json.contains("metrics"))
             for (const auto& [name, value] : json.at("metrics").items())
-                outcome.metrics[name] = value.is_null() ? std::numeric_limits<double>::quiet_NaN()
-                                                        : value.get<double>();
+                outcome.metrics[name] = value.is_null() ? not_a_number : value.get<double>();
         return outcome;
     } catch (const Json::exception& damage) {
         throw DataError(
@@ -274,9 +273,8 @@ class SweepRunner {
             }
             const Json summary = Json::parse(summary_json(trained, config));
             for (const std::string& name : sweep_metrics())
-                outcome.metrics[name] = summary.at(name).is_null()
-                                            ? std::numeric_limits<double>::quiet_NaN()
-                                            : summary.at(name).get<double>();
+                outcome.metrics[name] =
+                    summary.at(name).is_null() ? not_a_number : summary.at(name).get<double>();
         } catch (const DivergedError& failure) {
             fail(failure, SweepOutcome::Status::diverged);
         } catch (const std::exception& failure) {
@@ -293,8 +291,7 @@ class SweepRunner {
         long count = 0;
         for (const SweepRow& row : rows) {
             if (row.training.candidate != candidate) continue;
-            if (!row.outcome || row.outcome->status != SweepOutcome::Status::done)
-                return std::numeric_limits<double>::infinity();
+            if (!row.outcome || row.outcome->status != SweepOutcome::Status::done) return infinity;
             sum += row.outcome->metrics.at(config_.choose_by);
             ++count;
         }

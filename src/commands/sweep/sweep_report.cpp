@@ -4,7 +4,6 @@
 #include <array>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "commands/sweep/sweep.hpp"
@@ -12,6 +11,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
@@ -139,7 +139,7 @@ std::optional<SweepMean> mean_of(const CellResult& result, const std::string& me
         if (!row.outcome || row.outcome->status != SweepOutcome::Status::done) return std::nullopt;
         sum += row.outcome->metrics.at(metric);
     }
-    SweepMean mean{sum / n, std::numeric_limits<double>::quiet_NaN()};
+    SweepMean mean{sum / n, not_a_number};
     if (!std::isfinite(mean.mean)) return std::nullopt;
     for (const SweepRow& row : result.test)
         squares += std::pow(row.outcome->metrics.at(metric) - mean.mean, 2);
@@ -211,7 +211,7 @@ std::string draw_sweep(const SweepConfig& config, const SweepResult& result) {
     // An axis of numbers far apart is logarithmic, and leaves room around them; error bars that
     // reach below zero are cut there.
     const auto axis = [&](char name, std::size_t column, double far_apart) {
-        double smallest = std::numeric_limits<double>::infinity(), largest = -smallest;
+        double smallest = infinity, largest = -smallest;
         for (const Line& line : lines)
             for (const auto& point : line.points) {
                 smallest = std::min(smallest, point[column]);

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/mechanism.hpp"
 
 namespace sotto {
@@ -28,7 +26,7 @@ Design finished(NoisePlan plan, const DesignInput& input) {
     Design design;
     design.plan = std::move(plan);
     finish_message_plan(design.plan, input);
-    design.objective = design.lower_bound = std::numeric_limits<double>::quiet_NaN();
+    design.objective = design.lower_bound = not_a_number;
     return design;
 }
 

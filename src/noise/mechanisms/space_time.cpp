@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/noise/temporal_solver.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -61,7 +59,7 @@ Design take_turns(const DesignInput& input,
     constexpr int most_turns = 30;
     TemporalFactor factor = time_given_space(input, covariance).factor;
     Design best;
-    best.objective = std::numeric_limits<double>::infinity();
+    best.objective = infinity;
     for (int turn = 0; turn < most_turns; ++turn) {
         Design design = design_space_given_time(input, spatial, factor);
         if (design.plan.aggregation != Aggregation::gossip)
@@ -117,7 +115,7 @@ Design design_space_time(const DesignInput& input) {
     }
     Design best = take_turns(input, spatial, covariance, spatial.seed_groups ? 5e-3 : 1e-6);
     best.plan.mechanism = "space-time";
-    best.lower_bound = std::nan("");
+    best.lower_bound = not_a_number;
     return best;
 }
 

@@ -1,6 +1,5 @@
-#include <cmath>
-#include <limits>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/mechanism.hpp"
 
 namespace sotto {
@@ -35,7 +34,7 @@ Design design_zip_dl(const DesignInput& input) {
         }
     }
     finish_message_plan(plan, input);
-    design.objective = design.lower_bound = std::numeric_limits<double>::quiet_NaN();
+    design.objective = design.lower_bound = not_a_number;
     return design;
 }
 

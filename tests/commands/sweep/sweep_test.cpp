@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "run/run_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -142,7 +142,7 @@ TEST(SweepMeans, AreMissingWhereATrainingIs) {
     EXPECT_FALSE(mean_of(cell, "test_loss"));
     cell.test[1].outcome.reset();
     EXPECT_FALSE(mean_of(cell, "test_loss"));
-    cell.test = {row(std::numeric_limits<double>::quiet_NaN())};
+    cell.test = {row(not_a_number)};
     EXPECT_FALSE(mean_of(cell, "test_loss"));
     cell.test = {row(3)};
     ASSERT_TRUE(mean_of(cell, "test_loss"));
