@@ -11,8 +11,6 @@
 namespace sotto {
 namespace {
 
-using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
-
 constexpr double row_sum_tolerance = 1e-9;
 constexpr double symmetry_tolerance = 1e-12;
 

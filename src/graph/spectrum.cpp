@@ -10,6 +10,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/seeded_random.hpp"
+#include "sotto/core/sparse_rows.hpp"
 #include "sotto/graph/mixing.hpp"
 
 namespace sotto {
@@ -61,7 +62,7 @@ class DeflatedProduct {
     }
 
   private:
-    const Eigen::SparseMatrix<double, Eigen::RowMajor>& sparse_;
+    const SparseRows& sparse_;
 };
 
 /// Largest absolute row sum of W - 11^T/n, which no eigenvalue exceeds.

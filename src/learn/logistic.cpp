@@ -21,7 +21,7 @@ class RowWalker {
   public:
     RowWalker() = default;
     /// `features` must stay where it is, unchanged and compressed.
-    explicit RowWalker(const Eigen::SparseMatrix<double, Eigen::RowMajor>& features)
+    explicit RowWalker(const SparseRows& features)
         : starts_(features.outerIndexPtr()),
           columns_(features.innerIndexPtr()),
           values_(features.valuePtr()),

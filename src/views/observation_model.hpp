@@ -4,12 +4,11 @@
 #include <Eigen/Sparse>
 #include <vector>
 
+#include "sotto/core/sparse_rows.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 #include "sotto/views/view.hpp"
 
 namespace sotto {
-
-using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
 
 /// One gossip step of what a view does not know, up to known terms:
 ///

@@ -71,9 +71,7 @@ inline TrainConfig logistic_config(const TemporaryFolder& folder,
     const Dataset data = synthetic_binary(60 * agents, 2);
     for (Eigen::Index row = 0; row < data.records(); ++row) {
         text += data.labels(row) > 0 ? "+1" : "-1";
-        for (Eigen::SparseMatrix<double, Eigen::RowMajor>::InnerIterator entry(data.features, row);
-             entry;
-             ++entry)
+        for (SparseRows::InnerIterator entry(data.features, row); entry; ++entry)
             text += " " + std::to_string(entry.col() + 1) + ":1";
         text += "\n";
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sotto/core/sparse_rows.hpp"
 #include "sotto/graph/graph.hpp"
 
 namespace sotto {
@@ -37,17 +38,15 @@ class MixingMatrix {
     [[nodiscard]] std::span<const int> members(int u) const;
     [[nodiscard]] std::span<const double> weights(int u) const;
     [[nodiscard]] Eigen::MatrixXd dense() const { return Eigen::MatrixXd(sparse_); }
-    [[nodiscard]] const Eigen::SparseMatrix<double, Eigen::RowMajor>& sparse() const {
-        return sparse_;
-    }
+    [[nodiscard]] const SparseRows& sparse() const { return sparse_; }
     [[nodiscard]] bool symmetric() const { return symmetric_; }
     [[nodiscard]] bool doubly_stochastic() const { return doubly_stochastic_; }
     [[nodiscard]] Digest hash() const;
 
   private:
     // Takes a valid matrix that stores every entry of the closed neighbourhoods, also zeros.
-    explicit MixingMatrix(Eigen::SparseMatrix<double, Eigen::RowMajor> sparse);
-    Eigen::SparseMatrix<double, Eigen::RowMajor> sparse_;
+    explicit MixingMatrix(SparseRows sparse);
+    SparseRows sparse_;
     bool symmetric_ = false;
     bool doubly_stochastic_ = false;
 };

@@ -10,9 +10,10 @@
 #include <variant>
 #include <vector>
 
+#include "sotto/core/sparse_rows.hpp"
+
 namespace sotto {
 
-using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
 using RealRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 /// Grey values of images; the feature is value / 255. An eighth of the memory of doubles.
 using PixelRows = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
