@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "run/agent_path.hpp"
 #include "run/error_line.hpp"
 #include "run/ledger_views.hpp"
 #include "run/manifest.hpp"
@@ -102,12 +103,9 @@ std::optional<Credentials> read_credentials(const TrainConfig& config,
                                             const Membership& members) {
     if (!config.trust) return std::nullopt;
     Credentials credentials{Roster::read(config.trust->roster), {}};
-    for (const int agent : network.local_agents()) {
-        std::string path = config.trust->identity;
-        for (std::size_t at = path.find("%r"); at != std::string::npos; at = path.find("%r", at))
-            path.replace(at, 2, std::to_string(members.number(agent)));
-        credentials.identities.push_back(Identity::read(path));
-    }
+    for (const int agent : network.local_agents())
+        credentials.identities.push_back(
+            Identity::read(path_of_agent(config.trust->identity, members.number(agent))));
     return credentials;
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/cli/command.hpp"
+#include "run/agent_path.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/trust/identity.hpp"
 
@@ -23,7 +24,7 @@ int run(const std::vector<std::string>& arguments) {
     const ParsedOptions parsed(options(), arguments);
     const std::filesystem::path identity = parsed.text("identity");
     const std::string& roster = parsed.text("roster");
-    if (identity.string().find("%r") != std::string::npos)
+    if (differs_by_agent(identity.string()))
         throw ConfigError(
             fmt::format("--identity: {} holds %r, which stands for an agent's number in `sotto "
                         "train`; name one file",
