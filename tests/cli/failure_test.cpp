@@ -52,7 +52,7 @@ class Failure : public ::testing::Test {
     [[nodiscard]] Json ledger() const { return json_of(run_ + "/ledger.json"); }
 
     TempDir directory_;
-    std::string data_ = directory_.file("data.svm", small_data(400));
+    std::string data_ = directory_.write("data.svm", small_data(400));
     std::string run_ = directory_ / "run";
 };
 
@@ -195,7 +195,7 @@ TEST_F(Failure, RankThatDoesNotGetThroughTheBootstrapIsNamedAndTheJobEnds) {
         if (u == 2)
             ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);  // nobody ever writes into it
         else
-            (void)directory_.file(fmt::format("shard-{}.svm", u), small_data(40));
+            (void)directory_.write(fmt::format("shard-{}.svm", u), small_data(40));
     }
     data_ = directory_ / "shard-%r.svm";
     const Outcome outcome =

@@ -69,7 +69,7 @@ std::ostream& operator<<(std::ostream& stream, const CommandCase& command) {
 class JsonOf : public testing::TestWithParam<CommandCase> {
   protected:
     JsonOf() {
-        data_ = directory_.file("data.svm", small_data(60));
+        data_ = directory_.write("data.svm", small_data(60));
         arguments_ = GetParam().arguments;
         for (auto& argument : arguments_)
             if (argument == "DATA") argument = data_;

@@ -115,7 +115,7 @@ TEST(Keygen, LosesNoEntryWhenManyRunAtOnce) {
 TEST(Keygen, RefusesWhatItCannotDoWithOneLine) {
     const TempDir directory;
     make_identities(directory, 1);
-    directory.file("damaged", "who?\n");
+    directory.write("damaged", "who?\n");
     struct Case {
         Arguments arguments;
         int exit_code;

@@ -56,22 +56,11 @@ fs::path session_folder(fs::path directory) { return directory += "-mpi"; }
 
 }  // namespace
 
-TempDir::TempDir() {
-    std::string name = fs::temp_directory_path() / "sotto-cli-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) fail("mkdtemp");
-    path_ = name;
-    fs::create_directory(session_folder(path_));
-}
+TempDir::TempDir() { fs::create_directory(session_folder(path())); }
 
 TempDir::~TempDir() {
     std::error_code ignored;
-    fs::remove_all(path_, ignored);
-    fs::remove_all(session_folder(path_), ignored);
-}
-
-std::string TempDir::file(const std::string& name, std::string_view content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
-    return path_ / name;
+    fs::remove_all(session_folder(path()), ignored);
 }
 
 std::string Outcome::text() const {

@@ -87,7 +87,7 @@ TEST_P(SmokeMatrix, PlansKeepTheBudget) {
 
 TEST_P(SmokeMatrix, TrainingsEndWithAFiniteLossWithinTheBudget) {
     const TempDir directory;
-    const std::string data = directory.file("data.svm", small_data(300));
+    const std::string data = directory.write("data.svm", small_data(300));
     int run = 0;
     for (const auto& choice : choices()) {
         SCOPED_TRACE(choice.option + " " + choice.value);

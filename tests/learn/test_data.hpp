@@ -1,45 +1,25 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <Eigen/Dense>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/temporary_folder.hpp"
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/learn/dataset.hpp"
 
 namespace sotto::testing {
 
-/// A folder of its own, removed at the end of the test.
-class TemporaryFolder {
+/// A folder of one test that takes compressed files too.
+class TemporaryFolder : public test::TemporaryFolder {
   public:
-    TemporaryFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "sotto-XXXXXX").string();
-        path_ = mkdtemp(pattern.data());
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    [[nodiscard]] std::string path(const std::string& name) const {
-        return (path_ / name).string();
-    }
-
-    [[nodiscard]] std::string write(const std::string& name, const std::string& content) const {
-        std::ofstream(path(name), std::ios::binary) << content;
-        return path(name);
-    }
     [[nodiscard]] std::string write_gzip(const std::string& name,
                                          const std::string& content) const {
         gzFile file = gzopen(path(name).c_str(), "wb");
@@ -48,9 +28,6 @@ class TemporaryFolder {
         gzclose(file);
         return path(name);
     }
-
-  private:
-    std::filesystem::path path_;
 };
 
 /// Path of a real data file, if the environment says where they are.

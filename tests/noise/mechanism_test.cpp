@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "core/temporary_folder.hpp"
 #include "core/test_support.hpp"
 #include "noise/noise_fixtures.hpp"
 #include "sotto/core/error.hpp"
@@ -531,8 +532,8 @@ TEST(MakeSeedGroups, KnowsEveryChoice) {
 
 TEST(MakeSeedGroups, ReadsAFileAndNamesTheLineThatIsWrong) {
     const Graph ring = make_graph(Topology::ring, 5);
-    const TemporaryDirectory folder;
-    const auto path = folder / "groups.txt";
+    const TemporaryFolder folder;
+    const auto path = folder.path("groups.txt");
     const auto read = [&](const std::string& text) {
         write_file_atomically(path, text);
         return make_seed_groups(path.string(), ring);

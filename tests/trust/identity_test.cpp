@@ -9,6 +9,7 @@
 #include <fstream>
 #include <set>
 
+#include "core/temporary_folder.hpp"
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -22,22 +23,13 @@ using test::message_of;
 
 class Files : public ::testing::Test {
   protected:
-    Files() {
-        std::string name = fs::temp_directory_path() / "sotto-identity-XXXXXX";
-        EXPECT_NE(::mkdtemp(name.data()), nullptr);
-        folder_ = name;
-    }
-    ~Files() override {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
-    [[nodiscard]] fs::path path(const std::string& name) const { return folder_ / name; }
+    [[nodiscard]] fs::path path(const std::string& name) const { return folder_.path(name); }
     fs::path file(const std::string& name, const std::string& content, unsigned mode = 0600) {
         std::ofstream(path(name)) << content;
         ::chmod(path(name).c_str(), mode);
         return path(name);
     }
-    fs::path folder_;
+    test::TemporaryFolder folder_;
 };
 
 using IdentityFile = Files;
@@ -109,7 +101,7 @@ TEST_F(IdentityFile, IsRefusedWhenItIsNoIdentity) {
     Identity::generate().write_new(path("a"));
     const std::string good = read_file(path("a"));
     EXPECT_THROW((void)Identity::read(path("none")), DataError);
-    EXPECT_THROW((void)Identity::read(folder_), DataError);
+    EXPECT_THROW((void)Identity::read(folder_.path()), DataError);
     ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
     EXPECT_THROW((void)Identity::read(path("pipe")), DataError);
     std::vector<std::string> bad{"", "\n", good + "x", good + good, std::string(5000, 'a')};
@@ -199,7 +191,7 @@ TEST_F(Enrolment, LeavesNothingBehindWhenItIsRefused) {
     EXPECT_THROW((void)enroll(path("a"), path("roster"), "bob"), ConfigError);
     EXPECT_THROW((void)enroll(path("b"), path("roster"), "alice"), ConfigError);
     EXPECT_THROW((void)enroll(path("b"), path("none/roster"), "bob"), ConfigError);
-    EXPECT_THROW((void)enroll(path("b"), folder_, "bob"), ConfigError);
+    EXPECT_THROW((void)enroll(path("b"), folder_.path(), "bob"), ConfigError);
     for (const char* name : {"", "a b", "a#b", "a\nb", "a\tb", "\xc3\xbc"})
         EXPECT_THROW((void)enroll(path("b"), path("roster"), name), ConfigError) << name;
     EXPECT_EQ(read_file(path("roster")), roster);
@@ -207,7 +199,7 @@ TEST_F(Enrolment, LeavesNothingBehindWhenItIsRefused) {
     EXPECT_THROW((void)enroll(path("b"), path("damaged"), "bob"), DataError);
     EXPECT_EQ(read_file(path("damaged")), "what is this");
     EXPECT_FALSE(fs::exists(path("b")));
-    EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 3);
+    EXPECT_EQ(folder_.entries(), 3);
 }
 
 TEST_F(Enrolment, KeepsEveryEntryOfManyAtOnce) {
@@ -238,8 +230,7 @@ TEST_F(Enrolment, KeepsEveryEntryOfManyAtOnce) {
     ASSERT_EQ(roster.entries().size(), static_cast<std::size_t>(processes * each));
     for (const auto& entry : roster.entries())
         EXPECT_EQ(Identity::read(path(entry.name)).public_key(), entry.key);
-    EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()),
-              processes * each + 1);
+    EXPECT_EQ(folder_.entries(), processes * each + 1);
 }
 
 }  // namespace
