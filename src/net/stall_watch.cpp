@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "sotto/net/mpi_network.hpp"
+#include "sotto/net/mpi_session.hpp"
 
 namespace sotto {
 

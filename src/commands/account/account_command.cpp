@@ -14,6 +14,7 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/net/agreement.hpp"
+#include "sotto/net/launch_environment.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
 #include "sotto/privacy/gdp.hpp"

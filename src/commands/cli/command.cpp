@@ -15,6 +15,7 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/net/launch_environment.hpp"
 #include "sotto/net/mpi_network.hpp"
 
 namespace sotto::cli {

@@ -10,6 +10,7 @@
 #include "commands/doctor/doctor.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/host.hpp"
+#include "sotto/net/launch_environment.hpp"
 #include "sotto/net/mpi_network.hpp"
 
 namespace sotto::cli {

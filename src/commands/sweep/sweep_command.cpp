@@ -11,6 +11,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/net/launch_environment.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
 

@@ -12,6 +12,7 @@
 #include "run/run_history.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/net/launch_environment.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
 

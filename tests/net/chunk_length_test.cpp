@@ -1,4 +1,4 @@
-#include "net/exchange_support.hpp"
+#include "net/chunk_length.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,25 +21,6 @@ TEST(ChunkLength, CoversEveryDimensionInEqualPiecesOfWholeCacheLines) {
                 EXPECT_EQ((dimension + piece - 1) / piece, (dimension + largest - 1) / largest)
                     << dimension << ' ' << largest;
             }
-}
-
-TEST(FailureStatus, IsNeverZero) {
-    EXPECT_EQ(failure_status(ExitCode::ok), 1);
-    EXPECT_EQ(failure_status(ExitCode::other), 1);
-    EXPECT_EQ(failure_status(ExitCode::audit), 6);
-}
-
-TEST(ThrowError, ThrowsTheClassOfTheExitCode) {
-    EXPECT_THROW(throw_error(ExitCode::usage, "x"), ConfigError);
-    EXPECT_THROW(throw_error(ExitCode::data, "x"), DataError);
-    EXPECT_THROW(throw_error(ExitCode::privacy, "x"), PrivacyError);
-    EXPECT_THROW(throw_error(ExitCode::network, "x"), NetworkError);
-    for (const ExitCode code : {ExitCode::other, ExitCode::audit, ExitCode::ok}) try {
-            throw_error(code, "what went wrong");
-        } catch (const Error& error) {
-            EXPECT_STREQ(error.what(), "what went wrong");
-            EXPECT_EQ(error.exit_code(), code == ExitCode::ok ? ExitCode::other : code);
-        }
 }
 
 }  // namespace

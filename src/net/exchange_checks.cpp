@@ -1,25 +1,10 @@
-#include "exchange_support.hpp"
+#include "exchange_checks.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace sotto {
-
-int failure_status(ExitCode code) {
-    return static_cast<int>(code == ExitCode::ok ? ExitCode::other : code);
-}
-
-Eigen::Index chunk_length(Eigen::Index dimension,
-                          Eigen::Index largest_whole,
-                          Eigen::Index largest_chunk) {
-    if (dimension <= largest_whole) return dimension;
-    constexpr Eigen::Index line = 8;  // values in a cache line
-    const Eigen::Index chunks = (dimension + largest_chunk - 1) / largest_chunk;
-    const Eigen::Index equal = (dimension + chunks - 1) / chunks;
-    return std::min(largest_chunk, (equal + line - 1) / line * line);
-}
 
 void check_outgoing(const Outgoing& outgoing, const Outgoing& first, std::size_t receivers, int u) {
     const auto fail = [u](const std::string& what) {
@@ -62,20 +47,6 @@ void check_exchange(bool connected,
                     fmt::format("{} messages for {} agents of this process", messages, agents));
     if (!(dimension > 0))
         throw Error(ExitCode::other, fmt::format("exchange of {} values; must be > 0", dimension));
-}
-
-void fold_into(Eigen::Ref<Eigen::VectorXd> total,
-               const Eigen::Ref<const Eigen::VectorXd>& values,
-               Fold fold) {
-    if (fold == Fold::sum)
-        total += values;
-    else
-        total = total.binaryExpr(values,
-                                 [](double a, double b) { return std::isnan(b) || b > a ? b : a; });
-}
-
-void add_words(std::span<const std::uint64_t> words, std::span<std::uint64_t> sum) {
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += words[i];
 }
 
 }  // namespace sotto
