@@ -11,7 +11,7 @@
 #include "setup.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/noise/mechanism.hpp"
-#include "sotto/trust/group_seeds.hpp"
+#include "sotto/trust/seed_agreement.hpp"
 
 namespace {
 

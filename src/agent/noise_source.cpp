@@ -81,7 +81,7 @@ bool NoiseSource::draws_past_again(Eigen::Index dimension) const {
 }
 
 Eigen::Index NoiseSource::tile_size(Eigen::Index dimension) const {
-    constexpr auto block = static_cast<Eigen::Index>(kNormalBlock);
+    constexpr auto block = static_cast<Eigen::Index>(normal_block);
     constexpr auto value = static_cast<Eigen::Index>(sizeof(double));
     Eigen::Index fitting =
         tile_bytes / value / std::max<Eigen::Index>(1, static_cast<Eigen::Index>(streams_.size()));
@@ -166,7 +166,7 @@ void NoiseSource::fill(const NormalStream& stream,
     }
     constexpr std::size_t normals = 4;  // of one Laplace variable
     constexpr std::size_t at_once = 256;
-    static_assert(normals * at_once % kNormalBlock == 0);
+    static_assert(normals * at_once % normal_block == 0);
     std::array<double, normals * at_once> z;
     for (std::size_t begin = 0; begin < out.size(); begin += at_once) {
         const std::size_t count = std::min(at_once, out.size() - begin);

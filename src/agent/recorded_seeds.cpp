@@ -8,7 +8,7 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/json_input.hpp"
-#include "sotto/trust/group_seeds.hpp"
+#include "sotto/trust/seed_agreement.hpp"
 
 namespace sotto {
 

@@ -25,7 +25,7 @@
 #include "sotto/core/names.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "sotto/privacy/ledger.hpp"
-#include "sotto/trust/group_seeds.hpp"
+#include "sotto/trust/seed_agreement.hpp"
 #include "sotto/trust/secure_sum.hpp"
 
 namespace sotto {

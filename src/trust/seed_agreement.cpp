@@ -1,24 +1,22 @@
-#include "sotto/trust/group_seeds.hpp"
+#include "sotto/trust/seed_agreement.hpp"
 
 #include <fmt/format.h>
-#include <sodium.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "secret_hash.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/trust/handshake.hpp"
+#include "sotto/trust/sealed_message.hpp"
 
 namespace sotto {
 
 namespace {
 
 constexpr std::size_t number_size = 4;
-constexpr std::size_t record_size = number_size + SecretKey::size;
-constexpr std::size_t nonce_size = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
-constexpr std::size_t tag_size = crypto_aead_xchacha20poly1305_ietf_ABYTES;
-static_assert(crypto_aead_xchacha20poly1305_ietf_KEYBYTES == SecretKey::size);
+/// Of a group's number and its seed.
+constexpr std::size_t entry_size = number_size + SecretKey::size;
 
 void put_number(std::uint8_t* at, int number) {
     for (std::size_t i = 0; i < number_size; ++i)
@@ -29,46 +27,6 @@ int get_number(const std::uint8_t* at) {
     std::uint32_t number = 0;
     for (std::size_t i = 0; i < number_size; ++i) number |= std::uint32_t{at[i]} << (8 * i);
     return static_cast<int>(number);
-}
-
-/// BLAKE2b-256 of secrets: nothing of them stays on the stack.
-class SecretHash {
-  public:
-    SecretHash(std::string_view purpose, std::span<const std::uint8_t> key) {
-        ensure_sodium();
-        crypto_generichash_init(&state_, key.data(), key.size(), SecretKey::size);
-        absorb({reinterpret_cast<const std::uint8_t*>(purpose.data()), purpose.size()});
-    }
-    SecretHash(const SecretHash&) = delete;
-    SecretHash& operator=(const SecretHash&) = delete;
-    ~SecretHash() { sodium_memzero(&state_, sizeof state_); }
-    void absorb(std::span<const std::uint8_t> bytes) {
-        crypto_generichash_update(&state_, bytes.data(), bytes.size());
-    }
-    SecretKey finish() {
-        std::array<std::uint8_t, SecretKey::size> digest{};
-        crypto_generichash_final(&state_, digest.data(), digest.size());
-        SecretKey key = SecretKey::from_bytes(digest);
-        sodium_memzero(digest.data(), digest.size());
-        return key;
-    }
-
-  private:
-    crypto_generichash_state state_;
-};
-
-/// Both directions, and every purpose, have a key of their own.
-SecretKey sealing_key(const SecretKey& pair_secret,
-                      SealPurpose purpose,
-                      int sender,
-                      int recipient) {
-    return pair_secret.derive(
-        "sottobox", 2 * std::uint64_t{static_cast<std::uint8_t>(purpose)} + (sender < recipient));
-}
-
-unsigned char* bytes_of(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
-const unsigned char* bytes_of(std::string_view text) {
-    return reinterpret_cast<const unsigned char*>(text.data());
 }
 
 }  // namespace
@@ -96,9 +54,7 @@ std::vector<std::vector<int>> groups_of_agents(const NoisePlan& plan) {
 SecretKey group_seed(const SecretKey& drawn, const Digest& transcript, int group) {
     SecretHash hash("sotto.group-seed.v1", drawn.bytes());
     hash.absorb(transcript);
-    std::array<std::uint8_t, number_size> number{};
-    put_number(number.data(), group);
-    hash.absorb(number);
+    hash.absorb(group);
     return hash.finish();
 }
 
@@ -112,64 +68,12 @@ SecretKey drawn_by_everybody(std::span<const std::uint8_t> shares) {
     return hash.finish();
 }
 
-std::string seal(const SecretKey& pair_secret,
-                 SealPurpose purpose,
-                 int sender,
-                 int recipient,
-                 std::span<const std::uint8_t> content) {
-    ensure_sodium();
-    const SecretKey key = sealing_key(pair_secret, purpose, sender, recipient);
-    std::string sealed(nonce_size + content.size() + tag_size, '\0');
-    randombytes_buf(sealed.data(), nonce_size);
-    crypto_aead_xchacha20poly1305_ietf_encrypt(bytes_of(sealed) + nonce_size,
-                                               nullptr,
-                                               content.data(),
-                                               content.size(),
-                                               nullptr,
-                                               0,
-                                               nullptr,
-                                               bytes_of(sealed),
-                                               key.bytes().data());
-    return sealed;
-}
-
-SecretBytes::~SecretBytes() { sodium_memzero(bytes_.data(), bytes_.size()); }
-
-SecretBytes open_sealed(const SecretKey& pair_secret,
-                        SealPurpose purpose,
-                        int sender,
-                        int recipient,
-                        std::string_view sealed) {
-    ensure_sodium();
-    const auto fail = [&] {
-        return CryptoError(
-            fmt::format("what agent {} sealed for agent {} was changed, or is not from agent {}",
-                        sender,
-                        recipient,
-                        sender));
-    };
-    if (sealed.size() < nonce_size + tag_size) throw fail();
-    const SecretKey key = sealing_key(pair_secret, purpose, sender, recipient);
-    SecretBytes content(sealed.size() - nonce_size - tag_size);
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(content.span().data(),
-                                                   nullptr,
-                                                   nullptr,
-                                                   bytes_of(sealed) + nonce_size,
-                                                   sealed.size() - nonce_size,
-                                                   nullptr,
-                                                   0,
-                                                   bytes_of(sealed),
-                                                   key.bytes().data()) != 0)
-        throw fail();
-    return content;
-}
-
 std::string seal_seeds(const SecretKey& pair_secret,
                        int sender,
                        int recipient,
                        std::span<const int> groups,
                        const std::map<int, SecretKey>& drawn) {
-    SecretBytes content(groups.size() * record_size);
+    SecretBytes content(groups.size() * entry_size);
     std::uint8_t* at = content.span().data();
     for (const int group : groups) {
         const auto found = drawn.find(group);
@@ -179,7 +83,7 @@ std::string seal_seeds(const SecretKey& pair_secret,
         put_number(at, group);
         const auto seed = found->second.bytes();
         std::copy(seed.begin(), seed.end(), at + number_size);
-        at += record_size;
+        at += entry_size;
     }
     return seal(pair_secret, SealPurpose::seeds, sender, recipient, content.span());
 }
@@ -191,7 +95,7 @@ std::vector<SecretKey> open_seeds(const SecretKey& pair_secret,
                                   std::string_view sealed) {
     const SecretBytes content =
         open_sealed(pair_secret, SealPurpose::seeds, sender, recipient, sealed);
-    if (content.span().size() != groups.size() * record_size)
+    if (content.span().size() != groups.size() * entry_size)
         throw CryptoError(
             fmt::format("agent {} sent {} bytes of seeds to agent {}; the plan lets it give {} "
                         "groups of {} bytes",
@@ -199,12 +103,12 @@ std::vector<SecretKey> open_seeds(const SecretKey& pair_secret,
                         content.span().size(),
                         recipient,
                         groups.size(),
-                        record_size));
+                        entry_size));
     std::vector<SecretKey> seeds;
     seeds.reserve(groups.size());
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        const auto record = content.span().subspan(i * record_size, record_size);
-        const int group = get_number(record.data());
+        const auto entry = content.span().subspan(i * entry_size, entry_size);
+        const int group = get_number(entry.data());
         if (group != groups[i])
             throw CryptoError(
                 fmt::format("agent {} sent agent {} the seed of group {} where the plan gives it "
@@ -213,7 +117,7 @@ std::vector<SecretKey> open_seeds(const SecretKey& pair_secret,
                             recipient,
                             group,
                             groups[i]));
-        seeds.push_back(SecretKey::from_bytes(record.subspan(number_size)));
+        seeds.push_back(SecretKey::from_bytes(entry.subspan(number_size)));
     }
     return seeds;
 }

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "sotto/trust/group_seeds.hpp"
+#include "sotto/trust/sealed_message.hpp"
+#include "sotto/trust/seed_agreement.hpp"
 #include "sotto/trust/handshake.hpp"
 #include "support.hpp"
 

@@ -10,7 +10,7 @@
 #include "sotto/core/hash.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/trust/key_ring.hpp"
-#include "sotto/trust/pair_secrets.hpp"
+#include "sotto/trust/secret.hpp"
 
 namespace sotto {
 
@@ -41,42 +41,6 @@ enum class SeedMaker {
 /// neither choose nor bias the result.
 /// @param shares 32 bytes an agent.
 [[nodiscard]] SecretKey drawn_by_everybody(std::span<const std::uint8_t> shares);
-
-/// What a sealed message is for; a message for one purpose does not open as another.
-enum class SealPurpose : std::uint8_t {
-    seeds,       ///< seeds of groups, from their lowest member
-    share,       ///< an agent's share of joint seeds, to agent 0
-    all_shares,  ///< all shares, from agent 0
-    saved_seeds  ///< an agent's own seeds, for itself
-};
-/// Authenticated encryption from one agent to another: XChaCha20-Poly1305, random nonce, key =
-/// KDF(pair secret, "sottobox", 2 * purpose + direction). 40 bytes longer than the content.
-[[nodiscard]] std::string seal(const SecretKey& pair_secret,
-                               SealPurpose purpose,
-                               int sender,
-                               int recipient,
-                               std::span<const std::uint8_t> content);
-
-/// Secret bytes in ordinary memory, wiped on every way out.
-class SecretBytes {
-  public:
-    explicit SecretBytes(std::size_t size) : bytes_(size) {}
-    SecretBytes(SecretBytes&&) = default;
-    SecretBytes& operator=(SecretBytes&&) = delete;
-    ~SecretBytes();
-    [[nodiscard]] std::span<std::uint8_t> span() { return bytes_; }
-    [[nodiscard]] std::span<const std::uint8_t> span() const { return bytes_; }
-
-  private:
-    std::vector<std::uint8_t> bytes_;
-};
-
-/// @throws CryptoError naming both agents if the message was not sealed so, or was changed.
-[[nodiscard]] SecretBytes open_sealed(const SecretKey& pair_secret,
-                                      SealPurpose purpose,
-                                      int sender,
-                                      int recipient,
-                                      std::string_view sealed);
 
 /// Seeds of several groups, side by side with their numbers, sealed.
 [[nodiscard]] std::string seal_seeds(const SecretKey& pair_secret,

@@ -12,7 +12,6 @@
 #include "run/run_fixtures.hpp"
 #include "sotto/agent/recorded_view.hpp"
 #include "sotto/agent/trainer.hpp"
-#include "sotto/trust/group_seeds.hpp"
 #include "sotto/views/view_query.hpp"
 #include "trust/pair_fixtures.hpp"
 
