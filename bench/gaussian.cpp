@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "sotto/agent/noise_source.hpp"
+#include "sotto/agent/grid.hpp"
 #include "sotto/trust/normal_stream.hpp"
 
 namespace {

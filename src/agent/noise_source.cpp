@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include "sotto/agent/grid.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/weighted_sum.hpp"
@@ -22,18 +23,6 @@ constexpr Eigen::Index parallel_values = 1 << 15;  // below this, threads cost m
 constexpr std::int64_t past_tile_bytes = std::int64_t{64} << 20;  // of past noise drawn again
 
 }  // namespace
-
-void round_to_grid(std::span<double> values, double grid_step) {
-    // Adding 1.5 * 2^52 steps leaves no room for bits below one step: the sum is rounded to
-    // nearest.
-    const double shift = 6755399441055744.0 * grid_step;
-    for (double& value : values) value = (value + shift) - shift;
-}
-
-void truncate_to_grid(std::span<double> values, double grid_step) {
-    const double inverse = 1 / grid_step;  // exact: a power of two
-    for (double& value : values) value = std::trunc(value * inverse) * grid_step;
-}
 
 NoiseSource::NoiseSource(const NoisePlan& plan,
                          std::span<const KeyRing> rings,

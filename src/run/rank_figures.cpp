@@ -24,7 +24,7 @@ double peak_memory_mib() {
 std::string packed(const RankFigures& figures) {
     ByteWriter writer;
     writer.put_text(figures.host);
-    const PhaseSeconds& seconds = figures.seconds;
+    const RoundSeconds& seconds = figures.seconds;
     for (const double value : {seconds.gradient, seconds.noise, seconds.exchange, seconds.mix})
         writer.put(value);
     writer.put(figures.bytes_sent);
@@ -38,7 +38,7 @@ RankFigures unpacked(const std::string& bytes, std::size_t rank) {
     ByteReader reader(bytes, source);
     RankFigures figures;
     figures.host = reader.get_text();
-    PhaseSeconds& seconds = figures.seconds;
+    RoundSeconds& seconds = figures.seconds;
     for (double* value : {&seconds.gradient, &seconds.noise, &seconds.exchange, &seconds.mix})
         *value = reader.get<double>();
     figures.bytes_sent = reader.get<std::int64_t>();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sotto/agent/recording/recorded_seeds.hpp"
+
 namespace sotto {
 
 void Recorders::open(const TrainConfig& config,

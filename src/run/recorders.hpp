@@ -5,7 +5,8 @@
 
 #include "run/config.hpp"
 #include "run/run_directory.hpp"
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_wire.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {

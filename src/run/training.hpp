@@ -46,7 +46,7 @@ struct ResumedRun {
 struct RankFigures {
     std::string host;
     std::vector<int> agents;  ///< numbers, ascending
-    PhaseSeconds seconds;
+    RoundSeconds seconds;
     std::int64_t bytes_sent = 0;  ///< by its agents
     double peak_memory_mib = 0;
 };
@@ -63,7 +63,7 @@ struct TrainResult {
     double mu = 0;
     double delta = 0;
     Evaluation evaluation;  ///< of the last models
-    PhaseSeconds phases;    ///< average over processes
+    RoundSeconds phases;    ///< average over processes
     double plan_seconds = 0, evaluate_seconds = 0, loop_seconds = 0, total_seconds = 0;
     std::int64_t bytes_sent = 0;     ///< by all agents
     double peak_memory_mib = 0;      ///< largest process

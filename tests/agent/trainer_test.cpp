@@ -5,6 +5,8 @@
 
 #include "agent/agent_fixtures.hpp"
 #include "sotto/agent/evaluation.hpp"
+#include "sotto/learn/quadratic.hpp"
+#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 namespace {

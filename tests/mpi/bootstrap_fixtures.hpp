@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +13,6 @@
 #include "mpi/trainer_fixtures.hpp"
 
 namespace sotto::test {
-
-inline std::unique_ptr<Network> mpi_network() { return make_mpi_network(mpi_session()); }
 
 template <class T>
 std::string bytes_of(const T& digest) {

@@ -38,7 +38,7 @@ TEST(RunDirectory, AddsALineOfMetricsAtATime) {
         return result;
     };
     directory.append_metrics(
-        0, std::numeric_limits<double>::infinity(), evaluation, 0.5, PhaseSeconds{1, 2, 3, 4});
+        0, std::numeric_limits<double>::infinity(), evaluation, 0.5, RoundSeconds{1, 2, 3, 4});
     ASSERT_EQ(lines().size(), 2u);
     // Infinite and unknown values are empty fields.
     EXPECT_EQ(lines()[1], "0,,0.25,,,,,,,,,0.5,1,2,3,4");

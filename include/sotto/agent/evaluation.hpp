@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "sotto/agent/trainer.hpp"
+#include "sotto/agent/local_agent.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {

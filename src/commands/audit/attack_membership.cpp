@@ -14,12 +14,14 @@
 #include "run/record_task.hpp"
 #include "run/run_directory.hpp"
 #include "run/task_data.hpp"
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_wire.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/seeded_random.hpp"
+#include "sotto/plan/plan_json.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {

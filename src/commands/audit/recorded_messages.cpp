@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sotto/agent/recording/recorded_seeds.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_wire.hpp"
 #include "sotto/views/view_innovations.hpp"
 
 namespace sotto {

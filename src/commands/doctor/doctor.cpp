@@ -239,7 +239,7 @@ DoctorCheck check_noise_bits() {
     std::string first;
     for (const auto& level : simd_levels()) {
         force_simd_level(level);
-        std::array<double, 10 * kNormalBlock> normals{};
+        std::array<double, 10 * normal_block> normals{};
         NormalStream(SecretKey::from_bytes(key)).fill(1, 2, 0, normals);
         const std::string digest =
             to_hex(Hasher("sotto.doctor.v1").add(std::span<const double>(normals)).finish());

@@ -1,9 +1,11 @@
+#include "sotto/agent/bootstrap/seed_distribution.hpp"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "agent/agent_fixtures.hpp"
-#include "sotto/agent/bootstrap.hpp"
+#include "sotto/agent/bootstrap/session_opening.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "trust/group_fixtures.hpp"
 

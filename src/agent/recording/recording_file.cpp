@@ -1,17 +1,14 @@
-#include "record_file.hpp"
+#include "recording_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "sotto/core/json_input.hpp"
+#include "sotto/plan/noise_plan.hpp"
 
 namespace sotto {
 
@@ -32,11 +29,6 @@ constexpr Eigen::Index largest_dimension = Eigen::Index{1} << 36;
 constexpr std::size_t most_neighbours = std::size_t{1} << 19;
 constexpr std::uint64_t largest_header = std::uint64_t{1} << 24;
 
-ConfigError unwritable(const fs::path& path, int reason) {
-    return ConfigError(fmt::format(
-        "record-view: {} cannot be written ({})", path.string(), std::strerror(reason)));
-}
-
 std::vector<int> agents_from_json(const Json& json) {
     std::vector<int> agents;
     for (const auto& agent : json.get_ref<const Json::array_t&>())
@@ -46,38 +38,20 @@ std::vector<int> agents_from_json(const Json& json) {
 
 }  // namespace
 
-fs::path private_folder(const fs::path& folder, int agent) {
-    const fs::path own = folder / std::to_string(agent);
-    std::error_code failure;
-    fs::create_directories(own, failure);
-    if (!failure) fs::permissions(own, fs::perms::owner_all, failure);
-    if (failure) throw unwritable(own, failure.value());
-    return own;
+void copy_or_zero(const Eigen::Ref<const Eigen::VectorXd>& vector,
+                  double* target,
+                  Eigen::Index dimension) {
+    if (vector.size() == 0)
+        std::fill_n(target, dimension, 0.0);
+    else
+        Eigen::Map<Eigen::VectorXd>(target, dimension) = vector;
 }
 
-PrivateFile::PrivateFile(fs::path path) : path_(std::move(path)) {
-    const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (descriptor < 0) throw unwritable(path_, errno);
-    file_.reset(::fdopen(descriptor, "wb"));
-}
-
-void PrivateFile::append(const void* bytes, std::size_t size) {
-    if (std::fwrite(bytes, 1, size, file_.get()) != size) throw unwritable(path_, errno);
-}
-
-void PrivateFile::flush() {
-    if (std::fflush(file_.get()) != 0) throw unwritable(path_, errno);
-}
-
-void PrivateFile::close() {
-    if (std::fclose(file_.release()) != 0) throw unwritable(path_, errno);
-}
-
-RecordFileWriter::RecordFileWriter(const fs::path& path,
-                                   const RecordFormat& format,
-                                   const RecordingHeader& header,
-                                   const Json& own,
-                                   Eigen::Index values_per_record)
+RecordingFileWriter::RecordingFileWriter(const fs::path& path,
+                                         const RecordingFormat& format,
+                                         const RecordingHeader& header,
+                                         const Json& own,
+                                         Eigen::Index values_per_record)
     : file_(path), values_(static_cast<std::size_t>(values_per_record)) {
     Json json;
     json["format"] = format.name;
@@ -102,26 +76,26 @@ RecordFileWriter::RecordFileWriter(const fs::path& path,
     file_.append(text.data(), text.size());
 }
 
-void RecordFileWriter::begin(long round, int gossip_step, double step_size) {
+void RecordingFileWriter::begin(long round, int gossip_step, double step_size) {
     values_[0] = static_cast<double>(round);
     values_[1] = gossip_step;
     values_[2] = step_size;
 }
 
-void RecordFileWriter::append() {
+void RecordingFileWriter::append() {
     file_.append(values_.data(), values_.size() * sizeof(double));
     file_.flush();
     ++records_;
 }
 
-void RecordFileWriter::finish() {
+void RecordingFileWriter::finish() {
     if (!file_.open()) return;
     file_.append(end_mark.data(), end_mark.size());
     file_.append(&records_, sizeof records_);
     file_.close();
 }
 
-RecordFileReader::RecordFileReader(const fs::path& file, const RecordFormat& format)
+RecordingFileReader::RecordingFileReader(const fs::path& file, const RecordingFormat& format)
     : path_(file), stream_(file, std::ios::binary) {
     std::error_code unreadable;
     size_ = fs::file_size(file, unreadable);
@@ -153,11 +127,11 @@ RecordFileReader::RecordFileReader(const fs::path& file, const RecordFormat& for
     }
 }
 
-DataError RecordFileReader::failure(std::string_view reason) const {
+DataError RecordingFileReader::failure(std::string_view reason) const {
     return DataError(fmt::format("{}: not a usable recorded view ({})", path_.string(), reason));
 }
 
-RecordingHeader RecordFileReader::common_header(bool itself) const {
+RecordingHeader RecordingFileReader::common_header(bool itself) const {
     RecordingHeader header;
     try {
         header.agent = integer_from_json<int>(header_.at("agent"));
@@ -191,7 +165,7 @@ RecordingHeader RecordFileReader::common_header(bool itself) const {
     return header;
 }
 
-void RecordFileReader::expect_records(Eigen::Index values, int gossip_steps) {
+void RecordingFileReader::expect_records(Eigen::Index values, int gossip_steps) {
     Eigen::Index announced = 0;
     try {
         announced = integer_from_json<Eigen::Index>(header_.at("values_per_record"));
@@ -228,7 +202,7 @@ void RecordFileReader::expect_records(Eigen::Index values, int gossip_steps) {
     stream_.seekg(static_cast<std::streamoff>(header_end_));
 }
 
-std::span<const double> RecordFileReader::next() {
+std::span<const double> RecordingFileReader::next() {
     if (read_ == records_) return {};
     values_.resize(static_cast<std::size_t>(values_per_record_));
     stream_.read(reinterpret_cast<char*>(values_.data()),
@@ -255,7 +229,7 @@ std::span<const double> RecordFileReader::next() {
     return values_;
 }
 
-void RecordFileReader::require_finite(std::span<const double> values) const {
+void RecordingFileReader::require_finite(std::span<const double> values) const {
     if (!std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
         throw failure(
             fmt::format("record of round {}, gossip step {} holds a value that is not finite",

@@ -2,65 +2,47 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sotto/agent/recorded_view.hpp"
+#include "private_file.hpp"
+#include "sotto/agent/recording/recording_header.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto {
 
 /// One of the two kinds of recordings, which share their frame (docs/recorded-view.md).
-struct RecordFormat {
+struct RecordingFormat {
     std::string_view magic;  ///< 8 characters
     std::string_view name;
     int version;
 };
-inline constexpr RecordFormat view_format{"SOTTOVW1", "sotto-view", 2};
-inline constexpr RecordFormat wire_format{"SOTTOWR1", "sotto-wire", 1};
+inline constexpr RecordingFormat view_format{"SOTTOVW1", "sotto-view", 2};
+inline constexpr RecordingFormat wire_format{"SOTTOWR1", "sotto-wire", 1};
 
 /// Round, gossip step and step size stand before everything else in a record.
 inline constexpr Eigen::Index record_prefix = 3;
 
-/// `folder`/<agent>, which only its owner can enter; made where it is not there.
-/// @throws ConfigError if it cannot be made.
-[[nodiscard]] std::filesystem::path private_folder(const std::filesystem::path& folder, int agent);
-
-/// A new file that only its owner can read. @throws ConfigError, from all functions, if it cannot
-/// be written; never into a file that is there.
-class PrivateFile {
-  public:
-    explicit PrivateFile(std::filesystem::path path);
-    void append(const void* bytes, std::size_t size);
-    void flush();
-    /// Nothing can be appended afterwards.
-    void close();
-    [[nodiscard]] bool open() const { return file_ != nullptr; }
-
-  private:
-    struct Close {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-    std::filesystem::path path_;
-    std::unique_ptr<std::FILE, Close> file_;
-};
+/// Copies `dimension` values; zeros where `vector` is empty.
+void copy_or_zero(const Eigen::Ref<const Eigen::VectorXd>& vector,
+                  double* target,
+                  Eigen::Index dimension);
 
 /// A recording that is being written; holds the record under way.
-class RecordFileWriter {
+class RecordingFileWriter {
   public:
     /// @param own fields of the header beside those of RecordingHeader.
-    RecordFileWriter(const std::filesystem::path& path,
-                     const RecordFormat& format,
-                     const RecordingHeader& header,
-                     const nlohmann::ordered_json& own,
-                     Eigen::Index values_per_record);
+    RecordingFileWriter(const std::filesystem::path& path,
+                        const RecordingFormat& format,
+                        const RecordingHeader& header,
+                        const nlohmann::ordered_json& own,
+                        Eigen::Index values_per_record);
 
     void begin(long round, int gossip_step, double step_size);
     /// Of the record under way, from `first` on.
@@ -78,13 +60,22 @@ class RecordFileWriter {
 
 /// A recording that is being read. Nothing in it is believed: sizes are checked against what is
 /// there before memory is taken for them.
-class RecordFileReader {
+class RecordingFileReader {
   public:
     /// Reads the header. @throws DataError as RecordedViewReader.
-    RecordFileReader(const std::filesystem::path& file, const RecordFormat& format);
+    RecordingFileReader(const std::filesystem::path& file, const RecordingFormat& format);
 
-    [[nodiscard]] const nlohmann::ordered_json& header() const { return header_; }
     [[nodiscard]] DataError failure(std::string_view reason) const;
+    /// A field of the header that is one of these names. @throws DataError if it is not.
+    template <class Enum, std::size_t count>
+    [[nodiscard]] Enum name_in_header(const NameTable<Enum, count>& names,
+                                      const char* field) const {
+        try {
+            return names.parse(field, header_.at(field).template get<std::string>());
+        } catch (const std::exception& error) {
+            throw failure(error.what());
+        }
+    }
     /// The fields all recordings have, checked.
     /// @param itself whether the agent is among the receivers of messages for single ones.
     [[nodiscard]] RecordingHeader common_header(bool itself) const;

@@ -1,10 +1,11 @@
+#include "sotto/agent/recording/recorded_seeds.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "record_file.hpp"
-#include "sotto/agent/recorded_view.hpp"
+#include "private_file.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/json_input.hpp"
