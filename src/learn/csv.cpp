@@ -1,3 +1,5 @@
+#include "csv.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -8,7 +10,6 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/text_input.hpp"
-#include "sotto/learn/readers.hpp"
 
 namespace sotto {
 namespace {

@@ -1,3 +1,5 @@
+#include "libsvm.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -9,7 +11,6 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/text_input.hpp"
-#include "sotto/learn/readers.hpp"
 
 namespace sotto {
 namespace {

@@ -9,7 +9,11 @@
 #include "run/record_task.hpp"
 #include "run/task_data.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/learn/averaging.hpp"
 #include "sotto/learn/layered_objective.hpp"
+#include "sotto/learn/layers/models.hpp"
+#include "sotto/learn/logistic.hpp"
+#include "sotto/learn/quadratic.hpp"
 
 namespace sotto {
 

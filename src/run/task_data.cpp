@@ -8,6 +8,9 @@
 #include "run/task.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/learn/readers.hpp"
+#include "sotto/learn/split.hpp"
+#include "sotto/learn/standardisation.hpp"
+#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 

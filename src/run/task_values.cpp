@@ -6,6 +6,7 @@
 #include "run/task.hpp"
 #include "run/task_data.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 

@@ -1,8 +1,10 @@
+#include "learn/libsvm.hpp"
+
 #include <gtest/gtest.h>
 
+#include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/readers.hpp"
-#include "test_data.hpp"
+#include "sotto/learn/dataset.hpp"
 
 namespace sotto {
 namespace {

@@ -4,10 +4,11 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 
-#include "sotto/core/error.hpp"
-#include "test_data.hpp"
+#include "learn/test_data.hpp"
+#include "sotto/learn/logistic.hpp"
+#include "sotto/learn/quadratic.hpp"
+#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 namespace {
@@ -89,153 +90,6 @@ TEST(Objective, CurvatureIsTheSumOfLossesGradientsAndTheirDerivatives) {
     }
 }
 
-TEST(Quadratic, HasTheValuesOfTheEquation) {
-    const double angle = std::acos(-1.0) / 12;
-    for (const int agents : {1, 4, 5, 20})
-        for (int agent = 0; agent < agents; ++agent) {
-            const auto objective = make_quadratic_objective(agent, agents);
-            const Eigen::Vector2d x(0.3, -1.7);
-            const double i = agent + 1;
-            double expected = 0;
-            if (i <= agents / 2.0) {
-                expected = 15 * (x[0] + i) * (x[0] + i) + x[1] * x[1];
-            } else {
-                const double u1 = std::cos(angle) * (x[0] - i) - std::sin(angle) * x[1];
-                const double u2 = std::sin(angle) * (x[0] - i) + std::cos(angle) * x[1];
-                expected = 15 * u1 * u1 + u2 * u2;
-            }
-            const LossSum train = objective->train_loss(x);
-            EXPECT_NEAR(train.loss, expected, 1e-12 * expected);
-            EXPECT_EQ(objective->test_loss(x, 3, 7).loss, train.loss);
-            EXPECT_EQ(train.records, 1);
-            EXPECT_FALSE(train.has_accuracy);
-            EXPECT_FALSE(objective->record_clipping());
-        }
-    EXPECT_THROW((void)make_quadratic_objective(5, 5), ConfigError);
-    EXPECT_THROW((void)make_quadratic_objective(-1, 5), ConfigError);
-}
-
-TEST(Quadratic, HasNoRecordsToClip) {
-    const auto objective = make_quadratic_objective(0, 2);
-    Eigen::VectorXd sum(2);
-    EXPECT_THROW(
-        objective->clipped_gradient_sum(Eigen::Vector2d(0, 0), all_rows(1), 1, 0x1p-20, sum),
-        ConfigError);
-}
-
-TEST(Logistic, BatchGradientIsTheMeanOverItsRows) {
-    const auto objective = make_logistic_objective(random_real_data(50, 8, 3), nullptr);
-    const Eigen::VectorXd model = random_vector(9, 1, 4);
-    const std::vector<Eigen::Index> rows{7, 49, 0, 13};
-    Eigen::VectorXd expected = Eigen::VectorXd::Zero(9);
-    for (const auto row : rows) expected += mean_gradient(*objective, model, {row}) / 4;
-    EXPECT_LE((mean_gradient(*objective, model, rows) - expected).norm(), 1e-15);
-    EXPECT_EQ(mean_gradient(*objective, model, {}), Eigen::VectorXd::Zero(9));
-}
-
-TEST(Logistic, BinaryAndGeneralDataTakeDifferentPathsToTheSameResult) {
-    // Doubled features with halved weights have the same scores; their gradients are doubled.
-    const Dataset data = synthetic_binary(300, 9);
-    Dataset doubled = data;
-    doubled.features *= 2;
-    const auto binary = make_logistic_objective(data, nullptr);
-    const auto general = make_logistic_objective(doubled, nullptr);
-    const Eigen::VectorXd model = random_vector(124, 0.5, 8);
-    Eigen::VectorXd halved = model;
-    halved.head(123) /= 2;
-    const auto rows = all_rows(300);
-    Eigen::VectorXd expected = mean_gradient(*binary, model, rows);
-    expected.head(123) *= 2;
-    EXPECT_EQ(mean_gradient(*general, halved, rows), expected);
-    EXPECT_EQ(general->train_loss(halved).loss, binary->train_loss(model).loss);
-}
-
-TEST(Logistic, LossesAreStableForHugeScores) {
-    Dataset data;
-    data.features.resize(2, 1);
-    data.features.insert(0, 0) = 1;
-    data.features.insert(1, 0) = 1;
-    data.labels = Eigen::Vector2d(1, -1);
-    const auto objective = make_logistic_objective(data, nullptr);
-    for (const double score : {1e-20, 30.0, 700.0, 1e5, 1e300}) {
-        const LossSum sum = objective->train_loss(Eigen::Vector2d(score, 0));
-        // log(1 + e^-s) + log(1 + e^s) = s + 2 log(1 + e^-s)
-        EXPECT_NEAR(sum.loss, score + 2 * std::log1p(std::exp(-score)), 1e-15 * (1 + sum.loss));
-        EXPECT_EQ(sum.correct, 1);
-        const Eigen::VectorXd gradient =
-            mean_gradient(*objective, Eigen::Vector2d(score, 0), {0, 1});
-        EXPECT_TRUE(gradient.allFinite());
-        EXPECT_NEAR(gradient[0], 0.5 * std::tanh(score / 2), 1e-15);
-    }
-    // The loss of a record far on its right side is not rounded to zero.
-    Dataset one = data;
-    one.labels = Eigen::Vector2d(1, 1);
-    EXPECT_NEAR(make_logistic_objective(one, nullptr)->train_loss(Eigen::Vector2d(50, 0)).loss /
-                    (2 * std::exp(-50.0)),
-                1,
-                1e-12);
-}
-
-TEST(Logistic, SlicesOfTheTestSetAddUpToTheWhole) {
-    const auto test = std::make_shared<const Dataset>(random_real_data(101, 6, 12));
-    const auto objective = make_logistic_objective(random_real_data(20, 6, 11), test);
-    const Eigen::VectorXd model = random_vector(7, 1, 13);
-    const LossSum whole = objective->test_loss(model, 0, 1);
-    EXPECT_EQ(whole.records, 101);
-    for (const Eigen::Index stride : {1, 2, 7, 150}) {
-        LossSum sum;
-        for (Eigen::Index first = 0; first < stride; ++first)
-            sum += objective->test_loss(model, first, stride);
-        EXPECT_EQ(sum.records, whole.records);
-        EXPECT_EQ(sum.correct, whole.correct);
-        EXPECT_TRUE(sum.has_accuracy);
-        EXPECT_NEAR(sum.loss, whole.loss, 1e-12 * whole.loss);
-    }
-    const auto same_data = make_logistic_objective(*test, nullptr);
-    EXPECT_EQ(same_data->train_loss(model).loss, whole.loss);
-    EXPECT_EQ(same_data->test_loss(model, 0, 1).records, 0);
-    EXPECT_THROW((void)objective->test_loss(model, -1, 1), ConfigError);
-    EXPECT_THROW((void)objective->test_loss(model, 0, 0), ConfigError);
-}
-
-TEST(Logistic, ProbabilitiesAgreeWithLossesAndAccuracy) {
-    const Dataset data = random_real_data(80, 6, 14);
-    const Eigen::VectorXd model = random_vector(7, 1, 15);
-    const Eigen::VectorXd probabilities = logistic_probabilities(model, data);
-    double loss = 0, correct = 0;
-    for (Eigen::Index i = 0; i < 80; ++i) {
-        const double own = data.labels[i] > 0 ? probabilities[i] : 1 - probabilities[i];
-        loss -= std::log(own);
-        if ((probabilities[i] >= 0.5) == (data.labels[i] > 0)) correct += 1;
-    }
-    const LossSum sum = make_logistic_objective(data, nullptr)->train_loss(model);
-    EXPECT_NEAR(sum.loss, loss, 1e-12 * loss);
-    EXPECT_EQ(sum.correct, correct);
-    EXPECT_THROW((void)logistic_probabilities(random_vector(8, 1, 1), data), DataError);
-}
-
-TEST(Logistic, AModelThatIsNotANumberClassifiesNothingCorrectly) {
-    const auto objective = make_logistic_objective(synthetic_binary(50, 1), nullptr);
-    const Eigen::VectorXd model =
-        Eigen::VectorXd::Constant(124, std::numeric_limits<double>::quiet_NaN());
-    EXPECT_EQ(objective->train_loss(model).correct, 0);
-    EXPECT_TRUE(std::isnan(objective->train_loss(model).loss));
-}
-
-TEST(Logistic, RefusesUnusableData) {
-    Dataset labels = random_real_data(5, 3, 1);
-    labels.labels[3] = 2;
-    EXPECT_THROW((void)make_logistic_objective(labels, nullptr), DataError);
-    Dataset infinite = random_real_data(5, 3, 1);
-    infinite.features.coeffs()[0] = std::numeric_limits<double>::infinity();
-    EXPECT_THROW((void)make_logistic_objective(infinite, nullptr), DataError);
-    EXPECT_THROW((void)make_logistic_objective(select_rows(labels, {}), nullptr), DataError);
-    EXPECT_THROW(
-        (void)make_logistic_objective(random_real_data(5, 3, 1),
-                                      std::make_shared<const Dataset>(random_real_data(5, 4, 1))),
-        DataError);
-}
-
 TEST(LossSum, AddsRecordsAndKnowsAccuracyOnlyIfAllPartsDo) {
     LossSum total;
     total += LossSum{.loss = 2, .correct = 1, .records = 3, .has_accuracy = true};
@@ -246,6 +100,40 @@ TEST(LossSum, AddsRecordsAndKnowsAccuracyOnlyIfAllPartsDo) {
     EXPECT_FALSE(total.has_accuracy);
     EXPECT_EQ(total.loss, 3);
     EXPECT_EQ(total.records, 4);
+}
+
+/// What a task gets that says nothing of its own.
+class PlainObjective final : public Objective {
+  public:
+    Eigen::Index dimension() const override { return 3; }
+    Eigen::Index records() const override { return 1; }
+    void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>&,
+                       std::span<const Eigen::Index>,
+                       Eigen::Ref<Eigen::VectorXd>) override {}
+    void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>&,
+                              std::span<const Eigen::Index>,
+                              double,
+                              double,
+                              Eigen::Ref<Eigen::VectorXd>) override {}
+    bool record_clipping() const override { return false; }
+    LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>&) override { return {}; }
+    LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
+                      Eigen::Index first,
+                      Eigen::Index stride) override {
+        return {.loss = model.sum() + static_cast<double>(10 * first + stride), .records = 1};
+    }
+};
+
+TEST(Objective, StartsAtZeroAndTestsModelByModelUnlessATaskSaysOtherwise) {
+    PlainObjective objective;
+    EXPECT_EQ(objective.initial_model(7), Eigen::Vector3d::Zero());
+    const Eigen::MatrixXd models = random_vector(6, 1, 2).reshaped(3, 2);
+    const auto losses = objective.test_losses(models);
+    ASSERT_EQ(losses.size(), 2U);
+    for (Eigen::Index m = 0; m < 2; ++m)
+        EXPECT_EQ(losses[static_cast<std::size_t>(m)].loss, models.col(m).sum() + 1);
+    EXPECT_FALSE(objective.shares_test(objective));
+    EXPECT_FALSE(objective.curvature_sum(models.col(0)).has_value());
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "test_data.hpp"
 
 namespace sotto {
 namespace {

@@ -10,6 +10,7 @@
 #include "learn/test_data.hpp"
 #include "run/training.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/learn/synthetic.hpp"
 #include "sotto/net/memory_network.hpp"
 
 namespace sotto::test {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "run/run_fixtures.hpp"
+#include "sotto/learn/quadratic.hpp"
 
 namespace sotto {
 namespace {

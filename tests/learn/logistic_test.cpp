@@ -1,12 +1,15 @@
+#include "sotto/learn/logistic.hpp"
+
 #include <gtest/gtest.h>
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
 #include <limits>
+#include <memory>
 
+#include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/objective.hpp"
-#include "test_data.hpp"
+#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 namespace {
@@ -15,6 +18,127 @@ using boost::multiprecision::cpp_rational;
 using sotto::testing::all_rows;
 using sotto::testing::random_real_data;
 using sotto::testing::random_vector;
+
+Eigen::VectorXd mean_gradient(Objective& objective,
+                              const Eigen::VectorXd& model,
+                              const std::vector<Eigen::Index>& rows) {
+    Eigen::VectorXd gradient = Eigen::VectorXd::Constant(objective.dimension(), 1e9);
+    objective.mean_gradient(model, rows, gradient);
+    return gradient;
+}
+
+TEST(Logistic, BatchGradientIsTheMeanOverItsRows) {
+    const auto objective = make_logistic_objective(random_real_data(50, 8, 3), nullptr);
+    const Eigen::VectorXd model = random_vector(9, 1, 4);
+    const std::vector<Eigen::Index> rows{7, 49, 0, 13};
+    Eigen::VectorXd expected = Eigen::VectorXd::Zero(9);
+    for (const auto row : rows) expected += mean_gradient(*objective, model, {row}) / 4;
+    EXPECT_LE((mean_gradient(*objective, model, rows) - expected).norm(), 1e-15);
+    EXPECT_EQ(mean_gradient(*objective, model, {}), Eigen::VectorXd::Zero(9));
+}
+
+TEST(Logistic, BinaryAndGeneralDataTakeDifferentPathsToTheSameResult) {
+    // Doubled features with halved weights have the same scores; their gradients are doubled.
+    const Dataset data = synthetic_binary(300, 9);
+    Dataset doubled = data;
+    doubled.features *= 2;
+    const auto binary = make_logistic_objective(data, nullptr);
+    const auto general = make_logistic_objective(doubled, nullptr);
+    const Eigen::VectorXd model = random_vector(124, 0.5, 8);
+    Eigen::VectorXd halved = model;
+    halved.head(123) /= 2;
+    const auto rows = all_rows(300);
+    Eigen::VectorXd expected = mean_gradient(*binary, model, rows);
+    expected.head(123) *= 2;
+    EXPECT_EQ(mean_gradient(*general, halved, rows), expected);
+    EXPECT_EQ(general->train_loss(halved).loss, binary->train_loss(model).loss);
+}
+
+TEST(Logistic, LossesAreStableForHugeScores) {
+    Dataset data;
+    data.features.resize(2, 1);
+    data.features.insert(0, 0) = 1;
+    data.features.insert(1, 0) = 1;
+    data.labels = Eigen::Vector2d(1, -1);
+    const auto objective = make_logistic_objective(data, nullptr);
+    for (const double score : {1e-20, 30.0, 700.0, 1e5, 1e300}) {
+        const LossSum sum = objective->train_loss(Eigen::Vector2d(score, 0));
+        // log(1 + e^-s) + log(1 + e^s) = s + 2 log(1 + e^-s)
+        EXPECT_NEAR(sum.loss, score + 2 * std::log1p(std::exp(-score)), 1e-15 * (1 + sum.loss));
+        EXPECT_EQ(sum.correct, 1);
+        const Eigen::VectorXd gradient =
+            mean_gradient(*objective, Eigen::Vector2d(score, 0), {0, 1});
+        EXPECT_TRUE(gradient.allFinite());
+        EXPECT_NEAR(gradient[0], 0.5 * std::tanh(score / 2), 1e-15);
+    }
+    // The loss of a record far on its right side is not rounded to zero.
+    Dataset one = data;
+    one.labels = Eigen::Vector2d(1, 1);
+    EXPECT_NEAR(make_logistic_objective(one, nullptr)->train_loss(Eigen::Vector2d(50, 0)).loss /
+                    (2 * std::exp(-50.0)),
+                1,
+                1e-12);
+}
+
+TEST(Logistic, SlicesOfTheTestSetAddUpToTheWhole) {
+    const auto test = std::make_shared<const Dataset>(random_real_data(101, 6, 12));
+    const auto objective = make_logistic_objective(random_real_data(20, 6, 11), test);
+    const Eigen::VectorXd model = random_vector(7, 1, 13);
+    const LossSum whole = objective->test_loss(model, 0, 1);
+    EXPECT_EQ(whole.records, 101);
+    for (const Eigen::Index stride : {1, 2, 7, 150}) {
+        LossSum sum;
+        for (Eigen::Index first = 0; first < stride; ++first)
+            sum += objective->test_loss(model, first, stride);
+        EXPECT_EQ(sum.records, whole.records);
+        EXPECT_EQ(sum.correct, whole.correct);
+        EXPECT_TRUE(sum.has_accuracy);
+        EXPECT_NEAR(sum.loss, whole.loss, 1e-12 * whole.loss);
+    }
+    const auto same_data = make_logistic_objective(*test, nullptr);
+    EXPECT_EQ(same_data->train_loss(model).loss, whole.loss);
+    EXPECT_EQ(same_data->test_loss(model, 0, 1).records, 0);
+    EXPECT_THROW((void)objective->test_loss(model, -1, 1), ConfigError);
+    EXPECT_THROW((void)objective->test_loss(model, 0, 0), ConfigError);
+}
+
+TEST(Logistic, ProbabilitiesAgreeWithLossesAndAccuracy) {
+    const Dataset data = random_real_data(80, 6, 14);
+    const Eigen::VectorXd model = random_vector(7, 1, 15);
+    const Eigen::VectorXd probabilities = logistic_probabilities(model, data);
+    double loss = 0, correct = 0;
+    for (Eigen::Index i = 0; i < 80; ++i) {
+        const double own = data.labels[i] > 0 ? probabilities[i] : 1 - probabilities[i];
+        loss -= std::log(own);
+        if ((probabilities[i] >= 0.5) == (data.labels[i] > 0)) correct += 1;
+    }
+    const LossSum sum = make_logistic_objective(data, nullptr)->train_loss(model);
+    EXPECT_NEAR(sum.loss, loss, 1e-12 * loss);
+    EXPECT_EQ(sum.correct, correct);
+    EXPECT_THROW((void)logistic_probabilities(random_vector(8, 1, 1), data), DataError);
+}
+
+TEST(Logistic, AModelThatIsNotANumberClassifiesNothingCorrectly) {
+    const auto objective = make_logistic_objective(synthetic_binary(50, 1), nullptr);
+    const Eigen::VectorXd model =
+        Eigen::VectorXd::Constant(124, std::numeric_limits<double>::quiet_NaN());
+    EXPECT_EQ(objective->train_loss(model).correct, 0);
+    EXPECT_TRUE(std::isnan(objective->train_loss(model).loss));
+}
+
+TEST(Logistic, RefusesUnusableData) {
+    Dataset labels = random_real_data(5, 3, 1);
+    labels.labels[3] = 2;
+    EXPECT_THROW((void)make_logistic_objective(labels, nullptr), DataError);
+    Dataset infinite = random_real_data(5, 3, 1);
+    infinite.features.coeffs()[0] = std::numeric_limits<double>::infinity();
+    EXPECT_THROW((void)make_logistic_objective(infinite, nullptr), DataError);
+    EXPECT_THROW((void)make_logistic_objective(select_rows(labels, {}), nullptr), DataError);
+    EXPECT_THROW(
+        (void)make_logistic_objective(random_real_data(5, 3, 1),
+                                      std::make_shared<const Dataset>(random_real_data(5, 4, 1))),
+        DataError);
+}
 
 Eigen::VectorXd clipped_sum(Objective& objective,
                             const Eigen::VectorXd& model,
@@ -50,7 +174,7 @@ bool norm_is_at_most(const Eigen::VectorXd& vector, double bound) {
     return squares <= cpp_rational(bound) * cpp_rational(bound);
 }
 
-TEST(ClippedGradientSum, IsTheExactSumOfItsRecordsBitForBit) {
+TEST(LogisticClipping, IsTheExactSumOfItsRecordsBitForBit) {
     for (const Task& task : tasks()) {
         const auto objective = make_logistic_objective(task.data, nullptr);
         const Eigen::VectorXd model = random_vector(objective->dimension(), task.model_scale, 30);
@@ -71,7 +195,7 @@ TEST(ClippedGradientSum, IsTheExactSumOfItsRecordsBitForBit) {
     }
 }
 
-TEST(ClippedGradientSum, RoundsEveryRecordsClippedGradientTowardZeroToTheGrid) {
+TEST(LogisticClipping, RoundsEveryRecordsClippedGradientTowardZeroToTheGrid) {
     // A plain reference: dense gradient, clip by its norm, truncate. The rounding guard may move
     // a coordinate by a few units in the last place, which moves its truncation by one step at
     // most.
@@ -98,7 +222,7 @@ TEST(ClippedGradientSum, RoundsEveryRecordsClippedGradientTowardZeroToTheGrid) {
     }
 }
 
-TEST(ClippedGradientSum, EqualsAPlainReferenceBitForBit) {
+TEST(LogisticClipping, EqualsAPlainReferenceBitForBit) {
     // The same steps on dense vectors, one record after the other.
     for (const Task& task : tasks()) {
         const auto objective = make_logistic_objective(task.data, nullptr);
@@ -128,7 +252,7 @@ TEST(ClippedGradientSum, EqualsAPlainReferenceBitForBit) {
     }
 }
 
-TEST(ClippedGradientSum, GivesNoRecordMoreThanTheClipNormExactly) {
+TEST(LogisticClipping, GivesNoRecordMoreThanTheClipNormExactly) {
     // The finest grid allowed, so that truncation hides as little as possible of a rounding error.
     int clipped = 0;
     for (const Task& task : tasks()) {
@@ -151,7 +275,7 @@ TEST(ClippedGradientSum, GivesNoRecordMoreThanTheClipNormExactly) {
     EXPECT_GT(clipped, 300) << "the clip must be met tightly, or this tests nothing";
 }
 
-TEST(ClippedGradientSum, IsTheRawSumWhenNothingIsClipped) {
+TEST(LogisticClipping, IsTheRawSumWhenNothingIsClipped) {
     const auto objective = make_logistic_objective(synthetic_binary(100, 3), nullptr);
     const Eigen::VectorXd model = random_vector(124, 0.3, 34);
     const auto rows = all_rows(100);
@@ -161,7 +285,7 @@ TEST(ClippedGradientSum, IsTheRawSumWhenNothingIsClipped) {
     EXPECT_LE((sum - 100 * mean).cwiseAbs().maxCoeff(), 100 * 0x1p-32 + 1e-12);
 }
 
-TEST(ClippedGradientSum, StaysBoundedForModelsThatAreNotFinite) {
+TEST(LogisticClipping, StaysBoundedForModelsThatAreNotFinite) {
     const auto objective = make_logistic_objective(synthetic_binary(10, 3), nullptr);
     for (const double bad : {std::numeric_limits<double>::quiet_NaN(),
                              std::numeric_limits<double>::infinity(),
@@ -176,7 +300,7 @@ TEST(ClippedGradientSum, StaysBoundedForModelsThatAreNotFinite) {
     }
 }
 
-TEST(ClippedGradientSum, RefusesAGridOrClipThatCannotBeExact) {
+TEST(LogisticClipping, RefusesAGridOrClipThatCannotBeExact) {
     const auto objective = make_logistic_objective(synthetic_binary(10, 3), nullptr);
     const Eigen::VectorXd model = Eigen::VectorXd::Zero(124);
     const auto rows = all_rows(10);
