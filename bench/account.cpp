@@ -21,6 +21,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/graph/edge_list.hpp"
 #include "sotto/graph/topology.hpp"
 #include "sotto/views/view.hpp"
 

@@ -1,3 +1,5 @@
+#include "sotto/graph/spectrum.hpp"
+
 #include <Spectra/GenEigsSolver.h>
 #include <Spectra/SymEigsSolver.h>
 #include <fmt/format.h>
@@ -10,7 +12,6 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/seeded_random.hpp"
-#include "sotto/graph/mixing.hpp"
 
 namespace sotto {
 namespace {

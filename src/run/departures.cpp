@@ -7,6 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/graph/mixing_file.hpp"
 #include "sotto/views/view_query.hpp"
 
 namespace sotto {

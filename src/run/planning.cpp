@@ -12,10 +12,13 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
+#include "sotto/graph/edge_list.hpp"
+#include "sotto/graph/mixing_file.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/noise/temporal_solver.hpp"
 #include "sotto/plan/lagged_noise.hpp"
+#include "sotto/plan/plan_json.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
 

@@ -7,6 +7,7 @@
 #include "sotto/agent/checkpoint.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/plan/plan_json.hpp"
 
 namespace sotto {
 

@@ -10,6 +10,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/graph/mixing_file.hpp"
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/privacy/accountant.hpp"
 

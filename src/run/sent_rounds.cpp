@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "run/departures.hpp"
+#include "sotto/graph/mixing_file.hpp"
 
 namespace sotto {
 

@@ -23,10 +23,11 @@
 #include "run/training_loop.hpp"
 #include "run/transport.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/plan/plan_json.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "sotto/privacy/ledger.hpp"
-#include "sotto/trust/seed_agreement.hpp"
 #include "sotto/trust/secure_sum.hpp"
+#include "sotto/trust/seed_agreement.hpp"
 
 namespace sotto {
 

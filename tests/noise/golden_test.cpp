@@ -7,6 +7,7 @@
 
 #include "core/test_support.hpp"
 #include "noise/noise_fixtures.hpp"
+#include "sotto/graph/spectrum.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 

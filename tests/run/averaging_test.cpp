@@ -4,6 +4,7 @@
 
 #include "run/run_fixtures.hpp"
 #include "run/task.hpp"
+#include "sotto/plan/plan_json.hpp"
 #include "sotto/views/view.hpp"
 
 namespace sotto {

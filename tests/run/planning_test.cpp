@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "run/run_fixtures.hpp"
+#include "sotto/plan/plan_json.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/gdp.hpp"
 

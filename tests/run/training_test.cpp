@@ -5,8 +5,10 @@
 
 #include "run/run_fixtures.hpp"
 #include "run/task.hpp"
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_wire.hpp"
 #include "sotto/noise/mechanism.hpp"
+#include "sotto/plan/plan_json.hpp"
 #include "sotto/privacy/gdp.hpp"
 
 namespace sotto {

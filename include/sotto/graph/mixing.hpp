@@ -3,7 +3,6 @@
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "sotto/graph/graph.hpp"
@@ -70,26 +69,5 @@ class MixingSchedule {
   private:
     std::vector<MixingMatrix> matrices_;
 };
-
-[[nodiscard]] std::vector<std::string> mixing_names();
-/// By rule name, or from a file: an n x n matrix as .npy, or as text (one row a line, numbers
-/// separated by blanks or commas, # comments). A text that is neither a rule nor an existing file
-/// is an error that suggests the nearest rule.
-/// @throws ConfigError for an unknown name. @throws DataError naming file and entry for a file that
-/// does not hold a mixing matrix of this graph (see MixingMatrix::from_dense).
-[[nodiscard]] MixingMatrix make_mixing(const Graph& graph, const std::string& rule_or_file);
-
-/// How second_eigenvalue_modulus computes; `automatic` unless both are to be compared.
-enum class EigenMethod {
-    automatic,  ///< dense up to 1500 agents, iterative above, dense where that does not converge
-    dense,      ///< all eigenvalues, O(n^3)
-    iterative   ///< Lanczos (symmetric W) or Arnoldi, converged to 1e-10; needs at least 4 agents
-};
-
-/// lambda_2: the second largest modulus among the eigenvalues of W (0 for one agent, 1 when the
-/// graph is not connected). It bounds how slowly models agree; 1 - lambda_2 is the spectral gap.
-/// @throws Error if the chosen method fails, which `automatic` does not for want of convergence.
-[[nodiscard]] double second_eigenvalue_modulus(const MixingMatrix& mixing,
-                                               EigenMethod method = EigenMethod::automatic);
 
 }  // namespace sotto

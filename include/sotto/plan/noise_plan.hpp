@@ -3,7 +3,6 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sotto/core/hash.hpp"
@@ -98,10 +97,5 @@ struct NoisePlan {
     [[nodiscard]] Eigen::MatrixXd coefficient_matrix() const;
     [[nodiscard]] Digest hash() const;
 };
-
-/// JSON text of a plan ("format": "sotto-plan", "version": 1); numbers round-trip exactly.
-[[nodiscard]] std::string to_json(const NoisePlan& plan);
-/// @throws DataError if the text is not a plan (with the reason), PrivacyError if it is invalid.
-[[nodiscard]] NoisePlan plan_from_json(std::string_view text, const std::string& source);
 
 }  // namespace sotto

@@ -1,6 +1,7 @@
 #include "commands/cli/options.hpp"
 #include "run/task.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/graph/mixing_file.hpp"
 #include "sotto/noise/mechanism.hpp"
 
 namespace sotto::cli {

@@ -6,6 +6,8 @@
 #include "commands/cli/command.hpp"
 #include "run/planning.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/graph/edge_list.hpp"
+#include "sotto/graph/spectrum.hpp"
 
 namespace sotto::cli {
 

@@ -3,6 +3,7 @@
 #include "commands/cli/command.hpp"
 #include "run/planning.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/plan/plan_json.hpp"
 
 namespace sotto::cli {
 

@@ -7,6 +7,7 @@
 
 #include "run/ledger_views.hpp"
 #include "run/run_fixtures.hpp"
+#include "sotto/plan/plan_json.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
 #include "sotto/privacy/gdp.hpp"

@@ -10,7 +10,9 @@
 
 #include "commands/audit/audit_job.hpp"
 #include "run/run_fixtures.hpp"
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_seeds.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_wire.hpp"
 #include "sotto/agent/trainer.hpp"
 #include "sotto/views/view_query.hpp"
 #include "trust/pair_fixtures.hpp"
