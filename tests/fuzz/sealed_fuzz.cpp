@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "sotto/trust/handshake.hpp"
 #include "sotto/trust/sealed_message.hpp"
 #include "sotto/trust/seed_agreement.hpp"
-#include "sotto/trust/handshake.hpp"
 #include "support.hpp"
 
 using namespace sotto;
