@@ -11,6 +11,7 @@
 
 #include "program.hpp"
 #include "sotto/trust/key_ring.hpp"
+#include "sotto/trust/roster.hpp"
 
 namespace sotto::test {
 namespace {

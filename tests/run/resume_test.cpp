@@ -8,9 +8,9 @@
 
 #include "run/run_fixtures.hpp"
 #include "run/run_history.hpp"
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
 #include "sotto/privacy/gdp.hpp"
-#include "sotto/trust/identity.hpp"
+#include "sotto/trust/enrolment.hpp"
 #include "sotto/views/view.hpp"
 
 namespace sotto {

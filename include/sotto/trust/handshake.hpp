@@ -10,6 +10,7 @@
 #include "sotto/trust/ephemeral_key_pair.hpp"
 #include "sotto/trust/identity.hpp"
 #include "sotto/trust/pair_secrets.hpp"
+#include "sotto/trust/roster.hpp"
 
 namespace sotto {
 

@@ -5,7 +5,7 @@
 
 #include "commands/cli/command.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/trust/identity.hpp"
+#include "sotto/trust/enrolment.hpp"
 
 namespace sotto::cli {
 
