@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "learn/gradients.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learn/layers/models.hpp"
@@ -17,6 +18,8 @@ namespace {
 
 using boost::multiprecision::cpp_rational;
 using sotto::testing::all_rows;
+using sotto::testing::clipped_sum;
+using sotto::testing::mean_gradient;
 using sotto::testing::random_vector;
 
 /// Records with normal features and random classes (or values).
@@ -65,24 +68,6 @@ std::unique_ptr<Objective> objective_of(const Model& model, const Dataset& data)
     return make_layered_objective(model.layers(), data, nullptr);
 }
 
-Eigen::VectorXd clipped_sum(Objective& objective,
-                            const Eigen::VectorXd& model,
-                            const std::vector<Eigen::Index>& rows,
-                            double clip,
-                            double grid) {
-    Eigen::VectorXd sum = Eigen::VectorXd::Constant(objective.dimension(), 1e9);
-    objective.clipped_gradient_sum(model, rows, clip, grid, sum);
-    return sum;
-}
-
-Eigen::VectorXd gradient_of(Objective& objective,
-                            const Eigen::VectorXd& model,
-                            const std::vector<Eigen::Index>& rows) {
-    Eigen::VectorXd gradient(objective.dimension());
-    objective.mean_gradient(model, rows, gradient);
-    return gradient;
-}
-
 /// Exact comparison: no rounding in differences, squares, sum or bound.
 bool distance_is_at_most(const Eigen::VectorXd& a, const Eigen::VectorXd& b, double bound) {
     cpp_rational squares = 0;
@@ -99,7 +84,7 @@ TEST(LayeredObjective, MeanGradientIsTheCentralDifferenceOfTheTrainingLoss) {
             const auto objective =
                 objective_of(model, random_records(9, model.features, model.classes, seed));
             Eigen::VectorXd point = random_vector(objective->dimension(), 0.7, seed + 10);
-            const Eigen::VectorXd gradient = gradient_of(*objective, point, all_rows(9));
+            const Eigen::VectorXd gradient = mean_gradient(*objective, point, all_rows(9));
             for (Eigen::Index k = 0; k < point.size(); ++k) {
                 constexpr double step = 1e-5;
                 const double before = point[k];
@@ -126,7 +111,7 @@ TEST(LayeredObjective, SumsTheRecordsClippedGradients) {
                 const Eigen::VectorXd point = random_vector(objective->dimension(), 1, 6);
                 Eigen::VectorXd expected = Eigen::VectorXd::Zero(point.size());
                 for (const auto row : all_rows(records)) {
-                    const Eigen::VectorXd own = gradient_of(*objective, point, {row});
+                    const Eigen::VectorXd own = mean_gradient(*objective, point, {row});
                     expected += own * std::min(1.0, clip / own.norm());
                 }
                 const Eigen::VectorXd sum =
@@ -288,7 +273,7 @@ TEST(LayeredObjective, GivesTheSameForDenseAndSparseFeatures) {
     const auto b =
         make_layered_objective(softmax_layers(6, 4), with_sparse_features(dense), nullptr);
     const Eigen::VectorXd point = random_vector(a->dimension(), 1, 1);
-    EXPECT_EQ(gradient_of(*a, point, all_rows(20)), gradient_of(*b, point, all_rows(20)));
+    EXPECT_EQ(mean_gradient(*a, point, all_rows(20)), mean_gradient(*b, point, all_rows(20)));
 }
 
 TEST(LayeredObjective, RefusesDataThatDoNotFit) {

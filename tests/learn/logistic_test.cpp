@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "learn/gradients.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learn/synthetic.hpp"
@@ -16,16 +17,10 @@ namespace {
 
 using boost::multiprecision::cpp_rational;
 using sotto::testing::all_rows;
+using sotto::testing::clipped_sum;
+using sotto::testing::mean_gradient;
 using sotto::testing::random_real_data;
 using sotto::testing::random_vector;
-
-Eigen::VectorXd mean_gradient(Objective& objective,
-                              const Eigen::VectorXd& model,
-                              const std::vector<Eigen::Index>& rows) {
-    Eigen::VectorXd gradient = Eigen::VectorXd::Constant(objective.dimension(), 1e9);
-    objective.mean_gradient(model, rows, gradient);
-    return gradient;
-}
 
 TEST(Logistic, BatchGradientIsTheMeanOverItsRows) {
     const auto objective = make_logistic_objective(random_real_data(50, 8, 3), nullptr);
@@ -138,16 +133,6 @@ TEST(Logistic, RefusesUnusableData) {
         (void)make_logistic_objective(random_real_data(5, 3, 1),
                                       std::make_shared<const Dataset>(random_real_data(5, 4, 1))),
         DataError);
-}
-
-Eigen::VectorXd clipped_sum(Objective& objective,
-                            const Eigen::VectorXd& model,
-                            const std::vector<Eigen::Index>& rows,
-                            double clip,
-                            double grid) {
-    Eigen::VectorXd sum = Eigen::VectorXd::Constant(objective.dimension(), 1e9);
-    objective.clipped_gradient_sum(model, rows, clip, grid, sum);
-    return sum;
 }
 
 struct Task {

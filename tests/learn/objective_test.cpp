@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "learn/gradients.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/learn/logistic.hpp"
 #include "sotto/learn/quadratic.hpp"
@@ -14,6 +15,7 @@ namespace sotto {
 namespace {
 
 using sotto::testing::all_rows;
+using sotto::testing::mean_gradient;
 using sotto::testing::random_real_data;
 using sotto::testing::random_vector;
 
@@ -32,14 +34,6 @@ std::vector<Case> cases() {
         result.push_back({"quadratic agent " + std::to_string(agent) + " of 5",
                           [agent] { return make_quadratic_objective(agent, 5); }});
     return result;
-}
-
-Eigen::VectorXd mean_gradient(Objective& objective,
-                              const Eigen::VectorXd& model,
-                              const std::vector<Eigen::Index>& rows) {
-    Eigen::VectorXd gradient = Eigen::VectorXd::Constant(objective.dimension(), 1e9);
-    objective.mean_gradient(model, rows, gradient);
-    return gradient;
 }
 
 TEST(Objective, GradientIsTheDerivativeOfTheLoss) {

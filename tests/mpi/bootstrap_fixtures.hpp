@@ -30,6 +30,17 @@ inline Topography named_path(int agents) {
     return metropolis_on(Graph::from_edges(agents, edges, labels));
 }
 
+/// The error that a call throws here; nothing if it throws none.
+template <class Call>
+std::optional<Error> refusal_of(Call&& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error;
+    }
+    return std::nullopt;
+}
+
 /// All ranks were refused for the same reason. COLLECTIVE.
 inline void expect_same_refusal(Network& network,
                                 const std::optional<Error>& refused,

@@ -65,12 +65,8 @@ TEST(DealtSeeds, ThatNobodySentStopEveryRankWithTheirNames) {
     WireNetwork wire(*network, [&](WireNetwork::Call, int, std::string bytes) {
         return network->process() == dealer ? std::string() : bytes;
     });
-    std::optional<Error> refused;
-    try {
-        (void)deal_seeds(wire, setting.plan, session, groups);
-    } catch (const Error& error) {
-        refused = error;
-    }
+    const auto refused =
+        test::refusal_of([&] { (void)deal_seeds(wire, setting.plan, session, groups); });
     expect_same_refusal(*network,
                         refused,
                         ExitCode::network,

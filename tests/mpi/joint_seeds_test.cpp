@@ -46,12 +46,8 @@ TEST(JointSeeds, StopEveryRankForAShareThatWasNotCommittedTo) {
     const Setting setting = overlapping_groups(network->agents());
     Session session = open_session(*network, setting.topography, setting.plan, nullptr);
     if (network->process() == last) session.shares.front() = SecretKey::random();
-    std::optional<Error> refused;
-    try {
-        (void)draw_joint_seeds(*network, session, std::vector<int>{0});
-    } catch (const Error& error) {
-        refused = error;
-    }
+    const auto refused =
+        test::refusal_of([&] { (void)draw_joint_seeds(*network, session, std::vector<int>{0}); });
     expect_same_refusal(*network,
                         refused,
                         ExitCode::network,

@@ -176,12 +176,7 @@ TEST(SeedsOfThePlan, StopEveryRankWhenASealedOneWasChanged) {
                 bytes.back() ^= 1;
             return bytes;
         });
-        std::optional<Error> refused;
-        try {
-            (void)fresh_rings(wire, setting);
-        } catch (const Error& error) {
-            refused = error;
-        }
+        const auto refused = test::refusal_of([&] { (void)fresh_rings(wire, setting); });
         expect_same_refusal(*network, refused, ExitCode::network, place.named);
     }
 }

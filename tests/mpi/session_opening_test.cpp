@@ -24,12 +24,8 @@ using test::WireNetwork;
 std::optional<Error> session_refusal(Network& network,
                                      const Setting& setting,
                                      const Credentials* credentials) {
-    try {
-        (void)open_session(network, setting.topography, setting.plan, credentials);
-    } catch (const Error& error) {
-        return error;
-    }
-    return std::nullopt;
+    return test::refusal_of(
+        [&] { (void)open_session(network, setting.topography, setting.plan, credentials); });
 }
 
 TEST(Session, IsTheSameOnAllRanks) {
