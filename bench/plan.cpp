@@ -55,6 +55,7 @@ void solve(int agents, const sotto::Utility& utility, int repetitions) {
     input.utility = utility;
     input.rounds = rounds;
     input.kappa = Eigen::VectorXd::Ones(agents);
+    const sotto::Mechanism& corn = sotto::find_mechanism("mechanism", "corn");
     sotto::SpatialOptions options;
     options.relative_gap = 1e-6;
 
@@ -68,8 +69,7 @@ void solve(int agents, const sotto::Utility& utility, int repetitions) {
             seconds_of([&] { matrix = sotto::utility_matrix(mixing, utility, rounds); }));
         json["solve_seconds"].push_back(seconds_of(
             [&] { solution = sotto::solve_spatial_covariance(matrix, input.kappa, options); }));
-        json["design_seconds"].push_back(
-            seconds_of([&] { (void)sotto::design_corn(input).objective; }));
+        json["design_seconds"].push_back(seconds_of([&] { (void)corn.design(input).objective; }));
     }
     json["value"] = solution.value;
     json["relative_gap"] = solution.relative_gap();

@@ -13,8 +13,9 @@
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
+#include "sotto/noise/reference_objectives.hpp"
 #include "sotto/noise/seed_groups.hpp"
-#include "sotto/noise/temporal_solver.hpp"
+#include "sotto/noise/temporal_utility.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
@@ -167,7 +168,8 @@ std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents) {
     const std::vector<double> epsilons =
         config.budgets_file ? read_epsilons(*config.budgets_file, agents)
                             : std::vector<double>(static_cast<std::size_t>(agents), config.epsilon);
-    const bool pure = find_mechanism("mechanism", config.mechanism).pure_epsilon;
+    const bool pure =
+        find_mechanism("mechanism", config.mechanism).distribution == StreamDistribution::laplace;
     std::vector<PrivacyBudget> budgets;
     for (const double epsilon : epsilons)
         budgets.push_back(pure ? make_pure_budget(epsilon)
@@ -242,11 +244,7 @@ const Mechanism& spatial_part(const PlanConfig& config) {
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
     if (!mechanism.takes_spatial) return mechanism;
     const Mechanism& spatial = find_mechanism("spatial-mechanism", config.spatial_mechanism);
-    if (!spatial.needs_budget || spatial.correlates_rounds)
-        throw ConfigError(
-            fmt::format("spatial-mechanism: {} is not possible (allowed: ldp, decor, corn, "
-                        "corn-hbc, pairs)",
-                        spatial.name));
+    require_spatial_part(spatial);
     return spatial;
 }
 
@@ -263,10 +261,13 @@ int coalition_size_of(const PlanConfig& config, int agents, const NoisePlan* pla
     if (size > 0 && !mechanism.coalitions)
         throw ConfigError(
             fmt::format("coalition-size: {} is not allowed with mechanism {}, which protects "
-                        "against no curious "
-                        "agent (allowed: 0, or a mechanism that does: pairs, corn-hbc, decor, ldp)",
+                        "against no curious agent (allowed: 0, or a mechanism that does: {})",
                         size,
-                        mechanism.name));
+                        mechanism.name,
+                        join(recommended_mechanisms([](const Mechanism& other) {
+                                 return other.coalitions && other.spatial_part;
+                             }),
+                             ", ")));
     check_coalition_size(agents, size);
     return size;
 }
@@ -310,9 +311,9 @@ PlannedNoise plan_noise(const PlanConfig& config,
         if (!mechanism.takes_temporal &&
             (config.temporal.kind != TemporalShape::Kind::dense || config.temporal.restart > 0))
             throw ConfigError(fmt::format(
-                "temporal: mechanism {} has no temporal factor to choose (allowed with mafalda, "
-                "space-time)",
-                mechanism.name));
+                "temporal: mechanism {} has no temporal factor to choose (allowed with {})",
+                mechanism.name,
+                join(mechanisms_with(&Mechanism::takes_temporal), ", ")));
         input.temporal = config.temporal;
         input.coalition_size = coalition_size_of(config, agents, nullptr);
         if (spatial.seed_groups)
@@ -321,19 +322,23 @@ PlannedNoise plan_noise(const PlanConfig& config,
                 topography.graph);
         else if (!config.seed_groups.empty())
             throw ConfigError(
-                fmt::format("seed-groups: mechanism {} has its own (allowed with pairs, corn-hbc)",
-                            spatial.name));
+                fmt::format("seed-groups: mechanism {} has its own (allowed with {})",
+                            spatial.name,
+                            join(recommended_mechanisms(&Mechanism::seed_groups), ", ")));
         if (config.common_variance && !spatial.seed_groups)
-            throw ConfigError(fmt::format(
-                "common-variance: mechanism {} has no choice (allowed with pairs, corn-hbc)",
-                spatial.name));
+            throw ConfigError(
+                fmt::format("common-variance: mechanism {} has no choice (allowed with {})",
+                            spatial.name,
+                            join(recommended_mechanisms(&Mechanism::seed_groups), ", ")));
     }
     if (budgeted) {
         planned.kappa.resize(static_cast<Eigen::Index>(exposures.size()));
         for (std::size_t u = 0; u < exposures.size(); ++u)
             planned.kappa(static_cast<Eigen::Index>(u)) =
-                config.noise_std ? precision_of_std(*config.noise_std, mechanism.pure_epsilon)
-                                 : precision_limit(budgets[u], exposures[u]);
+                config.noise_std
+                    ? precision_of_std(*config.noise_std,
+                                       mechanism.distribution == StreamDistribution::laplace)
+                    : precision_limit(budgets[u], exposures[u]);
         input.kappa = planned.kappa;
     }
     if (config.plan_file) {
@@ -387,9 +392,8 @@ PlannedNoise plan_noise(const PlanConfig& config,
     planned.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (budgeted && compare) {
-        input.coalition_size = 0;  // neither depends on it
-        planned.ldp_objective = design_ldp(input).objective;
-        planned.cdp_objective = design_cdp(input).objective;
+        planned.ldp_objective = independent_objective(input);
+        planned.cdp_objective = trusted_mean_objective(input);
     }
     return planned;
 }

@@ -64,9 +64,10 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
     if (network.processes() == 1)
         lines.emplace_back("All agents run in one process, which sees everything.");
     else if (trusted)
-        lines.emplace_back(
-            "The trusted aggregator sees every agent's message without noise: cdp is a reference "
-            "only.");
+        lines.push_back(fmt::format(
+            "The trusted aggregator sees every agent's message without noise: {} is a reference "
+            "only.",
+            plan.mechanism));
     else if (config.link_encryption)
         lines.emplace_back(
             "Messages between agents are encrypted and authenticated, each edge with keys of its "

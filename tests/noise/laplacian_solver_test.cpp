@@ -1,3 +1,5 @@
+#include "sotto/noise/laplacian_solver.hpp"
+
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -5,7 +7,6 @@
 #include "core/test_support.hpp"
 #include "noise/noise_fixtures.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/noise/spatial_solver.hpp"
 
 namespace sotto {
 namespace {

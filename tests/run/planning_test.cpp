@@ -195,7 +195,7 @@ TEST(BuildExposures, RefusesBatchesAndCyclesThatDoNotFit) {
 
 TEST(PlanNoise, MeetsEveryAgentsBudgetAndUsesItUp) {
     const Topography topography = random_topography(8);
-    for (const auto& mechanism : mechanisms()) {
+    for (const auto& mechanism : mechanisms().records()) {
         if (!mechanism.needs_budget) continue;
         const Planned result = plan(config_of(mechanism.name), topography);
         const NoisePlan& noise = result.planned.design.plan;
@@ -261,7 +261,7 @@ TEST(PlanNoise, FollowsUnequalShardsAndBudgets) {
 TEST(PlanNoise, ReadsBackThePlanItWrote) {
     const TemporaryFolder folder;
     const Topography topography = random_topography(6);
-    for (const auto& mechanism : mechanisms()) {
+    for (const auto& mechanism : mechanisms().records()) {
         PlanConfig config = config_of(mechanism.name);
         const Planned solved = plan(config, topography);
         config.plan_file =
@@ -289,7 +289,7 @@ TEST(PlanNoise, ReadsBackThePlanItWrote) {
 
 TEST(PlanReport, SaysTheSameAsThePlan) {
     const Topography topography = random_topography(5);
-    for (const auto& mechanism : mechanisms()) {
+    for (const auto& mechanism : mechanisms().records()) {
         const PlanConfig config = config_of(mechanism.name);
         const Planned result = plan(config, topography);
         const Json json =
@@ -316,7 +316,7 @@ TEST(PlanReport, SaysTheSameAsThePlan) {
         const bool on_gradients = noise.entry == NoiseEntry::gradient;
         EXPECT_EQ(json["objective"].is_null(), !on_gradients);
         EXPECT_EQ(json["independent_variance"].is_null(), !on_gradients);
-        EXPECT_EQ(json["mu"].is_null(), mechanism.pure_epsilon);
+        EXPECT_EQ(json["mu"].is_null(), mechanism.distribution == StreamDistribution::laplace);
         const Eigen::VectorXd variances = on_gradients ? spatial_covariance(noise).diagonal().eval()
                                                        : largest_message_variance(noise);
         const double tolerance = 1e-12 * std::max(1.0, variances.maxCoeff());

@@ -74,7 +74,7 @@ std::vector<std::vector<std::string>> read_metrics(const std::filesystem::path& 
 
 TEST(RunTraining, LeavesEveryFileOfARun) {
     const TemporaryFolder folder;
-    for (const auto& mechanism : mechanisms()) {
+    for (const auto& mechanism : mechanisms().records()) {
         constexpr int agents = 5;
         TrainConfig config = logistic_config(folder, agents, mechanism.name, 40);
         config.run_directory = folder.path(mechanism.name);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "commands/cli/options.hpp"
 #include "run/task.hpp"
 #include "sotto/core/names.hpp"
@@ -22,17 +24,34 @@ OptionGroup graph_options() {
 }
 
 OptionGroup plan_options() {
+    const std::string group_mechanisms =
+        join(recommended_mechanisms(&Mechanism::seed_groups), ", ");
+    const std::string spatial_help =
+        fmt::format("how {} correlates agents: {}",
+                    join(mechanisms_with(&Mechanism::takes_spatial), " and "),
+                    join(mechanisms_with(&Mechanism::spatial_part), ", "));
+    const std::string temporal_help =
+        fmt::format("temporal factor of {}: dense, banded:B, one-lag",
+                    join(mechanisms_with(&Mechanism::takes_temporal), " and "));
+    const std::string coalition_help =
+        fmt::format("colluding agents q to withstand (default: 1 for {}, else 0)",
+                    join(recommended_mechanisms([](const Mechanism& mechanism) {
+                             return mechanism.default_coalition_size == 1;
+                         }),
+                         " and "));
+    const std::string group_help = fmt::format(
+        "who may share a seed ({}): all, edges, all-pairs, neighbourhoods, circulant:K, FILE "
+        "(default all-pairs; circulant:10 above 62 agents)",
+        group_mechanisms);
+    const std::string common_help =
+        fmt::format("one private variance for all agents ({})", group_mechanisms);
     return {"Noise plan",
-            {{"mechanism", "pairs", join(mechanism_names(), ", ")},
+            {{"mechanism", "pairs", join(mechanisms().names(), ", ")},
              {"utility",
               "horizon:200",
               "what the noise plan minimises: one-step, horizon:H, trajectory, final"},
-             {"spatial-mechanism",
-              "pairs",
-              "how space-time correlates agents: ldp, decor, corn, corn-hbc, pairs"},
-             {"temporal",
-              "dense",
-              "temporal factor of mafalda and space-time: dense, banded:B, one-lag"},
+             {"spatial-mechanism", "pairs", spatial_help},
+             {"temporal", "dense", temporal_help},
              {"temporal-restart",
               "",
               "H: the temporal factor begins anew every H rounds, independent of those before"},
@@ -56,17 +75,9 @@ OptionGroup plan_options() {
              {"gossip-steps", "1", "mixing steps K a round, each of which sends messages"},
              {"batch-size", "128", "records an agent uses a round: a number, or all"},
              {"participation", "every", "every, cyclic:b (record adjacencies)"},
-             {"coalition-size",
-              "",
-              "colluding agents q to withstand (default: 1 for pairs and corn-hbc, else 0)"},
-             {"seed-groups",
-              "",
-              "who may share a seed (pairs, corn-hbc): all, edges, all-pairs, neighbourhoods, "
-              "circulant:K, FILE (default all-pairs; circulant:10 above 62 agents)"},
-             {"common-variance",
-              "",
-              "one private variance for all agents (pairs, corn-hbc)",
-              Option::Kind::flag},
+             {"coalition-size", "", coalition_help},
+             {"seed-groups", "", group_help},
+             {"common-variance", "", common_help, Option::Kind::flag},
              {"variance-cap", "1e4", "largest R_uu kappa_u where the optimum would diverge, > 1"},
              {"budgets", "", "FILE with an epsilon for every agent"},
              {"plan", "", "use the saved plan FILE instead of solving"}}};

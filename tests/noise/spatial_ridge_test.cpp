@@ -1,5 +1,4 @@
-// Mixing matrices that are singular: the infimum is not attained and R diverges, so the cap
-// decides.
+#include "noise/spatial_ridge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +6,10 @@
 
 #include "core/test_support.hpp"
 #include "noise/noise_fixtures.hpp"
-#include "sotto/noise/mechanism.hpp"
 #include "sotto/noise/spatial_solver.hpp"
+
+// Mixing matrices that are singular: the infimum is not attained and R diverges, so the cap
+// decides.
 
 namespace sotto {
 namespace {
@@ -128,6 +129,29 @@ TEST(SingularUtility, OfTheCompleteGraphHasTheInfimumOfCentralNoise) {
                           .value,
                       found.value);
         }
+}
+
+TEST(AlongTheRidge, ReachesTheOptimumOfARegularProblemToo) {
+    const Eigen::MatrixXd random = random_positive_definite(8, 3);
+    const Eigen::MatrixXd utility = 8 / random.trace() * random;
+    const Eigen::VectorXd kappa = random_kappa(8, 3);
+    const SpatialSolution direct = solve_spatial_covariance(utility, kappa);
+    SpatialOptions options;
+    options.relative_gap = 1e-6;
+    const SpatialSolution found = solve_along_ridge(utility, kappa, options, 0);
+    EXPECT_TRUE(relatively_near(found.value, direct.value, 2e-6));
+    EXPECT_LE(found.lower_bound, direct.value * (1 + 1e-9));
+    EXPECT_GE(found.lower_bound, direct.value * (1 - 2e-6));
+    EXPECT_GT(found.ridge, 0);
+    // A bound that is known already is kept.
+    EXPECT_EQ(solve_along_ridge(utility, kappa, options, 2 * direct.value).lower_bound,
+              2 * direct.value);
+}
+
+TEST(RelativeVariance, IsTheLargestInUnitsOfWhatAnAgentAloneNeeds) {
+    EXPECT_EQ(relative_variance(Eigen::Vector3d(1, 2, 3).asDiagonal().toDenseMatrix(),
+                                Eigen::Vector3d(5, 4, 1)),
+              8);
 }
 
 }  // namespace
