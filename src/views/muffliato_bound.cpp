@@ -1,9 +1,10 @@
+#include "sotto/views/muffliato_bound.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "sotto/core/error.hpp"
-#include "sotto/views/view.hpp"
 
 namespace sotto {
 

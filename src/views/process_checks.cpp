@@ -38,7 +38,7 @@ void require_agents(const char* what, const std::vector<int>& list, int agents) 
 
 /// No weight between who is there and who is not.
 void check_departed(const Phase& phase, const MixingMatrix& mixing) {
-    const auto gone = [&](int u) { return has_departed(phase, u); };
+    const auto gone = [&](int u) { return phase.has_departed(u); };
     for (int u = 0; u < mixing.agents(); ++u) {
         const auto members = mixing.members(u);
         const auto weights = mixing.weights(u);
@@ -54,7 +54,7 @@ void check_departed(const Phase& phase, const MixingMatrix& mixing) {
 }
 
 void check_plan(const MessageProcess& process, const Phase& phase) {
-    const NoisePlan& plan = plan_of(process, phase);
+    const NoisePlan& plan = process.plan_of(phase);
     if (plan.agents != process.plan->agents)
         throw ConfigError(fmt::format("phases: a plan is for {} agents, that of the process for {}",
                                       plan.agents,
@@ -79,18 +79,14 @@ void check_plan(const MessageProcess& process, const Phase& phase) {
 
 bool never_there(const MessageProcess& process, int agent) {
     return std::ranges::all_of(process.phases,
-                               [&](const Phase& phase) { return has_departed(phase, agent); });
+                               [&](const Phase& phase) { return phase.has_departed(agent); });
 }
 
 }  // namespace
 
-bool has_departed(const Phase& phase, int agent) {
-    return std::binary_search(phase.departed.begin(), phase.departed.end(), agent);
-}
-
 bool lacks_noise(const NoisePlan& plan, const Phase& phase) {
     return std::ranges::any_of(plan.rows, [&](const NoiseRow& row) {
-        return !row.streams.empty() && has_departed(phase, row.sender);
+        return !row.streams.empty() && phase.has_departed(row.sender);
     });
 }
 
