@@ -22,7 +22,7 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/graph/topology.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/net/agreement.hpp"
+#include "sotto/views/process_steps.hpp"
 
 namespace sotto {
 

@@ -10,7 +10,7 @@
 #include "sotto/net/network.hpp"
 #include "sotto/privacy/composition.hpp"
 #include "sotto/privacy/plan_use.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/message_process.hpp"
 
 namespace sotto {
 
@@ -22,6 +22,11 @@ struct SubjectConfig {
     double l2 = 0;                      ///< regularisation of the training
     bool fixed_inputs = false;          ///< inputs do not depend on messages
     std::string departures;             ///< "ROUND:a,b;ROUND:c"
+
+    /// Whether Delta is given, by itself or with the noise, rather than implied by the adjacency.
+    [[nodiscard]] bool gives_sensitivity() const {
+        return sensitivity.has_value() || plan.noise_std.has_value();
+    }
 };
 
 /// Graph, plan and rounds an account is about. The same on every process.

@@ -19,8 +19,8 @@ class LedgerViews {
     /// agents of the run.  @param phases of the run, of which the last one is under way, complete
     /// (history files leave parts of `use` out).  @param fixed_inputs whether inputs do not depend
     /// on messages.
-    /// @throws ConfigError as parse_views, and for worst-coalition and worst-all-messages, which
-    /// take too long beside a training.
+    /// @throws ConfigError as parse_views, and for views that no ledger takes (ViewUse::ledger):
+    /// a search takes too long beside a training.
     LedgerViews(const TrainConfig& config,
                 Topography topography,
                 std::vector<PrivacyPhase> phases,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "run/departures.hpp"
+#include "sotto/views/process_steps.hpp"
 
 namespace sotto {
 

@@ -5,7 +5,7 @@
 #include "run/config.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/privacy/composition.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/message_process.hpp"
 
 namespace sotto {
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "sotto/core/names.hpp"
@@ -53,6 +54,15 @@ std::vector<int> parse_agent_list(std::string_view option,
     if (repeated != agents.end())
         throw ConfigError(fmt::format("{}: agent {} is named twice", option, *repeated));
     return agents;
+}
+
+std::vector<int> parse_agents_or_all(std::string_view option,
+                                     std::string_view text,
+                                     const Graph& graph) {
+    if (text != "all") return parse_agent_list(option, text, graph);
+    std::vector<int> all(static_cast<std::size_t>(graph.agents()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
 }
 
 }  // namespace sotto

@@ -7,7 +7,8 @@
 #include "sotto/core/error.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/process_steps.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
 namespace {

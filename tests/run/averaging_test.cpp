@@ -4,7 +4,7 @@
 
 #include "run/run_fixtures.hpp"
 #include "run/task.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
 namespace {

@@ -11,7 +11,7 @@
 #include "sotto/agent/recorded_view.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "sotto/trust/identity.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
 namespace {

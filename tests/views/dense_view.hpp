@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "sotto/views/message_process.hpp"
 #include "sotto/views/view.hpp"
 
 namespace sotto::test {

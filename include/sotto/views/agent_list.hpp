@@ -13,4 +13,9 @@ namespace sotto {
                                                 std::string_view text,
                                                 const Graph& graph);
 
+/// The same, or "all".
+[[nodiscard]] std::vector<int> parse_agents_or_all(std::string_view option,
+                                                   std::string_view text,
+                                                   const Graph& graph);
+
 }  // namespace sotto

@@ -8,6 +8,10 @@
 #include <thread>
 
 #include "commands/account/account_job.hpp"
+#include "commands/account/account_matrices.hpp"
+#include "commands/account/account_report.hpp"
+#include "commands/account/account_text.hpp"
+#include "commands/account/distance_table.hpp"
 #include "commands/cli/command.hpp"
 #include "run/run_subject.hpp"
 #include "sotto/core/error.hpp"
@@ -17,6 +21,7 @@
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
 #include "sotto/privacy/gdp.hpp"
+#include "sotto/views/view_record.hpp"
 
 namespace sotto::cli {
 
@@ -29,8 +34,7 @@ std::vector<OptionGroup> options() {
         {"Account",
          {{"view",
            "all-nodes",
-           "who observes: eavesdropper, node:a, coalition:a,b, secure-sum:a, all-messages:a,b, "
-           "all-nodes, worst-coalition:q, worst-all-messages:q"},
+           "who observes: " + view_placeholders(ViewUse::account)},
           {"targets", "all", "about whom: all, or u,..."},
           {"inputs",
            "adaptive",
@@ -143,25 +147,26 @@ AccountTask read_account_task(const ParsedOptions& parsed) {
         require_only_questions(parsed);
         const std::string& directory = parsed.text("run");
         task.run = read_recorded_run(directory, train_config_of_run("--run", directory));
-        static_cast<SubjectConfig&>(config) = subject_config_of(*task.run);
+        config.subject = subject_config_of(*task.run);
         read_questions(parsed, config);
         return task;
     }
-    config.graph = read_graph_config(parsed);
-    config.plan = read_plan_config(parsed);
+    SubjectConfig& subject = config.subject;
+    subject.graph = read_graph_config(parsed);
+    subject.plan = read_plan_config(parsed);
     read_questions(parsed, config);
     const std::string& inputs = parsed.text("inputs");
     const std::vector<std::string> allowed{"adaptive", "fixed"};
     if (std::ranges::find(allowed, inputs) == allowed.end())
         throw unknown_name_error("--inputs", inputs, allowed);
-    config.fixed_inputs = inputs == "fixed";
-    config.l2 = parsed.real("l2");
-    if (parsed.has("sensitivity")) config.sensitivity = parsed.real("sensitivity");
+    subject.fixed_inputs = inputs == "fixed";
+    subject.l2 = parsed.real("l2");
+    if (parsed.has("sensitivity")) subject.sensitivity = parsed.real("sensitivity");
     // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.
-    if ((config.sensitivity || config.plan.noise_std) && !parsed.given("adjacency") &&
-        config.plan.participation.cycle > 1)
-        config.plan.adjacency = Adjacency::record;
-    if (parsed.has("departures")) config.departures = parsed.text("departures");
+    if ((subject.sensitivity || subject.plan.noise_std) && !parsed.given("adjacency") &&
+        subject.plan.participation.cycle > 1)
+        subject.plan.adjacency = Adjacency::record;
+    if (parsed.has("departures")) subject.departures = parsed.text("departures");
     return task;
 }
 
@@ -212,7 +217,7 @@ int account_on(Network& network, const ParsedOptions& parsed, const AccountTask&
     if (task.run)
         network.agree([&] { subject = account_subject_of(*task.run); });
     else
-        subject = build_account_subject(config, network);
+        subject = build_account_subject(config.subject, network);
     const AccountResult result = run_account(config, *subject, network);
     network.agree([&] {
         if (!leader) return;

@@ -178,7 +178,7 @@ ReconstructionResult analyse_reconstruction(const std::filesystem::path& views,
                                     result.dimension));
     MessageProcess seen = process;
     seen.plan = &recorded.knowledge();
-    ViewTest test(seen, view, VectorXd::Zero(result.dimension));
+    ViewInnovations test(seen, view, VectorXd::Zero(result.dimension));
     const std::vector<int> outside = test.unknown_agents();
     const auto count = static_cast<Index>(outside.size());
     ContributionEstimator estimator(test.responses(outside, rows.rounds.replicate(1, count)),

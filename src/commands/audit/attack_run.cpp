@@ -12,21 +12,15 @@ namespace sotto {
 
 View attacking_view(const AuditConfig& config, const Graph& graph) {
     const ViewQuery query = parse_view("--view", config.view, graph);
-    switch (query.kind) {
-        case ViewQuery::Kind::all_nodes:
-        case ViewQuery::Kind::worst_coalition:
-        case ViewQuery::Kind::worst_all_messages:
-            throw ConfigError(fmt::format(
-                "--view: an audit looks at one observer, not at {} (allowed: "
-                "eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b)",
-                name_of(query)));
-        default:
-            break;
-    }
-    View view{query.view_kind(), query.members};
-    if (agents_outside(view, graph.agents()).empty())
+    const View* const view = query.one_observer();
+    if (!query.record->allows(ViewUse::audit) || view == nullptr)
+        throw ConfigError(
+            fmt::format("--view: an audit looks at one observer, not at {} (allowed: {})",
+                        name_of(query),
+                        view_placeholders(ViewUse::audit)));
+    if (agents_outside(*view, graph.agents()).empty())
         throw ConfigError(fmt::format("--view: {} leaves nobody to learn about", config.view));
-    return view;
+    return *view;
 }
 
 void require_confidence(const AuditConfig& config) {

@@ -11,6 +11,7 @@
 #include "commands/audit/recorded_shares.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/seeded_random.hpp"
+#include "sotto/views/squared_sensitivity.hpp"
 
 namespace sotto {
 
@@ -26,7 +27,7 @@ constexpr double most_covariance_products = 2e10;  // multiplications of that te
 /// Scores of all trials, and what is left when the contribution is taken away.
 class TrialScores {
   public:
-    TrialScores(const ViewTest& test, const AuditDesign& design)
+    TrialScores(const ViewInnovations& test, const AuditDesign& design)
         : count_(static_cast<Index>(design.hypotheses.size())),
           signs_(design.secret_signs()),
           scores_(VectorXd::Zero(design.trials)) {
@@ -45,7 +46,7 @@ class TrialScores {
         residuals_ = MatrixXd::Zero(expected_.whitened.rows(), static_cast<Index>(kept));
     }
 
-    void add(const ViewTest::Innovation& innovation) {
+    void add(const ViewInnovations::Innovation& innovation) {
         add_part(innovation.whitened, expected_.whitened, whitened_rows_, false);
         add_part(innovation.noiseless, expected_.noiseless, noiseless_rows_, true);
         const Index rows = innovation.whitened.rows(), kept = residuals_.cols();
@@ -81,7 +82,7 @@ class TrialScores {
 
     Index count_;
     VectorXd signs_, scores_;
-    ViewTest::Innovation expected_;
+    ViewInnovations::Innovation expected_;
     std::vector<bool> infinite_;
     MatrixXd residuals_;
     Index whitened_rows_ = 0, noiseless_rows_ = 0;
@@ -141,7 +142,7 @@ AuditResult analyse_recordings(const std::filesystem::path& views,
                         design.trials));
     MessageProcess seen = process;
     seen.plan = &recorded.knowledge();
-    ViewTest test(seen, view, VectorXd::Zero(design.trials));
+    ViewInnovations test(seen, view, VectorXd::Zero(design.trials));
     TrialScores scores(test, design);
     while (recorded.next()) scores.add(test.next(recorded.step()));
 

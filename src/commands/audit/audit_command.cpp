@@ -17,6 +17,7 @@
 #include "sotto/net/agreement.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
+#include "sotto/views/view_record.hpp"
 
 namespace sotto::cli {
 
@@ -32,7 +33,7 @@ OptionGroup audit_options() {
           "trained on)"},
          {"view",
           "eavesdropper",
-          "who attacks: eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b"},
+          "who attacks: " + view_placeholders(ViewUse::audit)},
          {"target", "", "agent they want to know about (default: who is exposed most)"},
          {"hypothesis",
           "all",

@@ -17,9 +17,9 @@
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/learn/canary.hpp"
 #include "sotto/privacy/gdp.hpp"
-#include "sotto/views/view_innovations.hpp"
+#include "sotto/views/argument.hpp"
 #include "sotto/views/view_losses.hpp"
-#include "sotto/views/view_query.hpp"
+#include "sotto/views/worst_signs.hpp"
 
 namespace sotto {
 

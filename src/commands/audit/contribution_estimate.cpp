@@ -69,7 +69,7 @@ void accumulate(const MatrixXd& projection, const MatrixXd& values, Index& row, 
 
 }  // namespace
 
-ContributionEstimator::ContributionEstimator(ViewTest::Innovation responses, Index coordinates) {
+ContributionEstimator::ContributionEstimator(ViewInnovations::Innovation responses, Index coordinates) {
     const Directions exact = directions_of(responses.noiseless, weakest_noiseless, rounding);
     const MatrixXd remaining = product(responses.whitened, false, exact.hidden);
     const Directions covered =
@@ -95,7 +95,7 @@ ContributionEstimator::ContributionEstimator(ViewTest::Innovation responses, Ind
     }
 }
 
-void ContributionEstimator::add(const ViewTest::Innovation& seen) {
+void ContributionEstimator::add(const ViewInnovations::Innovation& seen) {
     accumulate(noisy_projection_, seen.whitened, noisy_rows_, noisy_);
     accumulate(noiseless_projection_, seen.noiseless, noiseless_rows_, noiseless_);
 }

@@ -2,6 +2,7 @@
 #include "run/task.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/noise/mechanism.hpp"
+#include "sotto/views/view_record.hpp"
 
 namespace sotto::cli {
 
@@ -113,8 +114,8 @@ OptionGroup run_options() {
           "on, off: agents learn only weighted sums of their neighbours' messages"},
          {"view",
           "",
-          "additional views of the ledger, separated by ';': eavesdropper, node:a, coalition:a,b, "
-          "secure-sum:a, all-messages:a,b, all-nodes"},
+          "additional views of the ledger, separated by ';': " +
+              view_placeholders(ViewUse::ledger)},
          {"record-view",
           "",
           "a,b,...: agents whose received messages, gradients, noise and seeds are written to the "

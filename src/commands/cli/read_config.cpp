@@ -9,6 +9,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/noise/mechanism.hpp"
+#include "sotto/views/view_record.hpp"
 
 namespace sotto::cli {
 
@@ -142,7 +143,6 @@ std::vector<int> parse_agents(const std::string& option, const std::string& text
 
 /// Agents separated by commas, and the word for all that is sent; ascending, each once.
 void read_recorded_views(const ParsedOptions& options, TrainConfig& config) {
-    constexpr std::string_view eavesdropper = "eavesdropper";
     std::istringstream words(options.text("record-view"));
     std::vector<int>& agents = config.record_views;
     for (std::string word; std::getline(words, word, ',');) {

@@ -1,9 +1,10 @@
+#include "commands/report/report_noise.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "commands/report/report_job.hpp"
 #include "run/sent_rounds.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 

@@ -130,8 +130,7 @@ inline AuditResult audit_pipeline(const AuditConfig& config, const Sabotage& sab
     const auto subject = build_account_subject(account, *network);
     const Topography& topography = subject->built.topography;
     const AuditDesign design = design_audit(config, *subject);
-    const ViewQuery query = parse_view("view", config.view, topography.graph);
-    const View view{query.view_kind(), query.members};
+    const View view = *parse_view("view", config.view, topography.graph).one_observer();
 
     NoisePlan injected = subject->plan;
     if (sabotage.noise) sabotage.noise(injected, topography.mixing);

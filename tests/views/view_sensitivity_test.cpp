@@ -1,4 +1,4 @@
-#include "sotto/views/view.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,29 +6,13 @@
 #include <cmath>
 
 #include "core/test_support.hpp"
-#include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
-#include "views/dense_view.hpp"
-#include "views/observation_model.hpp"
-#include "views/response_tree.hpp"
-#include "views/view_filter.hpp"
 #include "views/view_fixtures.hpp"
-#include "views/whole_run.hpp"
 
 namespace sotto {
 namespace {
 
 using namespace test;
-
-std::vector<int> everybody(int agents) {
-    std::vector<int> all(static_cast<std::size_t>(agents));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-}
-
-MixingMatrix metropolis(const Graph& graph) {
-    return MixingMatrix::from_rule(graph, MixingRule::metropolis);
-}
 
 std::vector<SquaredSensitivity> account(const MessageProcess& process,
                                         const View& view,
@@ -224,199 +208,6 @@ TEST(Phases, DoNotSimplyAdd) {
     EXPECT_NEAR(value({before}) + value({after}), 2.15118, 1e-5);
 }
 
-// ---- What noise covers.
-
-TEST(ViewFilter, FindsNoMoreNoiseInGossipStepsThanTheRoundAdded) {
-    // Once a view knows all noise of a round, what is left of its covariance is rounding.
-    constexpr int agents = 16;
-    constexpr long rounds = 24;
-    const View view{View::Kind::neighbours, {3, 8, 9}};
-    const NoisePlan plan = unit_plan(agents);
-    for (const Topology topology :
-         {Topology::path, Topology::grid, Topology::erdos_renyi, Topology::hypercube})
-        for (const int gossip_steps : {2, 3, 4, 8}) {
-            const Graph graph = make_graph(topology, agents);
-            const MessageProcess process =
-                process_of(graph, plan, {fixed_phase(metropolis(graph), rounds)}, gossip_steps);
-            const LaggedNoise noise = lagged_noise({}, rounds, 0);
-            const ObservationModel model = make_observation_model(process, view, {noise});
-            const ViewFilter filter(model);
-            Eigen::Index covered = 0;
-            for (long time = 0; time < rounds * gossip_steps; ++time)
-                covered += filter.at(time).whitening.rows.rows();
-            EXPECT_LE(covered, (agents - 3) * rounds)
-                << name_of(topology) << ", " << gossip_steps << " gossip steps";
-        }
-}
-
-// ---- Three ways to the same Gram matrix.
-
-void expect_same(const std::vector<TargetGram>& a, const std::vector<TargetGram>& b) {
-    ASSERT_EQ(a.size(), b.size());
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        EXPECT_EQ(a[i].infinite, b[i].infinite);
-        if (a[i].infinite || b[i].infinite) continue;
-        EXPECT_LE((a[i].gram - b[i].gram).cwiseAbs().maxCoeff(),
-                  1e-10 * a[i].gram.cwiseAbs().maxCoeff());
-    }
-}
-
-TEST(Grams, FollowedCarriedAndWhitenedAtOnceAgree) {
-    const Graph graph = make_graph(Topology::erdos_renyi, 12, 5);
-    const NoisePlan plain = unit_plan(12), decor = decor_plan(graph), pairs = pair_plan(graph);
-    for (const NoisePlan* plan : {&plain, &decor, &pairs})
-        for (const int gossip_steps : {1, 3})
-            for (const long rounds : {1L, 2L, 7L, 150L}) {
-                MessageProcess process = process_of(
-                    graph, *plan, {fixed_phase(metropolis(graph), rounds)}, gossip_steps);
-                const View view{View::Kind::neighbours, {0, 4}};
-                const LaggedNoise noise = lagged_noise({}, rounds, 0);
-                const ObservationModel model = make_observation_model(process, view, {noise});
-                const ViewFilter filter(model);
-                if (rounds == 150) {
-                    EXPECT_LT(filter.steady_round(), 140);
-                }
-                const std::vector<int> targets{1, 2, 3, 5, 6, 7, 8, 9, 10, 11};
-                const auto followed = target_grams(filter, targets);
-                expect_same(followed, ResponseTree(filter).grams(targets));
-                const auto whole = whole_run_grams(model, targets);
-                EXPECT_EQ(whole.has_value(), plan == &plain && gossip_steps == 1 && rounds > 1);
-                if (whole) expect_same(followed, *whole);
-            }
-}
-
-// ---- Sensitivities of a Gram matrix.
-
-TEST(GramSensitivity, OfThreeOpposedRoundsIsReachedByVectorsAtAnAngle) {
-    Eigen::MatrixXd gram(3, 3);
-    gram << 1, -0.5, -0.5, -0.5, 1, -0.5, -0.5, -0.5, 1;
-    const SquaredSensitivity found = gram_sensitivity(gram, {1}, 1e-8);
-    EXPECT_NEAR(found.constant_sign, 0, 1e-15);
-    EXPECT_DOUBLE_EQ(found.abs_sum, 6);
-    EXPECT_NEAR(found.tight_lower, 4.5, 1e-7);
-    EXPECT_NEAR(found.tight_upper, 4.5, 1e-7);
-    EXPECT_LE(found.tight_lower, 4.5 * (1 + 1e-14));
-    EXPECT_GE(found.tight_upper, 4.5 * (1 - 1e-14));
-    EXPECT_EQ(found.trivial, infinity);
-    EXPECT_EQ(found.certified(), found.tight_upper);
-}
-
-TEST(GramSensitivity, IsTheWorstPattern) {
-    Eigen::MatrixXd gram = Eigen::MatrixXd::Identity(5, 5);
-    gram(1, 3) = gram(3, 1) = -0.5;
-    const SquaredSensitivity found = gram_sensitivity(gram, {2}, 1e-8);
-    EXPECT_DOUBLE_EQ(found.constant_sign, 3);  // rounds 0, 2, 4
-    EXPECT_DOUBLE_EQ(found.abs_sum, 3);        // rounds 1, 3 with opposite signs: 3 too
-    EXPECT_NEAR(found.tight_lower, 3, 1e-7);
-    EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {100}, 1e-8).abs_sum, 1);
-}
-
-TEST(GramSensitivity, IsOfTrainingRounds) {
-    const Eigen::MatrixXd gram = Eigen::Vector4d(1, 2, 4, 8).asDiagonal();
-    EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {2}, 1e-8).tight_upper, 10);
-    // The last two do the first two again.
-    const std::vector<long> again{0, 1, 0, 1}, twice{0, 1, 1, 2};
-    EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {2}, 1e-8, again).tight_upper, 10);
-    EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {50}, 1e-8, again).tight_upper, 10);
-    EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {2}, 1e-8, twice).tight_upper, 9);
-    EXPECT_DOUBLE_EQ(gram_sensitivity(gram, {3}, 1e-8, twice).constant_sign, 8);
-    const std::vector<long> few{0, 1}, negative{0, 1, -1, 2};
-    EXPECT_NE(message_of<ConfigError>([&] {
-                  (void)gram_sensitivity(gram, {2}, 1e-8, few);
-              }).find("2 training rounds are given, it has 4 rows"),
-              std::string::npos);
-    EXPECT_NE(message_of<ConfigError>([&] {
-                  (void)gram_sensitivity(gram, {2}, 1e-8, negative);
-              }).find("-1 is not allowed"),
-              std::string::npos);
-}
-
-TEST(GramSensitivity, IsCertifiedForRandomMatrices) {
-    for (const int size : {2, 7, 30, 90}) {
-        SeededRandom random(4, "gram", static_cast<std::uint64_t>(size));
-        Eigen::MatrixXd factor(size, size);
-        for (double& value : factor.reshaped()) value = random.normal();
-        const Eigen::MatrixXd gram = factor.transpose() * factor;
-        const SquaredSensitivity found = gram_sensitivity(gram, {1}, 1e-5);
-        EXPECT_LE(found.tight_upper, found.tight_lower * (1 + 1e-4));
-        EXPECT_LE(found.tight_upper, found.abs_sum);
-        EXPECT_LE(found.tight_lower, size * symmetric_eigenvalues(gram)(size - 1));
-        // Signs are unit vectors.
-        for (int trial = 0; trial < 200; ++trial) {
-            Eigen::VectorXd signs(size);
-            for (double& value : signs) value = random.uniform() < 0.5 ? -1 : 1;
-            EXPECT_LE(signs.dot(gram * signs), found.tight_upper * (1 + 1e-12));
-        }
-    }
-}
-
-// ---- Matrices of one's own.
-
-TEST(MatrixSensitivity, OfPlayedObservationsIsThatOfTheView) {
-    const Graph graph = make_graph(Topology::erdos_renyi, 6, 2);
-    const NoisePlan plan = unit_plan(6);
-    const auto process = process_of(graph, plan, {fixed_phase(metropolis(graph), 5)});
-    const View view{View::Kind::neighbours, {0}};
-    const PlayedRun run(process, view);
-    const Eigen::Index values = run.input(0, 1).size();
-    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(values, 30), b = a;
-    for (int t = 0; t < 5; ++t)
-        for (int u = 1; u < 6; ++u) {
-            a.col(t * 6 + u) = run.input(t, u);
-            b.col(t * 6 + u) = run.noise(t, u);
-        }
-    const std::vector<int> targets{1, 2, 3, 4, 5};
-    const auto expected = view_sensitivity(process, view, targets, {1}, {});
-    const auto found = matrix_sensitivity(a, b, 6, targets, {1}, 1e-5);
-    for (std::size_t i = 0; i < targets.size(); ++i)
-        EXPECT_TRUE(relatively_near(found[i].abs_sum, expected[i].abs_sum, 1e-9));
-    // Without agent 1's noise its input is bare in what it sends, if the observer hears it.
-    for (int t = 0; t < 5; ++t) b.col(t * 6 + graph.neighbours(0)[0]).setZero();
-    const std::vector<int> bare{graph.neighbours(0)[0]};
-    EXPECT_TRUE(matrix_sensitivity(a, b, 6, bare, {1}, 1e-5).front().infinite);
-}
-
-TEST(MatrixSensitivity, RefusesWhatDoesNotFit) {
-    const Eigen::MatrixXd a = Eigen::MatrixXd::Ones(2, 6), b = Eigen::MatrixXd::Identity(2, 2);
-    const std::vector<int> targets{0};
-    const auto call = [&](const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, int agents) {
-        (void)matrix_sensitivity(x, y, agents, targets, {1}, 1e-5);
-    };
-    EXPECT_NE(
-        message_of<ConfigError>([&] { call(a, Eigen::MatrixXd::Ones(3, 3), 3); }).find("rows"),
-        std::string::npos);
-    EXPECT_NE(message_of<ConfigError>([&] { call(a, b, 4); }).find("6 columns"), std::string::npos);
-    EXPECT_NE(message_of<DataError>([&] { call(a * not_a_number, b, 3); }).find("finite"),
-              std::string::npos);
-}
-
-// ---- The bound of [U] 7.1.
-
-TEST(MuffliatoBound, IsItsDefinitionAndNeverBelowTheExactFigure) {
-    const Graph graph = make_graph(Topology::erdos_renyi, 9, 6);
-    const MixingMatrix mixing = metropolis(graph);
-    const NoisePlan plan = unit_plan(9);
-    const long rounds = 6;
-    const auto exact = account(process_of(graph, plan, {fixed_phase(mixing, rounds)}),
-                               {View::Kind::neighbours, {2}});
-    const Eigen::VectorXd bound = muffliato_bound(graph, mixing, 2, rounds);
-    for (int u = 0; u < 9; ++u) {
-        double sum = 0;
-        for (long s = 1; s <= rounds; ++s) {
-            Eigen::MatrixXd power = Eigen::MatrixXd::Identity(9, 9);
-            for (long k = 0; k <= rounds - s; ++k) {
-                for (const int w : graph.neighbours(2))
-                    sum += power(w, u) * power(w, u) / power.row(w).squaredNorm();
-                power = power * mixing.dense();
-            }
-        }
-        EXPECT_TRUE(relatively_near(bound(u), std::min(sum, 6.0), 1e-12));
-        if (u != 2) {
-            EXPECT_GE(bound(u) * (1 + 1e-9), exact[static_cast<std::size_t>(u)].certified());
-        }
-    }
-}
-
 // ---- Training is not covered by partial views.
 
 double normal_quantile(double p) {
@@ -477,72 +268,6 @@ TEST(AdaptiveGradients, ExceedThePartialViewAndKeepTheGuarantee) {
     }
     EXPECT_GT(found, 1.8 * mu(partial));
     EXPECT_LT(found, mu(everything));
-}
-
-// ---- Errors.
-
-class ViewErrors : public ::testing::Test {
-  protected:
-    Graph graph = make_graph(Topology::ring, 5);
-    NoisePlan plan = unit_plan(5);
-    MessageProcess process = process_of(graph, plan, {fixed_phase(metropolis(graph), 3)});
-    View view{View::Kind::neighbours, {0}};
-    std::vector<int> targets{1};
-
-    template <class Expected>
-    void expect(const std::string& part) {
-        EXPECT_NE(message_of<Expected>([&] {
-                      (void)view_sensitivity(process, view, targets, {1}, {});
-                  }).find(part),
-                  std::string::npos)
-            << part;
-    }
-};
-
-TEST_F(ViewErrors, NameMembersAndTargets) {
-    view.members = {5};
-    expect<ConfigError>("agent 5 does not exist (allowed: 0 to 4)");
-    view.members = {2, 1};
-    expect<ConfigError>("ascending");
-    view.members = {};
-    expect<ConfigError>("at least one member");
-    view.members = {0};
-    targets = {-1};
-    expect<ConfigError>("agent -1 does not exist");
-}
-
-TEST_F(ViewErrors, NamePhasesAndSteps) {
-    process.step_sizes = {1, 1};
-    expect<ConfigError>("2 are given, the run has 3 rounds");
-    process.step_sizes = {1, 0, 1};
-    expect<ConfigError>("0 is not allowed");
-    process.step_sizes.clear();
-    process.phases.front().departed = {2};
-    expect<ConfigError>("agent 2 has departed");
-    process.phases.clear();
-    expect<ConfigError>("phases");
-    process = process_of(graph, plan, {fixed_phase(metropolis(graph), 0)});
-    expect<ConfigError>("0 rounds");
-    process = process_of(graph, plan, {fixed_phase(metropolis(graph), 3)}, 0);
-    expect<ConfigError>("gossip-steps: 0");
-}
-
-TEST_F(ViewErrors, NameAgentsThatWereNeverThere) {
-    const Graph ring = Graph::from_edges(5, {{0, 1}, {1, 2}, {2, 3}, {0, 3}});
-    process.phases = {fixed_phase(metropolis(ring), 3, {4})};
-    targets = {4};
-    expect<ConfigError>("agent 4 has departed");
-    targets = {1};
-    view.members = {4};
-    expect<ConfigError>("agent 4 has departed");
-}
-
-TEST_F(ViewErrors, RefuseNoiseWithoutAKnownBound) {
-    plan.streams[1].distribution = StreamDistribution::laplace;
-    expect<PrivacyError>("not Gaussian");
-    plan = unit_plan(5);
-    plan.temporal = difference_factor(2);
-    expect<PrivacyError>("covers 2 rounds, the run has 3");
 }
 
 }  // namespace
