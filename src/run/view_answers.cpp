@@ -27,22 +27,24 @@ std::vector<std::size_t> share_of(const Network& network,
     return mine;
 }
 
-void answer_share(Answers& answers,
-                  const std::vector<std::size_t>& mine,
-                  const AccountSubject& subject,
-                  const std::vector<Question>& questions,
-                  const ViewOptions& all_options) {
+/// Answers of these questions; nothing for the others.
+Answers answer_share(const std::vector<std::size_t>& mine,
+                     const AccountSubject& subject,
+                     const std::vector<Question>& questions,
+                     const ViewOptions& all_options) {
     // One observer has the machine to itself; many have a core each.
     const bool many = mine.size() > 1;
     ViewOptions options = all_options;
     options.threads = many ? 1 : all_options.threads;
     set_linear_algebra_threads(options.threads);
+    Answers answers(questions.size());
     parallel_for(static_cast<long>(mine.size()), many ? all_options.threads : 1, [&](long k) {
         const std::size_t i = mine[static_cast<std::size_t>(k)];
         answers[i] = view_losses(
             subject.process, subject.use, questions[i].view, questions[i].targets, options);
     });
     set_linear_algebra_threads(all_options.threads);
+    return answers;
 }
 
 /// The figures of an answer in the order in which they are sent.
@@ -80,8 +82,8 @@ Answers answer(Network& network,
                const ViewOptions& options) {
     const auto mine =
         share_of(network, questions.size(), static_cast<std::size_t>(network.process()));
-    Answers answers(questions.size());
-    network.agree([&] { answer_share(answers, mine, subject, questions, options); });
+    Answers answers;
+    network.agree([&] { answers = answer_share(mine, subject, questions, options); });
     if (network.processes() == 1) return answers;
     const auto all = network.all_gather(packed(answers, mine));
     network.agree([&] {

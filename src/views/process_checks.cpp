@@ -77,6 +77,23 @@ void check_plan(const MessageProcess& process, const Phase& phase) {
             "phases: no bound is known here for a trusted mean that an agent with noise has left");
 }
 
+void check_phase(const MessageProcess& process, const Phase& phase) {
+    const int agents = process.plan->agents;
+    if (phase.rounds < 1)
+        throw ConfigError(
+            fmt::format("phases: {} rounds are not allowed (1 or more)", phase.rounds));
+    if (phase.mixing.agents() != agents)
+        throw ConfigError(fmt::format(
+            "phases: mixing of {} agents, the plan is for {}", phase.mixing.agents(), agents));
+    require_agents("departed", phase.departed, agents);
+    check_plan(process, phase);
+    if (phase.departed.empty()) return;
+    std::set<const MixingMatrix*> checked;
+    for (long round = 0; round < phase.rounds; ++round)
+        if (checked.insert(&phase.mixing.at(round)).second)
+            check_departed(phase, phase.mixing.at(round));
+}
+
 bool never_there(const MessageProcess& process, int agent) {
     return std::ranges::all_of(process.phases,
                                [&](const Phase& phase) { return phase.has_departed(agent); });
@@ -101,21 +118,7 @@ void check_process(const MessageProcess& process) {
     if (process.gossip_steps < 1)
         throw ConfigError(
             fmt::format("gossip-steps: {} is not allowed (1 or more)", process.gossip_steps));
-    for (const Phase& phase : process.phases) {
-        if (phase.rounds < 1)
-            throw ConfigError(
-                fmt::format("phases: {} rounds are not allowed (1 or more)", phase.rounds));
-        if (phase.mixing.agents() != agents)
-            throw ConfigError(fmt::format(
-                "phases: mixing of {} agents, the plan is for {}", phase.mixing.agents(), agents));
-        require_agents("departed", phase.departed, agents);
-        check_plan(process, phase);
-        if (phase.departed.empty()) continue;
-        std::set<const MixingMatrix*> checked;
-        for (long round = 0; round < phase.rounds; ++round)
-            if (checked.insert(&phase.mixing.at(round)).second)
-                check_departed(phase, phase.mixing.at(round));
-    }
+    for (const Phase& phase : process.phases) check_phase(process, phase);
     const long rounds = process.rounds();
     if (!process.step_sizes.empty() && static_cast<long>(process.step_sizes.size()) != rounds)
         throw ConfigError(fmt::format(

@@ -49,7 +49,7 @@ ViewInnovations::Innovation innovation_of(const Whitening& whitening, const Matr
     return {product(whitening.rows, false, observed), product(whitening.blind, false, observed)};
 }
 
-void check_process(const MessageProcess& process) {
+void require_one_phase_with_steps(const MessageProcess& process) {
     if (process.phases.size() != 1 || !process.phases.front().departed.empty() ||
         process.phases.front().plan != nullptr || process.phases.front().repeated != 0)
         throw ConfigError(
@@ -96,7 +96,7 @@ struct ViewInnovations::State {
 ViewInnovations::ViewInnovations(const MessageProcess& process,
                                  const View& view,
                                  VectorXd initial) {
-    check_process(process);
+    require_one_phase_with_steps(process);
     state_ = std::make_unique<State>(process, view, std::move(initial));
 }
 ViewInnovations::~ViewInnovations() = default;

@@ -1,12 +1,14 @@
+#include "commands/report/report_figures.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 
-#include "commands/report/report_job.hpp"
-#include "commands/report/report_page.hpp"
-#include "run/run_fixtures.hpp"
+#include "commands/account/account_job.hpp"
+#include "commands/report/report_fixtures.hpp"
 #include "sotto/privacy/coalitions.hpp"
+#include "sotto/views/view_query.hpp"
 
 namespace sotto {
 namespace {
@@ -15,41 +17,10 @@ using test::expect_contains;
 using test::logistic_config;
 using test::message_of;
 using test::quadratic_config;
+using test::recorded_run;
+using test::report_config;
 using test::TemporaryFolder;
-
-/// Dies, or stops, once so many rounds are done.
-struct Fate final : TrainingObserver {
-    void on_round(long completed, long) override {
-        if (completed == die_after) throw std::runtime_error("killed");
-    }
-    long die_after = 0;
-};
-
-void train(const TrainConfig& config, int there, long die_after = 0) {
-    const auto network = make_memory_network(there, 1);
-    Fate fate;
-    fate.die_after = die_after;
-    if (die_after > 0)
-        EXPECT_THROW((void)run_training(config, *network, fate, [] { return false; }),
-                     std::runtime_error);
-    else
-        (void)run_training(config, *network, fate, [] { return false; });
-}
-
-/// Trains in a folder, and reads the run again.
-RecordedRun recorded_run(TrainConfig config, const TemporaryFolder& folder, int there) {
-    config.run_directory = folder.path("run");
-    train(config, there);
-    return read_recorded_run(*config.run_directory, config);
-}
-
-ReportConfig report_config(const TrainConfig& config, std::optional<int> size = {}) {
-    ReportConfig report;
-    report.directory = *config.run_directory;
-    report.run = config;
-    report.coalition_size = size;
-    return report;
-}
+using test::train;
 
 /// Every observer of the figures, with what it learns.
 std::map<std::vector<int>, std::vector<float>> by_observer(const ObserverFigures& figures) {
@@ -66,13 +37,10 @@ std::map<std::vector<int>, std::vector<float>> by_observer(const ObserverFigures
     return result;
 }
 
-std::string view_of(View::Kind kind, const std::vector<int>& members) {
-    std::string list;
-    for (const int member : members) list += (list.empty() ? "" : ",") + std::to_string(member);
-    if (kind == View::Kind::all_messages)
-        return members.empty() ? "eavesdropper" : "all-messages:" + list;
-    if (kind == View::Kind::secure_sum) return "secure-sum:" + list;
-    return (members.size() == 1 ? "node:" : "coalition:") + list;
+/// As `sotto account` calls an observer.
+std::string name_of_observer(const View& view, const Graph& graph) {
+    const ViewRecord* const record = record_of(view, graph);
+    return name_of(ViewQuery{record, {view.members, 0}, {}});
 }
 
 /// @return how many figures are infinite.
@@ -87,8 +55,8 @@ int expect_figures_are_the_accountants(const TrainConfig& config, int size) {
         EXPECT_GT(figures.observers, 0) << figures.note;
         for (const auto& [members, epsilon] : by_observer(figures)) {
             AccountConfig account;
-            static_cast<SubjectConfig&>(account) = subject_config_of(run);
-            account.view = view_of(figures.kind, members);
+            account.subject = subject_config_of(run);
+            account.view = name_of_observer({figures.kind, members}, *subject->process.graph);
             const AccountResult result = run_account(account, *subject, *network);
             std::size_t known = 0;
             for (const float value : epsilon) known += std::isnan(value) ? 0 : 1;
@@ -165,9 +133,6 @@ TEST(ReportFigures, CountGossipStepsSchedulesAndRoundsThatAreCorrelated) {
     config.run_directory = folder.path("correlated");
     train(config, 4);
     (void)expect_figures_are_the_accountants(config, 1);
-    const auto pictures = noise_pictures(read_recorded_run(folder.path("correlated"), config));
-    ASSERT_EQ(pictures.size(), 2u);
-    EXPECT_EQ(pictures[1].values.rows(), 12);
 }
 
 TEST(ReportFigures, CountEveryPhaseOfARunInWhichAnAgentLeft) {
@@ -202,44 +167,17 @@ TEST(ReportFigures, OfACoalitionThatCannotBeAreRefused) {
         "0 to 3");
 }
 
-TEST(NoisePictures, ShowTheCovarianceOfThePlan) {
+TEST(ReportFigures, SayWhyThereAreNone) {
     const TemporaryFolder folder;
-    const RecordedRun run = recorded_run(quadratic_config(5, "pairs", 6), folder, 5);
-    const auto pictures = noise_pictures(run);
-    ASSERT_EQ(pictures.size(), 1u);
-    EXPECT_EQ(pictures[0].values, spatial_covariance(run.history.phases[0].plan));
-    EXPECT_LT(pictures[0].values(0, 1), 0) << "pairs share noise of opposite signs";
-    EXPECT_EQ(pictures[0].names, (std::vector<std::string>{"0", "1", "2", "3", "4"}));
-}
-
-TEST(RecordedRun, WhoseGraphFileHasChangedIsRefused) {
-    const TemporaryFolder folder;
-    TrainConfig config = quadratic_config(4, "ldp", 5);
-    config.graph.file = folder.write("graph.edges", "0 1\n1 2\n2 3\n3 0\n");
+    TrainConfig config = quadratic_config(5, "zip-dl", 6);
+    config.l2 = 0.1;  // which partial views of noise on messages do not account for
     config.run_directory = folder.path("run");
-    train(config, 4);
-    EXPECT_EQ(read_recorded_run(*config.run_directory, config).rounds, 5);
-    (void)folder.write("graph.edges", "0 1\n1 2\n2 3\n3 0\n0 2\n");
-    expect_contains(
-        message_of<DataError>([&] { (void)read_recorded_run(*config.run_directory, config); }),
-        "has changed since");
-}
-
-TEST(ReportPage, KeepsDataInsideItsElementAndFetchesNothing) {
-    try {
-        require_page_libraries();
-    } catch (const ConfigError& error) {
-        expect_contains(error.what(), "libjs-chart.js");
-        GTEST_SKIP() << error.what();
-    }
-    const std::string page = page_of("a<b>", R"({"x":"</script><!-- "})");
-    expect_contains(page, "<title>a&lt;b&gt; - ");
-    expect_contains(page, R"({"x":"<\/script><\u0021-- "})");
-    EXPECT_EQ(page.substr(0, page.find("<script>")).find("{{"), std::string::npos)
-        << "every place of the frame is filled";
-    for (const char* fetches : {"<link", "src=", "@import", "url("})
-        EXPECT_EQ(page.substr(0, page.find("<script>")).find(fetches), std::string::npos)
-            << fetches;
+    train(config, 5);
+    const auto all =
+        report_figures(read_recorded_run(*config.run_directory, config), report_config(config));
+    EXPECT_GT(all[0].observers, 0);
+    EXPECT_EQ(all[1].observers, 0);
+    expect_contains(all[1].note, "no figures of this view: l2: 0.1 is not possible");
 }
 
 }  // namespace
