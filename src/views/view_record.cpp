@@ -42,7 +42,7 @@ bool takes_as_many(const ViewRecord& record, std::size_t agents) {
 Registry<ViewRecord>& view_records() {
     static Registry<ViewRecord> records(
         "view",
-        {{.name = std::string(eavesdropper),
+        {{.name = std::string(eavesdropper_view),
           .help = "every message of every agent",
           .takes = Takes::nothing,
           .asks = Asks::one_observer,

@@ -67,7 +67,7 @@ TEST(ViewPlaceholders, AreThoseOfTheViewsThatMayBeNamedThere) {
 TEST(RecordOf, IsWhatAUserWouldNameTheObserver) {
     const Graph graph = make_graph(Topology::path, 5);
     const auto name = [&](const View& view) { return record_of(view, graph)->name; };
-    EXPECT_EQ(name({View::Kind::all_messages, {}}), eavesdropper);
+    EXPECT_EQ(name({View::Kind::all_messages, {}}), eavesdropper_view);
     EXPECT_EQ(name({View::Kind::all_messages, {2}}), "all-messages");
     EXPECT_EQ(name({View::Kind::neighbours, {2}}), "node");
     EXPECT_EQ(name({View::Kind::neighbours, {2, 3}}), "coalition");

@@ -50,7 +50,7 @@ struct ViewRecord {
 };
 
 /// The view of nobody among the agents.
-inline constexpr std::string_view eavesdropper = "eavesdropper";
+inline constexpr std::string_view eavesdropper_view = "eavesdropper";
 
 /// All kinds of views, in the order of help texts.
 [[nodiscard]] Registry<ViewRecord>& view_records();

@@ -146,14 +146,14 @@ void read_recorded_views(const ParsedOptions& options, TrainConfig& config) {
     std::istringstream words(options.text("record-view"));
     std::vector<int>& agents = config.record_views;
     for (std::string word; std::getline(words, word, ',');) {
-        if (word == eavesdropper) {
+        if (word == eavesdropper_view) {
             if (config.record_wire) throw ConfigError("--record-view: eavesdropper is named twice");
             config.record_wire = true;
             continue;
         }
         if (word.empty() || word.find_first_not_of("-0123456789") != std::string::npos)
             throw ConfigError(fmt::format(
-                "--record-view: '{}' is neither an agent's number nor '{}'", word, eavesdropper));
+                "--record-view: '{}' is neither an agent's number nor '{}'", word, eavesdropper_view));
         agents.push_back(parse_agent("--record-view", word));
     }
     if (agents.empty() && !config.record_wire)

@@ -37,8 +37,8 @@ TEST(AccountMatrices, AccountForSomebodyElsesObservations) {
 
 TEST(AccountMatrices, AreReportedWithoutObserversAndDistances) {
     const TemporaryFolder folder;
-    write_npy(folder.path("a.npy"), Eigen::MatrixXd::Ones(1, 2));
-    write_npy(folder.path("b.npy"), Eigen::MatrixXd::Ones(1, 1));
+    write_npy(folder.path("a.npy"), Eigen::MatrixXd(Eigen::RowVector2d(1, 1)));
+    write_npy(folder.path("b.npy"), Eigen::MatrixXd(Eigen::MatrixXd::Ones(1, 1)));
     const AccountResult result =
         account_matrices(folder.path("a.npy"), folder.path("b.npy"), 2, "1", 3, {}, 1e-5);
     const Json json = Json::parse(matrices_report_json(result, 3, 1e-5));
