@@ -152,8 +152,10 @@ void read_recorded_views(const ParsedOptions& options, TrainConfig& config) {
             continue;
         }
         if (word.empty() || word.find_first_not_of("-0123456789") != std::string::npos)
-            throw ConfigError(fmt::format(
-                "--record-view: '{}' is neither an agent's number nor '{}'", word, eavesdropper_view));
+            throw ConfigError(
+                fmt::format("--record-view: '{}' is neither an agent's number nor '{}'",
+                            word,
+                            eavesdropper_view));
         agents.push_back(parse_agent("--record-view", word));
     }
     if (agents.empty() && !config.record_wire)
