@@ -11,7 +11,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/net/agreement.hpp"
-#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/protection.hpp"
 #include "sotto/trust/group_seeds.hpp"
 
 namespace sotto {
@@ -210,7 +210,7 @@ void verify_agreement(Network& network,
                                           topography.graph.agents()));
         if (plan.noiseless()) {
             for (const int agent : network.local_agents())
-                if (!(budgets[static_cast<std::size_t>(agent)].mu == 0))
+                if (budgets[static_cast<std::size_t>(agent)].limit != PrivacyLoss())
                     throw PrivacyError(fmt::format(
                         "the plan ({}) adds no noise, agent {} has a budget of epsilon {}; solve a "
                         "plan for it, or choose mechanism none (and no plan file) on every rank",

@@ -10,7 +10,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/noise/temporal_solver.hpp"
-#include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/temporal_sensitivity.hpp"
 
 namespace sotto {
 

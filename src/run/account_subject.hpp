@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "run/build_topography.hpp"
 #include "run/config.hpp"
-#include "run/planning.hpp"
 #include "sotto/net/network.hpp"
-#include "sotto/privacy/composition.hpp"
+#include "sotto/privacy/exposure.hpp"
 #include "sotto/privacy/plan_use.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 #include "sotto/views/view.hpp"
 
 namespace sotto {

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "run/planning.hpp"
 #include "run/sent_rounds.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_losses.hpp"

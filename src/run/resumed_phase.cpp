@@ -12,6 +12,7 @@
 #include "sotto/core/names.hpp"
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/composition.hpp"
 
 namespace sotto {
 
@@ -112,7 +113,6 @@ std::vector<PrivacyBudget> phase_budgets(std::vector<PrivacyBudget> budgets,
                                          const Membership& members) {
     const NoisePlan& known =
         resumption.going_on ? resumption.going_on->plan : resumption.past.back().plan;
-    const bool pure = known.distribution() == StreamDistribution::laplace;
     if (!known.same_message_to_all() && members.size() != members.all)
         throw ConfigError(fmt::format(
             "--without: not possible with mechanism {}, whose contributions stay in every agent's "
@@ -120,14 +120,11 @@ std::vector<PrivacyBudget> phase_budgets(std::vector<PrivacyBudget> budgets,
             known.mechanism));
     if (known.noiseless() || phase.noise_std) return budgets;
     for (PrivacyBudget& budget : budgets)
-        if (budget.pure != pure)
-            budget = pure ? make_pure_budget(budget.epsilon)
-                          : make_budget(budget.epsilon, phase.delta, phase.calibration);
+        budget = budget_against(known.distribution(), budget, phase.delta, phase.calibration);
     PrivacyLosses spent(members.all);
     const int colluders = coalition_size_of(phase, members.size(), &known);
     for (const PrivacyPhase& past : resumption.past) spent.add(past, past.rounds, colluders);
-    const bool independent = !pure && known.same_message_to_all() &&
-                             known.entry == NoiseEntry::gradient &&
+    const bool independent = known.same_message_to_all() && known.entry == NoiseEntry::gradient &&
                              known.temporal.kind == TemporalFactor::Kind::identity;
     return remaining_budgets(std::move(budgets),
                              spent,
@@ -152,9 +149,10 @@ PlannedNoise plan_phase(const PlanConfig& phase,
     double louder = 1;
     for (std::size_t u = 0; u < budgets.size(); ++u) {
         const auto place = static_cast<Eigen::Index>(u);
-        louder = std::max(louder,
-                          exposures[u].sensitivity * std::sqrt(squared(place) * precision(place)) /
-                              budgets[u].mu);
+        const double distance =
+            exposures[u].sensitivity * std::sqrt(squared(place) * precision(place));
+        const double allowed = largest_squared_distance(plan.distribution(), budgets[u].limit);
+        louder = std::max(louder, distance / std::sqrt(allowed));
     }
     plan.scale *= louder;
     return planned;
@@ -186,7 +184,7 @@ void require_counted(const Resumption& resumption, int coalition_size) {
     }
     for (const Checkpoint& own : resumption.local)
         for (Eigen::Index pattern = 0; pattern < own.spent.size(); ++pattern) {
-            const double said = counted.of(own.agent, static_cast<long>(pattern));
+            const double said = counted.of(own.agent, static_cast<long>(pattern)).amount().value;
             if (!(said >= own.spent(pattern) * (1 - 1e-9)) && !std::isinf(said))
                 throw PrivacyError(fmt::format(
                     "agent {}: the run's history counts {:.9g} of what it has revealed, its own "

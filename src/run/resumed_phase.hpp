@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "run/build_topography.hpp"
 #include "run/planning.hpp"
 #include "run/resume.hpp"
 #include "run/task.hpp"

@@ -55,7 +55,7 @@ void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
         own.batch_seed = config_.task.seed;
         own.records = agent.objective->records();
         own.model = trainer_.models().col(static_cast<Eigen::Index>(a));
-        own.spent = losses.by_pattern(agent.number);
+        own.spent = losses.amounts_of(agent.number);
         // They open the way to go on with the same keys, which only a clean stop leaves open.
         if (clean && credentials_ && !config_.noise_seed)
             own.seeds = seal_seeds_for(credentials_->identities[a], rings_[a], own, plan_hash_);

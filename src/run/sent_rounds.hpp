@@ -4,7 +4,7 @@
 
 #include "run/config.hpp"
 #include "sotto/agent/bootstrap.hpp"
-#include "sotto/privacy/composition.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 #include "sotto/views/view.hpp"
 
 namespace sotto {

@@ -7,12 +7,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <thread>
 
 #include "run/error_line.hpp"
 #include "run/ledger_views.hpp"
 #include "run/manifest.hpp"
+#include "run/plan_report.hpp"
 #include "run/rank_figures.hpp"
 #include "run/recorders.hpp"
 #include "run/resume.hpp"
@@ -23,8 +25,8 @@
 #include "run/training_loop.hpp"
 #include "run/transport.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/privacy/gdp.hpp"
 #include "sotto/privacy/ledger.hpp"
+#include "sotto/privacy/ledger_json.hpp"
 #include "sotto/trust/group_seeds.hpp"
 #include "sotto/trust/secure_sum.hpp"
 
@@ -287,7 +289,9 @@ TrainResult run_training(const TrainConfig& config,
     int coalition_size = 0;
     network.agree([&] {
         coalition_size = coalition_size_of(phase_plan, plan.agents, &plan);
-        count_plan(plan, phase_plan, topography, exposures, budgets);
+        CountedPlan counted = count_plan(plan, phase_plan, topography, exposures, budgets);
+        exposures = std::move(counted.exposures);
+        budgets = std::move(counted.budgets);
         require_fading_contributions(config, plan);
     });
     verify_agreement(network, topography, plan, exposures, budgets, coalition_size);
@@ -305,21 +309,24 @@ TrainResult run_training(const TrainConfig& config,
                 "a trusted aggregator and not from agent to agent (allowed: agents)",
                 plan.mechanism));
     });
-    Ledger ledger(plan,
-                  exposures,
-                  budgets,
-                  config.plan.adjacency,
-                  plan_use(phase_plan, topography.mixing),
-                  config.plan.rounds,
-                  config.noise_seed.has_value(),
-                  session.authentication());
+    PrivacyRecord record;
+    record.budgets = budgets;
+    record.adjacency = config.plan.adjacency;
+    record.rounds = config.plan.rounds;
+    record.reproducible_noise = config.noise_seed.has_value();
+    record.authentication = session.authentication();
+    PrivacyPhase phase =
+        first_phase(plan, exposures, plan_use(phase_plan, topography.mixing), phase_plan.rounds);
     const std::uint32_t key_epoch = resumption ? resumption->key_epoch : 0;
     if (resumption) {
         for (int place = 0; place < members.size(); ++place)
             if (config.plan.noise_std)
                 run_budgets[static_cast<std::size_t>(members.number(place))] =
                     budgets[static_cast<std::size_t>(place)];
-        ledger.continue_from(resumption->past, members, key_epoch, run_budgets);
+        record.budgets = run_budgets;
+        record.phases = resumption->past;
+        phase.members = members;
+        phase.key_epoch = key_epoch;
         network.agree([&] { require_counted(*resumption, plan.coalition_size); });
         result.rounds = resumption->round;
         result.resumed = ResumedRun{resumption->round,
@@ -328,25 +335,22 @@ TrainResult run_training(const TrainConfig& config,
                                     resumption->going_on.has_value(),
                                     members.gone()};
     }
+    record.phases.push_back(std::move(phase));
     // Exact derivatives tell nothing new to ranks that all read the same data.
     const bool optimality_gap =
         config.optimality_gap.value_or(network.processes() == 1 || !one_file_an_agent(config.task));
-    for (const auto& statement :
-         transport_statements(config, network, topography.graph, plan, optimality_gap))
-        ledger.add_statement(statement);
-    for (const auto& statement : task.statements) ledger.add_statement(statement);
+    record.more_statements =
+        transport_statements(config, network, topography.graph, plan, optimality_gap);
+    std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
+    Ledger ledger(std::move(record));
     std::optional<LedgerViews> views;
-    std::vector<PrivacyPhase> phases = resumption ? resumption->past : std::vector<PrivacyPhase>{};
-    phases.push_back(
-        {plan, members, {}, plan_use(phase_plan, topography.mixing), phase_plan.rounds, key_epoch});
-    for (const Exposure& exposure : exposures)
-        phases.back().sensitivity.push_back(exposure.sensitivity);
     network.agree([&] {
-        if (leader) views.emplace(config, *whole, phases, task.fixed_inputs);
+        if (leader) views.emplace(config, *whole, ledger.record().phases, task.fixed_inputs);
     });
-    std::string report = leader
-                             ? plan_report_text(*planned, phase_plan, exposures, budgets, &ledger)
-                             : std::string();
+    std::string report =
+        leader ? plan_report_text(
+                     *planned, phase_plan, exposures, budgets, statements_of(ledger.record()))
+               : std::string();
     if (leader && resumption) report = resumption_text(*result.resumed, *resumption) + report;
     if (config.dry_run) {
         result.estimate = estimate_run(config, network, topography, plan, agents, task.initial);
@@ -360,7 +364,7 @@ TrainResult run_training(const TrainConfig& config,
     std::optional<RunDirectory> directory;
     RunHistory chapters =
         history.value_or(RunHistory{session.run_id, config.plan.rounds, 0, false, {}});
-    chapters.phases = std::move(phases);
+    chapters.phases = ledger.record().phases;
     const int start_number = chapters.starts++;
     const bool resumable = !make_task;
     network.agree([&] {
@@ -373,7 +377,7 @@ TrainResult run_training(const TrainConfig& config,
             numbered_file("plan", ".json", static_cast<int>(chapters.phases.size()) - 1),
             to_json(plan));
         if (resumable) directory->write("history.json", to_json(chapters));
-        directory->write("ledger.json", ledger.to_json(Ledger::Status::running, result.rounds));
+        directory->write("ledger.json", to_json(ledger, Ledger::Status::running, result.rounds));
     });
     result.run_directory = network.broadcast(leader ? directory->path().string() : std::string());
     if (!leader) directory = RunDirectory::existing(result.run_directory);
@@ -481,7 +485,7 @@ TrainResult run_training(const TrainConfig& config,
     } catch (const std::exception& failure) {
         // Messages of a started round may have left: the ledger keeps counting all planned rounds.
         if (leader)
-            directory->write("ledger.json", ledger.to_json(Ledger::Status::failed, result.rounds));
+            directory->write("ledger.json", to_json(ledger, Ledger::Status::failed, result.rounds));
         const std::string message =
             fmt::format("rank {}, round {}: {}", network.process(), result.rounds, failure.what());
         const bool first = directory->claim_failure(message);
@@ -503,10 +507,11 @@ TrainResult run_training(const TrainConfig& config,
     network.agree([&] {
         if (!leader) return;
         ledger.set_views(views->after(result.rounds));
-        directory->write("ledger.json",
-                         ledger.to_json(result.interrupted ? Ledger::Status::interrupted
-                                                           : Ledger::Status::completed,
-                                        result.rounds));
+        directory->write(
+            "ledger.json",
+            to_json(ledger,
+                    result.interrupted ? Ledger::Status::interrupted : Ledger::Status::completed,
+                    result.rounds));
         directory->write("summary.json", summary_json(result, config));
         if (result.interrupted || !resumable) return;
         chapters.completed = true;

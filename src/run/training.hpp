@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "run/build_topography.hpp"
 #include "run/config.hpp"
 #include "run/planning.hpp"
 #include "run/task.hpp"

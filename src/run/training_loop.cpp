@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/privacy/ledger_json.hpp"
+
 namespace sotto {
 
 namespace {
@@ -65,7 +67,7 @@ void TrainingLoop::run() {
     // A launcher that passes an interrupt on kills soon after: the ledger comes first.
     if (result_.interrupted && network_.process() == 0)
         directory_.write("ledger.json",
-                         ledger_.to_json(Ledger::Status::interrupted, result_.rounds));
+                         to_json(ledger_, Ledger::Status::interrupted, result_.rounds));
     if (result_.interrupted) checkpoints_.seal(result_.rounds, true, totals(Clock::now()));
     evaluate_now(result_.rounds);
 }
@@ -87,7 +89,7 @@ void TrainingLoop::evaluate_now(long round) {
         if (!views_->empty() && round < config_.plan.rounds && !result_.interrupted &&
             views_->cheap(result_.loop_seconds)) {
             ledger_.set_views(views_->after(round));
-            directory_.write("ledger.json", ledger_.to_json(Ledger::Status::running, round));
+            directory_.write("ledger.json", to_json(ledger_, Ledger::Status::running, round));
         }
     }
     // Every process has the same figures, so all of them end here.

@@ -10,6 +10,7 @@
 #include "mpi/bootstrap_fixtures.hpp"
 #include "mpi/wire_network.hpp"
 #include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/temporal_sensitivity.hpp"
 
 namespace sotto {
 namespace {
@@ -47,7 +48,7 @@ struct ProtectedPlan {
         const auto count = [&](const TemporalFactor& factor) {
             for (std::size_t u = 0; correlated && u < protection.exposures.size(); ++u) {
                 Exposure& exposure = protection.exposures[u];
-                exposure.temporal_sensitivity =
+                exposure.sensitivity_squared_over_rounds =
                     temporal_sensitivity_squared(factor, test::correlated_participation, 100);
                 if (plan.rows.empty())
                     protection.kappa(static_cast<Eigen::Index>(u)) =

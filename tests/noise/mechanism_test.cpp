@@ -15,6 +15,7 @@
 #include "sotto/noise/temporal_solver.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/protection.hpp"
 
 namespace sotto {
 namespace {
@@ -109,8 +110,9 @@ TEST(Mechanisms, MakePlansThatEveryProcessAcceptsForItsBudget) {
                 return temporal_sensitivity_squared(factor, input.participation, input.rounds);
             };
             exposures.push_back({0.2, squared(design.plan.temporal), 1});
-            budgets.push_back(
-                {1, 1e-5, Calibration::exact, 0.2 * std::sqrt(squared({}) * input.kappa(u))});
+            const StreamDistribution noise = design.plan.distribution();
+            const double distance = 0.2 * std::sqrt(squared({}) * input.kappa(u));
+            budgets.push_back(budget_spent_by(loss_of_distance(noise, distance), noise, 1e-5));
         }
         EXPECT_NO_THROW(verify_agents_protected(
             design.plan, everybody, exposures, budgets, input.coalition_size));

@@ -12,7 +12,7 @@
 #include "sotto/graph/topology.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/noise/temporal_solver.hpp"
-#include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/temporal_sensitivity.hpp"
 
 namespace sotto {
 namespace {

@@ -261,7 +261,7 @@ TEST(FullBatch, HasASensitivityOfItsOwnForEveryAgent) {
     for (std::size_t u = 0; u < 3; ++u) {
         EXPECT_EQ(exposures[u].batch_size, records[u]);
         EXPECT_DOUBLE_EQ(exposures[u].sensitivity, 1 / static_cast<double>(records[u]));
-        EXPECT_EQ(exposures[u].temporal_sensitivity, static_cast<double>(config.rounds));
+        EXPECT_EQ(exposures[u].sensitivity_squared_over_rounds, static_cast<double>(config.rounds));
     }
     expect_contains(message_of<ConfigError>([&] { (void)build_exposures(config, 3, {}); }),
                     "'all' needs the agents' numbers of records");

@@ -236,7 +236,7 @@ TEST(Task, EveryAgentsSensitivityIsThatOfItsOwnShard) {
         const Eigen::Index batch = (records[u] + 2) / 3;
         EXPECT_EQ(cyclic[u].batch_size, batch);
         EXPECT_EQ(cyclic[u].sensitivity, 2 * 0.5 / static_cast<double>(batch));
-        EXPECT_EQ(cyclic[u].temporal_sensitivity, 34);
+        EXPECT_EQ(cyclic[u].sensitivity_squared_over_rounds, 34);
     }
     // Random batches: a record counts as part of every round, however small its chance: nothing is
     // gained by subsampling. A shard below the batch is refused.
@@ -244,7 +244,7 @@ TEST(Task, EveryAgentsSensitivityIsThatOfItsOwnShard) {
     plan.batch_size = smallest;
     for (const Exposure& exposure : build_exposures(plan, 4, records)) {
         EXPECT_EQ(exposure.sensitivity, 2 * 0.5 / static_cast<double>(smallest));
-        EXPECT_EQ(exposure.temporal_sensitivity, 100);
+        EXPECT_EQ(exposure.sensitivity_squared_over_rounds, 100);
     }
     plan.batch_size = smallest + 1;
     expect_contains(message_of<ConfigError>([&] { (void)build_exposures(plan, 4, records); }),

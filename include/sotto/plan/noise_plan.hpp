@@ -12,6 +12,10 @@ namespace sotto {
 
 /// Distribution of one coordinate of a stream: normal with variance 1, or Laplace with scale 1.
 enum class StreamDistribution { gaussian, laplace };
+/// Variance of such a coordinate.
+[[nodiscard]] constexpr double unit_variance(StreamDistribution distribution) {
+    return distribution == StreamDistribution::laplace ? 2 : 1;
+}
 
 /// Agents that hold one seed. Several streams may derive from it.
 struct SeedGroup {

@@ -73,9 +73,7 @@ bool converts_only(const ParsedOptions& parsed) {
 
 void convert(const ParsedOptions& parsed) {
     const double delta = parsed.real("delta");
-    if (!(delta > 0 && delta < 1))
-        throw ConfigError(
-            fmt::format("--delta: {} is not allowed (must lie strictly between 0 and 1)", delta));
+    require_delta("--delta", delta);
     double mu = 0;
     if (parsed.has("mu")) {
         if (parsed.given("epsilon"))
@@ -182,9 +180,7 @@ bool account_for_matrices(const ParsedOptions& parsed) {
     const long agents = parsed.integer("agents", 1);
     require_in_range("--agents", static_cast<double>(agents), 1, 100000);
     const double delta = parsed.real("delta");
-    if (!(delta > 0 && delta < 1))
-        throw ConfigError(
-            fmt::format("--delta: {} is not allowed (must lie strictly between 0 and 1)", delta));
+    require_delta("--delta", delta);
     const double sensitivity = parsed.has("sensitivity") ? parsed.real("sensitivity") : 1;
     const AccountResult result =
         account_matrices(parsed.text("observation-a"),

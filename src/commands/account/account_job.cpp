@@ -13,7 +13,6 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/net/agreement.hpp"
-#include "sotto/privacy/gdp.hpp"
 #include "sotto/views/view_losses.hpp"
 
 namespace sotto {
@@ -103,7 +102,7 @@ std::vector<DistanceRow> rows_by_distance(const std::vector<PairFigure>& pairs) 
         row.min = std::min(row.min, epsilon);
         row.max = std::max(row.max, epsilon);
         row.mean += epsilon;
-        row.ldp += pair.ldp_epsilon;
+        row.ldp += pair.eavesdropper_epsilon;
         if (pair.muffliato_epsilon) *row.muffliato += *pair.muffliato_epsilon;
     }
     std::vector<DistanceRow> result;
@@ -193,7 +192,8 @@ AccountResult run_account(const AccountConfig& config,
         if (subject.process.phases.size() == 1) {
             local = observed_precision(subject.plan, {});
             for (int u = 0; u < graph.agents(); ++u)
-                local(u) *= subject.exposures[static_cast<std::size_t>(u)].temporal_sensitivity;
+                local(u) *=
+                    subject.exposures[static_cast<std::size_t>(u)].sensitivity_squared_over_rounds;
         } else {
             ViewOptions options;
             options.threads = config.how.threads;
@@ -204,7 +204,8 @@ AccountResult run_account(const AccountConfig& config,
         for (const int u : targets) {
             const Guarantee against = guarantee(u, local(u));
             local_epsilon[u] = against.epsilon;
-            if (u == targets.front() || result.ldp < against) result.ldp = against;
+            if (u == targets.front() || result.eavesdropper < against)
+                result.eavesdropper = against;
         }
 
         std::vector<std::vector<int>> distances(static_cast<std::size_t>(graph.agents()));
@@ -222,7 +223,7 @@ AccountResult run_account(const AccountConfig& config,
                 pair.distance = distance_of(distances, view.members, pair.target);
                 pair.squared = answers[i][t];
                 pair.guarantee = guarantee(pair.target, pair.squared.certified());
-                pair.ldp_epsilon = local_epsilon[pair.target];
+                pair.eavesdropper_epsilon = local_epsilon[pair.target];
                 if (bound.size() > 0)
                     pair.muffliato_epsilon = guarantee(pair.target, bound(pair.target)).epsilon;
                 pair.argument = argument_of(view, config.fixed_inputs, subject.plan.distribution());
@@ -255,13 +256,12 @@ AccountResult account_matrices(const std::string& a_file,
         pair.target = targets[t];
         pair.squared = squared[t];
         const double mu = sensitivity * std::sqrt(pair.squared.certified());
-        pair.guarantee = {mu, gdp_epsilon(mu, delta)};
-        pair.ldp_epsilon = std::nan("");
+        pair.guarantee = guarantee_of(PrivacyLoss::gaussian(mu), delta);
+        pair.eavesdropper_epsilon = std::nan("");
         pair.argument =
             argument_of({View::Kind::neighbours, {}}, true, StreamDistribution::gaussian);
         result.pairs.push_back(std::move(pair));
     }
-    result.ldp = {std::nan(""), std::nan("")};
     finish(result);
     result.seconds = since(start);
     return result;

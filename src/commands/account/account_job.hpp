@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "run/account_subject.hpp"
-#include "run/planning.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/plan/membership.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "sotto/privacy/composition.hpp"
+#include "sotto/privacy/guarantee.hpp"
 #include "sotto/privacy/plan_use.hpp"
 #include "sotto/views/view.hpp"
 #include "sotto/views/view_query.hpp"
@@ -30,8 +29,8 @@ struct PairFigure {
     int target = 0;
     int distance = -1;  ///< from the nearest observer; -1 without one
     SquaredSensitivity squared;
-    Guarantee guarantee;                      ///< of the loss Delta sqrt(squared.certified())
-    double ldp_epsilon = 0;                   ///< against an eavesdropper on all messages
+    Guarantee guarantee;                      ///< of the distance Delta sqrt(squared.certified())
+    double eavesdropper_epsilon = 0;          ///< against an eavesdropper on all messages
     std::optional<double> muffliato_epsilon;  ///< [U] 7.1, where it applies
     Argument argument;
 };
@@ -60,7 +59,7 @@ struct AccountResult {
     std::vector<PairFigure> pairs;  ///< worst first
     std::vector<DistanceRow> by_distance;
     double mean_epsilon = 0;  ///< over all pairs; may be infinite
-    Guarantee ldp;            ///< largest over the targets
+    Guarantee eavesdropper;   ///< largest over the targets; not known for matrices
     std::optional<CoalitionSearch> search;
     double seconds = 0;  ///< without solving the plan
 };

@@ -27,6 +27,8 @@ std::string text_of(double value) {
     return std::isinf(value) ? "infinite" : fmt::format("{:.6g}", value);
 }
 
+std::string text_of(const std::optional<double>& value) { return value ? text_of(*value) : "-"; }
+
 std::string observers_of(const PairFigure& pair) {
     return pair.observers.empty() ? "-" : fmt::format("{}", fmt::join(pair.observers, ","));
 }
@@ -50,11 +52,12 @@ Json json_of(const PairFigure& pair) {
                                    {"tight_lower", value(squared.tight_lower)},
                                    {"tight_upper", value(squared.tight_upper)},
                                    {"all_messages", number(squared.trivial)}};
-    json["mu"] = number(pair.guarantee.mu);
+    const std::optional<double> mu = pair.guarantee.loss.mu();
+    json["mu"] = number(mu);
     json["epsilon"] = number(pair.guarantee.epsilon);
-    json["renyi_alpha2"] = number(pair.guarantee.mu * pair.guarantee.mu);
+    json["renyi_alpha2"] = mu ? number(*mu * *mu) : Json();
     json["infinite"] = pair.guarantee.infinite();
-    json["ldp"] = number(pair.ldp_epsilon);
+    json["ldp"] = number(pair.eavesdropper_epsilon);
     json["muffliato_bound"] = number(pair.muffliato_epsilon);
     json["argument"] = pair.argument.text;
     return json;
@@ -135,7 +138,7 @@ std::string pairs_text(const AccountResult& result, const Graph* graph) {
             name(pair.target),
             pair.distance >= 0 ? std::to_string(pair.distance) : "-",
             text_of(pair.guarantee.epsilon),
-            text_of(pair.guarantee.mu),
+            text_of(pair.guarantee.loss.mu()),
             value(pair.squared.constant_sign),
             value(pair.squared.abs_sum),
             value(pair.squared.tight_upper));
@@ -190,7 +193,7 @@ std::string account_report_json(const AccountResult& result,
                                        {"ldp", number(row.ldp)},
                                        {"muffliato_bound", number(row.muffliato)}});
     json["mean_epsilon"] = number(result.mean_epsilon);
-    json["ldp"] = number(result.ldp.epsilon);
+    json["ldp"] = number(result.eavesdropper.epsilon);
     json["infinite"] = breaks_protection(result);
     if (result.search) {
         const CoalitionSearch& search = *result.search;
@@ -199,7 +202,7 @@ std::string account_report_json(const AccountResult& result,
                                    {"evaluated", search.evaluated},
                                    {"total", search.total},
                                    {"proved_worst", search.exhaustive || search.bound_attained},
-                                   {"upper_mu", number(search.upper.mu)},
+                                   {"upper_mu", number(search.upper.loss.mu())},
                                    {"upper_epsilon", number(search.upper.epsilon)}};
     }
     json["plan_hash"] = to_hex(subject.plan.hash());
@@ -260,7 +263,7 @@ std::string account_report_text(const AccountResult& result,
             "data on.\n           What holds there: eavesdropper, or all-messages:AGENTS.\n";
     if (result.search) text += fmt::format("search     {}\n", search_text(*result.search));
     text += fmt::format("ldp        epsilon {} against an eavesdropper on all messages\n",
-                        text_of(result.ldp.epsilon));
+                        text_of(result.eavesdropper.epsilon));
     if (!result.by_distance.empty()) {
         const bool bound = result.by_distance.front().muffliato.has_value();
         text += fmt::format("\n{:>8} {:>7} {:>10} {:>10} {:>10} {:>10}{}\n",

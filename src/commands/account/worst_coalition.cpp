@@ -83,9 +83,10 @@ class WorstCoalition {
             upper_squared_ = 0;
             for (const int u : targets_) {
                 const Exposure& exposure = subject_.exposures[static_cast<std::size_t>(u)];
-                upper_squared_ = std::max(upper_squared_,
-                                          exposure.sensitivity * exposure.sensitivity *
-                                              exposure.temporal_sensitivity * precision(u));
+                upper_squared_ =
+                    std::max(upper_squared_,
+                             exposure.sensitivity * exposure.sensitivity *
+                                 exposure.sensitivity_squared_over_rounds * precision(u));
             }
         }
         search_.upper = guarantee_of(plan, std::sqrt(upper_squared_), subject_.delta);

@@ -10,7 +10,8 @@
 #include <set>
 
 #include "commands/audit/attack_run.hpp"
-#include "run/planning.hpp"
+#include "run/budgets.hpp"
+#include "run/build_topography.hpp"
 #include "run/record_task.hpp"
 #include "run/run_directory.hpp"
 #include "run/task_data.hpp"
@@ -241,10 +242,13 @@ std::vector<Guarantee> claims(const AuditConfig& config,
                               const NoisePlan& plan,
                               const View& view,
                               const std::vector<Index>& records) {
-    std::vector<Exposure> exposures = build_exposures(config.train.plan, plan.agents, records);
-    std::vector<PrivacyBudget> budgets = build_budgets(config.train.plan, plan.agents);
-    count_plan(plan, config.train.plan, topography, exposures, budgets);
-    return guarantees(plan, {view.members}, exposures, config.train.plan.delta);
+    const PlanConfig& own = config.train.plan;
+    const CountedPlan counted = count_plan(plan,
+                                           own,
+                                           topography,
+                                           build_exposures(own, plan.agents, records),
+                                           build_budgets(own, plan.agents));
+    return guarantees(plan, {view.members}, counted.exposures, own.delta);
 }
 
 void require_attackable(const TaskConfig& task) {

@@ -209,7 +209,7 @@ void account_for(AuditDesign& design,
     const auto losses = view_losses(process, subject.use, view, target, options);
     const Guarantee claim =
         guarantee_of(subject.plan, unit * std::sqrt(losses.front().certified()), subject.delta);
-    design.claim_mu = claim.mu;
+    design.claim_mu = claim.loss.mu().value_or(std::nan(""));
     design.claim_epsilon = claim.epsilon;
     design.argument = argument_of(view, true, subject.plan.distribution()).text;
     const bool gaussian = subject.plan.distribution() == StreamDistribution::gaussian;

@@ -9,6 +9,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/noise/mechanism.hpp"
+#include "sotto/privacy/gdp.hpp"
 
 namespace sotto::cli {
 
@@ -84,9 +85,7 @@ PlanConfig read_plan_config(const ParsedOptions& options) {
                 throw ConfigError(fmt::format(
                     "--noise-std: --{} is given too; the noise follows from one of them", option));
     }
-    if (!(config.delta > 0 && config.delta < 1))
-        throw ConfigError(fmt::format(
-            "--delta: {} is not allowed (must lie strictly between 0 and 1)", config.delta));
+    require_delta("--delta", config.delta);
     require_positive("--clip-norm", config.clip_norm);
     return config;
 }

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/cli/command.hpp"
-#include "run/planning.hpp"
+#include "run/build_topography.hpp"
 #include "sotto/core/files.hpp"
 
 namespace sotto::cli {

@@ -65,8 +65,7 @@ class AllMessages {
   public:
     explicit AllMessages(const RecordedRun& run) : agents_(run.history.phases.front().members.all) {
         const auto& phases = run.history.phases;
-        laplace_ = phases.back().plan.distribution() == StreamDistribution::laplace;
-        delta_ = run.config.plan.delta;
+        delta_ = stated_delta(phases.back().plan.distribution(), run.config.plan.delta);
         for (std::size_t k = 0; k < phases.size(); ++k) {
             const PrivacyPhase& phase = phases[k];
             const long rounds = rounds_sent(phases, k, run.rounds);
@@ -89,12 +88,11 @@ class AllMessages {
         for (int u = 0; u < agents_; ++u)
             epsilon[u] = std::ranges::binary_search(members, u) || !was_there(u)
                              ? not_a_number
-                             : static_cast<float>(losses.guarantee(u, laplace_, delta_).epsilon);
+                             : static_cast<float>(losses.guarantee(u, delta_).epsilon);
     }
 
   private:
     int agents_;
-    bool laplace_ = false;
     double delta_ = 0;
     std::vector<const PrivacyPhase*> phases_;
     std::vector<Eigen::MatrixXd> squared_;

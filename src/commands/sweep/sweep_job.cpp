@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "commands/sweep/sweep.hpp"
-#include "run/planning.hpp"
+#include "run/build_topography.hpp"
 #include "run/training.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
