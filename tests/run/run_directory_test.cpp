@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "run/run_fixtures.hpp"
+#include "run/resume_fixtures.hpp"
 
 namespace sotto {
 namespace {
@@ -90,6 +90,26 @@ TEST(RunDirectory, IsNamedAfterTimeAndMechanismByDefault) {
         EXPECT_EQ(path.parent_path(), "runs");
         expect_contains(path.filename().string(), "-decor");
     }
+}
+
+class RunDirectoryInUse : public test::ResumableRun {};
+
+TEST_F(RunDirectoryInUse, IsTakenUpByNobodyElse) {
+    TrainConfig first = config("run");
+    (void)test::run_until_stopped(first, 20);
+    struct Second final : TrainingListener {
+        explicit Second(std::function<void()> given) : action(std::move(given)) {}
+        void on_round(long, long) override {
+            if (action) std::exchange(action, nullptr)();
+        }
+        std::function<void()> action;
+    } second([&] {
+        expect_contains(
+            message_of<ConfigError>([&] { (void)test::run(test::resumed(first, path("run"))); }),
+            "still going on");
+    });
+    const auto network = make_memory_network(test::agents, 1);
+    (void)run_training(test::resumed(first, path("run")), *network, second, [] { return false; });
 }
 
 }  // namespace
