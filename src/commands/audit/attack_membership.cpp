@@ -14,6 +14,7 @@
 #include "run/record_task.hpp"
 #include "run/run_directory.hpp"
 #include "run/task_data.hpp"
+#include "run/tasks/table.hpp"
 #include "sotto/agent/recorded_view.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/files.hpp"
@@ -248,7 +249,7 @@ std::vector<Guarantee> claims(const AuditConfig& config,
 }
 
 void require_attackable(const TaskConfig& task) {
-    const std::vector<std::string> allowed{"logistic", "softmax", "mlp", "cnn"};
+    const std::vector<std::string> allowed = task_names_where(&TaskRecord::needs_records);
     if (std::ranges::find(allowed, task.task) == allowed.end())
         throw ConfigError(fmt::format(
             "--task: '{}' is not possible with --attack membership, which needs records that "
@@ -261,7 +262,7 @@ void require_attackable(const TaskConfig& task) {
 
 MembershipResult run_membership(const AuditConfig& config,
                                 Network& network,
-                                TrainingObserver& observer,
+                                TrainingListener& observer,
                                 const std::function<bool()>& stop_requested) {
     const auto start = Clock::now();
     const PlanConfig& plan_config = config.train.plan;

@@ -9,7 +9,7 @@
 #include "commands/audit/attack_run.hpp"
 #include "commands/audit/contribution_estimate.hpp"
 #include "run/run_directory.hpp"
-#include "run/task_data.hpp"
+#include "run/task_values.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/learn/canary.hpp"
@@ -231,7 +231,7 @@ ReconstructionResult analyse_reconstruction(const std::filesystem::path& views,
 
 ReconstructionResult run_reconstruction(const AuditConfig& config,
                                         Network& network,
-                                        TrainingObserver& observer,
+                                        TrainingListener& observer,
                                         const std::function<bool()>& stop_requested) {
     const auto start = Clock::now();
     const auto subject = attacked_subject(config, network);
