@@ -15,7 +15,7 @@ struct SentRounds;
 /// rounds, by the accountant of partial views. The headline of the ledger does not depend on them.
 class LedgerViews {
   public:
-    /// @param config of the run, with its views; outlives the object.  @param topography of all
+    /// @param config of the run, with its views.  @param topography of all
     /// agents of the run.  @param phases of the run, of which the last one is under way, complete
     /// (history files leave parts of `use` out).  @param fixed_inputs whether inputs do not depend
     /// on messages.
@@ -39,7 +39,7 @@ class LedgerViews {
                                                     const View& view,
                                                     const std::vector<int>& targets) const;
     [[nodiscard]] LedgerView worst_of(const ViewQuery& query, const SentRounds& run) const;
-    const TrainConfig& config_;
+    TrainConfig config_;
     Topography topography_;
     std::vector<PrivacyPhase> phases_;
     std::vector<NoisePlan> plans_;  // of phases_, of all agents of the run

@@ -68,7 +68,7 @@ RecordedRun read_recorded_run(const std::filesystem::path& directory, const Trai
                                     agents));
     require_same_graph(directory, run.built.topography);
     for (PrivacyPhase& phase : run.history.phases)
-        complete_phase(phase, config.plan, run.built.topography.mixing);
+        phase = complete_phase(std::move(phase), config.plan, run.built.topography.mixing);
     return run;
 }
 

@@ -6,11 +6,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "learn/test_data.hpp"
 #include "run/training.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/net/memory_network.hpp"
+#include "sotto/plan/membership.hpp"
 
 namespace sotto::test {
 
@@ -45,6 +47,24 @@ inline std::string records_with_own_feature(int records, int period = 2) {
     for (int i = 0; i < records; ++i)
         text += (i % period == 0 ? "+1 " : "-1 ") + std::to_string(i + 1) + ":1\n";
     return text;
+}
+
+/// Columns are the models a run has left of these agents.
+inline Eigen::MatrixXd models_of(const std::filesystem::path& directory,
+                                 const std::vector<int>& numbers) {
+    Eigen::MatrixXd models;
+    for (const int number : numbers) {
+        const Eigen::MatrixXd model =
+            read_npy(directory / "agents" / std::to_string(number) / "model.npy");
+        models.conservativeResize(model.rows(), models.cols() + 1);
+        models.rightCols(1) = model;
+    }
+    return models;
+}
+/// The same of all agents of a run that begins.
+inline Eigen::MatrixXd models_of(const TrainConfig& config) {
+    return models_of(*config.run_directory,
+                     Membership::everybody(config.graph.topology.agents).numbers);
 }
 
 /// A short training of the quadratic task.

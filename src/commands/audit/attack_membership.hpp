@@ -49,7 +49,7 @@ struct MembershipResult {
 /// missing or of another run.
 [[nodiscard]] MembershipResult run_membership(const AuditConfig& config,
                                               Network& network,
-                                              TrainingObserver& observer,
+                                              TrainingListener& observer,
                                               const std::function<bool()>& stop_requested);
 
 /// The JSON object (docs/cli.md), as text.

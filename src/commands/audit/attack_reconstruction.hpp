@@ -73,7 +73,7 @@ struct ReconstructionResult {
 /// COLLECTIVE; every process has the verdict, process 0 the result.
 [[nodiscard]] ReconstructionResult run_reconstruction(const AuditConfig& config,
                                                       Network& network,
-                                                      TrainingObserver& observer,
+                                                      TrainingListener& observer,
                                                       const std::function<bool()>& stop_requested);
 
 /// The JSON object (docs/cli.md), as text.

@@ -89,7 +89,7 @@ TrainConfig of_fixed_inputs(TrainConfig train) {
 std::string run_recorded(TrainConfig train,
                          const View& view,
                          Network& network,
-                         TrainingObserver& observer,
+                         TrainingListener& observer,
                          const std::function<bool()>& stop_requested,
                          const std::function<LocalTask()>& make_task) {
     train.secure_sum = view.kind == View::Kind::secure_sum;

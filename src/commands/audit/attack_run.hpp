@@ -37,7 +37,7 @@ void require_confidence(const AuditConfig& config);
 [[nodiscard]] std::string run_recorded(TrainConfig train,
                                        const View& view,
                                        Network& network,
-                                       TrainingObserver& observer,
+                                       TrainingListener& observer,
                                        const std::function<bool()>& stop_requested,
                                        const std::function<LocalTask()>& make_task);
 

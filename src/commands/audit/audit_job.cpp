@@ -295,7 +295,7 @@ LocalTask make_canary_task(const AuditDesign& design, double divisor, const Netw
 
 AuditResult run_audit(const AuditConfig& config,
                       Network& network,
-                      TrainingObserver& observer,
+                      TrainingListener& observer,
                       const std::function<bool()>& stop_requested) {
     const auto start = Clock::now();
     const auto subject = attacked_subject(config, network);

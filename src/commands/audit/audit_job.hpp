@@ -132,7 +132,7 @@ void account_for(AuditDesign& design,
 /// whether it is consistent.
 [[nodiscard]] AuditResult run_audit(const AuditConfig& config,
                                     Network& network,
-                                    TrainingObserver& observer,
+                                    TrainingListener& observer,
                                     const std::function<bool()>& stop_requested);
 
 /// The JSON object of `sotto audit` (docs/cli.md), as text.

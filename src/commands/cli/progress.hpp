@@ -35,7 +35,7 @@ class ProgressBar {
 
 /// Shows a training on standard error: rate, remaining time, loss and epsilon spent. The report of
 /// the plan goes to `report` first.
-class Progress : public TrainingObserver {
+class Progress : public TrainingListener {
   public:
     /// @param report null: silent.
     explicit Progress(std::FILE* report);

@@ -127,9 +127,9 @@ struct SweepResult {
 };
 
 /// Told about a sweep as it goes; on process 0 only.
-class SweepObserver {
+class SweepListener {
   public:
-    virtual ~SweepObserver() = default;
+    virtual ~SweepListener() = default;
     virtual void on_start(std::size_t /*cells*/, long /*trainings*/, long /*known*/) {}
     /// @param finished since the start, by all processes.  @param left trainings.
     virtual void on_progress(long /*finished*/, long /*left*/) {}
@@ -149,7 +149,7 @@ using ReadTrainConfig = std::function<TrainConfig(const std::string& ini)>;
 [[nodiscard]] SweepResult run_sweep(const SweepConfig& config,
                                     const ReadTrainConfig& read,
                                     Network& network,
-                                    SweepObserver& observer,
+                                    SweepListener& observer,
                                     const std::function<bool()>& stop_requested);
 
 /// Mean of a metric over the test seeds of a cell, and the half width of its 95% interval (NaN with

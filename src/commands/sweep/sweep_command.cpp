@@ -24,7 +24,7 @@ std::vector<OptionGroup> options() {
     return groups;
 }
 
-class SweepProgress : public SweepObserver {
+class SweepProgress : public SweepListener {
   public:
     explicit SweepProgress(std::FILE* report) : report_(report) {}
 

@@ -12,6 +12,7 @@
 #include "commands/sweep/sweep.hpp"
 #include "run/planning.hpp"
 #include "run/training.hpp"
+#include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
@@ -102,7 +103,7 @@ class SweepFolder {
 };
 
 /// Passes rounds on as a pulse: reports between trainings would be rare.
-class Pulse : public TrainingObserver {
+class Pulse : public TrainingListener {
   public:
     explicit Pulse(std::function<void()> beat) : beat_(std::move(beat)) {}
     void on_round(long, long) override { beat_(); }
@@ -116,7 +117,7 @@ class SweepRunner {
     SweepRunner(const SweepConfig& config,
                 const ReadTrainConfig& read,
                 Network& network,
-                SweepObserver& observer,
+                SweepListener& observer,
                 const std::function<bool()>& stop_requested)
         : config_(config),
           read_(read),
@@ -277,7 +278,7 @@ class SweepRunner {
                 fs::remove_all(directory);
                 return;
             }
-            const Json summary = Json::parse(summary_json(trained, config));
+            const Json summary = Json::parse(summary_json(trained, config.plan));
             for (const std::string& name : sweep_metrics())
                 outcome.metrics[name] = summary.at(name).is_null()
                                             ? std::numeric_limits<double>::quiet_NaN()
@@ -395,7 +396,7 @@ class SweepRunner {
     SweepConfig config_;
     const ReadTrainConfig& read_;
     Network& network_;
-    SweepObserver& observer_;
+    SweepListener& observer_;
     const std::function<bool()>& stop_requested_;
     const Clock::time_point start_ = Clock::now();
     Clock::time_point reported_ = start_;
@@ -415,7 +416,7 @@ class SweepRunner {
 SweepResult run_sweep(const SweepConfig& config,
                       const ReadTrainConfig& read,
                       Network& network,
-                      SweepObserver& observer,
+                      SweepListener& observer,
                       const std::function<bool()>& stop_requested) {
     return SweepRunner(config, read, network, observer, stop_requested).run();
 }

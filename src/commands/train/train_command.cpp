@@ -10,6 +10,7 @@
 #include "commands/cli/command.hpp"
 #include "commands/cli/progress.hpp"
 #include "run/run_history.hpp"
+#include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/net/memory_network.hpp"
@@ -91,7 +92,7 @@ int train_on(Network& network, const ParsedOptions& parsed, const TrainConfig& c
     const TrainResult result = run_training(config, network, progress, stop_requested);
     progress.finish();
     if (leader) {
-        write_json(parsed, summary_json(result, config));
+        write_json(parsed, summary_json(result, config.plan));
         if (report != nullptr) {
             fmt::print(report, "{}", summary_text(result, config));
             std::fflush(report);

@@ -488,7 +488,7 @@ TEST(LedgerViews, SayWhatTheAccountantSays) {
     config.plan.steps.kind = StepSchedule::Kind::inverse_sqrt;
     config.plan.gossip_steps = 2;
     const auto network = make_memory_network(5, 1);
-    TrainingObserver silent;
+    TrainingListener silent;
     (void)run_training(config, *network, silent, [] { return false; });
     const Json ledger = test::read_json(folder.path("run") + "/ledger.json");
     ASSERT_EQ(ledger["views"].size(), 4u);
@@ -549,7 +549,7 @@ TEST(LedgerViews, SayThePureEpsilonUnderLaplaceNoise) {
     config.views = "node:1;eavesdropper";
     config.l2 = 0.1;
     const auto network = make_memory_network(5, 1);
-    TrainingObserver silent;
+    TrainingListener silent;
     (void)run_training(config, *network, silent, [] { return false; });
     const Json ledger = test::read_json(folder.path("run") + "/ledger.json");
     ASSERT_EQ(ledger["views"].size(), 2u);
@@ -569,7 +569,7 @@ TEST(LedgerViews, SayInWordsThatASharedSeedBreaksTheProtection) {
     config.run_directory = folder.path("run");
     config.views = "node:2;eavesdropper";
     const auto network = make_memory_network(4, 1);
-    TrainingObserver silent;
+    TrainingListener silent;
     (void)run_training(config, *network, silent, [] { return false; });
     const Json ledger = test::read_json(folder.path("run") + "/ledger.json");
     EXPECT_TRUE(ledger["views"][0]["mu"].is_null());

@@ -15,7 +15,7 @@ using test::TemporaryFolder;
 
 constexpr int agents = 5;
 
-struct Silent final : TrainingObserver {};
+struct Silent final : TrainingListener {};
 
 /// Records of 20 random features out of many, and labels that have nothing to do with them: what a
 /// model knows about them it has learnt by heart.

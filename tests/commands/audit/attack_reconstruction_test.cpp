@@ -14,7 +14,7 @@ using test::Json;
 using test::message_of;
 using test::TemporaryFolder;
 
-struct Silent final : TrainingObserver {};
+struct Silent final : TrainingListener {};
 
 /// Points in the given number of dimensions, one a line, none near zero.
 std::string table(int records, int columns) {

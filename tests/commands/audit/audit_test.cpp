@@ -61,7 +61,7 @@ TEST_P(Audit, MeasuresWhatTheAccountantSays) {
         config.train.graph.file ? build_topography(config.train.graph, 1).topography.graph.agents()
                                 : 20,
         2);
-    TrainingObserver observer;
+    TrainingListener observer;
     const AuditResult result = run_audit(config, *network, observer, [] { return false; });
     EXPECT_TRUE(result.consistent) << audit_report_text(result);
     EXPECT_LT(result.seconds, 60);
@@ -85,7 +85,7 @@ TEST(Audit, MeasuresLaplaceNoiseByThresholdsAlone) {
     const TemporaryFolder folder;
     config.train.run_directory = folder.path("run");
     const auto network = make_memory_network(8, 2);
-    TrainingObserver observer;
+    TrainingListener observer;
     const AuditResult result = run_audit(config, *network, observer, [] { return false; });
     EXPECT_TRUE(result.consistent);
     EXPECT_FALSE(result.whiteness);
@@ -103,7 +103,7 @@ TEST(Audit, OfAViewThatBreaksTheProtectionSaysSo) {
     const TemporaryFolder folder;
     config.train.run_directory = folder.path("run");
     const auto network = make_memory_network(8, 2);
-    TrainingObserver observer;
+    TrainingListener observer;
     const AuditResult result = run_audit(config, *network, observer, [] { return false; });
     const Json json = Json::parse(audit_report_json(result));
     EXPECT_TRUE(json.at("mu_theory").is_null());
@@ -120,7 +120,7 @@ TEST(Audit, LooksAtARunAgainWithAnotherView) {
     const TemporaryFolder folder;
     config.train.run_directory = folder.path("run");
     const auto network = make_memory_network(8, 2);
-    TrainingObserver observer;
+    TrainingListener observer;
     const AuditResult first = run_audit(config, *network, observer, [] { return false; });
     config.run = config.train.run_directory;
     const AuditResult again = run_audit(config, *network, observer, [] { return false; });
@@ -142,7 +142,7 @@ TEST(Audit, LooksAtARunAgainWithAnotherView) {
 
 TEST(Audit, RefusesWhatItCannotLookAt) {
     const auto network = make_memory_network(8, 2);
-    TrainingObserver observer;
+    TrainingListener observer;
     const auto message = [&](auto&& change) {
         AuditConfig config = audit_config("ldp", 8, 6);
         change(config);

@@ -18,7 +18,7 @@ using test::quadratic_config;
 using test::TemporaryFolder;
 
 /// Dies, or stops, once so many rounds are done.
-struct Fate final : TrainingObserver {
+struct Fate final : TrainingListener {
     void on_round(long completed, long) override {
         if (completed == die_after) throw std::runtime_error("killed");
     }
