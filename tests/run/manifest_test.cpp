@@ -14,7 +14,7 @@ class Manifest : public ::testing::Test {
   protected:
     std::unique_ptr<Network> network = make_memory_network(4, 1);
     PreparedRun prepared = test::prepare(test::quadratic_config(4, "decor", 10), *network);
-    const Run& run = prepared.run;
+    const sotto::Run& run = prepared.run;
     std::vector<KeyRing> rings = distribute_seeds(*network, run.plan, 17);
 };
 

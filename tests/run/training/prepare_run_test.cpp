@@ -84,7 +84,7 @@ TEST(PrepareRun, LeavesNothingBehindAndKnowsTheRun) {
     const auto network = make_memory_network(4, 1);
     const PreparedRun prepared = test::prepare(config, *network);
     EXPECT_FALSE(std::filesystem::exists(folder.path("run")));
-    const Run& run = prepared.run;
+    const sotto::Run& run = prepared.run;
     EXPECT_TRUE(run.leader());
     EXPECT_TRUE(run.resumable);
     EXPECT_TRUE(run.optimality_gap) << "all agents live in one process";

@@ -67,7 +67,7 @@ TEST(TrainingLoop, KeepsTheProgressOfTheRun) {
     config.run_directory = folder.path("run");
     const auto network = make_memory_network(3, 1);
     OpenRun open = open_run(test::prepare(config, *network));
-    const Run& run = open.prepared.run;
+    const sotto::Run& run = open.prepared.run;
     Trainer trainer(*network,
                     run.topography.schedule(),
                     run.plan,
