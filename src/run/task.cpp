@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "run/own_task.hpp"
 #include "run/peer_notes.hpp"
 #include "run/record_task.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -47,7 +48,9 @@ struct TaskRecord {
 
     /// Learns from records, some of which are held out.
     [[nodiscard]] bool needs_records() const { return objective != nullptr; }
-    [[nodiscard]] bool has_option(const std::string& option) const;
+    [[nodiscard]] bool has_option(const std::string& option) const {
+        return std::ranges::find(options, option) != options.end();
+    }
 };
 
 }  // namespace sotto

@@ -133,7 +133,10 @@ Run meet(const TrainConfig& config,
 PreparedRun prepare_run(const TrainConfig& config,
                         Network& network,
                         const std::function<LocalTask()>& make_task) {
-    network.watch_for_stalls(stall_limits(config, network.process(), bootstrap_patience));
+    network.watch_for_stalls(stall_limits(config.stall_warn_seconds,
+                                          config.stall_abort_seconds,
+                                          network.process(),
+                                          bootstrap_patience));
     verify_same_options(network, config);
     std::optional<RunHistory> before;
     if (config.resume) before = share_history(network, *config.resume);

@@ -6,10 +6,10 @@
 
 namespace sotto {
 
-StallLimits stall_limits(const TrainConfig& config, int process, int patience) {
-    const std::string setting = fmt::format("--stall-abort {:g}", config.stall_abort_seconds);
-    return {config.stall_warn_seconds,
-            patience * config.stall_abort_seconds,
+StallLimits stall_limits(double warn_seconds, double abort_seconds, int process, int patience) {
+    const std::string setting = fmt::format("--stall-abort {:g}", abort_seconds);
+    return {warn_seconds,
+            patience * abort_seconds,
             patience == 1 ? setting : fmt::format("{} times {}", patience, setting),
             [process](const std::string& line) {
                 print_error_line(fmt::format("rank {}: {}", process, line));

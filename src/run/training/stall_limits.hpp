@@ -1,12 +1,15 @@
 #pragma once
 
-#include "run/config.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {
 
 /// How long a training waits for other processes; who is silent is reported on standard error.
-/// @param process that reports.  @param patience how many times --stall-abort it waits.
-[[nodiscard]] StallLimits stall_limits(const TrainConfig& config, int process, int patience = 1);
+/// @param warn_seconds, abort_seconds --stall-warn and --stall-abort.  @param process that reports.
+/// @param patience how many times --stall-abort it waits.
+[[nodiscard]] StallLimits stall_limits(double warn_seconds,
+                                       double abort_seconds,
+                                       int process,
+                                       int patience = 1);
 
 }  // namespace sotto

@@ -63,7 +63,8 @@ void train_rounds(OpenRun& open,
         trainer.start_from(
             models_of(open.prepared.resumption->local, open.prepared.initial.size()));
     open.recorders.observe(trainer);
-    run.network.watch_for_stalls(stall_limits(run.config, run.network.process()));
+    run.network.watch_for_stalls(stall_limits(
+        run.config.stall_warn_seconds, run.config.stall_abort_seconds, run.network.process()));
     try {
         TrainingLoop(open, trainer, listener, stop_requested).run();
         open.recorders.finish();

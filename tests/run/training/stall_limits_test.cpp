@@ -6,14 +6,11 @@ namespace sotto {
 namespace {
 
 TEST(StallLimitsOfATraining, AreThoseOfItsOptions) {
-    TrainConfig config;
-    config.stall_warn_seconds = 12;
-    config.stall_abort_seconds = 60;
-    const StallLimits once = stall_limits(config, 3);
+    const StallLimits once = stall_limits(12, 60, 3);
     EXPECT_EQ(once.warn_seconds, 12);
     EXPECT_EQ(once.abort_seconds, 60);
     EXPECT_EQ(once.abort_setting, "--stall-abort 60");
-    const StallLimits patient = stall_limits(config, 3, 10);
+    const StallLimits patient = stall_limits(12, 60, 3, 10);
     EXPECT_EQ(patient.warn_seconds, 12);
     EXPECT_EQ(patient.abort_seconds, 600);
     EXPECT_EQ(patient.abort_setting, "10 times --stall-abort 60");
