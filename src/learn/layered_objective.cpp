@@ -91,6 +91,17 @@ class LayeredObjective final : public Objective {
     std::vector<LossSum> test_losses(const Eigen::Ref<const Eigen::MatrixXd>& models) override {
         return losses_over(*test_, models, 0, 1);
     }
+    Eigen::VectorXd record_losses(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                  const Dataset& records) override {
+        require_usable(records);
+        Eigen::VectorXd losses(records.records());
+        for (Eigen::Index row = 0; row < losses.size(); ++row) {
+            take(records, {&row, 1});
+            evaluate(model);
+            losses(row) = loss_of(0, records, row);
+        }
+        return losses;
+    }
     bool shares_test(const Objective& other) const override {
         const auto* layered = dynamic_cast<const LayeredObjective*>(&other);
         return layered != nullptr && layered->test_ == test_ &&

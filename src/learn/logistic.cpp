@@ -104,13 +104,7 @@ class LogisticObjective final : public Objective {
             throw DataError(fmt::format("{}: an agent's shard has no records", shard_.source));
         shard_.features.makeCompressed();
         require_usable(shard_);
-        require_usable(*test_);
-        if (test_->records() > 0 && test_->feature_count() != shard_.feature_count())
-            throw DataError(fmt::format("{} has {} features but the test data {} has {}",
-                                        shard_.source,
-                                        shard_.feature_count(),
-                                        test_->source,
-                                        test_->feature_count()));
+        require_like_shard(*test_);
         rows_ = RowWalker(shard_.features);
         if (test_->records() > 0) test_rows_ = RowWalker(test_->features);
     }
@@ -151,6 +145,20 @@ class LogisticObjective final : public Objective {
         return loss_over(test_rows_, *test_, model, first, stride);
     }
 
+    Eigen::VectorXd record_losses(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                  const Dataset& records) override {
+        Dataset data = with_sparse_features(records);
+        data.features.makeCompressed();
+        require_like_shard(data);
+        Eigen::VectorXd losses(data.records());
+        if (losses.size() == 0) return losses;
+        const RowWalker rows(data.features);
+        const double bias = model[dimension() - 1];
+        for (Eigen::Index row = 0; row < losses.size(); ++row)
+            losses[row] = logistic_loss(data.labels[row] * rows.score(row, model.data(), bias));
+        return losses;
+    }
+
     std::optional<Curvature> curvature_sum(
         const Eigen::Ref<const Eigen::VectorXd>& model) override {
         if (dimension() > largest_hessian_dimension) return std::nullopt;
@@ -158,6 +166,16 @@ class LogisticObjective final : public Objective {
     }
 
   private:
+    void require_like_shard(const Dataset& data) const {
+        require_usable(data);
+        if (data.records() > 0 && data.feature_count() != shard_.feature_count())
+            throw DataError(fmt::format("{} has {} features but {} has {}",
+                                        shard_.source,
+                                        shard_.feature_count(),
+                                        data.source,
+                                        data.feature_count()));
+    }
+
     /// slopes_[i] = derivative of the loss of rows[i] by its score: -y / (1 + exp(y score)).
     /// Scores, exponentials and the later scatter are separate loops: each overlaps its own
     /// latencies over many records.

@@ -245,6 +245,18 @@ TEST(LayeredObjective, CountsLossesAndHitsOfTheTestSet) {
     EXPECT_EQ(values->test_loss(Eigen::VectorXd::Zero(values->dimension()), 0, 1).records, 0);
 }
 
+TEST(LayeredObjective, LossesOfRecordsAreThoseOfTestSetsOfOneRecord) {
+    const auto others = std::make_shared<const Dataset>(random_records(40, 6, 4, 9));
+    const auto objective =
+        make_layered_objective(mlp_layers(6, 5, 4), random_records(5, 6, 4, 8), others);
+    const Eigen::VectorXd model = random_vector(objective->dimension(), 1, 3);
+    const Eigen::VectorXd losses = objective->record_losses(model, *others);
+    ASSERT_EQ(losses.size(), 40);
+    for (Eigen::Index row = 0; row < 40; ++row)
+        EXPECT_EQ(losses[row], objective->test_loss(model, row, 40).loss);
+    EXPECT_THROW((void)objective->record_losses(model, random_records(5, 7, 4, 1)), DataError);
+}
+
 TEST(LayeredObjective, LossesOfManyModelsAreThoseOfEveryOneToTheLastBit) {
     const auto test = std::make_shared<const Dataset>(random_records(301, 6, 4, 9));
     const auto other_test = std::make_shared<const Dataset>(random_records(301, 6, 4, 9));

@@ -176,6 +176,24 @@ TEST(Logistic, LossesAreStableForHugeScores) {
                 1e-12);
 }
 
+TEST(Logistic, LossesOfRecordsAreThoseOfTestSetsOfOneRecord) {
+    const auto others = std::make_shared<const Dataset>(random_real_data(30, 6, 12));
+    const auto objective = make_logistic_objective(random_real_data(20, 6, 11), others);
+    const Eigen::VectorXd model = random_vector(7, 1, 13);
+    const Eigen::VectorXd losses = objective->record_losses(model, *others);
+    ASSERT_EQ(losses.size(), 30);
+    for (Eigen::Index row = 0; row < 30; ++row)
+        EXPECT_EQ(losses[row], objective->test_loss(model, row, 30).loss);
+    EXPECT_EQ(objective->record_losses(model, Dataset{}).size(), 0);
+    EXPECT_THROW((void)objective->record_losses(model, random_real_data(3, 5, 1)), DataError);
+}
+
+TEST(Quadratic, HasNoLossesOfSingleRecords) {
+    EXPECT_THROW((void)make_quadratic_objective(0, 4)->record_losses(Eigen::Vector2d(1, 2),
+                                                                     random_real_data(3, 2, 1)),
+                 ConfigError);
+}
+
 TEST(Logistic, SlicesOfTheTestSetAddUpToTheWhole) {
     const auto test = std::make_shared<const Dataset>(random_real_data(101, 6, 12));
     const auto objective = make_logistic_objective(random_real_data(20, 6, 11), test);

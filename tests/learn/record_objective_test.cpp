@@ -99,6 +99,10 @@ TEST(RecordObjective, AveragesGradientsAndAddsLosses) {
     EXPECT_NEAR(train.loss, 0.5 * (dense.rowwise() - model.transpose()).squaredNorm(), 1e-10);
     EXPECT_EQ(train.correct, static_cast<double>((data.labels.array() > 0).count()));
     EXPECT_EQ(objective.test_loss(model, 1, 3).records, 3);
+    const Eigen::VectorXd losses = objective.record_losses(model, data);
+    EXPECT_EQ(losses.size(), 30);
+    EXPECT_NEAR(losses.sum(), train.loss, 1e-12 * train.loss);
+    EXPECT_NEAR(losses[4], 0.5 * (dense.row(4).transpose() - model).squaredNorm(), 1e-12);
     EXPECT_EQ(objective.initial_model(3), Eigen::VectorXd::Zero(4));
     EXPECT_THROW((void)objective.test_loss(model, -1, 1), ConfigError);
     Eigen::VectorXd sum(4);

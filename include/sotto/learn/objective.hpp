@@ -83,6 +83,12 @@ class Objective {
     /// layers read the test set once for all of them.
     [[nodiscard]] virtual std::vector<LossSum> test_losses(
         const Eigen::Ref<const Eigen::MatrixXd>& models);
+    /// Loss of every single record of other data (of the kind of the shard, any number), one at a
+    /// time: equal records have equal losses, whatever stands beside them.
+    /// @return one per record.  @throws ConfigError if the task's losses are not those of records;
+    /// DataError for data that do not fit the model.
+    [[nodiscard]] virtual Eigen::VectorXd record_losses(
+        const Eigen::Ref<const Eigen::VectorXd>& model, const Dataset& records);
     /// Whether test_losses of the other is the same function of the models. True only where a task
     /// says so.
     [[nodiscard]] virtual bool shares_test(const Objective& other) const;
