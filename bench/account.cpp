@@ -13,7 +13,6 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
@@ -21,19 +20,20 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/core/stopwatch.hpp"
+#include "sotto/graph/edge_list.hpp"
 #include "sotto/graph/topology.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr int threads = 2;
 
 template <class Step>
 double seconds_of(Step&& step) {
-    const auto start = Clock::now();
+    const auto start = sotto::Clock::now();
     step();
-    return std::chrono::duration<double>(Clock::now() - start).count();
+    return sotto::seconds_since(start);
 }
 
 sotto::Graph load(const std::string& name) {

@@ -24,12 +24,12 @@ AGENTS = [20, 40] if common.QUICK else [25, 50, 100, 200, 400]
 ROUNDS = [10, 20] if common.QUICK else [10, 30, 100, 300, 1000]
 REPETITIONS = 1 if common.QUICK else 3
 QUICK_GOALS = 2
-THREADS = {"OPENBLAS_NUM_THREADS": str(common.THREADS), "OMP_NUM_THREADS": str(common.THREADS)}
+NUMPY_THREADS = {"OPENBLAS_NUM_THREADS": str(common.THREADS)}
 
 
 def run(arguments):
     words = [str(common.data_file(w)) if isinstance(w, str) and "." in w else w for w in arguments]
-    result = json.loads(common.output_of([common.program("account"), *words, REPETITIONS], **THREADS))
+    result = json.loads(common.output_of([common.program("account"), *words, REPETITIONS]))
     result["median_seconds"] = median(result["seconds"])
     return result
 
@@ -43,7 +43,7 @@ def pinv(dense):
                           "--out", edges, "--quiet"])
         result = json.loads(common.output_of(
             ["/usr/bin/python3", common.ROOT / "bench" / "account_pinv.py", edges, dense["observer"], dense["target"], rounds,
-             REPETITIONS], **THREADS))
+             REPETITIONS], **NUMPY_THREADS))
     if abs(result["sum"] - dense["sum"]) > 1e-8 * abs(dense["sum"]):
         raise SystemExit(f"bench: the pseudo-inverse gives {result['sum']}, the accountant {dense['sum']}")
     result["times_slower"] = median(result["seconds"]) / dense["median_seconds"]

@@ -1,6 +1,5 @@
 """How much colluding agents learn, by distance and by their number: mechanisms at one epsilon."""
 import json
-import os
 import pathlib
 import random
 import subprocess
@@ -27,8 +26,7 @@ def sotto(command, options, folder, allowed=(0,)):
                               "--graph", common.data_file(GRAPH)] + RUN + options]
     if command != "audit":
         del words[5:7]
-    code = subprocess.run(words, stdout=subprocess.DEVNULL,
-                          env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}).returncode
+    code = subprocess.run(words, stdout=subprocess.DEVNULL).returncode
     if code not in allowed:
         raise SystemExit(f"bench: {' '.join(words)} failed with exit code {code}")
     return json.loads(summary.read_text())

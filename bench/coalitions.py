@@ -1,7 +1,6 @@
 """What protection against colluding agents costs: time to solve the plans, and test loss on a9a."""
 import concurrent.futures
 import json
-import os
 import pathlib
 import subprocess
 import tempfile
@@ -41,8 +40,7 @@ def train(options, step, seed):
                    "--edge-probability", PROBABILITY, "--rounds", ROUNDS, "--epsilon", 10,
                    "--delta", 1e-5, "--calibration", "rdp", "--clip-norm", 0.1, "--step-size", step,
                    "--seed", seed, "--graph-seed", seed, "--noise-seed", seed, "--eval-every", ROUNDS] + options
-        process = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, text=True,
-                                 env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
+        process = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, text=True)
         if process.returncode != 0:
             if "diverged" in process.stderr:
                 return None

@@ -1,4 +1,5 @@
 """Shared by the benchmarks: running programs, statistics, and writing results."""
+import contextlib
 import datetime
 import json
 import os
@@ -6,6 +7,7 @@ import pathlib
 import re
 import statistics
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (ROOT / os.environ.get("BENCH_BUILD", "build-bench")).resolve()
@@ -13,6 +15,7 @@ QUICK = os.environ.get("BENCH_QUICK") == "1"
 RESULTS = BUILD / "quick" if QUICK else ROOT / "bench" / "results"
 SOTTO = BUILD / "sotto"
 THREADS = 2
+LOAD = os.getloadavg()[0]  # of the last minute, before anything was measured
 
 
 def output_of(command, **environment):
@@ -23,6 +26,18 @@ def output_of(command, **environment):
     if result.returncode != 0:
         raise SystemExit(f"bench: {command[0]} failed with exit code {result.returncode}")
     return result.stdout
+
+
+@contextlib.contextmanager
+def busy_loops(count):
+    """So many processes that compute without end, while the block runs."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
 
 
 def program(name):

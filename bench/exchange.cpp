@@ -7,7 +7,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -15,13 +14,12 @@
 #include <vector>
 
 #include "setup.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/core/weighted_sum.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sotto/net/mpi_network.hpp"
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Vectors of one dimension, and everything that can be done with them in a round.
 class Rounds {
@@ -127,10 +125,9 @@ constexpr Way ways[] = {{"sotto exchange and mix", &Rounds::sotto_exchange_and_m
 /// Seconds a round, of the slowest rank.
 double seconds_a_round(Rounds& rounds, const Way& way, long count) {
     MPI_Barrier(MPI_COMM_WORLD);
-    const auto start = Clock::now();
+    const auto start = sotto::Clock::now();
     for (long i = 0; i < count; ++i) (rounds.*way.round)();
-    double seconds =
-        std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(count);
+    double seconds = sotto::seconds_since(start) / static_cast<double>(count);
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return seconds;
 }

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "sotto/agent/noise_source.hpp"
+#include "sotto/agent/grid.hpp"
 #include "sotto/trust/normal_stream.hpp"
 
 namespace {
@@ -49,7 +49,7 @@ void normal_stream(benchmark::State& state, const std::string& level) {
 }
 
 void transform_alone(benchmark::State& state) {
-    constexpr std::size_t whole_blocks = values / sotto::kNormalBlock * sotto::kNormalBlock;
+    constexpr std::size_t whole_blocks = values / sotto::normal_block * sotto::normal_block;
     std::vector<std::uint64_t> words(whole_blocks);
     std::mt19937_64 random(1);
     for (auto& word : words) word = random();
@@ -130,7 +130,7 @@ void openssl_keystream(benchmark::State& state, const EVP_CIPHER* cipher) {
 /// What NormalStream would reach with another keystream.
 void openssl_normals(benchmark::State& state, const EVP_CIPHER* cipher) {
     OpensslKeystream keystream(cipher);
-    constexpr std::size_t piece = 8 * sotto::kNormalBlock;
+    constexpr std::size_t piece = 8 * sotto::normal_block;
     std::array<std::uint64_t, piece> words{};
     std::vector<double> out((values + piece - 1) / piece * piece);
     std::uint64_t round = 0;

@@ -12,7 +12,6 @@ import tempfile
 
 import common
 
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 KEPT = ["test_loss", "test_accuracy", "test_loss_mean_model", "test_accuracy_mean_model", "epsilon", "mu"]
 
 
@@ -51,8 +50,7 @@ def train(options):
         summary = pathlib.Path(folder) / "summary.json"
         command = [common.SOTTO, "train", "--quiet", "--json", summary, "--threads", 1,
                    "--run-directory", pathlib.Path(folder) / "run", *arguments(options)]
-        process = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, text=True,
-                                 env=os.environ | ONE_THREAD)
+        process = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, text=True)
         if process.returncode != 0:
             if "diverged" in process.stderr:
                 return None

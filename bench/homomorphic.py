@@ -42,7 +42,7 @@ def measure(folder, mechanism, noise_std, seed):
         options[name] = SETTINGS[name]
     if noise_std > 0:
         options["noise_std"] = noise_std
-    common.output_of([common.SOTTO, "train", *grid.arguments(options)], **grid.ONE_THREAD)
+    common.output_of([common.SOTTO, "train", *grid.arguments(options)])
     half = SETTINGS["rounds"] // 2
     with open(run / "metrics.csv", encoding="ascii") as file:
         gaps = [float(row["optimality_gap"]) for row in csv.DictReader(file) if int(row["round"]) > half]

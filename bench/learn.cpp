@@ -10,6 +10,7 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/learn/layered_objective.hpp"
+#include "sotto/learn/layers/models.hpp"
 
 namespace {
 

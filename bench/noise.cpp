@@ -11,7 +11,7 @@
 #include "setup.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/noise/mechanism.hpp"
-#include "sotto/trust/group_seeds.hpp"
+#include "sotto/trust/seed_agreement.hpp"
 
 namespace {
 
@@ -33,7 +33,7 @@ const NoisePlan& corn_plan(int agents) {
         input.utility = {sotto::Utility::Kind::horizon, 200};
         input.rounds = 1000;
         input.kappa = Eigen::VectorXd::Ones(agents);
-        plans.emplace(agents, sotto::design_corn(input).plan);
+        plans.emplace(agents, sotto::find_mechanism("mechanism", "corn").design(input).plan);
     }
     return plans.at(agents);
 }

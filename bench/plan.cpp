@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -16,19 +15,18 @@
 #include "setup.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 #include "sotto/noise/utility.hpp"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 template <class Step>
 double seconds_of(Step&& step) {
-    const auto start = Clock::now();
+    const auto start = sotto::Clock::now();
     step();
-    return std::chrono::duration<double>(Clock::now() - start).count();
+    return sotto::seconds_since(start);
 }
 
 constexpr long rounds = 1000;           // only utilities that count all rounds depend on it
@@ -55,21 +53,21 @@ void solve(int agents, const sotto::Utility& utility, int repetitions) {
     input.utility = utility;
     input.rounds = rounds;
     input.kappa = Eigen::VectorXd::Ones(agents);
+    const sotto::Mechanism& corn = sotto::find_mechanism("mechanism", "corn");
     sotto::SpatialOptions options;
     options.relative_gap = 1e-6;
 
     nlohmann::ordered_json json{{"agents", agents}, {"utility", sotto::name_of(utility)}};
     sotto::SpatialSolution solution;
-    const auto start = Clock::now();
+    const auto start = sotto::Clock::now();
     for (int i = 0; i < repetitions; ++i) {
-        if (std::chrono::duration<double>(Clock::now() - start).count() > enough_seconds) break;
+        if (sotto::seconds_since(start) > enough_seconds) break;
         Eigen::MatrixXd matrix;
         json["utility_seconds"].push_back(
             seconds_of([&] { matrix = sotto::utility_matrix(mixing, utility, rounds); }));
         json["solve_seconds"].push_back(seconds_of(
             [&] { solution = sotto::solve_spatial_covariance(matrix, input.kappa, options); }));
-        json["design_seconds"].push_back(
-            seconds_of([&] { (void)sotto::design_corn(input).objective; }));
+        json["design_seconds"].push_back(seconds_of([&] { (void)corn.design(input).objective; }));
     }
     json["value"] = solution.value;
     json["relative_gap"] = solution.relative_gap();

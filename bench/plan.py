@@ -34,13 +34,13 @@ printlevel=1
 perturbobj=1
 fastmode=0
 """
-THREADS = {"OPENBLAS_NUM_THREADS": str(common.THREADS), "OMP_NUM_THREADS": str(common.THREADS)}
+SOLVER_THREADS = {"OPENBLAS_NUM_THREADS": str(common.THREADS), "OMP_NUM_THREADS": str(common.THREADS)}
 
 
 def solve(agents, utility):
     repetitions = 3 if common.QUICK or agents >= 1000 else 5
     run = json.loads(common.output_of(
-        [common.program("plan"), "solve", agents, utility, repetitions], **THREADS))
+        [common.program("plan"), "solve", agents, utility, repetitions]))
     run["median_solve_seconds"] = median(run["solve_seconds"])
     run["median_design_seconds"] = median(run["design_seconds"])
     return run
@@ -51,7 +51,7 @@ def timed(command, folder, limit=TIME_LIMIT):
     start = time.monotonic()
     try:
         process = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=folder, timeout=limit,
-                                 env=os.environ | THREADS)
+                                 env=os.environ | SOLVER_THREADS)
     except subprocess.TimeoutExpired:
         return None
     return time.monotonic() - start, process.stdout

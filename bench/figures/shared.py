@@ -93,8 +93,7 @@ class Missing(Exception):
 
 def sotto_json(command, options):
     """The JSON object of one command of sotto."""
-    return json.loads(common.output_of([common.SOTTO, command, "--json", "-", "--quiet", *grid.arguments(options)],
-                                       **grid.ONE_THREAD))
+    return json.loads(common.output_of([common.SOTTO, command, "--json", "-", "--quiet", *grid.arguments(options)]))
 
 
 def sotto_many(command, list_of_options, keep):
@@ -116,7 +115,7 @@ def sweep_folder(name, size, tiny=None, full=None, settings=None):
     silent = [] if sys.stderr.isatty() else ["--quiet"]
     command = [str(word) for word in [*launch, common.SOTTO, "sweep", pathlib.Path(__file__).parent / f"{name}.ini",
                                       "--output", folder, *silent, *grid.arguments(options)]]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=common.ROOT, env=os.environ | grid.ONE_THREAD)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=common.ROOT)
     try:
         code = process.wait()
     except KeyboardInterrupt:

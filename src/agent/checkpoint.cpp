@@ -8,7 +8,7 @@
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
-#include "sotto/trust/group_seeds.hpp"
+#include "sotto/trust/sealed_message.hpp"
 
 namespace sotto {
 

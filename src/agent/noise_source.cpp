@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include "sotto/agent/grid.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/weighted_sum.hpp"
@@ -22,18 +23,6 @@ constexpr Eigen::Index parallel_values = 1 << 15;  // below this, threads cost m
 constexpr std::int64_t past_tile_bytes = std::int64_t{64} << 20;  // of past noise drawn again
 
 }  // namespace
-
-void round_to_grid(std::span<double> values, double grid_step) {
-    // Adding 1.5 * 2^52 steps leaves no room for bits below one step: the sum is rounded to
-    // nearest.
-    const double shift = 6755399441055744.0 * grid_step;
-    for (double& value : values) value = (value + shift) - shift;
-}
-
-void truncate_to_grid(std::span<double> values, double grid_step) {
-    const double inverse = 1 / grid_step;  // exact: a power of two
-    for (double& value : values) value = std::trunc(value * inverse) * grid_step;
-}
 
 NoiseSource::NoiseSource(const NoisePlan& plan,
                          std::span<const KeyRing> rings,
@@ -81,7 +70,7 @@ bool NoiseSource::draws_past_again(Eigen::Index dimension) const {
 }
 
 Eigen::Index NoiseSource::tile_size(Eigen::Index dimension) const {
-    constexpr auto block = static_cast<Eigen::Index>(kNormalBlock);
+    constexpr auto block = static_cast<Eigen::Index>(normal_block);
     constexpr auto value = static_cast<Eigen::Index>(sizeof(double));
     Eigen::Index fitting =
         tile_bytes / value / std::max<Eigen::Index>(1, static_cast<Eigen::Index>(streams_.size()));
@@ -166,7 +155,7 @@ void NoiseSource::fill(const NormalStream& stream,
     }
     constexpr std::size_t normals = 4;  // of one Laplace variable
     constexpr std::size_t at_once = 256;
-    static_assert(normals * at_once % kNormalBlock == 0);
+    static_assert(normals * at_once % normal_block == 0);
     std::array<double, normals * at_once> z;
     for (std::size_t begin = 0; begin < out.size(); begin += at_once) {
         const std::size_t count = std::min(at_once, out.size() - begin);

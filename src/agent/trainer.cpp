@@ -3,50 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 
+#include "clipping.hpp"
+#include "sotto/agent/grid.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/core/weighted_sum.hpp"
 
 namespace sotto {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_between(Clock::time_point start, Clock::time_point end) {
-    return std::chrono::duration<double>(end - start).count();
-}
-
-/// Every coordinate by itself, where each is a model of its own.
-bool clip_coordinates_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
-                              double clip_norm,
-                              double grid_step) {
-    if (!gradient.allFinite()) return false;
-    gradient = gradient.cwiseMin(clip_norm).cwiseMax(-clip_norm);
-    truncate_to_grid({gradient.data(), static_cast<std::size_t>(gradient.size())}, grid_step);
-    return true;
-}
-
-/// Scales to norm C where it is larger, then rounds toward zero to the grid, which shortens it
-/// further: the result's norm is at most C. False if the gradient is not finite.
-bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
-                  bool l1,
-                  double clip_norm,
-                  double grid_step) {
-    const double norm = l1 ? gradient.lpNorm<1>() : gradient.norm();
-    if (!std::isfinite(norm)) return false;
-    // Covers the rounding of the norm (at most one part in 2^53 a term of its sum, where small ones
-    // are lost beside a large one) and of the product.
-    const double margin = 1 - static_cast<double>(gradient.size() + 16) * 0x1p-53;
-    if (norm > clip_norm * margin) gradient *= clip_norm / norm * margin;
-    truncate_to_grid({gradient.data(), static_cast<std::size_t>(gradient.size())}, grid_step);
-    return true;
-}
 
 /// weighted_sum over the columns that are there.
 void weighted_sum_of_heard(std::span<const double* const> columns,

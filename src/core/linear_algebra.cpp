@@ -3,14 +3,14 @@
 #include <dlfcn.h>
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <string>
+#include <thread>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/parallel.hpp"
 
 #ifdef SOTTO_HAVE_LAPACK
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <cblas.h>
 #include <lapacke.h>
 #endif
@@ -19,47 +19,43 @@ namespace sotto {
 
 namespace {
 
-int thread_limit = 0;  // 0: what the library starts with
+using Eigen::Index;
+using Eigen::MatrixXd;
 
-#ifdef SOTTO_HAVE_LAPACK
+int thread_limit = 0;  // 0: all cores
 
-constexpr Eigen::Index one_thread_below = 600;
+/// Threads that share less work than this gain nothing. [multiplications]
+constexpr double worth_sharing = 1e7;
+constexpr Index narrowest_block = 64, most_blocks = 16;
 
-/// OpenBLAS's own setting for the calls that follow; nothing where another BLAS is in use. It is
-/// not put back: threads that each did so would change it under each other.
-void use_blas_threads(int threads) {
-    using Count = int (*)();
-    using Set = void (*)(int);
-    static const auto count =
-        reinterpret_cast<Count>(::dlsym(RTLD_DEFAULT, "openblas_get_num_threads"));
-    static const auto set =
-        reinterpret_cast<Set>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
-    if (count == nullptr || set == nullptr) return;
-    static const int at_start = count();
-    const int wanted = threads == 0 ? at_start : threads;
-    if (count() != wanted) set(wanted);
+/// block(first, count) for blocks of `size` columns or rows. They are multiples of what kernels
+/// compute side by side, so that every value is computed as it would be without blocks.
+template <class Block>
+void for_blocks(Index size, double multiplications, const Block& block) {
+    const Index even = (size + most_blocks - 1) / most_blocks;
+    const Index width = multiplications < worth_sharing
+                            ? size
+                            : std::max(narrowest_block, (even + 7) / 8 * 8);
+    parallel_for((size + width - 1) / width, linear_algebra_threads(), [&](long i) {
+        block(i * width, std::min(width, size - i * width));
+    });
 }
 
-/// Threads for so many multiplications.
-int threads_for(double multiplications) {
-#ifdef _OPENMP
-    if (omp_in_parallel() != 0) return 1;
-#endif
-    return multiplications < 1e8 ? 1 : thread_limit;
+/// Of a product of which every value is a sum of so many.
+double multiplications_of(const Eigen::Ref<const MatrixXd>& product, Index sum) {
+    return static_cast<double>(product.size()) * static_cast<double>(sum);
 }
 
-#endif
-
-SymmetricEigen decompose(const Eigen::MatrixXd& matrix, bool with_vectors) {
+SymmetricEigen decompose(const MatrixXd& matrix, bool with_vectors) {
     if (!matrix.allFinite())
         throw Error(ExitCode::other, "eigendecomposition of a matrix that holds NaN or infinity");
     SymmetricEigen result;
     if (matrix.rows() == 0) return result;
 #ifdef SOTTO_HAVE_LAPACK
+    end_blas_threads();
     const auto n = static_cast<lapack_int>(matrix.rows());
     result.values.resize(n);
     result.vectors = matrix;
-    use_blas_threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
     const lapack_int status = LAPACKE_dsyevd(LAPACK_COL_MAJOR,
                                              with_vectors ? 'V' : 'N',
                                              'L',
@@ -72,7 +68,7 @@ SymmetricEigen decompose(const Eigen::MatrixXd& matrix, bool with_vectors) {
                     "LAPACK dsyevd did not converge (status " + std::to_string(status) + ")");
     if (!with_vectors) result.vectors.resize(0, 0);
 #else
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(
         matrix, with_vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
     if (solver.info() != Eigen::Success)
         throw Error(ExitCode::other, "Eigen's symmetric eigensolver did not converge");
@@ -82,70 +78,39 @@ SymmetricEigen decompose(const Eigen::MatrixXd& matrix, bool with_vectors) {
     return result;
 }
 
-}  // namespace
-
-SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix) { return decompose(matrix, true); }
-
-Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& matrix) {
-    return decompose(matrix, false).values;
-}
-
-void add_gram(const Eigen::MatrixXd& rows, Eigen::MatrixXd& matrix) {
-    if (rows.rows() == 0) return;
+/// add_gram of one block on the diagonal.
+void add_gram_block(const Eigen::Ref<const MatrixXd>& rows, Eigen::Ref<MatrixXd> out) {
 #ifdef SOTTO_HAVE_LAPACK
-    use_blas_threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
     cblas_dsyrk(CblasColMajor,
                 CblasLower,
                 CblasTrans,
-                static_cast<int>(matrix.rows()),
+                static_cast<int>(out.rows()),
                 static_cast<int>(rows.rows()),
                 1.0,
                 rows.data(),
-                static_cast<int>(rows.rows()),
+                static_cast<int>(rows.outerStride()),
                 1.0,
-                matrix.data(),
-                static_cast<int>(matrix.rows()));
+                out.data(),
+                static_cast<int>(out.outerStride()));
 #else
-    matrix.selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose());
+    out.selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose());
 #endif
 }
 
-bool solve_positive_definite(Eigen::MatrixXd& matrix, Eigen::MatrixXd& right) {
+/// add_product of one block.
+void add_block(double alpha,
+               const Eigen::Ref<const MatrixXd>& a,
+               bool transpose_a,
+               const Eigen::Ref<const MatrixXd>& b,
+               bool transpose_b,
+               Eigen::Ref<MatrixXd> out) {
 #ifdef SOTTO_HAVE_LAPACK
-    use_blas_threads(matrix.rows() < one_thread_below ? 1 : thread_limit);
-    const auto n = static_cast<lapack_int>(matrix.rows());
-    return LAPACKE_dposv(LAPACK_COL_MAJOR,
-                         'L',
-                         n,
-                         static_cast<lapack_int>(right.cols()),
-                         matrix.data(),
-                         n,
-                         right.data(),
-                         n) == 0;
-#else
-    const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>, Eigen::Lower> factor(matrix);
-    if (factor.info() != Eigen::Success) return false;
-    right = factor.solve(right);
-    return true;
-#endif
-}
-
-void add_product(double alpha,
-                 const Eigen::Ref<const Eigen::MatrixXd>& a,
-                 bool transpose_a,
-                 const Eigen::Ref<const Eigen::MatrixXd>& b,
-                 bool transpose_b,
-                 Eigen::Ref<Eigen::MatrixXd> out) {
-    const Eigen::Index inner = transpose_a ? a.rows() : a.cols();
-    if (out.size() == 0 || inner == 0) return;
-#ifdef SOTTO_HAVE_LAPACK
-    use_blas_threads(threads_for(static_cast<double>(out.size()) * static_cast<double>(inner)));
     cblas_dgemm(CblasColMajor,
                 transpose_a ? CblasTrans : CblasNoTrans,
                 transpose_b ? CblasTrans : CblasNoTrans,
                 static_cast<int>(out.rows()),
                 static_cast<int>(out.cols()),
-                static_cast<int>(inner),
+                static_cast<int>(transpose_a ? a.rows() : a.cols()),
                 alpha,
                 a.data(),
                 static_cast<int>(a.outerStride()),
@@ -166,51 +131,148 @@ void add_product(double alpha,
 #endif
 }
 
-bool cholesky(Eigen::MatrixXd& matrix) {
+}  // namespace
+
+SymmetricEigen symmetric_eigen(const MatrixXd& matrix) { return decompose(matrix, true); }
+
+Eigen::VectorXd symmetric_eigenvalues(const MatrixXd& matrix) {
+    return decompose(matrix, false).values;
+}
+
+void add_gram(const MatrixXd& rows, MatrixXd& matrix) {
+    if (rows.rows() == 0) return;
+    end_blas_threads();
+    const Index size = matrix.rows();
+    for_blocks(size, multiplications_of(rows, size) / 2, [&](Index first, Index count) {
+        const auto own = rows.middleCols(first, count);
+        const Index below = size - first - count;
+        add_gram_block(own, matrix.block(first, first, count, count));
+        if (below > 0)
+            add_block(1, rows.rightCols(below), true, own, false, matrix.block(first + count, first, below, count));
+    });
+}
+
+bool solve_positive_definite(MatrixXd& matrix, MatrixXd& right) {
+    end_blas_threads();
+    const Index n = matrix.rows();
+#ifdef SOTTO_HAVE_LAPACK
+    const auto size = static_cast<lapack_int>(n);
+    if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', size, matrix.data(), size) != 0) return false;
+#else
+    const Eigen::LLT<Eigen::Ref<MatrixXd>, Eigen::Lower> factor(matrix);
+    if (factor.info() != Eigen::Success) return false;
+#endif
+    for_blocks(right.cols(), multiplications_of(right, n), [&](Index first, Index count) {
+        auto part = right.middleCols(first, count);
+#ifdef SOTTO_HAVE_LAPACK
+        LAPACKE_dpotrs(LAPACK_COL_MAJOR,
+                       'L',
+                       size,
+                       static_cast<lapack_int>(count),
+                       matrix.data(),
+                       size,
+                       part.data(),
+                       size);
+#else
+        part = factor.solve(part).eval();
+#endif
+    });
+    return true;
+}
+
+MatrixXd multiply(const Eigen::Ref<const MatrixXd>& a, const Eigen::Ref<const MatrixXd>& b) {
+    MatrixXd out(a.rows(), b.cols());
+    for_blocks(out.cols(), multiplications_of(out, a.cols()), [&](Index first, Index count) {
+        out.middleCols(first, count).noalias() = a * b.middleCols(first, count);
+    });
+    return out;
+}
+
+void add_product(double alpha,
+                 const Eigen::Ref<const MatrixXd>& a,
+                 bool transpose_a,
+                 const Eigen::Ref<const MatrixXd>& b,
+                 bool transpose_b,
+                 Eigen::Ref<MatrixXd> out) {
+    const Index inner = transpose_a ? a.rows() : a.cols();
+    if (out.size() == 0 || inner == 0) return;
+    end_blas_threads();
+    const double multiplications = multiplications_of(out, inner);
+    if (out.rows() > out.cols())
+        for_blocks(out.rows(), multiplications, [&](Index first, Index count) {
+            const auto part = transpose_a ? a.block(0, first, inner, count) : a.block(first, 0, count, inner);
+            add_block(alpha, part, transpose_a, b, transpose_b, out.middleRows(first, count));
+        });
+    else
+        for_blocks(out.cols(), multiplications, [&](Index first, Index count) {
+            const auto part = transpose_b ? b.block(first, 0, count, inner) : b.block(0, first, inner, count);
+            add_block(alpha, a, transpose_a, part, transpose_b, out.middleCols(first, count));
+        });
+}
+
+bool cholesky(MatrixXd& matrix) {
     if (matrix.size() == 0) return true;
 #ifdef SOTTO_HAVE_LAPACK
+    end_blas_threads();
     const auto n = static_cast<lapack_int>(matrix.rows());
-    const auto size = static_cast<double>(matrix.rows());
-    use_blas_threads(threads_for(size * size * size / 6));
     if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, matrix.data(), n) != 0) return false;
 #else
-    const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>, Eigen::Lower> factor(matrix);
+    const Eigen::LLT<Eigen::Ref<MatrixXd>, Eigen::Lower> factor(matrix);
     if (factor.info() != Eigen::Success) return false;
 #endif
     matrix.triangularView<Eigen::StrictlyUpper>().setZero();
     return true;
 }
 
-void solve_lower(const Eigen::MatrixXd& lower, Eigen::MatrixXd& right) {
+void solve_lower(const MatrixXd& lower, MatrixXd& right) {
     if (right.size() == 0) return;
+    end_blas_threads();
+    for_blocks(right.cols(), multiplications_of(right, lower.rows()) / 2, [&](Index first, Index count) {
 #ifdef SOTTO_HAVE_LAPACK
-    use_blas_threads(
-        threads_for(static_cast<double>(right.size()) * static_cast<double>(lower.rows()) / 2));
-    cblas_dtrsm(CblasColMajor,
-                CblasLeft,
-                CblasLower,
-                CblasNoTrans,
-                CblasNonUnit,
-                static_cast<int>(right.rows()),
-                static_cast<int>(right.cols()),
-                1.0,
-                lower.data(),
-                static_cast<int>(lower.rows()),
-                right.data(),
-                static_cast<int>(right.rows()));
+        cblas_dtrsm(CblasColMajor,
+                    CblasLeft,
+                    CblasLower,
+                    CblasNoTrans,
+                    CblasNonUnit,
+                    static_cast<int>(right.rows()),
+                    static_cast<int>(count),
+                    1.0,
+                    lower.data(),
+                    static_cast<int>(lower.rows()),
+                    right.col(first).data(),
+                    static_cast<int>(right.rows()));
 #else
-    lower.triangularView<Eigen::Lower>().solveInPlace(right);
+        auto part = right.middleCols(first, count);
+        lower.triangularView<Eigen::Lower>().solveInPlace(part);
 #endif
+    });
 }
 
 void set_linear_algebra_threads(int threads) {
     if (threads < 1)
         throw ConfigError("threads is " + std::to_string(threads) + "; must be at least 1");
     thread_limit = threads;
-    Eigen::setNbThreads(threads);
 }
 
-int linear_algebra_threads() { return thread_limit > 0 ? thread_limit : Eigen::nbThreads(); }
+int linear_algebra_threads() {
+    static const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    return thread_limit > 0 ? thread_limit : cores;
+}
+
+void end_blas_threads() {
+    static const bool done = [] {
+        using SetThreads = void (*)(int);
+        using End = int (*)();
+        const auto set_threads =
+            reinterpret_cast<SetThreads>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
+        const auto end = reinterpret_cast<End>(::dlsym(RTLD_DEFAULT, "blas_thread_shutdown_"));
+        if (set_threads == nullptr) return false;
+        set_threads(1);  // first: it would start the threads again
+        if (end != nullptr) end();
+        return true;
+    }();
+    static_cast<void>(done);
+}
 
 const char* eigen_backend() {
 #ifdef SOTTO_HAVE_LAPACK

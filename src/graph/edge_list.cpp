@@ -1,3 +1,5 @@
+#include "sotto/graph/edge_list.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/text_input.hpp"
-#include "sotto/graph/topology.hpp"
 #include "text_tokens.hpp"
 
 namespace sotto {

@@ -1,3 +1,5 @@
+#include "sotto/graph/mixing_file.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -9,7 +11,6 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
-#include "sotto/graph/mixing.hpp"
 #include "text_tokens.hpp"
 
 namespace sotto {

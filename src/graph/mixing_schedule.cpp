@@ -9,6 +9,7 @@
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/seeded_random.hpp"
+#include "sotto/graph/mixing_file.hpp"
 
 namespace sotto {
 

@@ -1,3 +1,5 @@
+#include "sotto/graph/spectrum.hpp"
+
 #include <Spectra/GenEigsSolver.h>
 #include <Spectra/SymEigsSolver.h>
 #include <fmt/format.h>
@@ -10,7 +12,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/seeded_random.hpp"
-#include "sotto/graph/mixing.hpp"
+#include "sotto/core/sparse_rows.hpp"
 
 namespace sotto {
 namespace {
@@ -61,7 +63,7 @@ class DeflatedProduct {
     }
 
   private:
-    const Eigen::SparseMatrix<double, Eigen::RowMajor>& sparse_;
+    const SparseRows& sparse_;
 };
 
 /// Largest absolute row sum of W - 11^T/n, which no eigenvalue exceeds.

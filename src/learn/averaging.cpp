@@ -1,3 +1,5 @@
+#include "sotto/learn/averaging.hpp"
+
 #include <fmt/format.h>
 
 #include <numeric>

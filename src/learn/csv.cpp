@@ -1,3 +1,5 @@
+#include "csv.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -7,8 +9,8 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/text_input.hpp"
-#include "sotto/learn/readers.hpp"
 
 namespace sotto {
 namespace {
@@ -26,7 +28,7 @@ double number_of(std::string_view text) {
     double value = 0;
     const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool whole = status == std::errc() && stop == text.data() + text.size();
-    return whole && std::isfinite(value) ? value : std::nan("");
+    return whole && std::isfinite(value) ? value : not_a_number;
 }
 
 /// Calls f(field) for the fields of a line.

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "sotto/core/error.hpp"
-#include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
 namespace {
@@ -240,67 +238,6 @@ Dataset with_target_as_feature(Dataset data) {
     wider << table, data.labels;
     data.dense = std::move(wider);
     return data;
-}
-
-Standardisation standardisation_of(const Dataset& data, std::span<const Eigen::Index> rows) {
-    const auto& table = std::get<RealRows>(data.dense.value());
-    const auto count = static_cast<double>(rows.size());
-    // A column that is constant but for the rounding of its mean stays constant.
-    const auto deviation = [&](double squares, double mean) {
-        const double result = std::sqrt(squares / count);
-        return result > 1e-12 * std::abs(mean) ? result : 1.0;
-    };
-    Standardisation moments;
-    moments.feature_mean.setZero(table.cols());
-    Eigen::VectorXd squares = moments.feature_mean;
-    for (const Eigen::Index row : rows) {
-        moments.feature_mean += table.row(row).transpose() / count;
-        moments.target_mean += data.labels[row] / count;
-    }
-    double target_squares = 0;
-    for (const Eigen::Index row : rows) {
-        squares += (table.row(row).transpose() - moments.feature_mean).cwiseAbs2();
-        const double offset = data.labels[row] - moments.target_mean;
-        target_squares += offset * offset;
-    }
-    moments.feature_deviation = squares.binaryExpr(moments.feature_mean, deviation);
-    moments.target_deviation = deviation(target_squares, moments.target_mean);
-    return moments;
-}
-
-Dataset standardised(Dataset data, const Standardisation& moments) {
-    auto& table = std::get<RealRows>(data.dense.value());
-    if (table.cols() != moments.feature_mean.size())
-        throw DataError(fmt::format("{}: {} features; the training data have {}",
-                                    data.source,
-                                    table.cols(),
-                                    moments.feature_mean.size()));
-    table.rowwise() -= moments.feature_mean.transpose();
-    table.array().rowwise() /= moments.feature_deviation.transpose().array();
-    if (data.target == Target::value)
-        data.labels = (data.labels.array() - moments.target_mean) / moments.target_deviation;
-    return data;
-}
-
-Split split_rows(Eigen::Index records, double test_fraction, std::uint64_t seed) {
-    if (!(test_fraction > 0 && test_fraction < 1))
-        throw ConfigError(
-            fmt::format("test fraction {}: must be above 0 and below 1", test_fraction));
-    if (records < 2)
-        throw DataError(
-            fmt::format("{} records: a split into training and test needs two", records));
-    std::vector<Eigen::Index> order(static_cast<std::size_t>(records));
-    std::iota(order.begin(), order.end(), Eigen::Index{0});
-    SeededRandom random(seed, "train-test-split");
-    random.shuffle(order);
-    const auto test_count = std::clamp<Eigen::Index>(
-        std::llround(static_cast<double>(records) * test_fraction), 1, records - 1);
-    Split split;
-    split.test.assign(order.begin(), order.begin() + test_count);
-    split.train.assign(order.begin() + test_count, order.end());
-    std::sort(split.test.begin(), split.test.end());
-    std::sort(split.train.begin(), split.train.end());
-    return split;
 }
 
 }  // namespace sotto

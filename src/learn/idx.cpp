@@ -1,3 +1,5 @@
+#include "idx.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -5,7 +7,6 @@
 
 #include "gzip_buffer.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/readers.hpp"
 
 namespace sotto {
 namespace {

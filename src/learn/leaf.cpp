@@ -1,3 +1,5 @@
+#include "leaf.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,7 +11,6 @@
 
 #include "gzip_buffer.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/readers.hpp"
 
 namespace sotto {
 namespace {

@@ -1,3 +1,5 @@
+#include "libsvm.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -9,7 +11,6 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/text_input.hpp"
-#include "sotto/learn/readers.hpp"
 
 namespace sotto {
 namespace {
@@ -131,13 +132,12 @@ Dataset read_libsvm(const std::string& path, Eigen::Index minimum_features) {
     map_two_labels_to_signs(labels);
 
     Dataset data;
-    data.features = Eigen::Map<const Eigen::SparseMatrix<double, Eigen::RowMajor>>(
-        static_cast<Eigen::Index>(labels.size()),
-        std::max<Eigen::Index>(largest, minimum_features),
-        static_cast<Eigen::Index>(columns.size()),
-        starts.data(),
-        columns.data(),
-        values.data());
+    data.features = Eigen::Map<const SparseRows>(static_cast<Eigen::Index>(labels.size()),
+                                                 std::max<Eigen::Index>(largest, minimum_features),
+                                                 static_cast<Eigen::Index>(columns.size()),
+                                                 starts.data(),
+                                                 columns.data(),
+                                                 values.data());
     data.labels =
         Eigen::Map<const Eigen::VectorXd>(labels.data(), static_cast<Eigen::Index>(labels.size()));
     data.source = path;

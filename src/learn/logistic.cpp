@@ -1,3 +1,5 @@
+#include "sotto/learn/logistic.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,8 +7,8 @@
 #include <limits>
 #include <string_view>
 
+#include "row_walker.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/objective.hpp"
 #include "sotto/learn/record_objective.hpp"
 
 namespace sotto {
@@ -14,54 +16,6 @@ namespace {
 
 /// Above this dimension a dense Hessian (d^2 doubles) is not offered: 128 MiB.
 constexpr Eigen::Index largest_hessian_dimension = 4096;
-
-/// The arrays of a compressed sparse matrix, without Eigen's iterators: they are walked in the
-/// innermost loops of every round.
-class RowWalker {
-  public:
-    RowWalker() = default;
-    /// `features` must stay where it is, unchanged and compressed.
-    explicit RowWalker(const Eigen::SparseMatrix<double, Eigen::RowMajor>& features)
-        : starts_(features.outerIndexPtr()),
-          columns_(features.innerIndexPtr()),
-          values_(features.valuePtr()),
-          binary_(std::all_of(
-              values_, values_ + features.nonZeros(), [](double value) { return value == 1; })) {}
-
-    /// Every stored value is 1, so that values need not be read.
-    [[nodiscard]] bool binary() const { return binary_; }
-
-    /// Calls f(column, value) for the stored values of a row; the value is the constant 1 when
-    /// `is_binary` (which must then be what binary() says).
-    template <bool is_binary, class Function>
-    void for_each(Eigen::Index row, Function&& f) const {
-        const int end = starts_[row + 1];
-        for (int k = starts_[row]; k < end; ++k) f(columns_[k], is_binary ? 1.0 : values_[k]);
-    }
-
-    /// w.a + b, added in two interleaved chains: one would wait for every addition.
-    template <bool is_binary>
-    [[nodiscard]] double score(Eigen::Index row, const double* weights, double bias) const {
-        int k = starts_[row];
-        const int end = starts_[row + 1];
-        double even = bias, odd = 0;
-        for (; k + 1 < end; k += 2) {
-            even += is_binary ? weights[columns_[k]] : weights[columns_[k]] * values_[k];
-            odd += is_binary ? weights[columns_[k + 1]] : weights[columns_[k + 1]] * values_[k + 1];
-        }
-        if (k < end) even += is_binary ? weights[columns_[k]] : weights[columns_[k]] * values_[k];
-        return even + odd;
-    }
-    [[nodiscard]] double score(Eigen::Index row, const double* weights, double bias) const {
-        return binary_ ? score<true>(row, weights, bias) : score<false>(row, weights, bias);
-    }
-
-  private:
-    const int* starts_ = nullptr;
-    const int* columns_ = nullptr;
-    const double* values_ = nullptr;
-    bool binary_ = false;
-};
 
 /// log(1 + exp(-z)) without overflow or cancellation.
 double logistic_loss(double z) { return std::max(-z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
@@ -104,13 +58,7 @@ class LogisticObjective final : public Objective {
             throw DataError(fmt::format("{}: an agent's shard has no records", shard_.source));
         shard_.features.makeCompressed();
         require_usable(shard_);
-        require_usable(*test_);
-        if (test_->records() > 0 && test_->feature_count() != shard_.feature_count())
-            throw DataError(fmt::format("{} has {} features but the test data {} has {}",
-                                        shard_.source,
-                                        shard_.feature_count(),
-                                        test_->source,
-                                        test_->feature_count()));
+        require_like_shard(*test_);
         rows_ = RowWalker(shard_.features);
         if (test_->records() > 0) test_rows_ = RowWalker(test_->features);
     }
@@ -151,6 +99,20 @@ class LogisticObjective final : public Objective {
         return loss_over(test_rows_, *test_, model, first, stride);
     }
 
+    Eigen::VectorXd record_losses(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                  const Dataset& records) override {
+        Dataset data = with_sparse_features(records);
+        data.features.makeCompressed();
+        require_like_shard(data);
+        Eigen::VectorXd losses(data.records());
+        if (losses.size() == 0) return losses;
+        const RowWalker rows(data.features);
+        const double bias = model[dimension() - 1];
+        for (Eigen::Index row = 0; row < losses.size(); ++row)
+            losses[row] = logistic_loss(data.labels[row] * rows.score(row, model.data(), bias));
+        return losses;
+    }
+
     std::optional<Curvature> curvature_sum(
         const Eigen::Ref<const Eigen::VectorXd>& model) override {
         if (dimension() > largest_hessian_dimension) return std::nullopt;
@@ -158,6 +120,16 @@ class LogisticObjective final : public Objective {
     }
 
   private:
+    void require_like_shard(const Dataset& data) const {
+        require_usable(data);
+        if (data.records() > 0 && data.feature_count() != shard_.feature_count())
+            throw DataError(fmt::format("{} has {} features but {} has {}",
+                                        shard_.source,
+                                        shard_.feature_count(),
+                                        data.source,
+                                        data.feature_count()));
+    }
+
     /// slopes_[i] = derivative of the loss of rows[i] by its score: -y / (1 + exp(y score)).
     /// Scores, exponentials and the later scatter are separate loops: each overlaps its own
     /// latencies over many records.

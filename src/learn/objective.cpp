@@ -1,5 +1,8 @@
 #include "sotto/learn/objective.hpp"
 
+#include "sotto/core/error.hpp"
+#include "sotto/learn/dataset.hpp"
+
 namespace sotto {
 
 LossSum& LossSum::operator+=(const LossSum& other) {
@@ -23,6 +26,10 @@ std::vector<LossSum> Objective::test_losses(const Eigen::Ref<const Eigen::Matrix
     for (Eigen::Index m = 0; m < models.cols(); ++m)
         losses.push_back(test_loss(models.col(m), 0, 1));
     return losses;
+}
+
+Eigen::VectorXd Objective::record_losses(const Eigen::Ref<const Eigen::VectorXd>&, const Dataset&) {
+    throw ConfigError("task: its losses are not those of single records");
 }
 
 bool Objective::shares_test(const Objective&) const { return false; }

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
@@ -35,7 +35,7 @@ std::pair<std::size_t, std::size_t> equal_part(std::size_t count,
 /// alpha most of them are below the smallest double: Gamma(alpha) = Gamma(alpha + 1) U^(1/alpha).
 std::vector<double> dirichlet_shares(std::size_t count, double alpha, SeededRandom& random) {
     std::vector<double> shares(count);
-    double largest = -std::numeric_limits<double>::infinity();
+    double largest = -infinity;
     for (double& share : shares) {
         share = std::log(random.gamma(alpha + 1)) + std::log(1 - random.uniform()) / alpha;
         largest = std::max(largest, share);

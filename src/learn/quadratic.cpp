@@ -1,10 +1,11 @@
+#include "sotto/learn/quadratic.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
 #include <numbers>
 
 #include "sotto/core/error.hpp"
-#include "sotto/learn/objective.hpp"
 
 namespace sotto {
 namespace {

@@ -4,7 +4,11 @@
 
 #include <string_view>
 
+#include "csv.hpp"
 #include "gzip_buffer.hpp"
+#include "idx.hpp"
+#include "leaf.hpp"
+#include "libsvm.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/text_input.hpp"
 

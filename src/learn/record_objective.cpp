@@ -86,6 +86,14 @@ LossSum RecordObjective::test_loss(const Eigen::Ref<const Eigen::VectorXd>& mode
     return loss_over(*test_, model, first, stride);
 }
 
+Eigen::VectorXd RecordObjective::record_losses(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                               const Dataset& records) {
+    Eigen::VectorXd losses(records.records());
+    for (Eigen::Index row = 0; row < losses.size(); ++row)
+        losses(row) = record_loss(model, records, row).loss;
+    return losses;
+}
+
 LossSum RecordObjective::loss_over(const Dataset& data,
                                    const Eigen::Ref<const Eigen::VectorXd>& model,
                                    Eigen::Index first,

@@ -1,3 +1,5 @@
+#include "sotto/learn/synthetic.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/seeded_random.hpp"
-#include "sotto/learn/dataset.hpp"
 
 namespace sotto {
 namespace {

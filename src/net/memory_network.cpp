@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <numeric>
 
-#include "exchange_support.hpp"
+#include "chunk_length.hpp"
+#include "exchange_checks.hpp"
+#include "folding.hpp"
+#include "process_end.hpp"
 #include "sotto/core/parallel.hpp"
 
 namespace sotto {
@@ -148,9 +149,7 @@ class MemoryNetwork final : public Network {
     std::int64_t bytes_sent() const override { return bytes_sent_; }
 
     void abort(ExitCode code) override {
-        std::cout.flush();
-        std::clog.flush();
-        std::fflush(nullptr);
+        flush_output();
         std::_Exit(failure_status(code));
     }
 

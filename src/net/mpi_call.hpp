@@ -6,7 +6,10 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <concepts>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 namespace sotto {
 
@@ -15,5 +18,15 @@ namespace sotto {
 
 /// @throws NetworkError naming the call and the reason unless `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* call);
+
+/// @throws NetworkError: `count` values are more than one MPI call can carry.
+[[noreturn]] void throw_too_many(std::uint64_t count);
+
+/// A count as MPI takes it. @throws NetworkError unless it fits an int.
+template <std::integral Count>
+[[nodiscard]] int mpi_count(Count count) {
+    if (!std::in_range<int>(count)) throw_too_many(static_cast<std::uint64_t>(count));
+    return static_cast<int>(count);
+}
 
 }  // namespace sotto

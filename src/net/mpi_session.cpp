@@ -1,87 +1,17 @@
+#include "sotto/net/mpi_session.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <exception>
-#include <optional>
 #include <sstream>
-#include <string_view>
 
 #include "mpi_call.hpp"
-#include "sotto/net/mpi_network.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/net/launch_environment.hpp"
 
 namespace sotto {
-namespace {
-
-/// A number of the environment; nothing if the variable is missing or not a number >= 0.
-std::optional<int> environment_number(const char* name) {
-    const char* value = std::getenv(name);
-    if (value == nullptr) return std::nullopt;
-    const std::string_view text(value);
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
-    return number;
-}
-
-std::optional<LaunchEnvironment> launched_with(const char* ranks_name, const char* rank_name) {
-    const auto ranks = environment_number(ranks_name);
-    const auto rank = environment_number(rank_name);
-    if (!ranks || !rank || *ranks < 1) return std::nullopt;
-    return LaunchEnvironment{true, *ranks, *rank};
-}
-
-/// A task started by srun. Inside an allocation the variables exist without srun, too; only a step
-/// sets SLURM_STEP_ID. A step of one task is also what an interactive shell looks like.
-std::optional<LaunchEnvironment> launched_by_slurm() {
-    if (std::getenv("SLURM_STEP_ID") == nullptr) return std::nullopt;
-    auto launch = launched_with("SLURM_STEP_NUM_TASKS", "SLURM_PROCID");
-    if (!launch) launch = launched_with("SLURM_NTASKS", "SLURM_PROCID");
-    if (launch && launch->ranks == 1) return std::nullopt;
-    return launch;
-}
-
-/// Tasks of srun find each other by PMIx or PMI. With neither each would be alone, or MPI_Init
-/// would end it with a page of text.
-void require_connected_tasks() {
-    const auto tasks = launched_by_slurm();
-    if (!tasks) return;
-    for (const char* name : {"PMIX_NAMESPACE", "PMI_RANK", "OMPI_COMM_WORLD_SIZE"})
-        if (std::getenv(name) != nullptr) return;
-    throw NetworkError(
-        fmt::format("srun started {} tasks without PMIx: they cannot find each other; start them "
-                    "with 'srun --mpi=pmix' ('srun --mpi=list' says whether this Slurm has it), or "
-                    "with mpirun inside the job",
-                    tasks->ranks));
-}
-
-}  // namespace
-
-std::string mpi_error_text(int code) {
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
-    int length = 0;
-    if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS)
-        return fmt::format("MPI error {}", code);
-    return std::string(text.data(), static_cast<std::size_t>(length));
-}
-
-void check_mpi(int code, const char* call) {
-    if (code != MPI_SUCCESS)
-        throw NetworkError(fmt::format("{} failed: {}", call, mpi_error_text(code)));
-}
-
-LaunchEnvironment launch_environment() {
-    // Open MPI's mpirun; MPICH's and Intel's (Hydra); srun. In this order, because a launcher
-    // running inside a Slurm job leaves Slurm's variables in place.
-    if (const auto launch = launched_with("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"))
-        return *launch;
-    if (const auto launch = launched_with("PMI_SIZE", "PMI_RANK")) return *launch;
-    if (const auto launch = launched_by_slurm()) return *launch;
-    // A PMIx launcher that does not announce its size.
-    if (const auto rank = environment_number("PMIX_RANK")) return {true, 1, *rank};
-    return {};
-}
 
 MpiSession::MpiSession() : exceptions_at_start_(std::uncaught_exceptions()) {
     int finalized = 0;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "sotto/net/mpi_network.hpp"
+#include "sotto/net/mpi_session.hpp"
 
 namespace sotto {
 
@@ -94,7 +94,7 @@ int StallWatch::complete(int code,
         }
         const auto now = Clock::now();
         if (!start) start = now;
-        const double waited = std::chrono::duration<double>(now - *start).count();
+        const double waited = seconds_between(*start, now);
         if (waited < talked + seconds_between_talks) continue;
         talked = waited;
         talk(place);

@@ -2,7 +2,6 @@
 
 // Waiting for MPI requests without waiting for ever; not installed.
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "mpi_call.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {
@@ -49,7 +49,6 @@ class StallWatch {
                                std::span<const int> waits_for = {});
 
   private:
-    using Clock = std::chrono::steady_clock;
     struct Question {
         std::int64_t number = 0;
         Place place;

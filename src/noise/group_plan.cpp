@@ -1,4 +1,4 @@
-#include "group_plan.hpp"
+#include "noise/group_plan.hpp"
 
 #include <cmath>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sotto/noise/mechanism.hpp"
+#include "sotto/plan/noise_plan.hpp"
 
 namespace sotto {
 

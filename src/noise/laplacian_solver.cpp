@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include "sotto/noise/laplacian_solver.hpp"
 
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
@@ -6,9 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "sotto/core/error.hpp"
+#include "noise/solver_input.hpp"
 #include "sotto/core/linear_algebra.hpp"
-#include "sotto/noise/spatial_solver.hpp"
 #include "sotto/privacy/coalitions.hpp"
 
 namespace sotto {
@@ -160,13 +159,8 @@ LaplacianSolution solve_laplacian_covariance(const MatrixXd& utility,
                                              const VectorXd& kappa,
                                              double variance_cap,
                                              int coalition_size) {
-    for (Eigen::Index u = 0; u < kappa.size(); ++u)
-        if (!(kappa(u) > 0 && std::isfinite(kappa(u))))
-            throw ConfigError(fmt::format(
-                "kappa of agent {}: {} is not allowed (must be finite and above 0)", u, kappa(u)));
-    if (!(variance_cap > 1))
-        throw ConfigError(
-            fmt::format("variance-cap: {} is not allowed (must be above 1)", variance_cap));
+    require_kappa(kappa);
+    require_variance_cap(variance_cap);
     check_coalition_size(static_cast<int>(kappa.size()), coalition_size);
     const LaplacianFamily family(utility, laplacian, kappa, coalition_size);
     // Unequal kappa can exceed the cap with private noise alone; the cap is then relative to that.

@@ -1,11 +1,15 @@
+#include "sotto/noise/shaped_factor.hpp"
+
 #include <fmt/format.h>
 
-#include <cmath>
-
+#include <algorithm>
+#include "noise/banded_factor.hpp"
+#include "noise/mixing_modes.hpp"
+#include "noise/one_lag_factor.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/temporal_solver.hpp"
-#include "sotto/privacy/budget.hpp"
+#include "sotto/noise/temporal_utility.hpp"
 
 namespace sotto {
 
@@ -15,15 +19,17 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-struct Modes {
+/// lambda_i^K of symmetric W, and w_i = [V^T R V]_ii.
+struct WeightedModes {
     VectorXd values, weights;
 };
 
-/// lambda_i^K of symmetric W, and [V^T R V]_ii.
-Modes modes_of(const MixingMatrix& mixing, const MatrixXd& covariance, int gossip_steps) {
-    const SymmetricEigen eigen = symmetric_eigen(mixing.dense());
-    return {eigen.values.array().pow(static_cast<double>(gossip_steps)).matrix(),
-            (eigen.vectors.transpose() * covariance * eigen.vectors).diagonal()};
+WeightedModes weighted_modes(const MixingMatrix& mixing,
+                             const MatrixXd& covariance,
+                             int gossip_steps) {
+    MixingModes modes = mixing_modes(mixing, gossip_steps);
+    VectorXd weights = mode_weights(modes, covariance);
+    return {std::move(modes.values), std::move(weights)};
 }
 
 /// H_tt and H_t,t-1 of every round.
@@ -38,7 +44,7 @@ std::pair<VectorXd, VectorXd> two_diagonals(const MixingMatrix& mixing,
         subdiagonal.tail(rounds - 1) = utility.diagonal(-1);
         return {utility.diagonal(), subdiagonal};
     }
-    const Modes modes = modes_of(mixing, covariance, gossip_steps);
+    const WeightedModes modes = weighted_modes(mixing, covariance, gossip_steps);
     // sum over tau >= t of lambda^(2 (tau - t + 1)), from the last round on.
     VectorXd sums = VectorXd::Zero(modes.values.size());
     const VectorXd squares = modes.values.cwiseAbs2();
@@ -54,7 +60,7 @@ std::pair<VectorXd, VectorXd> two_diagonals(const MixingMatrix& mixing,
 }
 
 /// H of `count` rounds from `first` on, of a longer run: all models from these rounds on count.
-MatrixXd block_utility(const Modes& modes,
+MatrixXd block_utility(const WeightedModes& modes,
                        std::span<const double> steps,
                        Index first,
                        Index count) {
@@ -81,23 +87,56 @@ MatrixXd block_utility(const Modes& modes,
     return utility;
 }
 
+/// Rounds whose noise may be correlated with each other.
+long block_of(const TemporalShape& shape, long rounds) {
+    return shape.restart > 0 ? std::min(shape.restart, rounds) : rounds;
+}
+
 void require_rounds(long rounds, long cycle, bool symmetric, const TemporalShape& shape) {
-    const long together = shape.restart > 0 ? std::min(shape.restart, rounds) : rounds;
     const bool lagged = shape.kind == TemporalShape::Kind::one_lag ||
                         (shape.kind == TemporalShape::Kind::banded && shape.band < cycle);
-    if (!symmetric && rounds > kMostDenseRounds)
+    if (!symmetric && rounds > most_dense_rounds)
         throw ConfigError(fmt::format(
             "rounds: {} is not allowed where rounds are correlated and the mixing matrix is not "
             "symmetric (at most {})",
             rounds,
-            kMostDenseRounds));
-    if (!lagged && together > kMostDenseRounds)
+            most_dense_rounds));
+    if (!lagged && block_of(shape, rounds) > most_dense_rounds)
         throw ConfigError(fmt::format(
             "rounds: {} is not allowed with --temporal {} (at most {}; more with one-lag, with "
             "banded:B and B below the cycle of --participation, or with --temporal-restart)",
             rounds,
             name_of(shape),
-            kMostDenseRounds));
+            most_dense_rounds));
+}
+
+/// Every block by itself, with a certificate.
+/// @param utility_of H of the block that begins at a round and has so many.
+template <class UtilityOf>
+ShapedFactor solve_blocks(long rounds,
+                          long cycle,
+                          const TemporalShape& shape,
+                          const UtilityOf& utility_of) {
+    const long block = block_of(shape, rounds);
+    TemporalOptions options;
+    options.band = shape.band;
+    const bool banded = shape.kind == TemporalShape::Kind::banded || block < rounds;
+    const long band =
+        shape.kind == TemporalShape::Kind::banded ? std::min(shape.band, block - 1) : block - 1;
+    ShapedFactor result;
+    if (banded) result.factor = {TemporalFactor::Kind::banded, MatrixXd::Zero(rounds, band + 1)};
+    for (long first = 0; first < rounds; first += block) {
+        const long count = std::min(block, rounds - first);
+        const TemporalSolution solution =
+            solve_temporal_gram(utility_of(first, count), cycle, options);
+        const MatrixXd lower = temporal_factor_of(solution.gram);
+        result.value += solution.value;
+        result.lower_bound += solution.lower_bound;
+        if (!banded) result.factor = {TemporalFactor::Kind::dense, lower};
+        for (long b = 0; banded && b <= std::min(band, count - 1); ++b)
+            result.factor.lower.col(b).segment(first + b, count - b) = lower.diagonal(-b);
+    }
+    return result;
 }
 
 }  // namespace
@@ -113,43 +152,22 @@ ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
     if (shape.kind == TemporalShape::Kind::one_lag) {
         const auto [diagonal, subdiagonal] =
             two_diagonals(mixing, spatial_covariance, step_sizes, gossip_steps);
-        LaggedSolution solution = solve_one_lag_factor(diagonal, subdiagonal, cycle, shape.restart);
-        return {std::move(solution.factor), solution.value, std::nan("")};
+        return solve_one_lag_factor(diagonal, subdiagonal, cycle, shape.restart);
     }
-    const long block = shape.restart > 0 ? std::min(shape.restart, rounds) : rounds;
-    Modes modes;
-    MatrixXd utility;
-    if (mixing.symmetric())
-        modes = modes_of(mixing, spatial_covariance, gossip_steps);
-    else
-        utility = temporal_utility(mixing, spatial_covariance, step_sizes, gossip_steps);
-    if (block > kMostDenseRounds) {
-        LaggedSolution solution = solve_banded_factor(
+    if (!mixing.symmetric()) {
+        const MatrixXd utility =
+            temporal_utility(mixing, spatial_covariance, step_sizes, gossip_steps);
+        return solve_blocks(rounds, cycle, shape, [&](long first, long count) {
+            return MatrixXd(utility.block(first, first, count, count));
+        });
+    }
+    const WeightedModes modes = weighted_modes(mixing, spatial_covariance, gossip_steps);
+    if (block_of(shape, rounds) > most_dense_rounds)
+        return solve_banded_factor(
             modes.values, modes.weights, step_sizes, cycle, shape.band, shape.restart);
-        return {std::move(solution.factor), solution.value, std::nan("")};
-    }
-    TemporalOptions options;
-    options.band = shape.band;
-    const bool banded = shape.kind == TemporalShape::Kind::banded || block < rounds;
-    const long band =
-        shape.kind == TemporalShape::Kind::banded ? std::min(shape.band, block - 1) : block - 1;
-    ShapedFactor result;
-    if (banded) result.factor = {TemporalFactor::Kind::banded, MatrixXd::Zero(rounds, band + 1)};
-    for (long first = 0; first < rounds; first += block) {
-        const long count = std::min(block, rounds - first);
-        const TemporalSolution solution = solve_temporal_gram(
-            mixing.symmetric() ? block_utility(modes, step_sizes, first, count)
-                               : MatrixXd(utility.block(first, first, count, count)),
-            cycle,
-            options);
-        const MatrixXd lower = temporal_factor_of(solution.gram);
-        result.value += solution.value;
-        result.lower_bound += solution.lower_bound;
-        if (!banded) result.factor = {TemporalFactor::Kind::dense, lower};
-        for (long b = 0; banded && b <= std::min(band, count - 1); ++b)
-            result.factor.lower.col(b).segment(first + b, count - b) = lower.diagonal(-b);
-    }
-    return result;
+    return solve_blocks(rounds, cycle, shape, [&](long first, long count) {
+        return block_utility(modes, step_sizes, first, count);
+    });
 }
 
 }  // namespace sotto

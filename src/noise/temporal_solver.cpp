@@ -6,11 +6,11 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 
 namespace sotto {
@@ -21,49 +21,12 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-VectorXd powers_of(const VectorXd& values, int exponent) {
-    return values.array().pow(static_cast<double>(exponent)).matrix();
-}
-
-/// Columns: W^K F, W^2K F, ..., W^TK F, each as one column of n columns(F) numbers.
-MatrixXd propagated(const MixingMatrix& mixing,
-                    const MatrixXd& start,
-                    Index rounds,
-                    int gossip_steps) {
-    MatrixXd result(start.size(), rounds);
-    MatrixXd current = start;
-    for (Index t = 0; t < rounds; ++t) {
-        for (int k = 0; k < gossip_steps; ++k) current = mixing.sparse() * current;
-        result.col(t) = current.reshaped();
-    }
-    return result;
-}
-
-void scale_by_steps(MatrixXd& utility, std::span<const double> step_sizes) {
-    const Eigen::Map<const VectorXd> steps(step_sizes.data(),
-                                           static_cast<Index>(step_sizes.size()));
-    utility = steps.asDiagonal() * utility * steps.asDiagonal();
-}
-
-/// A factor F with F F^T = the positive semidefinite matrix, negligible directions left out.
-MatrixXd root_of(const MatrixXd& matrix) {
-    const SymmetricEigen eigen = symmetric_eigen(matrix);
-    const Index n = matrix.rows();
-    const double cut_off = 1e-15 * std::max(eigen.values(n - 1), 0.0);
-    Index first = 0;
-    while (first < n - 1 && !(eigen.values(first) > cut_off)) ++first;
-    return eigen.vectors.rightCols(n - first) *
-           eigen.values.tail(n - first).cwiseMax(0).cwiseSqrt().asDiagonal();
-}
-
 /// The free entries (s, t), s > t and not of one pattern, inside the band, and the matrix
 /// they fill.
 class FreeEntries {
   public:
-    FreeEntries(Index rounds, long cycle, const TemporalOptions& options)
-        : rounds_(rounds), cycle_(cycle), band_(options.band > 0 ? options.band : rounds) {
+    FreeEntries(Index rounds, long cycle, long band)
+        : rounds_(rounds), cycle_(cycle), band_(band > 0 ? band : rounds) {
         for (Index t = 0; t < rounds; ++t)
             for (Index s = t + 1; s < rounds; ++s)
                 if (!fixed(s, t)) ++count_;
@@ -86,11 +49,6 @@ class FreeEntries {
     [[nodiscard]] MatrixXd matrix(const VectorXd& entries) const {
         MatrixXd result = MatrixXd::Identity(rounds_, rounds_);
         for_each([&](Index i, Index s, Index t) { result(s, t) = result(t, s) = entries(i); });
-        return result;
-    }
-    [[nodiscard]] VectorXd entries(const MatrixXd& matrix) const {
-        VectorXd result(count_);
-        for_each([&](Index i, Index s, Index t) { result(i) = matrix(s, t); });
         return result;
     }
     /// The free entries set to zero.
@@ -165,110 +123,70 @@ double lower_bound_at(const MatrixXd& root, const FreeEntries& free, MatrixXd gr
     return trace * trace / dual.trace();
 }
 
+/// One participation: the diagonal alone is fixed, which is the spatial problem.
+TemporalSolution solve_one_participation(const MatrixXd& utility,
+                                         const MatrixXd& root,
+                                         double relative_gap) {
+    const Index rounds = utility.rows();
+    SpatialOptions options;
+    options.relative_gap = relative_gap;
+    const SpatialSolution same = solve_spatial_covariance(utility, VectorXd::Ones(rounds), options);
+    MatrixXd covariance = same.covariance;
+    MatrixXd gram = MatrixXd::Identity(rounds, rounds);
+    if (!solve_positive_definite(covariance, gram))
+        throw ConfigError("temporal factor: numerically singular; use fewer rounds");
+    gram = (0.5 * (gram + gram.transpose())).eval();
+    const VectorXd unit = gram.diagonal().cwiseSqrt().cwiseInverse();
+    gram = (unit.asDiagonal() * gram * unit.asDiagonal()).eval();
+    gram.diagonal().setOnes();
+    const double value = value_of(root, gram);
+    return {std::move(gram), value, same.lower_bound};
+}
+
+LBFGSpp::LBFGSParam<double> descent_parameters() {
+    LBFGSpp::LBFGSParam<double> parameters;
+    parameters.m = 20;
+    parameters.epsilon = 0;
+    parameters.epsilon_rel = 0;
+    parameters.max_iterations = 200;
+    parameters.past = 10;
+    parameters.delta = 1e-11;
+    parameters.max_linesearch = 60;
+    // The objective is convex: every step has curvature of the right sign.
+    parameters.linesearch = LBFGSpp::LBFGS_LINESEARCH_BACKTRACKING_ARMIJO;
+    return parameters;
+}
+
+/// In legs, so that the certificate, which costs an eigendecomposition, is seldom computed.
+TemporalSolution descend(const MatrixXd& root,
+                         const FreeEntries& free,
+                         double scale,
+                         const TemporalOptions& options) {
+    Objective objective(root, free, scale);
+    const LBFGSpp::LBFGSParam<double> parameters = descent_parameters();
+    LBFGSpp::LBFGSSolver<double> solver(parameters);
+    TemporalSolution solution;
+    for (double before = infinity; objective.evaluations() < options.max_iterations;) {
+        VectorXd entries = objective.best();
+        double value = 0;
+        try {
+            solver.minimize(objective, entries, value);
+        } catch (const std::runtime_error&) {
+            // No descent left within rounding; the best point is kept.
+        }
+        solution.gram = free.matrix(objective.best());
+        solution.value = objective.best_value() / scale;
+        solution.lower_bound =
+            std::max(solution.lower_bound, lower_bound_at(root, free, solution.gram));
+        if (solution.relative_gap() <= options.relative_gap ||
+            !(solution.value < before * (1 - 1e-12)))
+            break;
+        before = solution.value;
+    }
+    return solution;
+}
+
 }  // namespace
-
-MatrixXd temporal_utility(const MixingMatrix& mixing,
-                          const MatrixXd& spatial_covariance,
-                          std::span<const double> step_sizes,
-                          int gossip_steps) {
-    const auto rounds = static_cast<Index>(step_sizes.size());
-    MatrixXd utility(rounds, rounds);
-    // H_st = H_{s+1,t+1} + the term of the largest tau; lags count from the last round.
-    if (mixing.symmetric()) {
-        const SymmetricEigen eigen = symmetric_eigen(mixing.dense());
-        const VectorXd values = powers_of(eigen.values, gossip_steps);
-        const VectorXd weights =
-            (eigen.vectors.transpose() * spatial_covariance * eigen.vectors).diagonal();
-        VectorXd moments(2 * rounds + 1);  // sum_i w_i lambda_i^m
-        VectorXd power = weights;
-        for (Index m = 0; m <= 2 * rounds; ++m) {
-            moments(m) = power.sum();
-            power = power.cwiseProduct(values);
-        }
-        for (Index lag = 0; lag < rounds; ++lag) {
-            double sum = 0;
-            for (Index t = rounds - 1; t >= lag; --t) {
-                sum += moments(2 * (rounds - t) + lag);
-                utility(t, t - lag) = utility(t - lag, t) = sum;
-            }
-        }
-    } else {
-        const MatrixXd reached =
-            propagated(mixing, root_of(spatial_covariance), rounds, gossip_steps);
-        MatrixXd products = MatrixXd::Zero(rounds, rounds);
-        add_gram(reached, products);
-        for (Index lag = 0; lag < rounds; ++lag) {
-            double sum = 0;
-            for (Index t = rounds - 1; t >= lag; --t) {
-                sum += products(rounds - 1 - t + lag, rounds - 1 - t);
-                utility(t, t - lag) = utility(t - lag, t) = sum;
-            }
-        }
-    }
-    scale_by_steps(utility, step_sizes);
-    return utility;
-}
-
-MatrixXd spatial_utility(const MixingMatrix& mixing,
-                         const TemporalFactor& factor,
-                         std::span<const double> step_sizes,
-                         int gossip_steps) {
-    const auto rounds = static_cast<long>(step_sizes.size());
-    if (mixing.symmetric() && factor.kind != TemporalFactor::Kind::dense) {
-        const SymmetricEigen eigen = symmetric_eigen(mixing.dense());
-        const VectorXd gains =
-            mode_gains(lagged_noise(factor, rounds, static_cast<int>(factor.lower.cols())),
-                       powers_of(eigen.values, gossip_steps),
-                       step_sizes);
-        return eigen.vectors * gains.asDiagonal() * eigen.vectors.transpose();
-    }
-    if (rounds > kMostDenseRounds)
-        throw ConfigError(fmt::format(
-            "rounds: {} are too many for the objective of a {} (at most {})",
-            rounds,
-            mixing.symmetric() ? "dense temporal factor" : "mixing matrix that is not symmetric",
-            kMostDenseRounds));
-    const MatrixXd inverse = dense_factor(factor, rounds)
-                                 .triangularView<Eigen::Lower>()
-                                 .solve(MatrixXd::Identity(rounds, rounds));
-    return spatial_utility(mixing, inverse * inverse.transpose(), step_sizes, gossip_steps);
-}
-
-MatrixXd spatial_utility(const MixingMatrix& mixing,
-                         const MatrixXd& inverse_gram,
-                         std::span<const double> step_sizes,
-                         int gossip_steps) {
-    const auto rounds = static_cast<Index>(step_sizes.size());
-    MatrixXd weighted = inverse_gram;
-    scale_by_steps(weighted, step_sizes);
-    // M = sum_{k,l} c_kl (W^l)^T W^k,  c_kl = sum_tau weighted(tau + 1 - k, tau + 1 - l).
-    MatrixXd coefficients(rounds, rounds);
-    for (Index lag = 0; lag < rounds; ++lag) {
-        double sum = 0;
-        // k = rounds - s, l = rounds - t at tau = rounds - 1; larger tau first.
-        for (Index k = rounds; k > lag; --k) {
-            sum += weighted(rounds - k, rounds - k + lag);
-            coefficients(k - 1, k - 1 - lag) = coefficients(k - 1 - lag, k - 1) = sum;
-        }
-    }
-    if (mixing.symmetric()) {
-        const SymmetricEigen eigen = symmetric_eigen(mixing.dense());
-        const VectorXd values = powers_of(eigen.values, gossip_steps);
-        MatrixXd vandermonde(rounds, values.size());
-        vandermonde.row(0) = values.transpose();
-        for (Index k = 1; k < rounds; ++k)
-            vandermonde.row(k) = vandermonde.row(k - 1).cwiseProduct(values.transpose());
-        const VectorXd gains =
-            (coefficients * vandermonde).cwiseProduct(vandermonde).colwise().sum();
-        return eigen.vectors * gains.asDiagonal() * eigen.vectors.transpose();
-    }
-    const Index n = mixing.agents();
-    const MatrixXd combined =
-        propagated(mixing, MatrixXd::Identity(n, n), rounds, gossip_steps) * root_of(coefficients);
-    MatrixXd result = MatrixXd::Zero(n, n);
-    for (Index j = 0; j < combined.cols(); ++j) add_gram(combined.col(j).reshaped(n, n), result);
-    return result.selfadjointView<Eigen::Lower>();
-}
 
 TemporalSolution solve_temporal_gram(const MatrixXd& utility,
                                      long cycle,
@@ -282,66 +200,11 @@ TemporalSolution solve_temporal_gram(const MatrixXd& utility,
             "temporal factor: the utility of the rounds is numerically not positive definite; use "
             "fewer rounds or larger step sizes at the end");
     const MatrixXd root = cholesky.matrixL();
-    TemporalSolution solution;
-    const FreeEntries free(rounds, cycle, options);
-    if (cycle >= rounds && free.patterns_only()) {
-        // One participation: the diagonal alone is fixed, which is the spatial problem.
-        SpatialOptions spatial;
-        spatial.relative_gap = options.relative_gap;
-        const SpatialSolution same =
-            solve_spatial_covariance(utility, VectorXd::Ones(rounds), spatial);
-        MatrixXd covariance = same.covariance;
-        solution.gram = MatrixXd::Identity(rounds, rounds);
-        if (!solve_positive_definite(covariance, solution.gram))
-            throw ConfigError("temporal factor: numerically singular; use fewer rounds");
-        solution.gram = (0.5 * (solution.gram + solution.gram.transpose())).eval();
-        const VectorXd unit = solution.gram.diagonal().cwiseSqrt().cwiseInverse();
-        solution.gram = (unit.asDiagonal() * solution.gram * unit.asDiagonal()).eval();
-        solution.gram.diagonal().setOnes();
-        solution.value = value_of(root, solution.gram);
-        solution.lower_bound = same.lower_bound;
-        solution.iterations = same.iterations;
-        return solution;
-    }
-    if (free.count() > 0) {
-        const double scale = 1 / utility.trace();
-        Objective objective(root, free, scale);
-        LBFGSpp::LBFGSParam<double> parameters;
-        parameters.m = 20;
-        parameters.epsilon = 0;
-        parameters.epsilon_rel = 0;
-        parameters.max_iterations = 200;
-        parameters.past = 10;
-        parameters.delta = 1e-11;
-        parameters.max_linesearch = 60;
-        // The objective is convex: every step has curvature of the right sign.
-        parameters.linesearch = LBFGSpp::LBFGS_LINESEARCH_BACKTRACKING_ARMIJO;
-        LBFGSpp::LBFGSSolver<double> solver(parameters);
-        // In legs, so that the certificate, which costs an eigendecomposition, is seldom computed.
-        for (double before = infinity; objective.evaluations() < options.max_iterations;) {
-            VectorXd entries = objective.best();
-            double value = 0;
-            try {
-                solver.minimize(objective, entries, value);
-            } catch (const std::runtime_error&) {
-                // No descent left within rounding; the best point is kept.
-            }
-            solution.gram = free.matrix(objective.best());
-            solution.value = objective.best_value() / scale;
-            solution.lower_bound =
-                std::max(solution.lower_bound, lower_bound_at(root, free, solution.gram));
-            if (solution.relative_gap() <= options.relative_gap ||
-                !(solution.value < before * (1 - 1e-12)))
-                break;
-            before = solution.value;
-        }
-        solution.iterations = objective.evaluations();
-        return solution;
-    }
-    solution.gram = MatrixXd::Identity(rounds, rounds);
-    solution.value = utility.trace();
-    solution.lower_bound = solution.value;
-    return solution;
+    const FreeEntries free(rounds, cycle, options.band);
+    if (cycle >= rounds && free.patterns_only())
+        return solve_one_participation(utility, root, options.relative_gap);
+    if (free.count() > 0) return descend(root, free, 1 / utility.trace(), options);
+    return {MatrixXd::Identity(rounds, rounds), utility.trace(), utility.trace()};
 }
 
 MatrixXd temporal_factor_of(const MatrixXd& gram) {

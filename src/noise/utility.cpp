@@ -37,8 +37,8 @@ Eigen::MatrixXd power(const Eigen::MatrixXd& base, long exponent) {
     Eigen::MatrixXd result = Eigen::MatrixXd::Identity(base.rows(), base.cols());
     Eigen::MatrixXd square = base;
     for (long left = exponent; left > 0; left /= 2) {
-        if (left % 2 == 1) result = (result * square).eval();
-        if (left > 1) square = (square * square).eval();
+        if (left % 2 == 1) result = multiply(result, square);
+        if (left > 1) square = multiply(square, square);
     }
     return result;
 }
@@ -55,7 +55,7 @@ Eigen::MatrixXd symmetric_utility(const Eigen::MatrixXd& step, const Weights& we
         }
         gains(i) = sum;
     }
-    return eigen.vectors * gains.asDiagonal() * eigen.vectors.transpose();
+    return multiply(eigen.vectors * gains.asDiagonal(), eigen.vectors.transpose());
 }
 
 /// Sums over k <= m by doubling. With P = W^m, A_m = sum (W^k)^T W^k and B_m = sum k (W^k)^T W^k:

@@ -1,3 +1,5 @@
+#include "sotto/plan/plan_json.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -7,7 +9,6 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_input.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/plan/noise_plan.hpp"
 
 namespace sotto {
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "sotto/core/error.hpp"
-#include "sotto/privacy/gdp.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/temporal_sensitivity.hpp"
 
 namespace sotto {
 
@@ -18,18 +18,18 @@ void PrivacyLosses::add(const PrivacyPhase& phase, long rounds, const Eigen::Vec
 void PrivacyLosses::add(const PrivacyPhase& phase,
                         const Eigen::MatrixXd& squared,
                         const Eigen::VectorXd& precision) {
-    if (squared.cols() > losses_.cols()) {
-        const Eigen::Index before = losses_.cols();
-        losses_.conservativeResize(Eigen::NoChange, squared.cols());
-        losses_.rightCols(squared.cols() - before).setZero();
-    }
-    const bool laplace = phase.plan.distribution() == StreamDistribution::laplace;
+    // Without any round too: a loss of nothing is still one of this noise.
+    const long reached = std::max<long>(squared.cols(), 1);
+    if (reached > patterns()) losses_.resize(static_cast<std::size_t>(reached * agents_));
+    const StreamDistribution noise = phase.plan.distribution();
     for (int place = 0; place < phase.members.size(); ++place)
-        for (Eigen::Index p = 0; p < squared.cols(); ++p) {
-            if (squared(place, p) == 0) continue;  // infinite times nothing is nothing
+        for (long p = 0; p < reached; ++p) {
+            const double seen = p < squared.cols() ? squared(place, p) : 0;
             const double delta = phase.sensitivity[static_cast<std::size_t>(place)];
-            const double loss = delta * delta * squared(place, p) * precision(place);
-            losses_(phase.members.number(place), p) += laplace ? std::sqrt(loss) : loss;
+            // Infinite times nothing is nothing.
+            const double distance = seen == 0 ? 0 : delta * delta * seen * precision(place);
+            losses_[static_cast<std::size_t>(p * agents_ + phase.members.number(place))] +=
+                loss_of_squared_distance(noise, distance);
         }
 }
 
@@ -37,15 +37,43 @@ void PrivacyLosses::add(const PrivacyPhase& phase, long rounds, int size) {
     add(phase, rounds, coalition_precision(phase.plan, size));
 }
 
-double PrivacyLosses::of(int number, long pattern) const {
-    return pattern < losses_.cols() ? losses_(number, pattern) : 0;
+PrivacyLoss PrivacyLosses::of(int number, long pattern) const {
+    return pattern < patterns() ? losses_[static_cast<std::size_t>(pattern * agents_ + number)]
+                                : PrivacyLoss();
 }
 
-Guarantee PrivacyLosses::guarantee(int number, bool laplace, double delta) const {
-    if (laplace) return {std::nan(""), of(number)};
-    const double mu = std::sqrt(of(number));
-    return {mu, gdp_epsilon(mu, delta)};
+PrivacyLoss PrivacyLosses::worst_of(int number, double delta) const {
+    PrivacyLoss worst = of(number, 0);
+    for (long p = 1; p < patterns(); ++p)
+        if (PrivacyLoss loss = of(number, p); worst.less_at(delta, loss)) worst = loss;
+    return worst;
 }
+
+Eigen::VectorXd PrivacyLosses::amounts_of(int number) const {
+    Eigen::VectorXd amounts(patterns());
+    for (long p = 0; p < patterns(); ++p) amounts(p) = of(number, p).amount().value;
+    return amounts;
+}
+
+namespace {
+
+/// What agent `number` may still spend of `whole` in a pattern with most rounds to come: the
+/// phase's plan is made for that one.
+double amount_left(double whole,
+                   const PrivacyLosses& spent,
+                   int number,
+                   const PlanUse& use,
+                   const Eigen::VectorXd& counts) {
+    const long cycle = use.participation.cycle;
+    double left = infinity;
+    for (Eigen::Index j = 0; j < counts.size(); ++j) {
+        const PrivacyLoss before = spent.of(number, (use.steps.first_round + j) % cycle);
+        left = std::min(left, (whole - before.amount().value) * counts.maxCoeff() / counts(j));
+    }
+    return left;
+}
+
+}  // namespace
 
 std::vector<PrivacyBudget> remaining_budgets(std::vector<PrivacyBudget> budgets,
                                              const PrivacyLosses& spent,
@@ -53,35 +81,29 @@ std::vector<PrivacyBudget> remaining_budgets(std::vector<PrivacyBudget> budgets,
                                              const PlanUse& use,
                                              long rounds,
                                              bool independent_rounds) {
-    const long cycle = use.participation.cycle;
     const Eigen::VectorXd counts =
         pattern_sensitivities_squared(TemporalFactor{}, use.participation, rounds);
     for (int place = 0; place < members.size(); ++place) {
         PrivacyBudget& budget = budgets[static_cast<std::size_t>(place)];
         const int number = members.number(place);
-        const double whole = budget.pure ? budget.mu : budget.mu * budget.mu;
-        // Of the largest count: the phase's plan is made for its worst pattern.
-        double left = whole - spent.of(number);
-        if (independent_rounds) {
-            left = std::numeric_limits<double>::infinity();
-            for (Eigen::Index j = 0; j < counts.size(); ++j)
-                left = std::min(left,
-                                (whole - spent.of(number, (use.steps.first_round + j) % cycle)) *
-                                    counts.maxCoeff() / counts(j));
-            // Patterns without a round to come must be within the budget all the same.
-            if (!(spent.of(number) <= whole * (1 + 1e-12))) left = 0;
-        }
+        const auto [name, whole] = budget.limit.amount();
+        const double worst = spent.worst_of(number, budget.delta).amount().value;
+        double left = whole - worst;
+        // Patterns without a round to come must be within the budget all the same.
+        if (independent_rounds)
+            left =
+                worst <= whole * (1 + 1e-12) ? amount_left(whole, spent, number, use, counts) : 0;
         if (!(left > 1e-9 * whole))
             throw PrivacyError(fmt::format(
                 "agent {}: the rounds so far have spent {} {:.6g} of {:.6g} (epsilon {}), and "
                 "nothing is left for {} more; start a run with a larger budget",
                 number,
-                budget.pure ? "epsilon" : "mu^2",
-                spent.of(number),
+                name,
+                worst,
                 whole,
                 budget.epsilon,
                 rounds));
-        budget.mu = budget.pure ? left : std::sqrt(left);
+        budget.limit = budget.limit.with_amount(left);
     }
     return budgets;
 }

@@ -4,32 +4,18 @@
 
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-void require_delta(double delta) {
-    if (!(delta > 0 && delta < 1))
-        throw ConfigError(
-            fmt::format("delta: {} is not allowed (must lie strictly between 0 and 1)", delta));
-}
-
 void require_mu(double mu) {
     if (!(mu >= 0))
         throw ConfigError(fmt::format("mu: {} is not allowed (must be at least 0)", mu));
-}
-
-void require_epsilon(double epsilon) {
-    if (!(epsilon >= 0 && std::isfinite(epsilon)))
-        throw ConfigError(
-            fmt::format("epsilon: {} is not allowed (must be finite and not negative)", epsilon));
 }
 
 double normal_density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
@@ -55,6 +41,18 @@ double find_root(Function f, double lower, double upper) {
 
 }  // namespace
 
+void require_delta(std::string_view option, double delta) {
+    if (!(delta > 0 && delta < 1))
+        throw ConfigError(fmt::format(
+            "{}: {} is not allowed (must lie strictly between 0 and 1)", option, delta));
+}
+
+void require_epsilon(double epsilon) {
+    if (!(epsilon >= 0 && std::isfinite(epsilon)))
+        throw ConfigError(
+            fmt::format("epsilon: {} is not allowed (must be finite and not negative)", epsilon));
+}
+
 double gdp_delta(double mu, double epsilon) {
     require_mu(mu);
     require_epsilon(epsilon);
@@ -69,7 +67,7 @@ double gdp_delta(double mu, double epsilon) {
 
 double gdp_epsilon(double mu, double delta) {
     require_mu(mu);
-    require_delta(delta);
+    require_delta("delta", delta);
     if (std::isinf(mu)) return infinity;
     if (gdp_delta(mu, 0) <= delta) return 0;
     const double upper = rdp_epsilon(mu, delta);
@@ -78,7 +76,7 @@ double gdp_epsilon(double mu, double delta) {
 
 double gdp_mu(double epsilon, double delta) {
     require_epsilon(epsilon);
-    require_delta(delta);
+    require_delta("delta", delta);
     // rdp_mu is too small; doubling finds a mu that is too large.
     double lower = rdp_mu(epsilon, delta);
     double upper = 2 * lower;
@@ -94,13 +92,13 @@ double gdp_mu(double epsilon, double delta) {
 
 double rdp_epsilon(double mu, double delta) {
     require_mu(mu);
-    require_delta(delta);
+    require_delta("delta", delta);
     return mu * mu / 2 + mu * std::sqrt(-2 * std::log(delta));
 }
 
 double rdp_mu(double epsilon, double delta) {
     require_epsilon(epsilon);
-    require_delta(delta);
+    require_delta("delta", delta);
     // sqrt(2 log(1/delta) + 2 epsilon) - sqrt(2 log(1/delta)) without cancellation.
     const double root = std::sqrt(-2 * std::log(delta));
     return 2 * epsilon / (root + std::sqrt(root * root + 2 * epsilon));
@@ -108,7 +106,7 @@ double rdp_mu(double epsilon, double delta) {
 
 double paper_mu(double epsilon, double delta) {
     require_epsilon(epsilon);
-    require_delta(delta);
+    require_delta("delta", delta);
     return epsilon / (2 * std::sqrt(-std::log(delta)));
 }
 

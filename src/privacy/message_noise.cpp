@@ -1,27 +1,17 @@
 #include "message_noise.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 
 #include "sotto/core/error.hpp"
-#include "sotto/privacy/plan_use.hpp"
+#include "sotto/core/numbers.hpp"
+#include "unknown_noise.hpp"
 
 namespace sotto {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double rank_cut_off = 1e-11;
-constexpr double outside_range = 1e-9;
-
-[[noreturn]] void refuse(const std::string& what) {
-    throw PrivacyError("noise plan: no bound is known here for noise that " + what);
-}
 
 /// The noise of one agent's messages of one round.
 struct OwnNoise {
@@ -40,7 +30,7 @@ std::vector<OwnNoise> own_noises(const NoisePlan& plan) {
                 const auto group =
                     static_cast<std::size_t>(plan.streams[static_cast<std::size_t>(stream)].group);
                 if (plan.groups[group].members.size() > 1)
-                    refuse("depends on the receiver (or is Laplace) and is shared by agents");
+                    refuse_noise("depends on the receiver (or is Laplace) and is shared by agents");
                 column.try_emplace(stream, static_cast<Eigen::Index>(column.size()));
             }
         OwnNoise noise;
@@ -85,7 +75,7 @@ double precision_of(const NoisePlan& plan, const OwnNoise& noise) {
         // One Laplace stream, the same in all messages: anything else has no bound here.
         for (Eigen::Index v = 0; v < q.rows(); ++v)
             if (q.cols() != 1 || q(v, 0) != q(0, 0))
-                refuse("is Laplace and not one stream an agent");
+                refuse_noise("is Laplace and not one stream an agent");
         return q(0, 0) != 0 ? 1 / (q(0, 0) * q(0, 0)) : infinity;
     }
     // |z|^2 for the shortest z with Q z = 1.
@@ -94,6 +84,10 @@ double precision_of(const NoisePlan& plan, const OwnNoise& noise) {
 }
 
 }  // namespace
+
+void refuse_noise(const std::string& what) {
+    throw PrivacyError("noise plan: no bound is known here for noise that " + what);
+}
 
 bool is_spatial(const NoisePlan& plan) {
     return plan.same_message_to_all() && plan.distribution() == StreamDistribution::gaussian;
@@ -116,117 +110,10 @@ Eigen::VectorXd own_copy_weight(const NoisePlan& plan) {
     for (int u = 0; u < plan.agents; ++u) {
         const OwnNoise& noise = noises[static_cast<std::size_t>(u)];
         const auto beta = combination(noise.others.transpose(), noise.own.transpose());
-        if (!beta) refuse("an agent adds to its own copy only");
+        if (!beta) refuse_noise("an agent adds to its own copy only");
         weight(u) = beta->sum();
     }
     return weight;
-}
-
-namespace {
-
-/// lambda_u of every agent (plan_use.hpp). @throws where no bound is known.
-Eigen::VectorXd carried_on(const NoisePlan& plan, const PlanUse& use) {
-    if (plan.temporal.kind != TemporalFactor::Kind::identity)
-        refuse(
-            "is correlated over rounds and depends on the receiver, enters the message or is "
-            "Laplace");
-    if (use.gossip_steps != 1)
-        throw ConfigError(
-            fmt::format("gossip-steps: {} is not possible with mechanism {}, whose noise is on the "
-                        "messages of a round's first step (allowed: 1)",
-                        use.gossip_steps,
-                        plan.mechanism));
-    const Eigen::VectorXd beta = own_copy_weight(plan);
-    if (plan.same_message_to_all()) return Eigen::VectorXd::Zero(plan.agents);
-    if (use.own_weights.size() != plan.agents)
-        throw Error(
-            ExitCode::other,
-            fmt::format("{} own weights of {} agents", use.own_weights.size(), plan.agents));
-    Eigen::VectorXd lambda(plan.agents);
-    for (int u = 0; u < plan.agents; ++u)
-        // Rounded so that doubly stochastic weights are alike.
-        lambda(u) = std::abs(std::round(use.own_weights(u) * (1 - beta(u)) * 0x1p40) * 0x1p-40);
-    return lambda;
-}
-
-/// Of the rounds p, p + cycle, ... of the run: what those of the phase show.
-double piled_up(
-    const NoisePlan& plan, const PlanUse& use, long rounds, double lambda, long pattern) {
-    const long first = use.steps.first_round;
-    double moved = 0, sum = 0, squares = 0;
-    for (long t = -first; t < rounds; ++t) {
-        const double step = use.steps.at(t);
-        moved *= lambda;
-        if ((t + first) % use.participation.cycle == pattern) moved += step;
-        if (t < 0) continue;
-        const double seen = plan.entry == NoiseEntry::gradient ? moved / step : moved;
-        sum += seen;
-        squares += seen * seen;
-    }
-    return plan.distribution() == StreamDistribution::laplace ? sum * sum : squares;
-}
-
-bool on_gradients(const NoisePlan& plan) {
-    return is_spatial(plan) && plan.entry == NoiseEntry::gradient;
-}
-
-long run_patterns(const PlanUse& use, long rounds) {
-    return std::min(use.participation.cycle, use.steps.first_round + rounds);
-}
-
-}  // namespace
-
-Eigen::VectorXd run_sensitivity_squared(const NoisePlan& plan, const PlanUse& use, long rounds) {
-    if (rounds == 0) return Eigen::VectorXd::Zero(plan.agents);
-    if (on_gradients(plan))
-        return Eigen::VectorXd::Constant(
-            plan.agents, temporal_sensitivity_squared(plan.temporal, use.participation, rounds));
-    const Eigen::VectorXd lambda = carried_on(plan, use);
-    Eigen::VectorXd result(plan.agents);
-    std::map<double, double> known;  // by lambda: most agents share one
-    for (int u = 0; u < plan.agents; ++u) {
-        const auto [entry, fresh] = known.try_emplace(lambda(u), 0.0);
-        if (fresh)
-            for (long p = 0; p < run_patterns(use, rounds); ++p)
-                entry->second = std::max(entry->second, piled_up(plan, use, rounds, lambda(u), p));
-        result(u) = entry->second;
-    }
-    return result;
-}
-
-Eigen::MatrixXd pattern_sensitivity_squared(const NoisePlan& plan,
-                                            const PlanUse& use,
-                                            long rounds) {
-    Eigen::MatrixXd result = Eigen::MatrixXd::Zero(plan.agents, run_patterns(use, rounds));
-    if (rounds == 0) return result;
-    if (on_gradients(plan)) {
-        const Eigen::VectorXd here =
-            pattern_sensitivities_squared(plan.temporal, use.participation, rounds);
-        for (Eigen::Index j = 0; j < here.size(); ++j)
-            result.col((use.steps.first_round + j) % use.participation.cycle).setConstant(here(j));
-        return result;
-    }
-    const Eigen::VectorXd lambda = carried_on(plan, use);
-    std::map<double, int> known;  // by lambda: most agents share one
-    for (int u = 0; u < plan.agents; ++u) {
-        const auto [entry, fresh] = known.try_emplace(lambda(u), u);
-        for (Eigen::Index p = 0; p < result.cols(); ++p)
-            result(u, p) = fresh ? piled_up(plan, use, rounds, lambda(u), static_cast<long>(p))
-                                 : result(entry->second, p);
-    }
-    return result;
-}
-
-Eigen::VectorXd largest_message_variance(const NoisePlan& plan) {
-    Eigen::VectorXd largest = Eigen::VectorXd::Zero(plan.agents);
-    const double unit = plan.distribution() == StreamDistribution::laplace ? 2 : 1;
-    for (const auto& row : plan.rows) {
-        double squares = 0;
-        for (const double coefficient : row.coefficients) squares += coefficient * coefficient;
-        largest(row.sender) =
-            std::max(largest(row.sender), unit * plan.scale * plan.scale * squares);
-    }
-    return largest;
 }
 
 }  // namespace sotto

@@ -2,11 +2,15 @@
 
 #include <Eigen/Dense>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sotto/plan/noise_plan.hpp"
 
 namespace sotto {
+
+/// @throws PrivacyError "no bound is known here for noise that ...".
+[[noreturn]] void refuse_noise(const std::string& what);
 
 /// Whether the spatial covariance says all about a plan: Gaussian, the same to every receiver.
 [[nodiscard]] bool is_spatial(const NoisePlan& plan);

@@ -1,21 +1,14 @@
 #include "unknown_noise.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <limits>
 #include <vector>
 
-#include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double rank_cut_off = 1e-11;
-constexpr double outside_range = 1e-9;
 
 bool holds_a_seed(const SeedGroup& group, std::span<const int> coalition) {
     return std::any_of(coalition.begin(), coalition.end(), [&](int agent) {

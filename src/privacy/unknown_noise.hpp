@@ -9,6 +9,11 @@
 
 namespace sotto {
 
+/// Eigenvalues up to this share of the largest count as zero.
+inline constexpr double rank_cut_off = 1e-11;
+/// Components of a unit vector larger than this lie outside the range of such a matrix.
+inline constexpr double outside_range = 1e-9;
+
 /// scale F of what a coalition does not know, agents x streams: streams whose seed a member holds,
 /// and the members' own rows, are left out. Rows for single receivers too.
 [[nodiscard]] Eigen::SparseMatrix<double> unknown_coefficients(const NoisePlan& plan,

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include "run/departures.hpp"
+#include "run/planning.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/net/agreement.hpp"
+#include "sotto/views/process_steps.hpp"
 
 namespace sotto {
 
@@ -52,9 +54,10 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
         share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
     auto subject = std::make_unique<AccountSubject>(std::move(*built), std::move(plan));
     network.agree([&] {
-        count_plan(subject->plan, config.plan, subject->built.topography, exposures, budgets);
-        subject->exposures = std::move(exposures);
-        subject->delta = budgets.front().delta;
+        CountedPlan counted =
+            count_plan(subject->plan, config.plan, subject->built.topography, exposures, budgets);
+        subject->exposures = std::move(counted.exposures);
+        subject->delta = counted.budgets.front().delta;
         subject->use = plan_use(config.plan, subject->built.topography.mixing);
         subject->process.phases = phases_of(
             subject->built.topography, config.graph.mixing, config.departures, config.plan.rounds);

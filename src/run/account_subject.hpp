@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "run/build_topography.hpp"
 #include "run/config.hpp"
-#include "run/planning.hpp"
 #include "sotto/net/network.hpp"
-#include "sotto/privacy/composition.hpp"
+#include "sotto/privacy/exposure.hpp"
 #include "sotto/privacy/plan_use.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/message_process.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 
 namespace sotto {
 
@@ -22,6 +23,11 @@ struct SubjectConfig {
     double l2 = 0;                      ///< regularisation of the training
     bool fixed_inputs = false;          ///< inputs do not depend on messages
     std::string departures;             ///< "ROUND:a,b;ROUND:c"
+
+    /// Whether Delta is given, by itself or with the noise, rather than implied by the adjacency.
+    [[nodiscard]] bool gives_sensitivity() const {
+        return sensitivity.has_value() || plan.noise_std.has_value();
+    }
 };
 
 /// Graph, plan and rounds an account is about. The same on every process.

@@ -2,21 +2,19 @@
 
 // Checkpoints of a run directory; not installed.
 
-#include <chrono>
 #include <filesystem>
 #include <map>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "sotto/agent/checkpoint.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {
 
-/// What a run has used up before this start [s, bytes]; on process 0.
+/// Time a run has taken, that of earlier starts included [s]. A checkpoint holds process 0's.
 struct RunTotals {
     double loop_seconds = 0, evaluate_seconds = 0;
 };
@@ -30,6 +28,10 @@ struct SealedCheckpoint {
     RunTotals totals;
 };
 
+[[nodiscard]] std::string to_json(const SealedCheckpoint& sealed);
+/// @throws DataError, or an exception of the JSON library, for any other text.
+[[nodiscard]] SealedCheckpoint sealed_checkpoint_from_json(const std::string& text);
+
 /// Writes every local agent's file, and, once all processes have, the manifest; then forgets all
 /// but the last two. COLLECTIVE. @throws ConfigError, the same everywhere, if something cannot be
 /// written: the checkpoints before are untouched then.
@@ -39,54 +41,15 @@ void seal_checkpoint(const std::filesystem::path& directory,
                      const std::vector<Checkpoint>& local);
 
 /// The newest checkpoint whose files all are there and whole, and those of the local agents.
-/// COLLECTIVE. @param numbers of the local agents.
-/// @param notes gets a line for everything that was passed over.
-/// @throws DataError, the same everywhere, if there is none.
 struct FoundCheckpoint {
     SealedCheckpoint sealed;
     std::vector<Checkpoint> local;
+    std::vector<std::string> notes;  ///< a line for everything that was passed over
 };
+/// COLLECTIVE. @param numbers of the local agents.
+/// @throws DataError, the same everywhere, if there is none.
 [[nodiscard]] FoundCheckpoint find_checkpoint(const std::filesystem::path& directory,
                                               Network& network,
-                                              std::span<const int> numbers,
-                                              std::vector<std::string>& notes);
-
-/// Keeps account of the rounds a process sends, so that after a failure it is known what may have
-/// left. Two marks: one flushed to disk, set for about two seconds of rounds ahead (file
-/// sent/<lowest local agent>), and one that is exact and costs a write a round, which survives the
-/// process but not its host (sent/<lowest local agent>.now); the first names the start of the host
-/// for which the second counts.
-class SentMark {
-  public:
-    /// @param numbers of the local agents.  @param phase of the run.
-    SentMark(std::filesystem::path directory,
-             const Digest& run,
-             std::vector<int> numbers,
-             int phase);
-    /// Before a round is sent. @param limit the mark on disk goes no further than this round.
-    void before_round(long round, long limit);
-    /// Everything below `round` was sent, and nothing else; for a clean stop.
-    void set(long round);
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    void write_now(long round);
-    std::filesystem::path file_;
-    std::string head_;
-    int phase_;
-    std::shared_ptr<int> now_;  // descriptor of the exact mark
-    long mark_ = 0;
-    long block_ = 1;
-    std::optional<Clock::time_point> last_;
-};
-
-/// The first round of `phase` of which nothing has left, from the marks on all hosts; nothing if
-/// none left. COLLECTIVE. @param numbers agents whose marks must be found somewhere.
-/// @throws DataError, the same everywhere, naming an agent whose mark is missing or damaged.
-[[nodiscard]] std::optional<long> sent_before(const std::filesystem::path& directory,
-                                              Network& network,
-                                              const Digest& run,
-                                              int phase,
-                                              const std::vector<int>& numbers);
+                                              std::span<const int> numbers);
 
 }  // namespace sotto

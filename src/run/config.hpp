@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sotto/agent/trainer.hpp"
+#include "sotto/core/names.hpp"
 #include "sotto/graph/topology.hpp"
 #include "sotto/learn/partition.hpp"
 #include "sotto/noise/temporal_shape.hpp"
@@ -67,7 +67,8 @@ enum class Bootstrap {
     central,     ///< process 0, for all; every agent checks that the plan protects it
     distributed  ///< every process for itself; all must come to the same
 };
-[[nodiscard]] Bootstrap parse_bootstrap(std::string_view option, std::string_view text);
+inline constexpr NameTable<Bootstrap, 2> bootstraps{
+    {{{Bootstrap::central, "central"}, {Bootstrap::distributed, "distributed"}}}};
 
 /// Files that prove who the agents are.
 struct TrustConfig {
@@ -107,8 +108,8 @@ struct TrainConfig {
     std::optional<ResumeConfig> resume;
     double stall_warn_seconds = 30;    ///< StallLimits
     double stall_abort_seconds = 300;  ///< of the rounds; ten times as much in the bootstrap
-    int threads = 1;
-    std::string resolved_ini;  ///< the options of this run, as a configuration file
+    int asked_threads = 0;  ///< of one process; 0: whoever starts the run decides
+    int threads = 1;        ///< what that comes to here
 };
 
 }  // namespace sotto

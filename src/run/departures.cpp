@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/views/view_query.hpp"
+#include "sotto/graph/mixing_file.hpp"
+#include "sotto/views/agent_list.hpp"
 
 namespace sotto {
 
@@ -21,12 +23,9 @@ struct Departure {
 std::vector<Departure> parse_departures(const std::string& text, const Graph& graph, long rounds) {
     std::vector<Departure> departures;
     std::vector<int> gone;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(';', begin), text.size());
-        const std::string part = text.substr(begin, end - begin);
-        begin = end + 1;
+    for (const std::string_view part : split(text, ';')) {
         const std::size_t colon = part.find(':');
-        if (colon == std::string::npos)
+        if (colon == std::string_view::npos)
             throw ConfigError(
                 fmt::format("--departures: '{}' is not ROUND:AGENTS (example: 50:3,7;80:2)", part));
         const long long round = parse_integer("--departures", part.substr(0, colon));

@@ -5,7 +5,7 @@
 
 #include "sotto/graph/topography.hpp"
 #include "sotto/plan/membership.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/message_process.hpp"
 
 namespace sotto {
 

@@ -1,15 +1,16 @@
 #include "run/ledger_views.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
-#include "run/planning.hpp"
 #include "run/sent_rounds.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/stopwatch.hpp"
+#include "sotto/views/argument.hpp"
+#include "sotto/views/process_steps.hpp"
+#include "sotto/views/view_label.hpp"
 #include "sotto/views/view_losses.hpp"
 
 namespace sotto {
@@ -17,11 +18,7 @@ namespace sotto {
 namespace {
 
 std::string statement_about(const LedgerView& entry) {
-    const std::string who = entry.observers.empty()
-                                ? "Whoever sees every message"
-                                : fmt::format("Agent{} {}",
-                                              entry.observers.size() == 1 ? "" : "s",
-                                              fmt::join(entry.observers, ", "));
+    const std::string who = label_of_observers(entry.observers);
     if (entry.worst.infinite())
         return fmt::format(
             "{} can compute a noiseless function of the gradients of agent {}: this view breaks "
@@ -35,6 +32,24 @@ std::string statement_about(const LedgerView& entry) {
         entry.sound ? ""
                     : " For gradients fixed in advance only: in a training other agents' gradients "
                       "carry data on, and this figure is not a guarantee; the headline is.");
+}
+
+void require_fit_for_a_ledger(const ViewQuery& query, int agents) {
+    if (!query.record->allows(ViewUse::ledger))
+        throw ConfigError(fmt::format(
+            "view: {} takes too long beside a training; ask sotto account --run DIR afterwards",
+            name_of(query)));
+    const View* const one = query.one_observer();
+    if (one != nullptr && static_cast<int>(one->members.size()) == agents)
+        throw ConfigError(fmt::format("view: {} leaves nobody to learn about", name_of(query)));
+}
+
+/// Agents that are not members and were there.
+std::vector<int> targets_of(const View& view, const SentRounds& run) {
+    std::vector<int> targets;
+    for (int u = 0; u < run.process.plan->agents; ++u)
+        if (!view.has_member(u) && run.of(u)) targets.push_back(u);
+    return targets;
 }
 
 }  // namespace
@@ -52,25 +67,18 @@ LedgerViews::LedgerViews(const TrainConfig& config,
     // Refused here, rather than after the first rounds.
     plans_ = plans_by_number(phases_);
     (void)process_steps(plans_.back(), config.plan.steps, config.l2, config.plan.rounds);
-    for (const ViewQuery& query : queries_) {
-        if (query.kind == ViewQuery::Kind::worst_coalition ||
-            query.kind == ViewQuery::Kind::worst_all_messages)
-            throw ConfigError(fmt::format(
-                "view: {} takes too long beside a training; ask sotto account --run DIR afterwards",
-                name_of(query)));
-        if (static_cast<int>(query.members.size()) == topography_.graph.agents())
-            throw ConfigError(fmt::format("view: {} leaves nobody to learn about", name_of(query)));
-    }
+    for (const ViewQuery& query : queries_)
+        require_fit_for_a_ledger(query, topography_.graph.agents());
 }
 
 std::vector<LedgerView> LedgerViews::after(long rounds) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     std::vector<LedgerView> entries;
     if (queries_.empty()) return entries;
     const SentRounds run = sent_rounds(config_, topography_, phases_, plans_, rounds);
     if (!run.phases.empty())
         for (const ViewQuery& query : queries_) entries.push_back(worst_of(query, run));
-    last_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    last_ = seconds_since(start);
     spent_ += last_;
     return entries;
 }
@@ -95,36 +103,27 @@ std::vector<Guarantee> LedgerViews::guarantees(const SentRounds& run,
 }
 
 LedgerView LedgerViews::worst_of(const ViewQuery& query, const SentRounds& run) const {
-    const int agents = topography_.graph.agents();
-    std::vector<std::vector<int>> observers;
-    if (query.kind == ViewQuery::Kind::all_nodes) {
-        for (int u = 0; u < agents; ++u) observers.push_back({u});
-    } else {
-        observers.push_back(query.members);
-    }
     LedgerView entry;
     entry.view = name_of(query);
     entry.rounds = run.completed;
     double sum = 0;
     long pairs = 0;
-    for (const auto& members : observers) {
-        if (!members.empty() && std::ranges::none_of(members, [&](int a) { return run.of(a); }))
+    for (const View& view : query.observers) {
+        if (!view.members.empty() &&
+            std::ranges::none_of(view.members, [&](int a) { return run.of(a); }))
             continue;
-        const View view{query.view_kind(), members};
         const Argument argument =
             argument_of(view, fixed_inputs_, run.process.plan->distribution());
         entry.argument = argument.text;
         entry.sound = argument.sound;
-        std::vector<int> targets;
-        for (int u = 0; u < agents; ++u)
-            if (!std::ranges::binary_search(members, u) && run.of(u)) targets.push_back(u);
+        const std::vector<int> targets = targets_of(view, run);
         const auto against = guarantees(run, view, targets);
         for (std::size_t t = 0; t < targets.size(); ++t) {
             sum += against[t].epsilon;
             if (++pairs == 1 || entry.worst < against[t]) {
                 entry.worst = against[t];
                 entry.target = targets[t];
-                entry.observers = members;
+                entry.observers = view.members;
             }
         }
     }

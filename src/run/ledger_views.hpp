@@ -15,12 +15,12 @@ struct SentRounds;
 /// rounds, by the accountant of partial views. The headline of the ledger does not depend on them.
 class LedgerViews {
   public:
-    /// @param config of the run, with its views; outlives the object.  @param topography of all
+    /// @param config of the run, with its views.  @param topography of all
     /// agents of the run.  @param phases of the run, of which the last one is under way, complete
     /// (history files leave parts of `use` out).  @param fixed_inputs whether inputs do not depend
     /// on messages.
-    /// @throws ConfigError as parse_views, and for worst-coalition and worst-all-messages, which
-    /// take too long beside a training.
+    /// @throws ConfigError as parse_views, and for views that no ledger takes (ViewUse::ledger):
+    /// a search takes too long beside a training.
     LedgerViews(const TrainConfig& config,
                 Topography topography,
                 std::vector<PrivacyPhase> phases,
@@ -39,7 +39,7 @@ class LedgerViews {
                                                     const View& view,
                                                     const std::vector<int>& targets) const;
     [[nodiscard]] LedgerView worst_of(const ViewQuery& query, const SentRounds& run) const;
-    const TrainConfig& config_;
+    TrainConfig config_;
     Topography topography_;
     std::vector<PrivacyPhase> phases_;
     std::vector<NoisePlan> plans_;  // of phases_, of all agents of the run

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "run/run_directory.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/host.hpp"
 
@@ -27,64 +26,70 @@ ProcessNote process_note(const Network& network, const std::vector<KeyRing>& rin
     return note;
 }
 
-std::string manifest_json(const Network& network,
-                          const Topography& topography,
-                          const NoisePlan& plan,
-                          const Session& session,
-                          const std::optional<Credentials>& credentials,
-                          const Membership& members,
-                          const std::string& graph_description,
-                          const std::string& task_description,
-                          const TrainConfig& config,
-                          const std::vector<std::string>& process_notes) {
+namespace {
+
+Json public_keys(const Run& run) {
+    Json keys = Json::array();
+    for (const Announcement& agent : run.session.announcements) {
+        Json key{{"agent", run.members.number(agent.agent)},
+                 {"ephemeral", to_hex(agent.ephemeral)}};
+        key["identity"] = agent.identity ? Json(to_hex(*agent.identity)) : Json();
+        if (agent.identity && run.credentials)
+            if (const auto* entry = run.credentials->roster.find(*agent.identity))
+                key["name"] = entry->name;
+        keys.push_back(std::move(key));
+    }
+    return keys;
+}
+
+std::string link_encryption(const Network& network) {
+    if (network.encrypted()) return "ChaCha20-Poly1305";
+    return network.processes() == 1 ? "none: one process, nothing crosses a wire" : "off";
+}
+
+/// @param rank that sent the note.
+void add_note(Json& json, const ProcessNote& note, const Membership& members, std::size_t rank) {
+    json["hosts"].push_back(note.host);
+    for (const SeedCommitment& commitment : note.commitments) {
+        if (commitment.agent < 0 || commitment.agent >= members.size())
+            throw NetworkError(fmt::format(
+                "rank {} sent a note about agent {}, who is not there", rank, commitment.agent));
+        json["seed_commitments"].push_back({{"agent", members.number(commitment.agent)},
+                                            {"group", commitment.group},
+                                            {"blake2b", commitment.blake2b}});
+    }
+    json["network"] = note.network;
+}
+
+}  // namespace
+
+std::string manifest_json(const Run& run, const std::vector<std::string>& process_notes) {
     Json json;
     json["format"] = "sotto-manifest";
     json["version"] = build_version();
     json["commit"] = build_commit();
     json["compiler"] = build_compiler();
-    json["processes"] = network.processes();
-    json["agents"] = network.agents();
-    json["agents_gone"] = members.gone();
-    json["graph"] = graph_description;
-    json["graph_hash"] = to_hex(topography.graph.hash());
-    json["mixing_hash"] = to_hex(topography.mixing_hash());
-    json["plan_hash"] = to_hex(plan.hash());
-    json["task"] = task_description;
-    json["run_id"] = to_hex(session.run_id);
-    json["transcript"] = to_hex(session.transcript);
-    json["authentication"] = session.authentication();
-    json["roster"] = session.roster ? Json(to_hex(*session.roster)) : Json();
-    json["public_keys"] = Json::array();
-    for (const Announcement& agent : session.announcements) {
-        Json key{{"agent", members.number(agent.agent)}, {"ephemeral", to_hex(agent.ephemeral)}};
-        key["identity"] = agent.identity ? Json(to_hex(*agent.identity)) : Json();
-        if (agent.identity && credentials)
-            if (const auto* entry = credentials->roster.find(*agent.identity))
-                key["name"] = entry->name;
-        json["public_keys"].push_back(std::move(key));
-    }
-    json["link_encryption"] = network.encrypted() ? "ChaCha20-Poly1305"
-                              : network.processes() == 1
-                                  ? "none: one process, nothing crosses a wire"
-                                  : "off";
-    json["secure_sum"] = config.secure_sum;
-    json["recorded_views"] = config.record_views;
-    json["recorded_wire"] = config.record_wire;
+    json["processes"] = run.network.processes();
+    json["agents"] = run.network.agents();
+    json["agents_gone"] = run.members.gone();
+    json["graph"] = run.graph_description;
+    json["graph_hash"] = to_hex(run.topography.graph.hash());
+    json["mixing_hash"] = to_hex(run.topography.mixing_hash());
+    json["plan_hash"] = to_hex(run.plan.hash());
+    json["task"] = run.task_description;
+    json["run_id"] = to_hex(run.session.run_id);
+    json["transcript"] = to_hex(run.session.transcript);
+    json["authentication"] = run.session.authentication();
+    json["roster"] = run.session.roster ? Json(to_hex(*run.session.roster)) : Json();
+    json["public_keys"] = public_keys(run);
+    json["link_encryption"] = link_encryption(run.network);
+    json["secure_sum"] = run.config.secure_sum;
+    json["recorded_views"] = run.config.record_views;
+    json["recorded_wire"] = run.config.record_wire;
     json["hosts"] = Json::array();
     json["seed_commitments"] = Json::array();
-    for (std::size_t p = 0; p < process_notes.size(); ++p) {
-        const ProcessNote note = process_note_from_json(process_notes[p], p);
-        json["hosts"].push_back(note.host);
-        for (const SeedCommitment& commitment : note.commitments) {
-            if (commitment.agent < 0 || commitment.agent >= members.size())
-                throw NetworkError(fmt::format(
-                    "rank {} sent a note about agent {}, who is not there", p, commitment.agent));
-            json["seed_commitments"].push_back({{"agent", members.number(commitment.agent)},
-                                                {"group", commitment.group},
-                                                {"blake2b", commitment.blake2b}});
-        }
-        json["network"] = note.network;
-    }
+    for (std::size_t p = 0; p < process_notes.size(); ++p)
+        add_note(json, process_note_from_json(process_notes[p], p), run.members, p);
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,16 +1,10 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "run/config.hpp"
 #include "run/peer_notes.hpp"
-#include "sotto/agent/bootstrap.hpp"
-#include "sotto/net/network.hpp"
-#include "sotto/plan/membership.hpp"
-#include "sotto/plan/noise_plan.hpp"
-#include "sotto/trust/handshake.hpp"
+#include "run/run.hpp"
 #include "sotto/trust/key_ring.hpp"
 
 namespace sotto {
@@ -20,15 +14,7 @@ namespace sotto {
 
 /// The text of manifest.json (docs/run-directory.md).
 /// @param process_notes JSON of every process's note. @throws NetworkError for what is no note.
-[[nodiscard]] std::string manifest_json(const Network& network,
-                                        const Topography& topography,
-                                        const NoisePlan& plan,
-                                        const Session& session,
-                                        const std::optional<Credentials>& credentials,
-                                        const Membership& members,
-                                        const std::string& graph_description,
-                                        const std::string& task_description,
-                                        const TrainConfig& config,
+[[nodiscard]] std::string manifest_json(const Run& run,
                                         const std::vector<std::string>& process_notes);
 
 }  // namespace sotto

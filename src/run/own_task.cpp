@@ -55,4 +55,29 @@ std::unique_ptr<Objective> OwnTask::make(const TaskConfig& config, int agent, in
     return objective;
 }
 
+namespace {
+
+LocalTask build_own(const TaskConfig& config, Network& network, const Membership& members) {
+    LocalTask task;
+    network.agree([&] {
+        const OwnTask own(config.task);
+        for (const int agent : network.local_agents())
+            task.objectives.push_back(own.make(config, members.number(agent), members.all));
+    });
+    task.description = fmt::format("{} of {}", config.data, config.task);
+    task.statements.push_back(
+        fmt::format("Records are read, dealt and, with a record adjacency, clipped by {}, a "
+                    "library of the user's: "
+                    "the guarantee takes its word that one record changes one agent's sum by no "
+                    "more than the clip.",
+                    config.task));
+    return task;
+}
+
+}  // namespace
+
+TaskRecord own_task(const std::string& path) {
+    return {.name = path, .summary = "a library of the user's", .build = build_own};
+}
+
 }  // namespace sotto

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "run/config.hpp"
+#include "run/tasks/task_record.hpp"
 #include "sotto/learn/objective.hpp"
 
 namespace sotto {
@@ -27,5 +28,8 @@ class OwnTask {
     std::string path_;
     void* factory_ = nullptr;
 };
+
+/// The task that a shared library is. Its builder throws ConfigError where the library is none.
+[[nodiscard]] TaskRecord own_task(const std::string& path);
 
 }  // namespace sotto

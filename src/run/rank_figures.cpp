@@ -21,10 +21,24 @@ double peak_memory_mib() {
     return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-std::string packed(const RankFigures& figures) {
+}  // namespace
+
+RankFigures own_figures(const Network& network,
+                        const Membership& members,
+                        const RoundSeconds& seconds) {
+    RankFigures own;
+    own.host = local_host_name();
+    for (const int place : network.local_agents()) own.agents.push_back(members.number(place));
+    own.seconds = seconds;
+    own.bytes_sent = network.bytes_sent();
+    own.peak_memory_mib = peak_memory_mib();
+    return own;
+}
+
+std::string to_bytes(const RankFigures& figures) {
     ByteWriter writer;
     writer.put_text(figures.host);
-    const PhaseSeconds& seconds = figures.seconds;
+    const RoundSeconds& seconds = figures.seconds;
     for (const double value : {seconds.gradient, seconds.noise, seconds.exchange, seconds.mix})
         writer.put(value);
     writer.put(figures.bytes_sent);
@@ -33,12 +47,12 @@ std::string packed(const RankFigures& figures) {
     return writer.take();
 }
 
-RankFigures unpacked(const std::string& bytes, std::size_t rank) {
+RankFigures rank_figures_from_bytes(std::string_view bytes, std::size_t rank) {
     const std::string source = fmt::format("the figures of rank {}", rank);
     ByteReader reader(bytes, source);
     RankFigures figures;
     figures.host = reader.get_text();
-    PhaseSeconds& seconds = figures.seconds;
+    RoundSeconds& seconds = figures.seconds;
     for (double* value : {&seconds.gradient, &seconds.noise, &seconds.exchange, &seconds.mix})
         *value = reader.get<double>();
     figures.bytes_sent = reader.get<std::int64_t>();
@@ -50,32 +64,23 @@ RankFigures unpacked(const std::string& bytes, std::size_t rank) {
     return figures;
 }
 
-}  // namespace
-
-void gather_figures(Network& network,
-                    const Trainer& trainer,
-                    const Membership& members,
-                    TrainResult& result) {
-    RankFigures own;
-    own.host = local_host_name();
-    for (const int place : network.local_agents()) own.agents.push_back(members.number(place));
-    own.seconds = trainer.seconds();
-    own.bytes_sent = network.bytes_sent();
-    own.peak_memory_mib = peak_memory_mib();
-    const auto all = network.all_gather(packed(own));
+JobFigures gather_figures(Network& network, const RankFigures& own) {
+    const auto all = network.all_gather(to_bytes(own));
+    JobFigures job;
     network.agree([&] {
         for (std::size_t rank = 0; rank < all.size(); ++rank) {
-            const RankFigures& figures = result.ranks.emplace_back(unpacked(all[rank], rank));
+            const RankFigures& figures =
+                job.ranks.emplace_back(rank_figures_from_bytes(all[rank], rank));
             const double share = 1.0 / static_cast<double>(all.size());
-            result.phases.gradient += share * figures.seconds.gradient;
-            result.phases.noise += share * figures.seconds.noise;
-            result.phases.exchange += share * figures.seconds.exchange;
-            result.phases.mix += share * figures.seconds.mix;
-            result.bytes_sent += figures.bytes_sent;
-            result.peak_memory_mib = std::max(result.peak_memory_mib, figures.peak_memory_mib);
+            job.phases.gradient += share * figures.seconds.gradient;
+            job.phases.noise += share * figures.seconds.noise;
+            job.phases.exchange += share * figures.seconds.exchange;
+            job.phases.mix += share * figures.seconds.mix;
+            job.bytes_sent += figures.bytes_sent;
+            job.peak_memory_mib = std::max(job.peak_memory_mib, figures.peak_memory_mib);
         }
     });
-    result.loop_seconds = network.maximum(result.loop_seconds);
+    return job;
 }
 
 }  // namespace sotto

@@ -1,17 +1,43 @@
 #pragma once
 
-#include "run/training.hpp"
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "sotto/agent/trainer.hpp"
+#include "sotto/net/network.hpp"
 #include "sotto/plan/membership.hpp"
 
 namespace sotto {
 
-/// What every process did in the rounds, and what follows for the whole job: fills ranks, phases,
-/// bytes_sent, loop_seconds and peak_memory_mib of `result`, the same on every process. COLLECTIVE.
+/// What one process did in the rounds of this start.
+struct RankFigures {
+    std::string host;
+    std::vector<int> agents;  ///< numbers, ascending
+    RoundSeconds seconds;
+    std::int64_t bytes_sent = 0;  ///< by its agents
+    double peak_memory_mib = 0;
+};
+
+/// Of this process, now. LOCAL. @param seconds it spent in the rounds.
+[[nodiscard]] RankFigures own_figures(const Network& network,
+                                      const Membership& members,
+                                      const RoundSeconds& seconds);
+
+[[nodiscard]] std::string to_bytes(const RankFigures& figures);
 /// @throws NetworkError naming the rank for figures that are none.
-void gather_figures(Network& network,
-                    const Trainer& trainer,
-                    const Membership& members,
-                    TrainResult& result);
+[[nodiscard]] RankFigures rank_figures_from_bytes(std::string_view bytes, std::size_t rank);
+
+/// What every process did in the rounds, and what follows for the whole job.
+struct JobFigures {
+    std::vector<RankFigures> ranks;  ///< of every process
+    RoundSeconds phases;             ///< average over processes
+    std::int64_t bytes_sent = 0;     ///< by all agents
+    double peak_memory_mib = 0;      ///< largest process
+};
+/// The same on every process. COLLECTIVE. @throws NetworkError naming the rank, the same
+/// everywhere.
+[[nodiscard]] JobFigures gather_figures(Network& network, const RankFigures& own);
 
 }  // namespace sotto

@@ -1,33 +1,38 @@
 #pragma once
 
-#include <optional>
+#include <filesystem>
+#include <memory>
 #include <span>
 
-#include "run/config.hpp"
-#include "run/run_directory.hpp"
-#include "sotto/agent/recorded_view.hpp"
-#include "sotto/net/network.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_wire.hpp"
+#include "run/run.hpp"
+#include "sotto/agent/trainer.hpp"
+#include "sotto/trust/key_ring.hpp"
 
 namespace sotto {
 
-/// The recordings of this process that the configuration asks for.
+/// The recordings of this process that a configuration asks for.
 class Recorders {
   public:
+    /// Of nothing.
+    Recorders() = default;
     /// Makes their files. LOCAL.
-    void open(const TrainConfig& config,
-              const Network& network,
-              const Graph& graph,
-              const NoisePlan& plan,
+    /// @param rings of the local agents.  @param dimension of the models.
+    /// @throws ConfigError if a folder or file cannot be made.
+    Recorders(const Run& run,
               std::span<const KeyRing> rings,
               const std::filesystem::path& folder,
-              Eigen::Index dimension,
-              std::uint32_t key_epoch);
-    void observe(Trainer& trainer);
-    void finish();
+              Eigen::Index dimension);
+
+    /// Records the rounds of this trainer, as long as both live.
+    void observe(Trainer& trainer) const;
+    /// Ends the files: only then are they whole.
+    void finish() const;
 
   private:
-    std::optional<ViewRecorder> views_;
-    std::optional<WireRecorder> wire_;
+    std::unique_ptr<ViewRecorder> views_;
+    std::unique_ptr<WireRecorder> wire_;
 };
 
 }  // namespace sotto

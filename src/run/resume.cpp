@@ -1,12 +1,15 @@
 #include "run/resume.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "run/sent_mark.hpp"
 #include "sotto/agent/checkpoint.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/plan/plan_json.hpp"
 
 namespace sotto {
 
@@ -35,57 +38,80 @@ RunHistory share_history(Network& network, const ResumeConfig& resume) {
     return history;
 }
 
+namespace {
+
+/// @throws DataError unless the checkpoint belongs to the run that the history is of.
+void require_fitting(const FoundCheckpoint& found,
+                     const RunHistory& history,
+                     const ResumeConfig& resume,
+                     std::uint64_t batch_seed) {
+    const auto impossible = [&](const std::string& what) {
+        return DataError(
+            fmt::format("{}: its files do not fit together ({})", resume.directory, what));
+    };
+    if (found.sealed.phase >= static_cast<int>(history.phases.size()) ||
+        found.sealed.round > history.rounds)
+        throw impossible("a checkpoint of a phase the history does not know");
+    for (const Checkpoint& own : found.local)
+        if (own.run != history.run || own.batch_seed != batch_seed)
+            throw impossible(fmt::format("agent {}'s checkpoint is of another run", own.agent));
+}
+
+/// The seeds that the local agents keep in their checkpoints; nothing unless every agent of every
+/// process can open its own. COLLECTIVE.
+std::optional<std::vector<KeyRing>> open_seeds(Network& network,
+                                               const std::vector<Checkpoint>& local,
+                                               const NoisePlan& plan,
+                                               const std::optional<Credentials>& credentials) {
+    std::vector<KeyRing> rings;
+    bool opened = credentials.has_value();
+    for (std::size_t a = 0; a < local.size() && opened; ++a) try {
+            rings.push_back(open_seeds_of(
+                credentials->identities[a], local[a], plan.hash(), network.local_agents()[a]));
+        } catch (const CryptoError&) {
+            opened = false;
+        }
+    if (network.maximum(opened ? 0 : 1) > 0) return std::nullopt;
+    return rings;
+}
+
+}  // namespace
+
 Resumption take_up(Network& network,
-                   const TrainConfig& config,
+                   const ResumeConfig& resume,
+                   const TaskConfig& task,
+                   bool noise_seeded,
                    const RunHistory& history,
                    const Membership& members,
                    const std::optional<Credentials>& credentials) {
-    const std::filesystem::path directory = config.resume->directory;
     std::vector<int> numbers;
     for (const int place : network.local_agents()) numbers.push_back(members.number(place));
-
-    Resumption result;
-    FoundCheckpoint found = find_checkpoint(directory, network, numbers, result.notes);
+    FoundCheckpoint found = find_checkpoint(resume.directory, network, numbers);
     const SealedCheckpoint& sealed = found.sealed;
     const PrivacyPhase& last = history.phases.back();
     const int last_phase = static_cast<int>(history.phases.size()) - 1;
     const long begun = last.use.steps.first_round;
-    long sent = sent_before(directory, network, history.run, last_phase, last.members.numbers)
-                    .value_or(begun);
-    network.agree([&] {
-        const auto impossible = [&](const std::string& what) {
-            return DataError(
-                fmt::format("{}: its files do not fit together ({})", directory.string(), what));
-        };
-        if (sealed.phase > last_phase || sealed.round > history.rounds)
-            throw impossible("a checkpoint of a phase the history does not know");
-        if (sealed.phase == last_phase) sent = std::max(sent, sealed.round);
-        for (const Checkpoint& own : found.local)
-            if (own.run != history.run || own.batch_seed != config.task.seed)
-                throw impossible(fmt::format("agent {}'s checkpoint is of another run", own.agent));
-    });
-    const bool same_agents = members.numbers == last.members.numbers;
-    bool same_keys =
-        sealed.clean && sealed.phase == last_phase && sent == sealed.round && same_agents;
-    if (same_keys && !config.noise_seed) {
-        bool opened = credentials.has_value();
-        for (std::size_t a = 0; a < found.local.size() && opened; ++a) try {
-                result.rings.push_back(open_seeds_of(credentials->identities[a],
-                                                     found.local[a],
-                                                     last.plan.hash(),
-                                                     network.local_agents()[a]));
-            } catch (const CryptoError&) {
-                opened = false;
-            }
-        same_keys = network.maximum(opened ? 0 : 1) == 0;
-        if (!same_keys) result.rings.clear();
+    long sent =
+        sent_before(resume.directory, network, history.run, last_phase, last.members.numbers)
+            .value_or(begun);
+    network.agree([&] { require_fitting(found, history, resume, task.seed); });
+    if (sealed.phase == last_phase) sent = std::max(sent, sealed.round);
+
+    Resumption result;
+    bool same_keys = sealed.clean && sealed.phase == last_phase && sent == sealed.round &&
+                     members.numbers == last.members.numbers;
+    if (same_keys && !noise_seeded) {
+        auto rings = open_seeds(network, found.local, last.plan, credentials);
+        same_keys = rings.has_value();
+        if (rings) result.rings = std::move(*rings);
     }
     result.past = history.phases;
     result.checkpoint_phase = sealed.phase;
     result.round = sealed.round;
     result.repeated = sent - sealed.round;
-    result.local = std::move(found.local);
     result.totals = sealed.totals;
+    result.local = std::move(found.local);
+    result.notes = std::move(found.notes);
     if (same_keys) {
         result.going_on = std::move(result.past.back());
         result.past.pop_back();
@@ -97,6 +123,28 @@ Resumption take_up(Network& network,
         result.first_round = sealed.round;
     }
     return result;
+}
+
+std::string resumption_text(const ResumedRun& resumed, const std::vector<std::string>& notes) {
+    std::string text = fmt::format(
+        "resumed    after {} rounds, {}\n",
+        resumed.round,
+        resumed.same_keys
+            ? std::string("with the same keys")
+            : fmt::format("with new keys (epoch {}) and a plan for what is left of the budget",
+                          resumed.key_epoch));
+    if (resumed.repeated > 0)
+        text += fmt::format(
+            "           {} round{} before the failure may have left: they count, and are done "
+            "again\n",
+            resumed.repeated,
+            resumed.repeated == 1 ? "" : "s");
+    if (!resumed.agents_gone.empty())
+        text += fmt::format("           without agent{} {}\n",
+                            resumed.agents_gone.size() == 1 ? "" : "s",
+                            fmt::join(resumed.agents_gone, ", "));
+    for (const std::string& note : notes) text += "           " + note + "\n";
+    return text;
 }
 
 }  // namespace sotto

@@ -9,8 +9,10 @@
 #include "run/checkpoint_store.hpp"
 #include "run/config.hpp"
 #include "run/run_history.hpp"
+#include "run/train_result.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/trust/handshake.hpp"
+#include "sotto/trust/key_ring.hpp"
 
 namespace sotto {
 
@@ -37,12 +39,20 @@ struct Resumption {
 };
 
 /// Finds the newest usable checkpoint, and what was sent since. COLLECTIVE.
+/// @param task whose seed the run's batches have.  @param noise_seeded keys come from a noise seed,
+/// so that those of a clean stop are always at hand.
 /// @param members who takes part from here on.  @param credentials of the local agents, if any.
 /// @throws DataError, ConfigError, the same everywhere.
 [[nodiscard]] Resumption take_up(Network& network,
-                                 const TrainConfig& config,
+                                 const ResumeConfig& resume,
+                                 const TaskConfig& task,
+                                 bool noise_seeded,
                                  const RunHistory& history,
                                  const Membership& members,
                                  const std::optional<Credentials>& credentials);
+
+/// How the run goes on, in lines for the report.
+[[nodiscard]] std::string resumption_text(const ResumedRun& resumed,
+                                          const std::vector<std::string>& notes);
 
 }  // namespace sotto

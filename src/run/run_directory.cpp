@@ -93,7 +93,7 @@ void RunDirectory::append_metrics(long round,
                                   double epsilon,
                                   const Evaluation& evaluation,
                                   double elapsed_seconds,
-                                  const PhaseSeconds& phases) {
+                                  const RoundSeconds& phases) {
     metrics_ << round;
     for (const double value : {epsilon,
                                evaluation.test_loss,

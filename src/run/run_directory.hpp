@@ -34,7 +34,7 @@ class RunDirectory {
                         double epsilon,
                         const Evaluation& evaluation,
                         double elapsed_seconds,
-                        const PhaseSeconds& phases);
+                        const RoundSeconds& phases);
     /// agents/<agent>/model.npy.
     void write_model(int agent, const Eigen::VectorXd& model) const;
     /// Leaves failure.txt with the message. Processes often fail together, and one message is

@@ -7,6 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/json_input.hpp"
+#include "sotto/plan/plan_json.hpp"
 
 namespace sotto {
 

@@ -68,7 +68,7 @@ RecordedRun read_recorded_run(const std::filesystem::path& directory, const Trai
                                     agents));
     require_same_graph(directory, run.built.topography);
     for (PrivacyPhase& phase : run.history.phases)
-        complete_phase(phase, config.plan, run.built.topography.mixing);
+        phase = complete_phase(std::move(phase), config.plan, run.built.topography.mixing);
     return run;
 }
 
@@ -83,8 +83,7 @@ std::unique_ptr<AccountSubject> account_subject_of(const RecordedRun& run) {
         throw ConfigError("the run has sent no message yet; there is nothing to account for");
     subject->plan = *sent.process.plan;
     subject->use = sent.phases.front()->use;
-    subject->delta =
-        subject->plan.distribution() == StreamDistribution::laplace ? 0 : run.config.plan.delta;
+    subject->delta = stated_delta(subject->plan.distribution(), run.config.plan.delta);
     const int agents = subject->plan.agents;
     const Eigen::VectorXd squared =
         sent.phases.size() == 1

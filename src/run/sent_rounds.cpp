@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "run/departures.hpp"
+#include "sotto/graph/mixing_file.hpp"
+#include "sotto/views/process_steps.hpp"
 
 namespace sotto {
 

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <functional>
 
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {
@@ -15,40 +13,17 @@ namespace sotto {
 /// s and costs nothing.
 class StopVote {
   public:
+    /// @param requested whether this process wants to stop. Both are borrowed.
     StopVote(Network& network, const std::function<bool()>& requested)
         : network_(network), requested_(requested) {}
 
-    /// After every round. True: all processes stop here.
-    bool after_round() {
-        if (--rounds_left_ > 0) return false;
-        const double round_seconds =
-            std::chrono::duration<double>(Clock::now() - started_).count() /
-            static_cast<double>(interval_);
-        bool stop = false;
-        if (pending_) {
-            const auto votes = network_.end_maximum();
-            pending_ = false;
-            stop = votes[0] > 0;
-            interval_ = std::clamp(static_cast<long>(0.05 / std::max(votes[1], 1e-6)), 1L, 256L);
-        }
-        if (!stop) begin(round_seconds);
-        return stop;
-    }
-    /// Completes a vote that is under way; all processes call it after the last round.
-    void finish() {
-        if (pending_) (void)network_.end_maximum();
-        pending_ = false;
-    }
+    /// After every round. True: all processes stop here. COLLECTIVE.
+    bool after_round();
+    /// Completes a vote that is under way; all processes call it after the last round. COLLECTIVE.
+    void finish();
 
   private:
-    using Clock = std::chrono::steady_clock;
-    void begin(double round_seconds) {
-        const std::array<double, 2> vote{requested_() ? 1.0 : 0.0, round_seconds};
-        network_.begin_maximum(vote);
-        pending_ = true;
-        rounds_left_ = interval_;
-        started_ = Clock::now();
-    }
+    void begin(double round_seconds);
     Network& network_;
     const std::function<bool()>& requested_;
     bool pending_ = false;

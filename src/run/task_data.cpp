@@ -5,26 +5,19 @@
 #include <algorithm>
 #include <numeric>
 
-#include "run/task.hpp"
+#include "run/agent_path.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/learn/readers.hpp"
+#include "sotto/learn/split.hpp"
+#include "sotto/learn/standardisation.hpp"
+#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
-
-namespace {
-
-std::string for_agent(std::string path, int agent) {
-    for (std::size_t at = path.find("%r"); at != std::string::npos; at = path.find("%r"))
-        path.replace(at, 2, std::to_string(agent));
-    return path;
-}
-
-}  // namespace
 
 Dataset read_files(const std::string& list, int agent) {
     std::vector<Dataset> parts;
     for (const auto path : split(list, ','))
-        parts.push_back(read_records(for_agent(std::string(path), agent)));
+        parts.push_back(read_records(path_of_agent(std::string(path), agent)));
     return parts.size() == 1 ? std::move(parts.front()) : concatenate(parts);
 }
 
@@ -153,9 +146,7 @@ Eigen::Index classes_of(const Dataset& data) {
 
 }  // namespace
 
-bool one_file_an_agent(const TaskConfig& config) {
-    return config.data.find("%r") != std::string::npos;
-}
+bool one_file_an_agent(const TaskConfig& config) { return differs_by_agent(config.data); }
 
 LocalData read_local_data(const TaskConfig& config, Network& network, const Membership& members) {
     LocalData local;

@@ -12,6 +12,9 @@
 
 namespace sotto {
 
+/// Whether every agent reads a data file of its own (%r), which the others do not see.
+[[nodiscard]] bool one_file_an_agent(const TaskConfig& config);
+
 /// What one agent trains and tests on. All have the same number of features.
 struct AgentData {
     Dataset shard;
@@ -49,20 +52,5 @@ struct LocalData {
 [[nodiscard]] LocalData read_local_data(const TaskConfig& config,
                                         Network& network,
                                         const Membership& members);
-
-/// Points of this process's agents, for the averaging task: no test set, every column counts,
-/// values as they are.
-struct LocalValues {
-    std::vector<Dataset> shards;  ///< one per local agent; all have the same number of features
-    /// Of all agents' means; where this process has read all agents' data.
-    std::optional<Eigen::VectorXd> mean;
-    std::string description;
-};
-
-/// Reads and deals them; "synthetic": synthetic_values, 100 for every agent. COLLECTIVE.
-/// @throws ConfigError (test data are given), DataError.
-[[nodiscard]] LocalValues read_local_values(const TaskConfig& config,
-                                            Network& network,
-                                            const Membership& members);
 
 }  // namespace sotto

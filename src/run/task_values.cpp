@@ -1,11 +1,13 @@
+#include "run/task_values.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "run/task.hpp"
 #include "run/task_data.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 

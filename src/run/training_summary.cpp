@@ -1,7 +1,9 @@
+#include "run/training_summary.hpp"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "run/training.hpp"
+#include "core/json_output.hpp"
 
 namespace sotto {
 
@@ -9,73 +11,89 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json json_of(const ResumedRun& resumed) {
+    return {{"round", resumed.round},
+            {"repeated_rounds", resumed.repeated},
+            {"key_epoch", resumed.key_epoch},
+            {"same_keys", resumed.same_keys},
+            {"agents_gone", resumed.agents_gone}};
+}
+
+Json json_of(const RoundSeconds& seconds) {
+    return {{"gradient", seconds.gradient},
+            {"noise", seconds.noise},
+            {"exchange", seconds.exchange},
+            {"mix", seconds.mix}};
+}
+
+Json json_of(const std::vector<RankFigures>& ranks) {
+    Json json = Json::array();
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        const RankFigures& mine = ranks[rank];
+        json.push_back({{"rank", rank},
+                        {"host", mine.host},
+                        {"agents", mine.agents},
+                        {"seconds", json_of(mine.seconds)},
+                        {"bytes_sent", mine.bytes_sent},
+                        {"peak_memory_mib", mine.peak_memory_mib}});
+    }
+    return json;
+}
+
+void add_estimate(Json& json, const RunEstimate& estimate, long rounds) {
+    json["dry_run"] = true;
+    json["memory_mib"] = estimate.memory_mib;
+    json["past_noise_drawn_again"] = estimate.past_noise_again;
+    json["seconds_per_round"] = estimate.seconds_per_round;
+    json["seconds_estimated"] = estimate.seconds_per_round * static_cast<double>(rounds);
+}
+
+void add_evaluation(Json& json, const Evaluation& evaluation) {
+    json["test_loss"] = number_or_null(evaluation.test_loss);
+    json["test_loss_worst"] = number_or_null(evaluation.test_loss_worst);
+    json["test_loss_mean_model"] = number_or_null(evaluation.test_loss_mean_model);
+    json["test_accuracy"] = number_or_null(evaluation.test_accuracy);
+    json["test_accuracy_mean_model"] = number_or_null(evaluation.test_accuracy_mean_model);
+    json["train_loss_mean_model"] = number_or_null(evaluation.train_loss_mean_model);
+    json["optimality_gap"] = number_or_null(evaluation.optimality_gap);
+    json["optimality_gap_agents"] = number_or_null(evaluation.optimality_gap_agents);
+    json["consensus_distance"] = number_or_null(evaluation.consensus_distance);
+}
+
+void add_costs(Json& json, const TrainResult& result) {
+    Json& seconds = json["seconds"] = {{"plan", result.plan_seconds}};
+    seconds.update(json_of(result.phases));
+    seconds["loop"] = result.loop_seconds;
+    seconds["evaluate"] = result.evaluate_seconds;
+    seconds["total"] = result.total_seconds;
+    json["bytes_sent"] = result.bytes_sent;
+    json["peak_memory_mib"] = result.peak_memory_mib;
+    json["ranks"] = json_of(result.ranks);
+    json["run_directory"] = result.run_directory;
+}
 
 }  // namespace
 
-std::string summary_json(const TrainResult& result, const TrainConfig& config) {
+std::string summary_json(const TrainResult& result, const PlanConfig& config) {
     Json json;
     json["mechanism"] = result.mechanism;
     json["agents"] = result.agents;
     json["processes"] = result.processes;
     json["rounds"] = result.rounds;
     json["interrupted"] = result.interrupted;
-    json["epsilon"] = number(result.epsilon);
+    json["epsilon"] = number_or_null(result.epsilon);
     json["infinite"] = !std::isfinite(result.epsilon);
-    json["mu"] = number(result.mu);
+    json["mu"] = number_or_null(result.mu);
     json["delta"] = result.delta;
-    json["utility"] = name_of(config.plan.utility);
-    json["step_size"] = config.plan.steps.step_size;
-    if (result.resumed)
-        json["resumed"] = {{"round", result.resumed->round},
-                           {"repeated_rounds", result.resumed->repeated},
-                           {"key_epoch", result.resumed->key_epoch},
-                           {"same_keys", result.resumed->same_keys},
-                           {"agents_gone", result.resumed->agents_gone}};
+    json["utility"] = name_of(config.utility);
+    json["step_size"] = config.steps.step_size;
+    if (result.resumed) json["resumed"] = json_of(*result.resumed);
     if (result.dry_run) {
-        json["dry_run"] = true;
-        json["memory_mib"] = result.estimate.memory_mib;
-        json["past_noise_drawn_again"] = result.estimate.past_noise_again;
-        json["seconds_per_round"] = result.estimate.seconds_per_round;
-        json["seconds_estimated"] =
-            result.estimate.seconds_per_round * static_cast<double>(config.plan.rounds);
-        return json.dump(2) + "\n";
+        add_estimate(json, result.estimate, config.rounds);
+    } else {
+        add_evaluation(json, result.evaluation);
+        add_costs(json, result);
     }
-    const Evaluation& evaluation = result.evaluation;
-    json["test_loss"] = number(evaluation.test_loss);
-    json["test_loss_worst"] = number(evaluation.test_loss_worst);
-    json["test_loss_mean_model"] = number(evaluation.test_loss_mean_model);
-    json["test_accuracy"] = number(evaluation.test_accuracy);
-    json["test_accuracy_mean_model"] = number(evaluation.test_accuracy_mean_model);
-    json["train_loss_mean_model"] = number(evaluation.train_loss_mean_model);
-    json["optimality_gap"] = number(evaluation.optimality_gap);
-    json["optimality_gap_agents"] = number(evaluation.optimality_gap_agents);
-    json["consensus_distance"] = number(evaluation.consensus_distance);
-    json["seconds"] = {{"plan", result.plan_seconds},
-                       {"gradient", result.phases.gradient},
-                       {"noise", result.phases.noise},
-                       {"exchange", result.phases.exchange},
-                       {"mix", result.phases.mix},
-                       {"loop", result.loop_seconds},
-                       {"evaluate", result.evaluate_seconds},
-                       {"total", result.total_seconds}};
-    json["bytes_sent"] = result.bytes_sent;
-    json["peak_memory_mib"] = result.peak_memory_mib;
-    json["ranks"] = Json::array();
-    for (std::size_t rank = 0; rank < result.ranks.size(); ++rank) {
-        const RankFigures& mine = result.ranks[rank];
-        json["ranks"].push_back({{"rank", rank},
-                                 {"host", mine.host},
-                                 {"agents", mine.agents},
-                                 {"seconds",
-                                  {{"gradient", mine.seconds.gradient},
-                                   {"noise", mine.seconds.noise},
-                                   {"exchange", mine.seconds.exchange},
-                                   {"mix", mine.seconds.mix}}},
-                                 {"bytes_sent", mine.bytes_sent},
-                                 {"peak_memory_mib", mine.peak_memory_mib}});
-    }
-    json["run_directory"] = result.run_directory;
     return json.dump(2) + "\n";
 }
 

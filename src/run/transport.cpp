@@ -5,53 +5,13 @@
 
 #include <algorithm>
 
+#include "run/options/train_options.hpp"
 #include "sotto/net/agreement.hpp"
 
 namespace sotto {
 
-namespace {
-
-/// Every option that decides which calls the processes make together, or, for shards that are
-/// disjoint and a common start, must be the same; one a line.
-std::string common_options(const TrainConfig& config) {
-    const auto on_off = [](bool value) { return value ? "on" : "off"; };
-    std::string recorded = fmt::format("{}", fmt::join(config.record_views, ","));
-    if (config.record_wire) recorded += recorded.empty() ? "eavesdropper" : ",eavesdropper";
-    return fmt::format(
-        "--task {}\n--standardise {}\n--hidden {}\n--partition {}\n--test-fraction {}\n--seed "
-        "{}\n--rounds "
-        "{}\n--gossip-steps {}\n--temporal {}\n--temporal-restart {}\n--eval-every {}\n--dry-run "
-        "{}\n--noise-seed "
-        "{}\n"
-        "--link-encryption {}\n--secure-sum {}\n--mask-partners {}\n--optimality-gap {}\n"
-        "--record-view {}\n--checkpoint-every {}\n--without {}\n",
-        config.task.task,
-        on_off(config.task.standardise),
-        config.task.hidden ? std::to_string(*config.task.hidden) : "not given",
-        config.task.partition ? name_of(*config.task.partition) : "not given",
-        config.task.test_fraction,
-        config.task.seed,
-        config.plan.rounds,
-        config.plan.gossip_steps,
-        name_of(TemporalShape{config.plan.temporal.kind, config.plan.temporal.band}),
-        config.plan.temporal.restart > 0 ? std::to_string(config.plan.temporal.restart)
-                                         : "not given",
-        config.evaluate_every,
-        on_off(config.dry_run),
-        config.noise_seed ? "given" : "not given",
-        on_off(config.link_encryption),
-        on_off(config.secure_sum),
-        config.mask_partners,
-        config.optimality_gap ? on_off(*config.optimality_gap) : "not given",
-        recorded.empty() ? "not given" : recorded,
-        config.checkpoint_every,
-        config.resume ? fmt::format("{}", fmt::join(config.resume->without, ",")) : "not given");
-}
-
-}  // namespace
-
 void verify_same_options(Network& network, const TrainConfig& config) {
-    require_same_options(network, common_options(config));
+    require_same_options(network, agreement_lines(config));
 }
 
 std::vector<std::string> transport_statements(const TrainConfig& config,
@@ -64,9 +24,10 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
     if (network.processes() == 1)
         lines.emplace_back("All agents run in one process, which sees everything.");
     else if (trusted)
-        lines.emplace_back(
-            "The trusted aggregator sees every agent's message without noise: cdp is a reference "
-            "only.");
+        lines.push_back(fmt::format(
+            "The trusted aggregator sees every agent's message without noise: {} is a reference "
+            "only.",
+            plan.mechanism));
     else if (config.link_encryption)
         lines.emplace_back(
             "Messages between agents are encrypted and authenticated, each edge with keys of its "

@@ -3,65 +3,93 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
 
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/views/view_losses.hpp"
 
 namespace sotto {
 
-Answers answer(Network& network,
-               const AccountSubject& subject,
-               const std::vector<Question>& questions,
-               const ViewOptions& all_options) {
-    const int threads = all_options.threads;
-    const auto processes = static_cast<std::size_t>(network.processes());
+namespace {
+
+/// The questions of one process.
+std::vector<std::size_t> share_of(const Network& network,
+                                  std::size_t questions,
+                                  std::size_t process) {
     std::vector<std::size_t> mine;
-    for (auto i = static_cast<std::size_t>(network.process()); i < questions.size(); i += processes)
+    for (std::size_t i = process; i < questions; i += static_cast<std::size_t>(network.processes()))
         mine.push_back(i);
+    return mine;
+}
+
+/// Answers of these questions; nothing for the others.
+Answers answer_share(const std::vector<std::size_t>& mine,
+                     const AccountSubject& subject,
+                     const std::vector<Question>& questions,
+                     const ViewOptions& all_options) {
+    // One observer has the machine to itself; many have a core each.
+    const bool many = mine.size() > 1;
+    ViewOptions options = all_options;
+    options.threads = many ? 1 : all_options.threads;
     Answers answers(questions.size());
-    network.agree([&] {
-        // One observer has the machine to itself; many have a core each.
-        const bool many = mine.size() > 1;
-        ViewOptions options = all_options;
-        options.threads = many ? 1 : threads;
-        set_linear_algebra_threads(options.threads);
-        parallel_for(static_cast<long>(mine.size()), many ? threads : 1, [&](long k) {
-            const std::size_t i = mine[static_cast<std::size_t>(k)];
-            answers[i] = view_losses(
-                subject.process, subject.use, questions[i].view, questions[i].targets, options);
-        });
-        set_linear_algebra_threads(threads);
+    parallel_for(static_cast<long>(mine.size()), many ? all_options.threads : 1, [&](long k) {
+        const std::size_t i = mine[static_cast<std::size_t>(k)];
+        answers[i] = view_losses(
+            subject.process, subject.use, questions[i].view, questions[i].targets, options);
     });
-    if (processes == 1) return answers;
+    return answers;
+}
+
+/// The figures of an answer in the order in which they are sent.
+template <class Squared>
+auto figures_of(Squared& value) {
+    return std::array{&value.constant_sign,
+                      &value.abs_sum,
+                      &value.tight_lower,
+                      &value.tight_upper,
+                      &value.trivial};
+}
+
+std::string packed(const Answers& answers, const std::vector<std::size_t>& mine) {
     ByteWriter writer;
     for (const std::size_t i : mine)
         for (const SquaredSensitivity& value : answers[i]) {
             writer.put(static_cast<std::uint8_t>(value.infinite ? 1 : 0));
-            for (const double number : {value.constant_sign,
-                                        value.abs_sum,
-                                        value.tight_lower,
-                                        value.tight_upper,
-                                        value.trivial})
-                writer.put(number);
+            for (const double* number : figures_of(value)) writer.put(*number);
         }
-    const auto all = network.all_gather(writer.take());
+    return writer.take();
+}
+
+SquaredSensitivity read_answer(ByteReader& reader) {
+    SquaredSensitivity value;
+    value.infinite = reader.get<std::uint8_t>() != 0;
+    for (double* number : figures_of(value)) *number = reader.get<double>();
+    return value;
+}
+
+}  // namespace
+
+Answers answer(Network& network,
+               const AccountSubject& subject,
+               const std::vector<Question>& questions,
+               const ViewOptions& options) {
+    const auto mine =
+        share_of(network, questions.size(), static_cast<std::size_t>(network.process()));
+    Answers answers;
+    network.agree([&] { answers = answer_share(mine, subject, questions, options); });
+    if (network.processes() == 1) return answers;
+    const auto all = network.all_gather(packed(answers, mine));
     network.agree([&] {
-        for (std::size_t p = 0; p < processes; ++p) {
+        for (std::size_t p = 0; p < all.size(); ++p) {
             ByteReader reader(all[p], fmt::format("the answers of rank {}", p));
-            for (std::size_t i = p; i < questions.size(); i += processes) {
-                answers[i].resize(questions[i].targets.size());
-                for (SquaredSensitivity& value : answers[i]) {
-                    value.infinite = reader.get<std::uint8_t>() != 0;
-                    for (double* number : {&value.constant_sign,
-                                           &value.abs_sum,
-                                           &value.tight_lower,
-                                           &value.tight_upper,
-                                           &value.trivial})
-                        *number = reader.get<double>();
-                }
+            for (const std::size_t i : share_of(network, questions.size(), p)) {
+                answers[i].clear();
+                for (std::size_t t = 0; t < questions[i].targets.size(); ++t)
+                    answers[i].push_back(read_answer(reader));
             }
             reader.require_done();
         }

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "run/account_subject.hpp"
 #include "sotto/net/network.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
 

@@ -147,22 +147,22 @@ HWY_AFTER_NAMESPACE();
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/trust/normal_stream.hpp"
+#include "sotto/trust/gaussian_simd.hpp"
 
 namespace sotto {
 
-static_assert(kNormalBlock == 64);
+static_assert(normal_block == 64);
 
 HWY_EXPORT(transform_blocks);
 
 void normals_from_bits(std::span<const std::uint64_t> words, std::span<double> out) {
-    if (words.size() % kNormalBlock != 0 || words.size() != out.size())
+    if (words.size() % normal_block != 0 || words.size() != out.size())
         throw Error(ExitCode::other,
                     fmt::format("{} words for {} normals: both must be the same multiple of {}",
                                 words.size(),
                                 out.size(),
-                                kNormalBlock));
-    HWY_DYNAMIC_DISPATCH(transform_blocks)(words.data(), out.data(), words.size() / kNormalBlock);
+                                normal_block));
+    HWY_DYNAMIC_DISPATCH(transform_blocks)(words.data(), out.data(), words.size() / normal_block);
 }
 
 namespace {

@@ -1,7 +1,6 @@
 #include "sotto/trust/key_ring.hpp"
 
 #include <fmt/format.h>
-#include <sodium.h>
 
 #include <utility>
 
@@ -33,12 +32,6 @@ const SecretKey& KeyRing::seed(int group) const {
 
 NormalStream KeyRing::stream(int group, std::uint64_t index) const {
     return NormalStream(seed(group).derive("sottostr", index));
-}
-
-EphemeralKeyPair::EphemeralKeyPair() : secret_(SecretKey::random()) {
-    static_assert(crypto_box_SECRETKEYBYTES == SecretKey::size && crypto_box_PUBLICKEYBYTES == 32);
-    if (crypto_scalarmult_base(public_.data(), secret_.bytes().data()) != 0)
-        throw CryptoError("cannot make an X25519 key pair");
 }
 
 }  // namespace sotto

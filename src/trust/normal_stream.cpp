@@ -16,12 +16,12 @@ namespace {
 
 static_assert(crypto_stream_chacha20_ietf_KEYBYTES == SecretKey::size);
 
-constexpr std::size_t bytes_per_block = kNormalBlock * sizeof(std::uint64_t);
+constexpr std::size_t bytes_per_block = normal_block * sizeof(std::uint64_t);
 /// ChaCha20 counts units of 64 bytes.
 constexpr std::uint32_t counts_per_block = bytes_per_block / 64;
 /// The counter has 32 bits.
 constexpr std::uint64_t max_coordinates =
-    (std::uint64_t{1} << 32) / counts_per_block * kNormalBlock;
+    (std::uint64_t{1} << 32) / counts_per_block * normal_block;
 /// Keystream generated at a time: it must stay in the first-level cache until it is transformed.
 constexpr std::size_t blocks_per_piece = 8;
 
@@ -45,11 +45,11 @@ void NormalStream::fill(std::uint32_t epoch,
                         std::uint64_t round,
                         std::uint64_t first,
                         std::span<double> out) const {
-    if (first % kNormalBlock != 0)
+    if (first % normal_block != 0)
         throw Error(ExitCode::other,
                     fmt::format("first coordinate {} of a normal stream is not a multiple of {}",
                                 first,
-                                kNormalBlock));
+                                normal_block));
     if (first > max_coordinates || out.size() > max_coordinates - first)
         throw Error(ExitCode::other,
                     fmt::format("coordinates {} to {} + {} of a normal stream: one round has {}",
@@ -59,23 +59,23 @@ void NormalStream::fill(std::uint32_t epoch,
                                 max_coordinates));
     const Nonce nonce = make_nonce(epoch, round);
     const auto key = key_.bytes();
-    std::uint64_t block = first / kNormalBlock;
-    alignas(64) std::array<std::uint64_t, blocks_per_piece * kNormalBlock> words;
+    std::uint64_t block = first / normal_block;
+    alignas(64) std::array<std::uint64_t, blocks_per_piece * normal_block> words;
     while (!out.empty()) {
         const std::size_t blocks =
-            std::min((out.size() + kNormalBlock - 1) / kNormalBlock, blocks_per_piece);
+            std::min((out.size() + normal_block - 1) / normal_block, blocks_per_piece);
         crypto_stream_chacha20_ietf_xor_ic(reinterpret_cast<unsigned char*>(words.data()),
                                            zeros.data(),
                                            blocks * bytes_per_block,
                                            nonce.data(),
                                            static_cast<std::uint32_t>(block * counts_per_block),
                                            key.data());
-        const std::size_t whole = std::min(out.size() / kNormalBlock, blocks) * kNormalBlock;
-        const std::span<const std::uint64_t> keystream(words.data(), blocks * kNormalBlock);
+        const std::size_t whole = std::min(out.size() / normal_block, blocks) * normal_block;
+        const std::span<const std::uint64_t> keystream(words.data(), blocks * normal_block);
         normals_from_bits(keystream.first(whole), out.first(whole));
         out = out.subspan(whole);
         if (whole < keystream.size()) {
-            alignas(64) std::array<double, kNormalBlock> last;
+            alignas(64) std::array<double, normal_block> last;
             normals_from_bits(keystream.subspan(whole), last);
             std::memcpy(out.data(), last.data(), out.size_bytes());
             out = {};

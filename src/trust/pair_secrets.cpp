@@ -4,9 +4,9 @@
 #include <sodium.h>
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
+#include "secret_hash.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -34,28 +34,12 @@ const SecretKey& PairSecrets::with(int peer) {
         sodium_memzero(shared.data(), shared.size());
         throw CryptoError(fmt::format("the public key of agent {} is unusable", peer));
     }
-    constexpr std::string_view purpose = "sotto.pair-secret.v1";
-    const std::array<std::uint32_t, 2> pair{static_cast<std::uint32_t>(std::min(agent_, peer)),
-                                            static_cast<std::uint32_t>(std::max(agent_, peer))};
-    std::array<std::uint8_t, SecretKey::size> digest{};
-    crypto_generichash_state state;
-    crypto_generichash_init(&state, shared.data(), shared.size(), digest.size());
-    crypto_generichash_update(
-        &state, reinterpret_cast<const unsigned char*>(purpose.data()), purpose.size());
-    crypto_generichash_update(&state, transcript_.data(), transcript_.size());
-    for (const std::uint32_t end : pair) {
-        const std::array<std::uint8_t, 4> bytes{static_cast<std::uint8_t>(end),
-                                                static_cast<std::uint8_t>(end >> 8),
-                                                static_cast<std::uint8_t>(end >> 16),
-                                                static_cast<std::uint8_t>(end >> 24)};
-        crypto_generichash_update(&state, bytes.data(), bytes.size());
-    }
-    crypto_generichash_final(&state, digest.data(), digest.size());
-    SecretKey secret = SecretKey::from_bytes(digest);
+    SecretHash hash("sotto.pair-secret.v1", shared);
     sodium_memzero(shared.data(), shared.size());
-    sodium_memzero(digest.data(), digest.size());
-    sodium_memzero(&state, sizeof state);
-    return secrets_.emplace(peer, std::move(secret)).first->second;
+    hash.absorb(transcript_);
+    hash.absorb(std::min(agent_, peer));
+    hash.absorb(std::max(agent_, peer));
+    return secrets_.emplace(peer, hash.finish()).first->second;
 }
 
 }  // namespace sotto

@@ -144,4 +144,6 @@ bool SecretKey::operator==(const SecretKey& other) const {
     return sodium_memcmp(bytes().data(), other.bytes().data(), size) == 0;
 }
 
+SecretBytes::~SecretBytes() { sodium_memzero(bytes_.data(), bytes_.size()); }
+
 }  // namespace sotto

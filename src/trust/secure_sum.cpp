@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "nonce.hpp"
@@ -15,28 +14,8 @@ namespace sotto {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "mask words are little-endian");
-
-/// Keystream made at a time. With the words it masks it stays in the first-level cache.
-constexpr std::size_t piece_words = 1024;
-constexpr std::array<std::uint8_t, piece_words * sizeof(std::uint64_t)> zeros{};
-/// The counter has 32 bits and counts blocks.
-constexpr std::int64_t most_words = (std::int64_t{1} << 32) * kMaskBlock;
-constexpr double words_per_unit = 0x1p40;
 constexpr double step_size = 0x1p-40;
-static_assert(kSumStepLog2 == -40);
-
-void check_first(std::int64_t first, std::size_t count) {
-    if (first < 0 || first % kMaskBlock != 0 || first > most_words ||
-        static_cast<std::int64_t>(count) > most_words - first)
-        throw Error(ExitCode::other,
-                    fmt::format("words {} + {} of a secure sum: must start at a multiple of {} and "
-                                "end at or before {}",
-                                first,
-                                count,
-                                kMaskBlock,
-                                most_words));
-}
+constexpr double words_per_unit = 1 / step_size;
 
 /// A round's mask words, wiped on every way out.
 struct Scratch {
@@ -44,58 +23,10 @@ struct Scratch {
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
     ~Scratch() { sodium_memzero(words.data(), sizeof words); }
-    alignas(64) std::array<std::uint64_t, piece_words> words;
+    alignas(64) std::array<std::uint64_t, mask_piece> words;
 };
 
 }  // namespace
-
-SumMask::SumMask(PairSecrets& secrets, int peer, int receiver, std::uint32_t key_epoch)
-    : key_(secrets.with(peer).derive(
-          "sottosum", (std::uint64_t{static_cast<std::uint32_t>(receiver)} << 32) | key_epoch)),
-      adds_(secrets.agent() < peer) {}
-
-void SumMask::apply(std::int64_t round,
-                    std::int64_t step,
-                    std::int64_t first,
-                    std::span<std::uint64_t> words,
-                    std::span<std::uint64_t> scratch) const {
-    check_first(first, words.size());
-    const auto nonce = nonce_of({round, step, 0});
-    const auto key = key_.bytes();
-    const std::size_t most =
-        std::min(scratch.size(), piece_words) / kMaskBlock * static_cast<std::size_t>(kMaskBlock);
-    if (most == 0)
-        throw Error(ExitCode::other,
-                    fmt::format("scratch of {} words for a mask; at least {} are needed",
-                                scratch.size(),
-                                kMaskBlock));
-    auto counter = static_cast<std::uint32_t>(first / kMaskBlock);
-    while (!words.empty()) {
-        const std::size_t count = std::min(words.size(), most);
-        crypto_stream_chacha20_ietf_xor_ic(reinterpret_cast<unsigned char*>(scratch.data()),
-                                           zeros.data(),
-                                           count * sizeof(std::uint64_t),
-                                           nonce.data(),
-                                           counter,
-                                           key.data());
-        if (adds_)
-            for (std::size_t i = 0; i < count; ++i) words[i] += scratch[i];
-        else
-            for (std::size_t i = 0; i < count; ++i) words[i] -= scratch[i];
-        words = words.subspan(count);
-        counter += static_cast<std::uint32_t>(count / kMaskBlock);
-    }
-}
-
-std::vector<int> mask_partners(int neighbours, int place, int per_side) {
-    std::vector<int> partners;
-    for (int other = 0; other < neighbours; ++other) {
-        const int apart = std::abs(other - place);
-        if (apart != 0 && std::min(apart, neighbours - apart) <= per_side)
-            partners.push_back(other);
-    }
-    return partners;
-}
 
 double sum_range(int neighbours) { return 0x1p62 * step_size / neighbours; }
 
@@ -185,7 +116,7 @@ void SecureSum::begin(std::int64_t round,
 void SecureSum::share(std::size_t neighbour,
                       std::int64_t first,
                       std::span<std::uint64_t> words) const {
-    check_first(first, words.size());
+    check_mask_range(first, words.size());
     if (neighbour >= receivers_.size() ||
         static_cast<std::size_t>(first) + words.size() > message_.size())
         throw Error(ExitCode::other,
@@ -198,7 +129,7 @@ void SecureSum::share(std::size_t neighbour,
     const double weight = weights_[neighbour];
     Scratch scratch;
     while (!words.empty()) {
-        const std::span<std::uint64_t> piece = words.first(std::min(words.size(), piece_words));
+        const std::span<std::uint64_t> piece = words.first(std::min(words.size(), mask_piece));
         const double* const values = message_.data() + first;
         for (std::size_t i = 0; i < piece.size(); ++i)
             piece[i] = static_cast<std::uint64_t>(std::llrint(weight * values[i] * words_per_unit));

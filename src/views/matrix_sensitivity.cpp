@@ -1,8 +1,10 @@
+#include "sotto/views/matrix_sensitivity.hpp"
+
 #include <fmt/format.h>
 
 #include "sotto/core/error.hpp"
-#include "sotto/views/view.hpp"
-#include "views/view_filter.hpp"
+#include "sotto/views/gram_sensitivity.hpp"
+#include "views/whitening.hpp"
 
 namespace sotto {
 
@@ -32,8 +34,7 @@ std::vector<SquaredSensitivity> matrix_sensitivity(const Eigen::MatrixXd& a,
             throw ConfigError(fmt::format(
                 "target: agent {} does not exist (allowed: 0 to {})", target, agents - 1));
         const Eigen::MatrixXd columns = a(Eigen::all, Eigen::seqN(target, rounds, agents));
-        if (whitening.blind.rows() > 0 &&
-            (whitening.blind * columns).colwise().norm().maxCoeff() > seen_without_noise) {
+        if (whitening.shows_without_noise(columns)) {
             result.push_back(SquaredSensitivity::unbounded());
             continue;
         }

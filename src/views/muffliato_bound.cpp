@@ -1,9 +1,10 @@
+#include "sotto/views/muffliato_bound.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "sotto/core/error.hpp"
-#include "sotto/views/view.hpp"
 
 namespace sotto {
 
@@ -24,7 +25,7 @@ Eigen::VectorXd muffliato_bound(const Graph& graph,
     Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(n, static_cast<Eigen::Index>(neighbours.size()));
     for (std::size_t j = 0; j < neighbours.size(); ++j)
         rows(neighbours[j], static_cast<Eigen::Index>(j)) = 1;
-    const Eigen::SparseMatrix<double, Eigen::RowMajor> transposed = mixing.sparse().transpose();
+    const SparseRows transposed = mixing.sparse().transpose();
     Eigen::VectorXd bound = Eigen::VectorXd::Zero(n);
     for (long k = 0; k < rounds; ++k) {
         // Power k appears for every round s <= rounds - k.

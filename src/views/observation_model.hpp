@@ -1,37 +1,15 @@
 #pragma once
 
-#include <Eigen/Dense>
 #include <Eigen/Sparse>
 #include <vector>
 
+#include "sotto/core/sparse_rows.hpp"
 #include "sotto/plan/lagged_noise.hpp"
+#include "sotto/views/message_process.hpp"
 #include "sotto/views/view.hpp"
+#include "views/linear_step.hpp"
 
 namespace sotto {
-
-using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
-
-/// One gossip step of what a view does not know, up to known terms:
-///
-///     x+ = F x + nu N w + eta B g,     y = H x + nu E w + eta D g,     w ~ N(0, R) fresh,
-///
-/// with w and g present in the first step of a round only. x is what the view cannot reconstruct:
-/// messages it saw are known and no part of x, so F and H are often much smaller than W. Where a
-/// later phase goes back to the models after some round, x holds them besides until then.
-struct LinearStep {
-    SparseRows transition;           ///< F, state x previous state
-    SparseRows observation;          ///< H, observed x previous state
-    SparseRows state_source;         ///< N, state x sources
-    SparseRows observed_source;      ///< E, observed x sources
-    SparseRows state_input;          ///< B, state x agents
-    SparseRows observed_input;       ///< D, observed x agents
-    SparseRows state_covariance;     ///< N R N^T
-    SparseRows cross_covariance;     ///< N R E^T
-    SparseRows observed_covariance;  ///< E R E^T
-    /// Sum over observations that hear nothing of the state, each under noise of its own, of
-    /// D_u^2 / variance: what round s alone says about one unit of agent u. Left out of H, E, D.
-    Eigen::VectorXd alone;
-};
 
 /// Every gossip step of every round of a view. Equal steps are stored once.
 struct ObservationModel {
@@ -50,6 +28,10 @@ struct ObservationModel {
     [[nodiscard]] double noise_at(long time) const {
         return noise_scale[static_cast<std::size_t>(time / gossip_steps)];
     }
+    /// Of the whole run; values that stand alone are not counted.
+    [[nodiscard]] long observed_values() const;
+    /// Of the largest step.
+    [[nodiscard]] Eigen::Index state_size() const;
 };
 
 /// @param noises of every NoiseStretch: of independent rounds (lags 0) or with a short memory,

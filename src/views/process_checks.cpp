@@ -38,7 +38,7 @@ void require_agents(const char* what, const std::vector<int>& list, int agents) 
 
 /// No weight between who is there and who is not.
 void check_departed(const Phase& phase, const MixingMatrix& mixing) {
-    const auto gone = [&](int u) { return has_departed(phase, u); };
+    const auto gone = [&](int u) { return phase.has_departed(u); };
     for (int u = 0; u < mixing.agents(); ++u) {
         const auto members = mixing.members(u);
         const auto weights = mixing.weights(u);
@@ -54,7 +54,7 @@ void check_departed(const Phase& phase, const MixingMatrix& mixing) {
 }
 
 void check_plan(const MessageProcess& process, const Phase& phase) {
-    const NoisePlan& plan = plan_of(process, phase);
+    const NoisePlan& plan = process.plan_of(phase);
     if (plan.agents != process.plan->agents)
         throw ConfigError(fmt::format("phases: a plan is for {} agents, that of the process for {}",
                                       plan.agents,
@@ -77,20 +77,33 @@ void check_plan(const MessageProcess& process, const Phase& phase) {
             "phases: no bound is known here for a trusted mean that an agent with noise has left");
 }
 
+void check_phase(const MessageProcess& process, const Phase& phase) {
+    const int agents = process.plan->agents;
+    if (phase.rounds < 1)
+        throw ConfigError(
+            fmt::format("phases: {} rounds are not allowed (1 or more)", phase.rounds));
+    if (phase.mixing.agents() != agents)
+        throw ConfigError(fmt::format(
+            "phases: mixing of {} agents, the plan is for {}", phase.mixing.agents(), agents));
+    require_agents("departed", phase.departed, agents);
+    check_plan(process, phase);
+    if (phase.departed.empty()) return;
+    std::set<const MixingMatrix*> checked;
+    for (long round = 0; round < phase.rounds; ++round)
+        if (checked.insert(&phase.mixing.at(round)).second)
+            check_departed(phase, phase.mixing.at(round));
+}
+
 bool never_there(const MessageProcess& process, int agent) {
     return std::ranges::all_of(process.phases,
-                               [&](const Phase& phase) { return has_departed(phase, agent); });
+                               [&](const Phase& phase) { return phase.has_departed(agent); });
 }
 
 }  // namespace
 
-bool has_departed(const Phase& phase, int agent) {
-    return std::binary_search(phase.departed.begin(), phase.departed.end(), agent);
-}
-
 bool lacks_noise(const NoisePlan& plan, const Phase& phase) {
     return std::ranges::any_of(plan.rows, [&](const NoiseRow& row) {
-        return !row.streams.empty() && has_departed(phase, row.sender);
+        return !row.streams.empty() && phase.has_departed(row.sender);
     });
 }
 
@@ -105,21 +118,7 @@ void check_process(const MessageProcess& process) {
     if (process.gossip_steps < 1)
         throw ConfigError(
             fmt::format("gossip-steps: {} is not allowed (1 or more)", process.gossip_steps));
-    for (const Phase& phase : process.phases) {
-        if (phase.rounds < 1)
-            throw ConfigError(
-                fmt::format("phases: {} rounds are not allowed (1 or more)", phase.rounds));
-        if (phase.mixing.agents() != agents)
-            throw ConfigError(fmt::format(
-                "phases: mixing of {} agents, the plan is for {}", phase.mixing.agents(), agents));
-        require_agents("departed", phase.departed, agents);
-        check_plan(process, phase);
-        if (phase.departed.empty()) continue;
-        std::set<const MixingMatrix*> checked;
-        for (long round = 0; round < phase.rounds; ++round)
-            if (checked.insert(&phase.mixing.at(round)).second)
-                check_departed(phase, phase.mixing.at(round));
-    }
+    for (const Phase& phase : process.phases) check_phase(process, phase);
     const long rounds = process.rounds();
     if (!process.step_sizes.empty() && static_cast<long>(process.step_sizes.size()) != rounds)
         throw ConfigError(fmt::format(

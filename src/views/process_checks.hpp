@@ -2,11 +2,10 @@
 
 #include <span>
 
+#include "sotto/views/message_process.hpp"
 #include "sotto/views/view.hpp"
 
 namespace sotto {
-
-[[nodiscard]] bool has_departed(const Phase& phase, int agent);
 
 /// Whether an agent that has departed had a part in the noise.
 [[nodiscard]] bool lacks_noise(const NoisePlan& plan, const Phase& phase);

@@ -22,7 +22,7 @@ ProcessRounds process_rounds(const MessageProcess& process) {
                             done));
         history.resize(static_cast<std::size_t>(done - phase.repeated));
         if (i == 0 || phase.plan != nullptr || process.phases[i - 1].plan != nullptr)
-            result.stretches.push_back({&plan_of(process, phase), round, 0});
+            result.stretches.push_back({&process.plan_of(phase), round, 0});
         result.stretches.back().rounds += phase.rounds;
         for (long within = 0; within < phase.rounds; ++within, ++round) {
             result.phase.push_back(static_cast<int>(i));
@@ -36,22 +36,10 @@ ProcessRounds process_rounds(const MessageProcess& process) {
     return result;
 }
 
-const NoisePlan& plan_of(const MessageProcess& process, const Phase& phase) {
-    return phase.plan != nullptr ? *phase.plan : *process.plan;
-}
-
 Eigen::MatrixXd time_factor(const NoiseStretch& stretch) {
     if (stretch.plan->temporal.kind == TemporalFactor::Kind::identity)
         return Eigen::MatrixXd::Identity(stretch.rounds, stretch.rounds);
     return dense_factor(stretch.plan->temporal, stretch.rounds);
 }
-
-long MessageProcess::rounds() const {
-    long sum = 0;
-    for (const Phase& phase : phases) sum += phase.rounds;
-    return sum;
-}
-
-std::vector<long> MessageProcess::training_rounds() const { return process_rounds(*this).training; }
 
 }  // namespace sotto

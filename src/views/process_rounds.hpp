@@ -3,7 +3,7 @@
 #include <Eigen/Dense>
 #include <vector>
 
-#include "sotto/views/view.hpp"
+#include "sotto/views/message_process.hpp"
 
 namespace sotto {
 
@@ -26,9 +26,6 @@ struct ProcessRounds {
 };
 /// @throws ConfigError for more repeated rounds than there are.
 [[nodiscard]] ProcessRounds process_rounds(const MessageProcess& process);
-
-/// The plan whose noise a phase has.
-[[nodiscard]] const NoisePlan& plan_of(const MessageProcess& process, const Phase& phase);
 
 /// C_time of a stretch, rounds x rounds.
 [[nodiscard]] Eigen::MatrixXd time_factor(const NoiseStretch& stretch);

@@ -1,9 +1,8 @@
 #include "views/response_tree.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/views/squared_sensitivity.hpp"
+#include "views/dense_matrices.hpp"
 
 namespace sotto {
 
@@ -11,18 +10,6 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
-
-MatrixXd product(const MatrixXd& a, bool transpose_a, const MatrixXd& b) {
-    MatrixXd out = MatrixXd::Zero(transpose_a ? a.cols() : a.rows(), b.cols());
-    add_product(1, a, transpose_a, b, false, out);
-    return out;
-}
-
-void append_rows(MatrixXd& matrix, const MatrixXd& rows) {
-    const Index before = matrix.rows();
-    matrix.conservativeResize(before + rows.rows(), rows.cols());
-    matrix.bottomRows(rows.rows()) = rows;
-}
 
 /// One round from the state before it (columns) to the state after it.
 struct Played {

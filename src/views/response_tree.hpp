@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "views/view_filter.hpp"
+#include "views/target_grams.hpp"
 
 namespace sotto {
 

@@ -1,15 +1,11 @@
 #include "views/tight_sensitivity.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
-#include <numeric>
 
-#include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
@@ -20,9 +16,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nothing_negative = 1e-13;  // of the sum of absolute values
-constexpr Index eigenvalues_up_to = 64;     // larger: a Cholesky factorisation decides
+constexpr Index eigenvalues_up_to = 64;  // larger: a Cholesky factorisation decides
 
 /// Frequency whose plane wave has the largest sum over all pairs of rounds.
 double best_frequency(const MatrixXd& gram) {
@@ -123,94 +117,6 @@ TightBounds tight_bounds(const MatrixXd& gram, double relative_gap, double known
     }
     bounds.lower = std::min(bounds.lower, bounds.upper);
     return bounds;
-}
-
-std::vector<std::vector<Index>> participation_patterns(std::span<const long> training_rounds,
-                                                       const Participation& participation) {
-    const long most = training_rounds.empty() ? 0 : std::ranges::max(training_rounds);
-    const long cycle = std::min(participation.cycle, most + 1);
-    std::vector<std::vector<Index>> patterns(static_cast<std::size_t>(cycle));
-    for (std::size_t t = 0; t < training_rounds.size(); ++t)
-        patterns[static_cast<std::size_t>(training_rounds[t] % cycle)].push_back(
-            static_cast<Index>(t));
-    return patterns;
-}
-
-SquaredSensitivity bounded_gram_sensitivity(const MatrixXd& gram,
-                                            std::span<const long> training_rounds,
-                                            const Participation& participation,
-                                            double tight_gap,
-                                            double known_upper) {
-    SquaredSensitivity result;
-    result.trivial = infinity;
-    struct Pattern {
-        MatrixXd gram;
-        double sum, abs_sum;
-    };
-    std::vector<Pattern> patterns;
-    for (const auto& chosen : participation_patterns(training_rounds, participation)) {
-        Pattern pattern{
-            std::ssize(chosen) == gram.rows() ? gram : MatrixXd(gram(chosen, chosen)), 0, 0};
-        pattern.sum = pattern.gram.sum();
-        pattern.abs_sum = pattern.gram.cwiseAbs().sum();
-        result.constant_sign = std::max(result.constant_sign, pattern.sum);
-        result.abs_sum = std::max(result.abs_sum, pattern.abs_sum);
-        patterns.push_back(std::move(pattern));
-    }
-    // Patterns that cannot exceed what another one attains need no search.
-    std::sort(patterns.begin(), patterns.end(), [](const Pattern& a, const Pattern& b) {
-        return a.abs_sum > b.abs_sum;
-    });
-    for (const Pattern& pattern : patterns) {
-        const double most = std::min(known_upper, pattern.abs_sum);
-        if (most <= result.tight_lower) continue;
-        TightBounds bounds{pattern.sum, most};
-        if (pattern.abs_sum - pattern.sum > nothing_negative * pattern.abs_sum)
-            bounds = tight_bounds(pattern.gram, tight_gap, most);
-        result.tight_lower = std::max(result.tight_lower, bounds.lower);
-        result.tight_upper = std::max(result.tight_upper, bounds.upper);
-    }
-    return result;
-}
-
-SquaredSensitivity gram_sensitivity(const MatrixXd& gram,
-                                    const Participation& participation,
-                                    double tight_gap,
-                                    std::span<const long> training_rounds) {
-    if (gram.rows() != gram.cols())
-        throw ConfigError(fmt::format(
-            "Gram matrix: {} x {} is not allowed (must be square)", gram.rows(), gram.cols()));
-    if (participation.cycle < 1)
-        throw ConfigError(fmt::format(
-            "participation: a cycle of {} rounds is not allowed (1 or more)", participation.cycle));
-    if (!gram.allFinite()) throw DataError("Gram matrix: a value is not finite");
-    std::vector<long> numbers(training_rounds.begin(), training_rounds.end());
-    if (numbers.empty()) {
-        numbers.resize(static_cast<std::size_t>(gram.rows()));
-        std::iota(numbers.begin(), numbers.end(), 0);
-    }
-    if (std::ssize(numbers) != gram.rows())
-        throw ConfigError(fmt::format("Gram matrix: {} training rounds are given, it has {} rows",
-                                      numbers.size(),
-                                      gram.rows()));
-    for (const long round : numbers)
-        if (round < 0)
-            throw ConfigError(
-                fmt::format("Gram matrix: training round {} is not allowed (0 or more)", round));
-    return bounded_gram_sensitivity(gram, numbers, participation, tight_gap, infinity);
-}
-
-SquaredSensitivity SquaredSensitivity::unbounded() {
-    return {true, infinity, infinity, infinity, infinity, infinity};
-}
-
-SquaredSensitivity SquaredSensitivity::all_messages(double trivial) {
-    return {std::isinf(trivial), infinity, infinity, infinity, infinity, trivial};
-}
-
-double SquaredSensitivity::certified() const {
-    if (infinite) return infinity;
-    return std::min({tight_upper, abs_sum, trivial});
 }
 
 }  // namespace sotto

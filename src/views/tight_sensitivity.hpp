@@ -1,10 +1,6 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <span>
-#include <vector>
-
-#include "sotto/views/view.hpp"
 
 namespace sotto {
 
@@ -20,17 +16,5 @@ struct TightBounds {
 [[nodiscard]] TightBounds tight_bounds(const Eigen::MatrixXd& gram,
                                        double relative_gap,
                                        double known_upper);
-
-/// The rounds in which somebody can take part, of every pattern: those whose training rounds are
-/// first, first + cycle, ...
-[[nodiscard]] std::vector<std::vector<Eigen::Index>> participation_patterns(
-    std::span<const long> training_rounds, const Participation& participation);
-
-/// As gram_sensitivity, with a bound on every pattern known beforehand.
-[[nodiscard]] SquaredSensitivity bounded_gram_sensitivity(const Eigen::MatrixXd& gram,
-                                                          std::span<const long> training_rounds,
-                                                          const Participation& participation,
-                                                          double tight_gap,
-                                                          double known_upper);
 
 }  // namespace sotto

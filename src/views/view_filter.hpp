@@ -1,24 +1,12 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <span>
 #include <vector>
 
-#include "sotto/views/view.hpp"
 #include "views/observation_model.hpp"
+#include "views/whitening.hpp"
 
 namespace sotto {
-
-/// What whitens a vector of observations of covariance S: rows * S * rows^T = I over the range of
-/// S, and an orthonormal basis of what S does not cover.
-struct Whitening {
-    Eigen::MatrixXd rows;   ///< rank x observed
-    Eigen::MatrixXd blind;  ///< (observed - rank) x observed
-};
-
-/// @param floor eigenvalues up to it are rounding errors; besides, those up to 1e-11 of the largest
-/// count as zero.
-[[nodiscard]] Whitening whiten(const Eigen::MatrixXd& covariance, double floor);
 
 /// The Kalman filter of a view (docs/equations.md 8): at every time the whitening of the innovation
 /// and the gain. Error dynamics, for the response to an input:
@@ -43,13 +31,5 @@ class ViewFilter {
     std::vector<Gain> gains_;
     long steady_round_ = 0;
 };
-
-/// Gram matrices (rounds x rounds, lower and upper) of targets; nothing where one is infinite.
-struct TargetGram {
-    bool infinite = false;
-    Eigen::MatrixXd gram;
-};
-[[nodiscard]] std::vector<TargetGram> target_grams(const ViewFilter& filter,
-                                                   std::span<const int> targets);
 
 }  // namespace sotto

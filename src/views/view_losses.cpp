@@ -26,7 +26,7 @@ std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
     Eigen::VectorXd loss = Eigen::VectorXd::Zero(plan.agents);
     long begin = 0;
     for (const Phase& phase : process.phases) {
-        const NoisePlan& own = phase.plan != nullptr ? *phase.plan : plan;
+        const NoisePlan& own = process.plan_of(phase);
         PlanUse phase_use = use;
         phase_use.steps.first_round = training[static_cast<std::size_t>(begin)];
         loss += run_sensitivity_squared(own, phase_use, phase.rounds)

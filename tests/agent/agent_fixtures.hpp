@@ -8,6 +8,7 @@
 
 #include "mpi/trainer_fixtures.hpp"
 #include "sotto/core/seeded_random.hpp"
+#include "sotto/learn/logistic.hpp"
 #include "sotto/learn/partition.hpp"
 #include "sotto/net/memory_network.hpp"
 

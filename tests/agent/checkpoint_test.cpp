@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "core/temporary_folder.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -11,7 +12,7 @@
 namespace sotto {
 namespace {
 
-using testing::TemporaryFolder;
+using test::TemporaryFolder;
 
 Checkpoint example() {
     Checkpoint checkpoint;

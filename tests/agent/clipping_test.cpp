@@ -1,12 +1,16 @@
 // What the Trainer sends of a gradient: never longer than the clip norm, on the plan's grid.
 
+#include "agent/clipping.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "agent/agent_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/learn/logistic.hpp"
+#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 namespace {
@@ -93,8 +97,7 @@ TEST(ClippedGradient, OfOnePlaneAboveTheNormIsClippedAndOneBelowIsNot) {
 }
 
 TEST(ClippedGradient, IsNeverMadeOfWhatIsNotFinite) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    for (const double bad : {std::nan(""), infinity, -infinity}) {
+    for (const double bad : {not_a_number, infinity, -infinity}) {
         Eigen::VectorXd raw = Eigen::VectorXd::Ones(5);
         raw(3) = bad;
         EXPECT_THROW((void)sent_gradient(raw, 1, -20), Error) << bad;
@@ -137,6 +140,32 @@ TEST(ClippedGradient, OfRecordsIsTheirSumOverTheBatchSize) {
             EXPECT_TRUE(((sent / step).array() == (sent / step).array().round()).all());
         }
     }
+}
+
+TEST(ClipToGrid, InL1NormIsNotLongerThanTheClipNorm) {
+    constexpr double step = 0x1p-30;
+    for (const double scale : {1e-6, 0.02, 1.0, 1e9}) {
+        SeededRandom random(3, "test.agent.clip-l1");
+        Eigen::VectorXd raw(1000);
+        for (double& value : raw) value = scale * random.normal();
+        Eigen::VectorXd clipped = raw;
+        EXPECT_TRUE(clip_to_grid(clipped, true, 0.7, step));
+        EXPECT_LE(clipped.lpNorm<1>(), 0.7);
+        EXPECT_TRUE(((clipped / step).array() == (clipped / step).array().round()).all());
+        const double factor = std::min(1.0, 0.7 / raw.lpNorm<1>());
+        EXPECT_LT((factor * raw - clipped).cwiseAbs().maxCoeff(), step * 1.001);
+    }
+}
+
+TEST(ClipCoordinatesToGrid, ClipsEachByItself) {
+    Eigen::VectorXd gradient(5);
+    gradient << 3, -3, 0.3, -0.24, 0;
+    EXPECT_TRUE(clip_coordinates_to_grid(gradient, 1, 0.25));
+    Eigen::VectorXd wanted(5);
+    wanted << 1, -1, 0.25, 0, 0;
+    EXPECT_EQ(gradient, wanted);
+    gradient(2) = std::nan("");
+    EXPECT_FALSE(clip_coordinates_to_grid(gradient, 1, 0.25));
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 #include <cmath>
 
 #include "agent/agent_fixtures.hpp"
+#include "sotto/learn/logistic.hpp"
+#include "sotto/learn/quadratic.hpp"
+#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 namespace {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sotto/agent/grid.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/core/seeded_random.hpp"
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/agent_fixtures.hpp"
+#include "sotto/agent/grid.hpp"
 #include "sotto/core/weighted_sum.hpp"
 
 namespace sotto {

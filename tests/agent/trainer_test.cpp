@@ -5,6 +5,9 @@
 
 #include "agent/agent_fixtures.hpp"
 #include "sotto/agent/evaluation.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/learn/quadratic.hpp"
+#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 namespace {
@@ -125,9 +128,8 @@ TEST(Trainer, SaysWhichAgentDivergedInWhichRound) {
                                   std::make_unique<test::FunctionObjective>(
                                       2,
                                       [&calls, u](const Eigen::VectorXd&) -> Eigen::VectorXd {
-                                          if (u == 3 && ++calls == 8)
-                                              return Eigen::Vector2d(std::nan(""), 1);
-                                          return Eigen::Vector2d(1, 1);
+                if (u == 3 && ++calls == 8) return Eigen::Vector2d(not_a_number, 1);
+                return Eigen::Vector2d(1, 1);
                                       }),
                                   1));
         TrainerOptions options;
@@ -171,7 +173,7 @@ TEST(Trainer, DivergesWithAStepThatIsTooLargeInsteadOfSendingGarbage) {
 
 TEST(Trainer, RefusesAClipNormOrStepThatIsNotPositive) {
     const Topography topography = test::topography_of(Topology::ring, 3);
-    for (const double bad : {0.0, -1.0, std::nan("")}) {
+    for (const double bad : {0.0, -1.0, not_a_number}) {
         TrainerOptions clip;
         clip.clip_norm = bad;
         EXPECT_THROW(

@@ -7,6 +7,7 @@
 
 #include "program.hpp"
 #include "sotto/plan/noise_plan.hpp"
+#include "sotto/plan/plan_json.hpp"
 
 namespace sotto::test {
 namespace {
@@ -23,7 +24,7 @@ std::string graph_file(const TempDir& directory, const std::string& name) {
         std::string text;
         for (const Json& edge : graph["edges"])
             text += edge[0].dump() + " " + edge[1].dump() + "\n";
-        return directory.file(name + ".edges", text);
+        return directory.write(name + ".edges", text);
     }
     ADD_FAILURE() << "no graph " << name;
     return {};
@@ -56,7 +57,7 @@ std::string decor_file(const TempDir& directory, const std::string& name) {
         }
     }
     plan.validate();
-    return directory.file(name + ".json", to_json(plan));
+    return directory.write(name + ".json", to_json(plan));
 }
 
 std::string listed(const Json& agents) {
@@ -303,8 +304,8 @@ TEST(Account, ReadsMatricesOfAnotherSystem) {
         bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
         return bytes;
     };
-    directory.file("a.npy", npy("(1, 2)", {1, 3}));
-    directory.file("b.npy", npy("(1, 1)", {2}));
+    directory.write("a.npy", npy("(1, 2)", {1, 3}));
+    directory.write("b.npy", npy("(1, 1)", {2}));
     const Json json = account(
         directory, {"--observation-a", "a.npy", "--observation-b", "b.npy", "--agents", "2"});
     ASSERT_EQ(json["pairs"].size(), 2U);

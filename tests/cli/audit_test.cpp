@@ -78,7 +78,7 @@ TEST(AuditOnTheCommandLine, ExitsWithSixWhereASeedLeaked) {
         for (const Json& seed : held->at("seeds")) all[seed.at("group").get<int>()] = seed;
     seeds["seeds"] = Json::array();
     for (const auto& [group, seed] : all) seeds["seeds"].push_back(seed);
-    (void)directory.file("run/views/1/seeds.json", seeds.dump());
+    (void)directory.write("run/views/1/seeds.json", seeds.dump());
     const Outcome outcome = run_sotto(directory, one_process, again);
     EXPECT_EQ(outcome.exit_code, audit_inconsistent) << outcome.text();
     EXPECT_NE(outcome.out.find("INCONSISTENT"), std::string::npos);

@@ -469,23 +469,23 @@ inline void make_files(const TempDir& directory, int agents, bool one_process_ru
     std::string defaults = "data = " + directory / "good.svm" +
                            "\nbatch-size = 4\nrounds = 5\nrun-directory = " + directory / "run\n";
     if (one_process_run) defaults += fmt::format("agents = {}\n", agents);
-    directory.file("defaults.ini", defaults);
-    directory.file("misspelt.ini", "# comment\nepsilom = 3\n");
-    directory.file("twice.ini", "epsilon = 3\nepsilon = 4\n");
-    directory.file("good.svm", small_data(60));
-    directory.file("few.svm", small_data(3));
-    directory.file("own0.svm", small_data(20));
-    directory.file("own1.svm", small_data(20));
-    directory.file("wide.svm", "+1 1:1 7:1\n-1 2:1\n");
-    directory.file("nan.svm", "+1 1:1\n-1 2:nan\n");
-    directory.file("empty", "");
-    directory.file("open.id", "sotto-identity 1\n");
+    directory.write("defaults.ini", defaults);
+    directory.write("misspelt.ini", "# comment\nepsilom = 3\n");
+    directory.write("twice.ini", "epsilon = 3\nepsilon = 4\n");
+    directory.write("good.svm", small_data(60));
+    directory.write("few.svm", small_data(3));
+    directory.write("own0.svm", small_data(20));
+    directory.write("own1.svm", small_data(20));
+    directory.write("wide.svm", "+1 1:1 7:1\n-1 2:1\n");
+    directory.write("nan.svm", "+1 1:1\n-1 2:nan\n");
+    directory.write("empty", "");
+    directory.write("open.id", "sotto-identity 1\n");
     std::filesystem::permissions(directory / "open.id", std::filesystem::perms(0644));
     std::string garbage = "\x1b[31m";
     for (int i = 0; i < 2000; ++i) garbage += static_cast<char>((i * i * 7 + i / 3) & 0xff);
-    directory.file("garbage", garbage);
-    directory.file("four.edges", "0 1\n1 2\n2 3\n");
-    directory.file("four.mixing", "1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n");
+    directory.write("garbage", garbage);
+    directory.write("four.edges", "0 1\n1 2\n2 3\n");
+    directory.write("four.mixing", "1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n");
     std::string sums, nan;
     for (int u = 0; u < agents; ++u)
         for (int v = 0; v < agents; ++v) {
@@ -493,13 +493,13 @@ inline void make_files(const TempDir& directory, int agents, bool one_process_ru
             sums += fmt::format("{}{}", 1.1 / agents, end);
             nan += u == v ? fmt::format("nan{}", end) : fmt::format("{}{}", 1.0 / agents, end);
         }
-    directory.file("sums.mixing", sums);
-    directory.file("nan.mixing", nan);
-    directory.file("two.budgets", "10\n10\n");
-    directory.file("word.budgets", "many\n");
-    directory.file("zero.budgets", "0\n");
+    directory.write("sums.mixing", sums);
+    directory.write("nan.mixing", nan);
+    directory.write("two.budgets", "10\n10\n");
+    directory.write("word.budgets", "many\n");
+    directory.write("zero.budgets", "0\n");
     std::filesystem::create_directory(directory / "used");
-    directory.file("used/config.ini", "");
+    directory.write("used/config.ini", "");
 }
 
 inline void make_plan(const TempDir& directory, const std::string& name, int agents) {

@@ -21,7 +21,7 @@ INSTANTIATE_TEST_SUITE_P(Everything,
 
 TEST(EdgeListOfTwoParts, IsReducedToTheLargerOneAndSaysSo) {
     const TempDir directory;
-    const std::string path = directory.file("parts.edges", "a b\nb c\nc a\nx y\n");
+    const std::string path = directory.write("parts.edges", "a b\nb c\nc a\nx y\n");
     const Outcome outcome =
         run_sotto(directory, one_process, {"graph", "--graph", path, "--json", "-"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();

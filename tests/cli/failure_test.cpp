@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "program.hpp"
+#include "sotto/core/stopwatch.hpp"
 
 namespace sotto::test {
 namespace {
@@ -51,7 +52,7 @@ class Failure : public ::testing::Test {
     [[nodiscard]] Json ledger() const { return json_of(run_ + "/ledger.json"); }
 
     TempDir directory_;
-    std::string data_ = directory_.file("data.svm", small_data(400));
+    std::string data_ = directory_.write("data.svm", small_data(400));
     std::string run_ = directory_ / "run";
 };
 
@@ -161,12 +162,11 @@ TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
     ASSERT_TRUE(happens([&] { return sealed(); }));
     const auto pids = ranks_with(run_);
     ASSERT_EQ(pids.size(), std::size_t{ranks});
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     ::kill(pids.back(), SIGSTOP);
     const Outcome outcome = process.wait();
     ::kill(pids.back(), SIGKILL);
-    const double waited =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double waited = seconds_since(start);
     EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
     EXPECT_GE(waited, 4);
     EXPECT_LT(waited, 30);
@@ -195,7 +195,7 @@ TEST_F(Failure, RankThatDoesNotGetThroughTheBootstrapIsNamedAndTheJobEnds) {
         if (u == 2)
             ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);  // nobody ever writes into it
         else
-            (void)directory_.file(fmt::format("shard-{}.svm", u), small_data(40));
+            (void)directory_.write(fmt::format("shard-{}.svm", u), small_data(40));
     }
     data_ = directory_ / "shard-%r.svm";
     const Outcome outcome =

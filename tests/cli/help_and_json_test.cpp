@@ -69,7 +69,7 @@ std::ostream& operator<<(std::ostream& stream, const CommandCase& command) {
 class JsonOf : public testing::TestWithParam<CommandCase> {
   protected:
     JsonOf() {
-        data_ = directory_.file("data.svm", small_data(60));
+        data_ = directory_.write("data.svm", small_data(60));
         arguments_ = GetParam().arguments;
         for (auto& argument : arguments_)
             if (argument == "DATA") argument = data_;
@@ -186,6 +186,10 @@ INSTANTIATE_TEST_SUITE_P(EveryLevel,
                                          CommandCase{"graph", {"graph", "--help"}, {}},
                                          CommandCase{"plan", {"plan", "--help"}, {}},
                                          CommandCase{"account", {"account", "--help"}, {}},
+                                         CommandCase{"sweep", {"sweep", "--help"}, {}},
+                                         CommandCase{"report", {"report", "--help"}, {}},
+                                         CommandCase{"audit", {"audit", "--help"}, {}},
+                                         CommandCase{"doctor", {"doctor", "--help"}, {}},
                                          CommandCase{"keygen", {"keygen", "--help"}, {}},
                                          CommandCase{"train", {"train", "--help"}, {}},
                                          CommandCase{"train_with_other_options",
@@ -212,12 +216,13 @@ TEST(Version, IsOneLineWithANumber) {
 
 TEST(EveryExampleOfTheHelp, NamesOptionsThatExist) {
     const TempDir directory;
-    for (const std::string command : {"graph", "plan", "account", "train", "keygen"}) {
+    for (const std::string command :
+         {"graph", "plan", "account", "train", "sweep", "report", "audit", "doctor", "keygen"}) {
         const std::string help = run_sotto(directory, one_process, {command, "--help"}).out;
         const std::size_t at = help.find("example: ");
         ASSERT_NE(at, std::string::npos);
         const std::string options = help.substr(0, at);
-        std::istringstream example(help.substr(at));
+        std::istringstream example(help.substr(help.find("sotto ", at)));
         for (std::string word; example >> word;)
             if (word.starts_with("--")) {
                 EXPECT_NE(options.find("  " + word + " "), std::string::npos)

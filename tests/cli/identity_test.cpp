@@ -11,6 +11,7 @@
 
 #include "program.hpp"
 #include "sotto/trust/key_ring.hpp"
+#include "sotto/trust/roster.hpp"
 
 namespace sotto::test {
 namespace {
@@ -115,7 +116,7 @@ TEST(Keygen, LosesNoEntryWhenManyRunAtOnce) {
 TEST(Keygen, RefusesWhatItCannotDoWithOneLine) {
     const TempDir directory;
     make_identities(directory, 1);
-    directory.file("damaged", "who?\n");
+    directory.write("damaged", "who?\n");
     struct Case {
         Arguments arguments;
         int exit_code;

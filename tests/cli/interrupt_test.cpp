@@ -28,7 +28,7 @@ bool rounds_run(const std::string& metrics) { return lines_of(content_of(metrics
 TEST_P(LongTraining, EndsSoonAndLeavesAnInterruptedLedger) {
     const int ranks = GetParam().ranks;
     const TempDir directory;
-    const std::string data = directory.file("data.svm", small_data(60));
+    const std::string data = directory.write("data.svm", small_data(60));
     const std::string run = directory / "run";
     constexpr long planned = 100'000'000'000;
     Arguments arguments{"train",

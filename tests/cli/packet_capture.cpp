@@ -23,8 +23,8 @@ namespace sotto::test {
 namespace {
 
 /// Held by the kernel until the thread comes to read it: far more than a test sends.
-constexpr int kBufferBytes = 1 << 28;
-constexpr std::size_t kLargestPacket = 1 << 17;
+constexpr int buffer_bytes = 1 << 28;
+constexpr std::size_t largest_packet = 1 << 17;
 
 bool enter_network_namespace() {
     if (::unshare(CLONE_NEWNET) == 0) return true;
@@ -101,9 +101,9 @@ std::unique_ptr<PacketCapture> PacketCapture::listen(const std::string& device,
         ::close(descriptor);
         return nullptr;
     }
-    if (::setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &kBufferBytes, sizeof kBufferBytes) !=
+    if (::setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes) !=
         0)
-        ::setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &kBufferBytes, sizeof kBufferBytes);
+        ::setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
     return std::unique_ptr<PacketCapture>(new PacketCapture(descriptor, passes_twice));
 }
 
@@ -131,7 +131,7 @@ void PacketCapture::stop() {
 }
 
 void PacketCapture::collect() {
-    std::string buffer(kLargestPacket, '\0');
+    std::string buffer(largest_packet, '\0');
     for (;;) {
         sockaddr_ll from{};
         socklen_t size = sizeof from;
@@ -229,12 +229,12 @@ std::string PacketCapture::losses() const {
 
 namespace {
 
-constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15U;
+constexpr std::uint64_t hash_base = 0x9e3779b97f4a7c15U;
 
 std::uint64_t first_hash(std::string_view text, std::size_t length) {
     std::uint64_t hash = 0;
     for (std::size_t i = 0; i < length; ++i)
-        hash = hash * kBase + static_cast<std::uint8_t>(text[i]) + 1;
+        hash = hash * hash_base + static_cast<std::uint8_t>(text[i]) + 1;
     return hash;
 }
 
@@ -243,13 +243,13 @@ template <class Visit>
 void for_each_window(std::string_view text, std::size_t length, Visit&& visit) {
     if (text.size() < length) return;
     std::uint64_t top = 1;
-    for (std::size_t i = 1; i < length; ++i) top *= kBase;
+    for (std::size_t i = 1; i < length; ++i) top *= hash_base;
     std::uint64_t hash = first_hash(text, length);
     for (std::size_t at = 0;; ++at) {
         visit(hash, text.data() + at);
         if (at + length == text.size()) return;
         hash -= (static_cast<std::uint64_t>(static_cast<std::uint8_t>(text[at])) + 1) * top;
-        hash = hash * kBase + static_cast<std::uint8_t>(text[at + length]) + 1;
+        hash = hash * hash_base + static_cast<std::uint8_t>(text[at + length]) + 1;
     }
 }
 

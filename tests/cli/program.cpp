@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -17,17 +16,13 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "sotto/core/stopwatch.hpp"
+
 namespace sotto::test {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 [[noreturn]] void fail(const char* call) {
     throw std::runtime_error(fmt::format("{}: {}", call, std::strerror(errno)));
@@ -61,22 +56,11 @@ fs::path session_folder(fs::path directory) { return directory += "-mpi"; }
 
 }  // namespace
 
-TempDir::TempDir() {
-    std::string name = fs::temp_directory_path() / "sotto-cli-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) fail("mkdtemp");
-    path_ = name;
-    fs::create_directory(session_folder(path_));
-}
+TempDir::TempDir() { fs::create_directory(session_folder(path())); }
 
 TempDir::~TempDir() {
     std::error_code ignored;
-    fs::remove_all(path_, ignored);
-    fs::remove_all(session_folder(path_), ignored);
-}
-
-std::string TempDir::file(const std::string& name, std::string_view content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
-    return path_ / name;
+    fs::remove_all(session_folder(path()), ignored);
 }
 
 std::string Outcome::text() const {
@@ -110,7 +94,7 @@ Arguments disagreeing_command(const Arguments& rank_0,
 }
 
 bool happens(const std::function<bool()>& condition, double seconds) {
-    for (const auto start = Clock::now(); since(start) < seconds; ::usleep(20000))
+    for (const auto start = Clock::now(); seconds_since(start) < seconds; ::usleep(20000))
         if (condition()) return true;
     return false;
 }
@@ -163,26 +147,26 @@ Outcome Process::wait() {
     std::array<pollfd, 2> pipes{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
     std::array<std::string*, 2> texts{&outcome.out, &outcome.err};
     while (pipes[0].fd >= 0 || pipes[1].fd >= 0) {
-        if (!outcome.timed_out && since(start) > patience) {
+        if (!outcome.timed_out && seconds_since(start) > patience) {
             outcome.timed_out = true;
             ::kill(-pid_, SIGKILL);
         }
         // A process that outlives its killed launcher could keep the pipes open.
-        if (since(start) > patience + 5) break;
+        if (seconds_since(start) > patience + 5) break;
         if (::poll(pipes.data(), pipes.size(), 50) <= 0) continue;
         for (std::size_t i = 0; i < pipes.size(); ++i)
             if (pipes[i].revents != 0 && !read_some(pipes[i].fd, *texts[i])) pipes[i].fd = -1;
     }
     int status = 0;
     while (::waitpid(pid_, &status, WNOHANG) == 0) {
-        if (!outcome.timed_out && since(start) > patience) {
+        if (!outcome.timed_out && seconds_since(start) > patience) {
             outcome.timed_out = true;
             ::kill(-pid_, SIGKILL);
         }
         ::usleep(2000);
     }
     ended_ = true;
-    outcome.seconds = since(start);
+    outcome.seconds = seconds_since(start);
     outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return outcome;
 }

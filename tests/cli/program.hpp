@@ -10,23 +10,17 @@
 #include <string_view>
 #include <vector>
 
+#include "core/temporary_folder.hpp"
+
 namespace sotto::test {
 
-/// A folder of one test, removed at its end.
-class TempDir {
+/// A folder of one test in which programs run, with another beside it for Open MPI's session.
+class TempDir : public TemporaryFolder {
   public:
     TempDir();
     ~TempDir();
-    TempDir(const TempDir&) = delete;
-    TempDir& operator=(const TempDir&) = delete;
 
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-    [[nodiscard]] std::string operator/(const std::string& name) const { return path_ / name; }
-    /// Writes a file and returns its full path.
-    std::string file(const std::string& name, std::string_view content) const;
-
-  private:
-    std::filesystem::path path_;
+    [[nodiscard]] std::string operator/(const std::string& name) const { return path(name); }
 };
 
 /// Longest that a program, or something it does, is waited for: what takes longer hangs. Far above

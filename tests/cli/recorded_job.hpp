@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "packet_capture.hpp"
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
 
 namespace sotto::test {
 

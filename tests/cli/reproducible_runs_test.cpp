@@ -46,7 +46,7 @@ class ReproducibleRuns : public testing::Test {
     }
 
     TempDir directory_;
-    std::string data_ = directory_.file("data.svm", small_data(60));
+    std::string data_ = directory_.write("data.svm", small_data(60));
 
   private:
     void finish(int ranks, const std::string& run, const Arguments& arguments) {

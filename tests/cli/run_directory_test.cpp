@@ -23,7 +23,7 @@ class RunDirectoryOf : public testing::TestWithParam<int> {};
 
 TEST_P(RunDirectoryOf, ACompletedTrainingHoldsEverything) {
     const TempDir directory;
-    const std::string data = directory.file("data.svm", small_data(60));
+    const std::string data = directory.write("data.svm", small_data(60));
     Arguments arguments{"train",
                         "--data",
                         data,
@@ -264,7 +264,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(OptimalityGap, IsLeftOutOverMpiWhereEveryAgentHasItsOwnDataUnlessAskedFor) {
     TempDir directory;
     for (int agent = 0; agent < 2; ++agent)
-        (void)directory.file(fmt::format("own-{}.svm", agent), small_data(40));
+        (void)directory.write(fmt::format("own-{}.svm", agent), small_data(40));
     const auto train = [&](int ranks, const std::string& run, const Arguments& more) {
         Arguments arguments{
             "train", "--rounds", "3", "--batch-size", "5", "--quiet", "--run-directory", run};

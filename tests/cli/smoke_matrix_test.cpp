@@ -1,4 +1,7 @@
 #include <cmath>
+#include <map>
+#include <set>
+#include <sstream>
 
 #include "program.hpp"
 
@@ -7,66 +10,122 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<std::string> mechanisms{"none", "ldp", "cdp", "decor", "corn"};
-
-struct Choice {
-    std::string option, value;
+/// What a mechanism asks of the runs below.
+struct Needs {
+    bool agents_only = false;     ///< protects whole data sets of agents, not records
+    bool cyclic_records = false;  ///< of cyclic participation
+    bool comparison = false;      ///< may leave more than independent noise
+    Arguments options = {};       ///< that nobody else uses
 };
 
-/// Every value of every option that shapes plan or training, each with every mechanism.
-std::vector<Choice> choices() {
-    std::vector<Choice> all;
-    const auto add = [&](const std::string& option, const std::vector<std::string>& values) {
-        for (const auto& value : values) all.push_back({option, value});
-    };
-    add("--utility", {"one-step", "horizon:1", "horizon:50", "trajectory", "final"});
-    add("--calibration", {"exact", "rdp", "paper"});
-    add("--adjacency", {"agent", "record", "record-zero-out"});
-    add("--topology",
-        {"erdos-renyi",
-         "ring",
-         "path",
-         "star",
-         "grid",
-         "torus",
-         "complete",
-         "hypercube",
-         "exponential",
-         "geometric"});
-    add("--mixing", {"metropolis", "max-degree", "lazy-metropolis", "row-stochastic", "uniform"});
-    add("--partition", {"iid", "dirichlet:0.5", "by-label:2"});
-    add("--participation", {"every", "cyclic:3"});
-    add("--task", {"logistic", "quadratic", "softmax", "mlp"});
-    add("--step-schedule", {"constant", "inverse-sqrt"});
-    return all;
+const std::map<std::string, Needs> needs{{"none", {}},
+                                         {"ldp", {}},
+                                         {"cdp", {}},
+                                         {"decor", {}},
+                                         {"corn", {}},
+                                         {"corn-hbc", {}},
+                                         {"pairs", {}},
+                                         {"muffliato", {.options = {"--gossip-steps", "3"}}},
+                                         {"anti-pgd", {.comparison = true}},
+                                         {"mafalda", {.cyclic_records = true}},
+                                         {"space-time", {.cyclic_records = true}},
+                                         {"zip-dl", {}},
+                                         {"homomorphic", {.agents_only = true}},
+                                         {"laplace", {.agents_only = true}}};
+
+std::vector<std::string> mechanisms() {
+    std::vector<std::string> names;
+    for (const auto& [name, need] : needs) names.push_back(name);
+    return names;
 }
 
-Arguments options_of(const Choice& choice, const std::string& mechanism) {
-    Arguments options{"--mechanism", mechanism, "--epsilon", "5", "--rounds", "12"};
-    options.insert(options.end(), {choice.option, choice.value});
-    const auto add = [&](const std::string& option, const std::string& value) {
-        options.push_back(option);
-        options.push_back(value);
-    };
-    const bool torus = choice.value == "torus";
-    add("--agents", torus ? "9" : "8");
-    if (choice.option == "--mixing" && choice.value == "uniform") add("--topology", "complete");
-    if (choice.value.starts_with("cyclic")) add("--adjacency", "record");
-    return options;
+/// The words that --help lists for an option, up to the next option.
+std::set<std::string> listed(const std::string& help, const std::string& option) {
+    const std::size_t begin = help.find(')', help.find("--" + option + " ")) + 1;
+    std::istringstream words(help.substr(begin, help.find("--", begin) - begin));
+    std::set<std::string> names;
+    for (std::string word; words >> word;)
+        names.insert(word.back() == ',' ? word.substr(0, word.size() - 1) : word);
+    return names;
 }
 
-class SmokeMatrix : public testing::TestWithParam<std::string> {};
-
-TEST_P(SmokeMatrix, PlansKeepTheBudget) {
+TEST(SmokeMatrix, HasEveryMechanismOfTheProgram) {
     const TempDir directory;
-    for (const auto& choice : choices()) {
-        if (choice.option == "--task" || choice.option == "--partition" ||
-            choice.option == "--step-schedule")
-            continue;
-        SCOPED_TRACE(choice.option + " " + choice.value);
-        Arguments arguments = options_of(choice, GetParam());
+    const Outcome help = run_sotto(directory, one_process, {"plan", "--help"});
+    ASSERT_EQ(help.exit_code, 0) << help.text();
+    const std::vector<std::string> names = mechanisms();
+    EXPECT_EQ(listed(help.out, "mechanism"), (std::set<std::string>{names.begin(), names.end()}))
+        << "a mechanism needs its line in the table of this test";
+}
+
+/// As many runs as the option with the most values has, so that all values of all options occur.
+constexpr std::size_t runs = 10;
+
+struct OneRun {
+    Arguments plan, training;  ///< options of both, and of trainings only
+};
+
+OneRun make_run(std::size_t i, const std::string& mechanism) {
+    const auto choice = [&](const std::vector<std::string>& values) {
+        return values[i % values.size()];
+    };
+    const std::string topology = choice({"erdos-renyi",
+                                         "ring",
+                                         "path",
+                                         "star",
+                                         "grid",
+                                         "torus",
+                                         "complete",
+                                         "hypercube",
+                                         "exponential",
+                                         "geometric"});
+    const std::string mixing =
+        topology == "complete"
+            ? "uniform"
+            : choice({"metropolis", "max-degree", "lazy-metropolis", "row-stochastic"});
+    const Needs& need = needs.at(mechanism);
+    const std::string record = choice({"record", "record-zero-out", "record-add-remove"});
+    const std::string adjacency = need.agents_only      ? "agent"
+                                  : need.cyclic_records ? record
+                                                        : choice({"agent", record});
+    const std::string participation =
+        need.cyclic_records || (adjacency != "agent" && i % 4 == 1) ? "cyclic:3" : "every";
+    OneRun run;
+    run.plan = {
+        "--mechanism",     mechanism,
+        "--epsilon",       "5",
+        "--rounds",        "12",
+        "--batch-size",    "4",
+        "--agents",        topology == "torus" ? "9" : "8",
+        "--topology",      topology,
+        "--mixing",        mixing,
+        "--adjacency",     adjacency,
+        "--participation", participation,
+        "--utility",       choice({"one-step", "horizon:1", "horizon:50", "trajectory", "final"}),
+        "--calibration",   choice({"exact", "rdp", "paper"}),
+        "--step-schedule", choice({"constant", "inverse-sqrt"})};
+    run.plan.insert(run.plan.end(), need.options.begin(), need.options.end());
+    const std::vector<std::string> tasks =
+        adjacency == "agent" ? std::vector<std::string>{"logistic", "quadratic", "softmax", "mlp"}
+                             : std::vector<std::string>{"logistic", "softmax", "mlp"};
+    run.training = {"--task",
+                    tasks[i / 2 % tasks.size()],
+                    "--partition",
+                    choice({"iid", "dirichlet:0.5", "by-label:2"}),
+                    "--threads",
+                    "1"};
+    return run;
+}
+
+class EveryMechanism : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryMechanism, PlansWithinTheBudget) {
+    const TempDir directory;
+    for (std::size_t i = 0; i < runs; ++i) {
+        Arguments arguments = make_run(i, GetParam()).plan;
         arguments.insert(arguments.begin(), "plan");
-        arguments.insert(arguments.end(), {"--batch-size", "4", "--quiet", "--json", "-"});
+        arguments.insert(arguments.end(), {"--quiet", "--json", "-"});
+        SCOPED_TRACE(testing::PrintToString(arguments));
         const Outcome outcome = run_sotto(directory, one_process, arguments);
         ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
         const Json json = Json::parse(outcome.out);
@@ -80,38 +139,30 @@ TEST_P(SmokeMatrix, PlansKeepTheBudget) {
         EXPECT_LE(epsilon, 5 * (1 + 1e-9));
         EXPECT_GT(epsilon, 0);
         // Correlated noise never leaves more than independent noise of the same budget.
-        EXPECT_LE(json.at("objective").get<double>(),
-                  json.at("ldp_objective").get<double>() * (1 + 1e-6));
+        if (json.at("objective").is_number() && !needs.at(GetParam()).comparison) {
+            EXPECT_LE(json.at("objective").get<double>(),
+                      json.at("ldp_objective").get<double>() * (1 + 1e-5));
+        }
     }
 }
 
-TEST_P(SmokeMatrix, TrainingsEndWithAFiniteLossWithinTheBudget) {
+TEST_P(EveryMechanism, TrainsToAFiniteLossWithinTheBudget) {
     const TempDir directory;
-    const std::string data = directory.file("data.svm", small_data(300));
-    int run = 0;
-    for (const auto& choice : choices()) {
-        SCOPED_TRACE(choice.option + " " + choice.value);
-        Arguments arguments = options_of(choice, GetParam());
-        arguments.insert(arguments.begin(), "train");
-        arguments.insert(arguments.end(),
-                         {"--data",
-                          data,
-                          "--batch-size",
-                          "4",
-                          "--threads",
-                          "1",
-                          "--quiet",
-                          "--run-directory",
-                          "run" + std::to_string(run++),
-                          "--json",
-                          "-"});
+    const std::string data = directory.write("data.svm", small_data(300));
+    for (std::size_t i = 0; i < runs; ++i) {
+        const OneRun run = make_run(i, GetParam());
+        Arguments arguments{"train", "--data", data, "--run-directory", "run" + std::to_string(i)};
+        arguments.insert(arguments.end(), run.plan.begin(), run.plan.end());
+        arguments.insert(arguments.end(), run.training.begin(), run.training.end());
+        arguments.insert(arguments.end(), {"--quiet", "--json", "-"});
+        SCOPED_TRACE(testing::PrintToString(arguments));
         const Outcome outcome = run_sotto(directory, one_process, arguments);
         ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
         const Json json = Json::parse(outcome.out);
         EXPECT_EQ(json.at("rounds"), 12);
         ASSERT_TRUE(json.at("train_loss_mean_model").is_number()) << outcome.out;
         EXPECT_TRUE(std::isfinite(json.at("train_loss_mean_model").get<double>()));
-        if (choice.value != "quadratic") {
+        if (run.training[1] != "quadratic") {
             ASSERT_TRUE(json.at("test_loss").is_number()) << outcome.out;
             ASSERT_TRUE(json.at("test_accuracy").is_number()) << outcome.out;
         }
@@ -122,10 +173,14 @@ TEST_P(SmokeMatrix, TrainingsEndWithAFiniteLossWithinTheBudget) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryMechanism,
-                         SmokeMatrix,
-                         testing::ValuesIn(mechanisms),
-                         [](const auto& instance) { return instance.param; });
+INSTANTIATE_TEST_SUITE_P(SmokeMatrix,
+                         EveryMechanism,
+                         testing::ValuesIn(mechanisms()),
+                         [](const auto& instance) {
+                             std::string name = instance.param;
+                             std::erase(name, '-');
+                             return name;
+                         });
 
 TEST(EdgeListFile, OfTheGraphCommandIsReadBackByTheOthers) {
     const TempDir directory;

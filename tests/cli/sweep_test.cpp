@@ -41,7 +41,7 @@ class Sweep : public ::testing::Test {
   protected:
     /// Two mechanisms, two budgets, two step sizes, two seeds.
     [[nodiscard]] std::string grid(int rounds, const std::string& more = "") const {
-        return directory_.file(
+        return directory_.write(
             "grid.ini",
             fmt::format("# a comment\ndata = {}\nagents = 4\nrounds = {}\nbatch-size = 8\n"
                         "epsilon = 5 50\nstep-size = 0.05 0.2\nseed = 1 2\nvalidation-seeds = 7\n"
@@ -58,7 +58,7 @@ class Sweep : public ::testing::Test {
     }
 
     TempDir directory_;
-    std::string data_ = directory_.file("data.svm", small_data(200));
+    std::string data_ = directory_.write("data.svm", small_data(200));
 };
 
 TEST_F(Sweep, ChoosesMeasuresAndSumsUp) {
@@ -194,13 +194,13 @@ TEST_F(Sweep, TrainsAgainWhenTheDataHaveChanged) {
     };
     EXPECT_EQ(reused(), 0);
     EXPECT_EQ(reused(), 16);
-    (void)directory_.file("data.svm", small_data(201));
+    (void)directory_.write("data.svm", small_data(201));
     EXPECT_EQ(reused(), 0);
     EXPECT_EQ(rows_of(directory_ / "out/results.csv").size(), 4U);
 }
 
 TEST_F(Sweep, DivergedAndFailedTrainingsLeaveTheOthersAlone) {
-    (void)directory_.file(
+    (void)directory_.write(
         "grid.ini",
         fmt::format("data = {}\nagents = 4\nrounds = 2000\nbatch-size = 8\nseed = 1\n"
                     "task = logistic\nepsilon = 10\n"
@@ -221,7 +221,7 @@ TEST_F(Sweep, DivergedAndFailedTrainingsLeaveTheOthersAlone) {
 
 TEST_F(Sweep, RefusesBadFilesBeforeAnythingIsTrained) {
     const auto refused = [&](const std::string& content, const std::string& part) {
-        (void)directory_.file("grid.ini", content);
+        (void)directory_.write("grid.ini", content);
         expect_refused(directory_,
                        {"sweep", directory_ / "grid.ini", "--output", directory_ / "out"},
                        2,

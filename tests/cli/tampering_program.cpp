@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "commands/cli/command.hpp"
+#include "commands/cli/program.hpp"
 #include "mpi/wire_tap.hpp"
-#include "sotto/net/mpi_network.hpp"
+#include "sotto/net/launch_environment.hpp"
 
 int main(int argc, char** argv) {
     const char* const way = std::getenv("SOTTO_TEST_TAMPER");

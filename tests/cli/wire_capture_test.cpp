@@ -36,7 +36,7 @@ class WireCapture : public testing::Test {
                             "--task",
                             "logistic",
                             "--data",
-                            directory_.file("data", records),
+                            directory_.write("data", records),
                             "--mechanism",
                             "corn",
                             "--rounds",

@@ -9,15 +9,17 @@
 #include <cstring>
 #include <limits>
 
+#include "core/temporary_folder.hpp"
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
 
 using test::contains;
 using test::message_of;
-using test::TemporaryDirectory;
+using test::TemporaryFolder;
 
 /// A .npy file written by hand.
 std::string npy(const std::string& dictionary, const std::vector<double>& values) {
@@ -36,7 +38,7 @@ Eigen::MatrixXd awkward_matrix(Eigen::Index rows, Eigen::Index columns) {
         for (Eigen::Index j = 0; j < columns; ++j)
             matrix(i, j) = 1.0 / static_cast<double>(1 + i) - static_cast<double>(j) * 0.1;
     matrix(0, 0) = std::numeric_limits<double>::denorm_min();
-    if (columns > 1) matrix(0, 1) = -std::numeric_limits<double>::infinity();
+    if (columns > 1) matrix(0, 1) = -infinity;
     return matrix;
 }
 
@@ -47,8 +49,8 @@ bool same_bits(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
 }
 
 TEST(WriteFileAtomically, WritesAndReplacesWholeFilesAndLeavesNothingElse) {
-    const TemporaryDirectory folder;
-    const auto path = folder / "ledger.json";
+    const TemporaryFolder folder;
+    const auto path = folder.path("ledger.json");
     const std::string binary("a\0b\r\n\xff", 6);
     for (const std::string& content : {std::string(1'000'000, 'x'), binary, std::string("{}")}) {
         write_file_atomically(path, content);
@@ -58,26 +60,27 @@ TEST(WriteFileAtomically, WritesAndReplacesWholeFilesAndLeavesNothingElse) {
 }
 
 TEST(WriteFileAtomically, RefusesAFolderThatDoesNotExist) {
-    const TemporaryDirectory folder;
-    const auto path = folder / "missing" / "ledger.json";
+    const TemporaryFolder folder;
+    const auto path = folder.path("missing/ledger.json");
     const std::string message = message_of<ConfigError>([&] { write_file_atomically(path, "x"); });
-    EXPECT_TRUE(contains(message, path.string()));
+    EXPECT_TRUE(contains(message, path));
     EXPECT_TRUE(contains(message, "No such file"));
     EXPECT_EQ(folder.entries(), 0);
 }
 
 TEST(WriteFileAtomically, LeavesNoPartialFileWhereTheTargetIsAFolder) {
-    const TemporaryDirectory folder;
-    std::filesystem::create_directory(folder / "taken");
-    EXPECT_TRUE(contains(
-        message_of<ConfigError>([&] { write_file_atomically(folder / "taken", "x"); }), "taken"));
-    EXPECT_TRUE(std::filesystem::is_directory(folder / "taken"));
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder.path("taken"));
+    EXPECT_TRUE(
+        contains(message_of<ConfigError>([&] { write_file_atomically(folder.path("taken"), "x"); }),
+                 "taken"));
+    EXPECT_TRUE(std::filesystem::is_directory(folder.path("taken")));
     EXPECT_EQ(folder.entries(), 1);
 }
 
 TEST(WriteFileAtomically, WritesToPipesInsteadOfReplacingThem) {
-    const TemporaryDirectory directory;
-    const auto pipe = directory / "pipe";
+    const TemporaryFolder directory;
+    const auto pipe = directory.path("pipe");
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
     ASSERT_GE(reader, 0);
@@ -92,73 +95,73 @@ TEST(WriteFileAtomically, WritesToPipesInsteadOfReplacingThem) {
 }
 
 TEST(WriteFileAtomically, FollowsLinks) {
-    const TemporaryDirectory directory;
-    const auto file = directory.put("file", "old");
-    std::filesystem::create_symlink(file, directory / "link");
-    require_writable(directory / "link");
-    write_file_atomically(directory / "link", "new");
-    EXPECT_TRUE(std::filesystem::is_symlink(directory / "link"));
+    const TemporaryFolder directory;
+    const auto file = directory.write("file", "old");
+    std::filesystem::create_symlink(file, directory.path("link"));
+    require_writable(directory.path("link"));
+    write_file_atomically(directory.path("link"), "new");
+    EXPECT_TRUE(std::filesystem::is_symlink(directory.path("link")));
     EXPECT_EQ(read_file(file), "new");
 }
 
 TEST(CreateFile, SucceedsOnce) {
-    const TemporaryDirectory directory;
-    EXPECT_TRUE(create_file(directory / "file", "first"));
-    EXPECT_FALSE(create_file(directory / "file", "second"));
-    EXPECT_EQ(read_file(directory / "file"), "first");
-    EXPECT_THROW((void)create_file(directory / "none/file", ""), ConfigError);
+    const TemporaryFolder directory;
+    EXPECT_TRUE(create_file(directory.path("file"), "first"));
+    EXPECT_FALSE(create_file(directory.path("file"), "second"));
+    EXPECT_EQ(read_file(directory.path("file")), "first");
+    EXPECT_THROW((void)create_file(directory.path("none/file"), ""), ConfigError);
 }
 
 TEST(RequireWritable, AgreesWithWritingAndLeavesNothing) {
-    const TemporaryDirectory folder;
-    EXPECT_NO_THROW(require_writable(folder / "new"));
+    const TemporaryFolder folder;
+    EXPECT_NO_THROW(require_writable(folder.path("new")));
     EXPECT_EQ(folder.entries(), 0);
-    EXPECT_THROW(require_writable(folder / ""), ConfigError);
-    EXPECT_THROW(require_writable(folder / "none" / "new"), ConfigError);
+    EXPECT_THROW(require_writable(folder.path("")), ConfigError);
+    EXPECT_THROW(require_writable(folder.path("none/new")), ConfigError);
 }
 
 TEST(WriteFileAtomically, RefusesAPathBelowAFile) {
-    const TemporaryDirectory folder;
-    const auto file = folder.put("file", "content");
-    EXPECT_THROW(write_file_atomically(file / "ledger.json", "x"), ConfigError);
+    const TemporaryFolder folder;
+    const auto file = folder.write("file", "content");
+    EXPECT_THROW(write_file_atomically(file + "/ledger.json", "x"), ConfigError);
     EXPECT_EQ(read_file(file), "content");
 }
 
 TEST(ReadFile, RefusesWhatIsMissingOrAFolder) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     const std::string missing =
-        message_of<DataError>([&] { (void)read_file(folder / "missing.json"); });
-    EXPECT_TRUE(contains(missing, (folder / "missing.json").string()));
+        message_of<DataError>([&] { (void)read_file(folder.path("missing.json")); });
+    EXPECT_TRUE(contains(missing, folder.path("missing.json")));
     EXPECT_TRUE(contains(missing, "No such file"));
     EXPECT_TRUE(contains(message_of<DataError>([&] { (void)read_file(folder.path()); }),
                          folder.path().string()));
 }
 
 TEST(Npy, GivesBackEveryMatrixBitForBit) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     for (const auto& [rows, columns] :
          std::vector<std::pair<int, int>>{{1, 1}, {1, 5}, {5, 1}, {3, 4}, {40, 7}}) {
         const Eigen::MatrixXd matrix = awkward_matrix(rows, columns);
-        write_npy(folder / "m.npy", matrix);
-        EXPECT_TRUE(same_bits(read_npy(folder / "m.npy"), matrix)) << rows << " x " << columns;
+        write_npy(folder.path("m.npy"), matrix);
+        EXPECT_TRUE(same_bits(read_npy(folder.path("m.npy")), matrix)) << rows << " x " << columns;
     }
 }
 
 TEST(Npy, ReadsAVectorAsOneColumn) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     const Eigen::VectorXd vector = Eigen::VectorXd::LinSpaced(6, -1, 1);
-    write_npy(folder / "v.npy", vector);
-    EXPECT_TRUE(same_bits(read_npy(folder / "v.npy"), vector));
-    write_npy(folder / "empty.npy", Eigen::VectorXd(0));
-    EXPECT_EQ(read_npy(folder / "empty.npy").size(), 0);
+    write_npy(folder.path("v.npy"), vector);
+    EXPECT_TRUE(same_bits(read_npy(folder.path("v.npy")), vector));
+    write_npy(folder.path("empty.npy"), Eigen::VectorXd(0));
+    EXPECT_EQ(read_npy(folder.path("empty.npy")).size(), 0);
 }
 
 TEST(Npy, WritesTheLayoutThatNumpyDescribes) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     Eigen::MatrixXd matrix(2, 3);
     matrix << 1, 2, 3, 4, 5, 6;
-    write_npy(folder / "m.npy", matrix);
-    const std::string content = read_file(folder / "m.npy");
+    write_npy(folder.path("m.npy"), matrix);
+    const std::string content = read_file(folder.path("m.npy"));
     EXPECT_EQ(content.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
     const std::size_t header =
         10 + static_cast<unsigned char>(content[8]) + 256 * static_cast<std::size_t>(content[9]);
@@ -176,13 +179,13 @@ TEST(Npy, WritesTheLayoutThatNumpyDescribes) {
 }
 
 TEST(Npy, ReadsBothOrders) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     Eigen::MatrixXd matrix(2, 3);
     matrix << 1, 2, 3, 4, 5, 6;
-    const auto c = folder.put(
+    const auto c = folder.write(
         "c.npy",
         npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", {1, 2, 3, 4, 5, 6}));
-    const auto fortran = folder.put(
+    const auto fortran = folder.write(
         "f.npy",
         npy("{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }", {1, 4, 2, 5, 3, 6}));
     EXPECT_TRUE(same_bits(read_npy(c), matrix));
@@ -190,13 +193,13 @@ TEST(Npy, ReadsBothOrders) {
 }
 
 TEST(Npy, RefusesWhatItCannotReadAndSaysWhy) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     const std::string good =
         npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", {1, 2, 3, 4});
     const auto expect_refused = [&](const std::string& content, const std::string& reason) {
-        const auto path = folder.put("bad.npy", content);
+        const auto path = folder.write("bad.npy", content);
         const std::string message = message_of<DataError>([&] { (void)read_npy(path); });
-        EXPECT_TRUE(contains(message, path.string()));
+        EXPECT_TRUE(contains(message, path));
         EXPECT_TRUE(contains(message, reason));
     };
     expect_refused(good.substr(0, good.size() - 1), "2 x 2 values announced, 31 bytes found");
@@ -229,8 +232,8 @@ TEST(Npy, RefusesWhatItCannotReadAndSaysWhy) {
 }
 
 TEST(Npy, RefusesAMissingFile) {
-    const TemporaryDirectory folder;
-    EXPECT_TRUE(contains(message_of<DataError>([&] { (void)read_npy(folder / "missing.npy"); }),
+    const TemporaryFolder folder;
+    EXPECT_TRUE(contains(message_of<DataError>([&] { (void)read_npy(folder.path("missing.npy")); }),
                          "missing.npy"));
 }
 

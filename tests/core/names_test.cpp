@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/test_support.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -13,8 +14,6 @@ using test::contains;
 using test::message_of;
 
 const std::vector<std::string> mechanisms{"none", "ldp", "cdp", "decor", "corn"};
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST(NearestName, FindsTheNameBehindATypingMistake) {
     EXPECT_EQ(nearest_name("decorr", mechanisms), "decor");  // insertion
@@ -113,13 +112,13 @@ TEST(RequireInRange, AcceptsItsEndsAndRefusesWhatLiesOutside) {
 }
 
 TEST(RequireInRange, RefusesNotANumber) {
-    EXPECT_THROW(require_in_range("p", nan, 0, 1), ConfigError);
-    EXPECT_THROW(require_in_range("p", nan, -infinity, infinity), ConfigError);
+    EXPECT_THROW(require_in_range("p", not_a_number, 0, 1), ConfigError);
+    EXPECT_THROW(require_in_range("p", not_a_number, -infinity, infinity), ConfigError);
 }
 
 TEST(RequirePositive, AcceptsFiniteNumbersAboveZeroOnly) {
     EXPECT_NO_THROW(require_positive("clip-norm", 1e-300));
-    for (const double value : {0.0, -0.0, -1.0, nan, infinity, -infinity})
+    for (const double value : {0.0, -0.0, -1.0, not_a_number, infinity, -infinity})
         EXPECT_TRUE(contains(message_of<ConfigError>([&] { require_positive("clip-norm", value); }),
                              "clip-norm"))
             << value;

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "core/temporary_folder.hpp"
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 using test::contains;
 using test::message_of;
-using test::TemporaryDirectory;
+using test::TemporaryFolder;
 
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
     LineReader reader(path.string());
@@ -28,10 +29,10 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
     return lines;
 }
 
-std::filesystem::path put_compressed(const TemporaryDirectory& folder,
+std::filesystem::path put_compressed(const TemporaryFolder& folder,
                                      const std::string& name,
                                      std::string_view content) {
-    const std::filesystem::path path = folder / name;
+    const std::filesystem::path path = folder.path(name);
     const gzFile file = gzopen(path.c_str(), "wb");
     EXPECT_EQ(gzwrite(file, content.data(), static_cast<unsigned>(content.size())),
               static_cast<int>(content.size()));
@@ -42,24 +43,24 @@ std::filesystem::path put_compressed(const TemporaryDirectory& folder,
 using Lines = std::vector<std::string>;
 
 TEST(LineReader, AcceptsEveryEndOfLine) {
-    const TemporaryDirectory folder;
-    EXPECT_EQ(lines_of(folder.put("unix", "a\nb\n")), (Lines{"a", "b"}));
-    EXPECT_EQ(lines_of(folder.put("dos", "a\r\nb\r\n")), (Lines{"a", "b"}));
-    EXPECT_EQ(lines_of(folder.put("mixed", "a\r\nb\nc\r\n")), (Lines{"a", "b", "c"}));
-    EXPECT_EQ(lines_of(folder.put("inside", "a\rb\n")), (Lines{"a\rb"}));
+    const TemporaryFolder folder;
+    EXPECT_EQ(lines_of(folder.write("unix", "a\nb\n")), (Lines{"a", "b"}));
+    EXPECT_EQ(lines_of(folder.write("dos", "a\r\nb\r\n")), (Lines{"a", "b"}));
+    EXPECT_EQ(lines_of(folder.write("mixed", "a\r\nb\nc\r\n")), (Lines{"a", "b", "c"}));
+    EXPECT_EQ(lines_of(folder.write("inside", "a\rb\n")), (Lines{"a\rb"}));
 }
 
 TEST(LineReader, GivesTheLastLineAlsoWithoutItsEnd) {
-    const TemporaryDirectory folder;
-    EXPECT_EQ(lines_of(folder.put("unix", "a\nb")), (Lines{"a", "b"}));
-    EXPECT_EQ(lines_of(folder.put("dos", "a\r\nb\r")), (Lines{"a", "b"}));
+    const TemporaryFolder folder;
+    EXPECT_EQ(lines_of(folder.write("unix", "a\nb")), (Lines{"a", "b"}));
+    EXPECT_EQ(lines_of(folder.write("dos", "a\r\nb\r")), (Lines{"a", "b"}));
 }
 
 TEST(LineReader, KeepsEmptyLinesAndEndsAfterTheLast) {
-    const TemporaryDirectory folder;
-    EXPECT_EQ(lines_of(folder.put("blank", "\n\na\n\n")), (Lines{"", "", "a", ""}));
-    EXPECT_EQ(lines_of(folder.put("empty", "")), Lines{});
-    LineReader reader(folder.put("short", "a\n").string());
+    const TemporaryFolder folder;
+    EXPECT_EQ(lines_of(folder.write("blank", "\n\na\n\n")), (Lines{"", "", "a", ""}));
+    EXPECT_EQ(lines_of(folder.write("empty", "")), Lines{});
+    LineReader reader(folder.write("short", "a\n"));
     std::string_view line;
     EXPECT_TRUE(reader.next(line));
     EXPECT_FALSE(reader.next(line));
@@ -67,24 +68,24 @@ TEST(LineReader, KeepsEmptyLinesAndEndsAfterTheLast) {
 }
 
 TEST(LineReader, ReadsLinesLongerThanAnyBuffer) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     const Lines lines{std::string(300'000, 'x'), "short", std::string(65'536, 'y'), ""};
-    EXPECT_EQ(lines_of(folder.put(
+    EXPECT_EQ(lines_of(folder.write(
                   "long", lines[0] + "\n" + lines[1] + "\r\n" + lines[2] + "\n" + lines[3] + "\n")),
               lines);
 }
 
 TEST(LineReader, FindsACarriageReturnThatEndsABuffer) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     const std::string first(65'535, 'x');
-    EXPECT_EQ(lines_of(folder.put("edge", first + "\r\nb\n")), (Lines{first, "b"}));
+    EXPECT_EQ(lines_of(folder.write("edge", first + "\r\nb\n")), (Lines{first, "b"}));
 }
 
 TEST(LineReader, ReadsGzipWhateverTheFileIsCalled) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     EXPECT_EQ(lines_of(put_compressed(folder, "data.gz", "a\nb\r\nc")), (Lines{"a", "b", "c"}));
     EXPECT_EQ(lines_of(put_compressed(folder, "data.txt", "a\nb\n")), (Lines{"a", "b"}));
-    EXPECT_EQ(lines_of(folder.put("plain.gz", "a\nb\n")), (Lines{"a", "b"}));
+    EXPECT_EQ(lines_of(folder.write("plain.gz", "a\nb\n")), (Lines{"a", "b"}));
 }
 
 std::string many_lines() {
@@ -94,28 +95,28 @@ std::string many_lines() {
 }
 
 TEST(LineReader, RefusesATruncatedGzipStreamWhereverItEnds) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     const std::string whole = read_file(put_compressed(folder, "whole.gz", many_lines()));
     for (const std::size_t size :
          {whole.size() - 1, whole.size() - 8, whole.size() / 2, std::size_t{20}, std::size_t{11}}) {
-        const auto path = folder.put("cut.gz", whole.substr(0, size));
+        const auto path = folder.write("cut.gz", whole.substr(0, size));
         const std::string message = message_of<DataError>([&] { (void)lines_of(path); });
-        EXPECT_TRUE(contains(message, path.string())) << size << " bytes";
+        EXPECT_TRUE(contains(message, path)) << size << " bytes";
         EXPECT_TRUE(contains(message, "damaged or truncated")) << size << " bytes";
     }
 }
 
 TEST(LineReader, RefusesADamagedGzipStream) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     std::string bytes = read_file(put_compressed(folder, "whole.gz", many_lines()));
     bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1);  // the checksum
-    const auto path = folder.put("damaged.gz", bytes);
+    const auto path = folder.write("damaged.gz", bytes);
     EXPECT_TRUE(
         contains(message_of<DataError>([&] { (void)lines_of(path); }), "damaged or truncated"));
 }
 
 TEST(LineReader, RefusesADirectory) {
-    const TemporaryDirectory folder;
+    const TemporaryFolder folder;
     const std::string message =
         message_of<DataError>([&] { LineReader reader(folder.path().string()); });
     EXPECT_TRUE(contains(message, folder.path().string()));
@@ -123,8 +124,8 @@ TEST(LineReader, RefusesADirectory) {
 }
 
 TEST(LineReader, RefusesAMissingFileWithPathAndReason) {
-    const TemporaryDirectory folder;
-    const std::string path = (folder / "missing.txt").string();
+    const TemporaryFolder folder;
+    const std::string path = folder.path("missing.txt");
     const std::string message = message_of<DataError>([&] { LineReader reader(path); });
     EXPECT_TRUE(contains(message, path));
     EXPECT_TRUE(contains(message, "No such file"));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
@@ -94,8 +95,7 @@ TEST(WeightedSum, OfNothingIsZero) {
 }
 
 TEST(WeightedSum, OfOneColumnKeepsNegativeZeroAndPassesOnNotANumber) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    const std::vector<double> column{-0.0, nan, std::numeric_limits<double>::infinity()};
+    const std::vector<double> column{-0.0, not_a_number, infinity};
     const std::vector<const double*> columns{column.data()};
     const std::vector<double> weights{1.0};
     std::vector<double> out(3);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_seeds.hpp"
 #include "support.hpp"
 
 using namespace sotto;

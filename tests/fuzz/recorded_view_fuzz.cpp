@@ -1,6 +1,6 @@
 // The file of a recorded view.
 
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
 #include "support.hpp"
 
 using namespace sotto;

@@ -1,6 +1,6 @@
 // The text of a roster.
 
-#include "sotto/trust/identity.hpp"
+#include "sotto/trust/roster.hpp"
 #include "support.hpp"
 
 using namespace sotto;

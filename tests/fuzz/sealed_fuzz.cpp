@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "sotto/trust/group_seeds.hpp"
 #include "sotto/trust/handshake.hpp"
+#include "sotto/trust/sealed_message.hpp"
+#include "sotto/trust/seed_agreement.hpp"
 #include "support.hpp"
 
 using namespace sotto;

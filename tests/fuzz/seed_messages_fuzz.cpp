@@ -5,7 +5,8 @@
 
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/core/bytes.hpp"
-#include "sotto/trust/group_seeds.hpp"
+#include "sotto/trust/sealed_message.hpp"
+#include "sotto/trust/seed_agreement.hpp"
 #include "support.hpp"
 #include "trust/group_fixtures.hpp"
 #include "trust/pair_fixtures.hpp"

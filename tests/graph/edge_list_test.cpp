@@ -1,3 +1,5 @@
+#include "sotto/graph/edge_list.hpp"
+
 #include <zlib.h>
 
 #include <algorithm>

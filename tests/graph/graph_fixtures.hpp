@@ -1,14 +1,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/temporary_folder.hpp"
 #include "core/test_support.hpp"
 #include "sotto/graph/topology.hpp"
 
@@ -45,20 +43,12 @@ inline std::vector<NamedGraph> sample_graphs(const std::vector<int>& sizes = {1,
 /// A file that is gone after the test.
 class TemporaryFile {
   public:
-    explicit TemporaryFile(std::string_view content, const std::string& extension = ".txt") {
-        static int count = 0;
-        path_ =
-            (std::filesystem::temp_directory_path() / ("sotto_graph_" + std::to_string(::getpid()) +
-                                                       "_" + std::to_string(count++) + extension))
-                .string();
-        std::ofstream(path_, std::ios::binary) << content;
-    }
-    ~TemporaryFile() { std::filesystem::remove(path_); }
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    explicit TemporaryFile(std::string_view content, const std::string& extension = ".txt")
+        : path_(folder_.write("graph" + extension, content)) {}
     [[nodiscard]] const std::string& path() const { return path_; }
 
   private:
+    TemporaryFolder folder_;
     std::string path_;
 };
 

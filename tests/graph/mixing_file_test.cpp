@@ -1,3 +1,5 @@
+#include "sotto/graph/mixing_file.hpp"
+
 #include <fmt/format.h>
 
 #include "graph_fixtures.hpp"

@@ -4,6 +4,7 @@
 
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/graph/spectrum.hpp"
 
 namespace sotto {
 namespace {

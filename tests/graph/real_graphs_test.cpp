@@ -3,7 +3,9 @@
 #include <string>
 
 #include "graph_fixtures.hpp"
+#include "sotto/graph/edge_list.hpp"
 #include "sotto/graph/mixing.hpp"
+#include "sotto/graph/spectrum.hpp"
 #include "sotto/graph/topology.hpp"
 
 namespace sotto {

@@ -1,3 +1,5 @@
+#include "sotto/graph/spectrum.hpp"
+
 #include <Eigen/Eigenvalues>
 #include <cmath>
 #include <fstream>

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <limits>
 
 #include "graph_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
@@ -178,11 +178,11 @@ TEST(Topology, GeometricJoinsExactlyTheNearPoints) {
 }
 
 TEST(Topology, ProbabilityAndRadiusOutOfRangeAreRefused) {
-    for (const double p : {0.0, -0.1, 1.0001, std::numeric_limits<double>::quiet_NaN()})
+    for (const double p : {0.0, -0.1, 1.0001, not_a_number})
         EXPECT_TRUE(
             contains(message_of<ConfigError>([=] { (void)make_topology(erdos_renyi(5, p, 0)); }),
                      "edge probability"));
-    for (const double r : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    for (const double r : {0.0, -1.0, not_a_number}) {
         TopologySpec spec;
         spec.topology = Topology::geometric;
         spec.radius = r;

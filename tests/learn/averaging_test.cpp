@@ -1,10 +1,11 @@
+#include "sotto/learn/averaging.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/objective.hpp"
 
 namespace sotto {
 namespace {
@@ -93,47 +94,6 @@ TEST(Averaging, ClipsEveryValue) {
     EXPECT_LT(clipped, 27);
     objective->clipped_gradient_sum(Eigen::VectorXd::Zero(5), all_rows(30), clip, grid, sum);
     EXPECT_LE((sum - expected).cwiseAbs().maxCoeff(), 31 * grid);
-}
-
-TEST(SyntheticValues, AreDeterministicAndNoLongerThanOne) {
-    for (const std::uint64_t seed : {1u, 9u}) {
-        const Dataset data = synthetic_values(4000, seed);
-        const auto& values = std::get<RealRows>(data.dense.value());
-        EXPECT_EQ(data.records(), 4000);
-        EXPECT_LE(values.rowwise().norm().maxCoeff(), 1);
-        EXPECT_GE(values.minCoeff(), 0);
-        EXPECT_EQ(values, std::get<RealRows>(synthetic_values(4000, seed).dense.value()));
-        EXPECT_NE(values, std::get<RealRows>(synthetic_values(4000, seed + 1).dense.value()));
-        // Uniform from 0 to a: mean a/2, standard error a / sqrt(12 N).
-        const double longest = 1 / std::sqrt(8.0);
-        for (Eigen::Index k = 0; k < 8; ++k)
-            EXPECT_NEAR(values.col(k).mean(), longest / 2, 5 * longest / std::sqrt(12.0 * 4000))
-                << "seed " << seed;
-    }
-    EXPECT_THROW((void)synthetic_values(0, 1), ConfigError);
-}
-
-TEST(MeanFeatures, AreOfTheGivenRows) {
-    const Dataset data = random_real_data(12, 4, 3);
-    const Eigen::MatrixXd values(data.features);
-    EXPECT_LE((mean_features(data, all_rows(12)) - mean_of(data)).norm(), 1e-14);
-    const std::vector<Eigen::Index> two{7, 2};
-    EXPECT_LE((mean_features(data, two) - 0.5 * (values.row(7) + values.row(2)).transpose()).norm(),
-              1e-14);
-    EXPECT_EQ(mean_features(data, {}), Eigen::VectorXd::Zero(4));
-}
-
-TEST(TargetAsFeature, IsTheLastColumnOfATable) {
-    Dataset table;
-    table.target = Target::value;
-    table.dense = RealRows(2, 2);
-    std::get<RealRows>(*table.dense) << 1, 2, 3, 4;
-    table.labels = Eigen::Vector2d(5, 6);
-    RealRows wanted(2, 3);
-    wanted << 1, 2, 5, 3, 4, 6;
-    EXPECT_EQ(std::get<RealRows>(with_target_as_feature(table).dense.value()), wanted);
-    const Dataset labelled = random_real_data(4, 3, 1);
-    EXPECT_EQ(with_target_as_feature(labelled).feature_count(), 3) << "labels are no values";
 }
 
 }  // namespace

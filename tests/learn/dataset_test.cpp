@@ -3,17 +3,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
+#include <variant>
 
+#include "core/temporary_folder.hpp"
+#include "learn/reader_fixtures.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/objective.hpp"
-#include "test_data.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/learn/split.hpp"
 
 namespace sotto {
 namespace {
 
 using sotto::testing::all_rows;
+using sotto::testing::features_of;
 using sotto::testing::random_real_data;
+using test::TemporaryFolder;
 
 TEST(Concatenate, StacksRowsAndPadsColumns) {
     const Dataset a = random_real_data(5, 3, 1), b = random_real_data(4, 6, 2);
@@ -55,79 +59,49 @@ TEST(SelectRows, OfASplitConcatenatedAgainGivesTheSameRecords) {
     EXPECT_EQ(both.labels.sum(), data.labels.sum());
 }
 
-TEST(SplitRows, GivesDisjointAscendingPartsThatCoverAllRows) {
-    for (const Eigen::Index records : {2, 3, 10, 1001})
-        for (const double fraction : {1e-9, 0.2, 0.5, 1 - 1e-9}) {
-            const Split split = split_rows(records, fraction, 4);
-            EXPECT_TRUE(std::is_sorted(split.train.begin(), split.train.end()));
-            EXPECT_TRUE(std::is_sorted(split.test.begin(), split.test.end()));
-            EXPECT_FALSE(split.train.empty());
-            EXPECT_FALSE(split.test.empty());
-            std::vector<Eigen::Index> merged;
-            std::merge(split.train.begin(),
-                       split.train.end(),
-                       split.test.begin(),
-                       split.test.end(),
-                       std::back_inserter(merged));
-            EXPECT_EQ(merged, all_rows(records));
-        }
-    EXPECT_EQ(split_rows(1000, 0.2, 1).test.size(), 200U);
-    EXPECT_EQ(split_rows(1000, 0.2, 1).test, split_rows(1000, 0.2, 1).test);
-    EXPECT_NE(split_rows(1000, 0.2, 1).test, split_rows(1000, 0.2, 2).test);
+TEST(Concatenate, RefusesToMixKinds) {
+    const TemporaryFolder folder;
+    const Dataset libsvm = read_records(folder.write("a", "+1 1:1\n-1 2:1\n"));
+    const Dataset csv = read_records(folder.write("b", "1,2\n3,4\n"));
+    const Dataset wider = read_records(folder.write("c", "1,2,3\n"));
+    EXPECT_THROW((void)concatenate({libsvm, csv}), DataError);
+    EXPECT_THROW((void)concatenate({csv, wider}), DataError);
+    EXPECT_EQ(concatenate({csv, csv}).labels, Eigen::Vector4d(2, 4, 2, 4));
+    EXPECT_THROW((void)widened(csv, 3), DataError);
 }
 
-TEST(SplitRows, RefusesFractionsOutsideTheOpenUnitInterval) {
-    for (const double fraction : {0.0, 1.0, -0.1, 2.0, std::nan("")})
-        EXPECT_THROW((void)split_rows(10, fraction, 1), ConfigError) << fraction;
-    EXPECT_THROW((void)split_rows(1, 0.5, 1), DataError);
+TEST(WithSparseFeatures, KeepsEveryValue) {
+    const TemporaryFolder folder;
+    const Dataset dense = read_records(folder.write("a", "1,0,2\n0,0,4\n7,8,9\n"));
+    const Dataset sparse = with_sparse_features(dense);
+    EXPECT_FALSE(sparse.dense);
+    EXPECT_EQ(sparse.features.nonZeros(), 3);
+    EXPECT_EQ(features_of(sparse), features_of(dense));
+    EXPECT_EQ(sparse.labels, dense.labels);
 }
 
-TEST(SyntheticBinary, HasTheShapeOfA9a) {
-    const Dataset data = synthetic_binary(20000, 3);
-    EXPECT_EQ(data.records(), 20000);
-    EXPECT_EQ(data.feature_count(), 123);
-    EXPECT_EQ(data.features.nonZeros(), 14 * 20000);
-    EXPECT_EQ(data.features.coeffs().minCoeff(), 1);
-    EXPECT_EQ(data.features.coeffs().maxCoeff(), 1);
-    EXPECT_EQ((data.labels.array().abs() == 1).count(), 20000);
-    // One category of every group: row sums over the columns of a group are 1.
-    const Eigen::MatrixXd dense(data.features);
-    int first = 0;
-    for (const int size : {5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41}) {
-        EXPECT_TRUE((dense.middleCols(first, size).rowwise().sum().array() == 1).all());
-        // Skewed: the first category is the commonest.
-        EXPECT_GE(dense.col(first).sum(), dense.col(first + size - 1).sum());
-        first += size;
-    }
-    EXPECT_EQ(first, 123);
+TEST(MeanFeatures, AreOfTheGivenRows) {
+    const Dataset data = random_real_data(12, 4, 3);
+    const Eigen::MatrixXd values(data.features);
+    EXPECT_LE((mean_features(data, all_rows(12)) - values.colwise().mean().transpose()).norm(),
+              1e-14);
+    const std::vector<Eigen::Index> two{7, 2};
+    EXPECT_LE((mean_features(data, two) - 0.5 * (values.row(7) + values.row(2)).transpose()).norm(),
+              1e-14);
+    EXPECT_EQ(mean_features(data, {}), Eigen::VectorXd::Zero(4));
 }
 
-TEST(SyntheticBinary, DependsOnRecordsAndSeedOnly) {
-    const Dataset a = synthetic_binary(500, 3), b = synthetic_binary(500, 3);
-    EXPECT_EQ(a.labels, b.labels);
-    EXPECT_EQ(Eigen::MatrixXd(a.features), Eigen::MatrixXd(b.features));
-    EXPECT_NE(a.labels, synthetic_binary(500, 4).labels);
-    EXPECT_THROW((void)synthetic_binary(0, 1), ConfigError);
-}
-
-TEST(SyntheticBinary, IsLearnableByLogisticRegressionAndAQuarterPositive) {
-    const Dataset train = synthetic_binary(20000, 1);
-    const auto fresh = std::make_shared<const Dataset>(synthetic_binary(20000, 2));
-    EXPECT_NEAR((train.labels.array() == 1).cast<double>().mean(), 0.24, 0.02);
-
-    const auto objective = make_logistic_objective(train, fresh);
-    Eigen::VectorXd model = Eigen::VectorXd::Zero(objective->dimension());
-    for (int step = 0; step < 12; ++step) {
-        auto curvature = objective->curvature_sum(model);
-        ASSERT_TRUE(curvature.has_value());
-        curvature->gradient += model;  // a small ridge: one-hot groups and a bias are collinear
-        curvature->hessian.diagonal().array() += 1;
-        model -= curvature->hessian.ldlt().solve(curvature->gradient);
-    }
-    const LossSum result = objective->test_loss(model, 0, 1);
-    const double accuracy = result.correct / static_cast<double>(result.records);
-    EXPECT_GE(accuracy, 0.83);
-    EXPECT_LE(accuracy, 0.86);
+TEST(TargetAsFeature, IsTheLastColumnOfATable) {
+    Dataset table;
+    table.target = Target::value;
+    table.dense = RealRows(2, 2);
+    std::get<RealRows>(*table.dense) << 1, 2, 3, 4;
+    table.labels = Eigen::Vector2d(5, 6);
+    RealRows wanted(2, 3);
+    wanted << 1, 2, 5, 3, 4, 6;
+    EXPECT_EQ(std::get<RealRows>(with_target_as_feature(table).dense.value()), wanted);
+    const Dataset labelled = random_real_data(4, 3, 1);
+    EXPECT_EQ(with_target_as_feature(labelled).feature_count(), 3) << "labels are no values";
 }
 
 }  // namespace

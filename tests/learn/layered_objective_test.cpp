@@ -5,16 +5,21 @@
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
 #include <functional>
-#include <limits>
 
+#include "learn/gradients.hpp"
+#include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "test_data.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/learn/layers/models.hpp"
+#include "sotto/learn/quadratic.hpp"
 
 namespace sotto {
 namespace {
 
 using boost::multiprecision::cpp_rational;
 using sotto::testing::all_rows;
+using sotto::testing::clipped_sum;
+using sotto::testing::mean_gradient;
 using sotto::testing::random_vector;
 
 /// Records with normal features and random classes (or values).
@@ -63,24 +68,6 @@ std::unique_ptr<Objective> objective_of(const Model& model, const Dataset& data)
     return make_layered_objective(model.layers(), data, nullptr);
 }
 
-Eigen::VectorXd clipped_sum(Objective& objective,
-                            const Eigen::VectorXd& model,
-                            const std::vector<Eigen::Index>& rows,
-                            double clip,
-                            double grid) {
-    Eigen::VectorXd sum = Eigen::VectorXd::Constant(objective.dimension(), 1e9);
-    objective.clipped_gradient_sum(model, rows, clip, grid, sum);
-    return sum;
-}
-
-Eigen::VectorXd gradient_of(Objective& objective,
-                            const Eigen::VectorXd& model,
-                            const std::vector<Eigen::Index>& rows) {
-    Eigen::VectorXd gradient(objective.dimension());
-    objective.mean_gradient(model, rows, gradient);
-    return gradient;
-}
-
 /// Exact comparison: no rounding in differences, squares, sum or bound.
 bool distance_is_at_most(const Eigen::VectorXd& a, const Eigen::VectorXd& b, double bound) {
     cpp_rational squares = 0;
@@ -97,7 +84,7 @@ TEST(LayeredObjective, MeanGradientIsTheCentralDifferenceOfTheTrainingLoss) {
             const auto objective =
                 objective_of(model, random_records(9, model.features, model.classes, seed));
             Eigen::VectorXd point = random_vector(objective->dimension(), 0.7, seed + 10);
-            const Eigen::VectorXd gradient = gradient_of(*objective, point, all_rows(9));
+            const Eigen::VectorXd gradient = mean_gradient(*objective, point, all_rows(9));
             for (Eigen::Index k = 0; k < point.size(); ++k) {
                 constexpr double step = 1e-5;
                 const double before = point[k];
@@ -124,7 +111,7 @@ TEST(LayeredObjective, SumsTheRecordsClippedGradients) {
                 const Eigen::VectorXd point = random_vector(objective->dimension(), 1, 6);
                 Eigen::VectorXd expected = Eigen::VectorXd::Zero(point.size());
                 for (const auto row : all_rows(records)) {
-                    const Eigen::VectorXd own = gradient_of(*objective, point, {row});
+                    const Eigen::VectorXd own = mean_gradient(*objective, point, {row});
                     expected += own * std::min(1.0, clip / own.norm());
                 }
                 const Eigen::VectorXd sum =
@@ -190,7 +177,7 @@ TEST(LayeredObjective, ARecordWhoseGradientIsNotANumberAddsZero) {
             clipped_sum(*objective, point, {0, 2, 3, 4, 5}, 0.5, 0x1p-30);
         EXPECT_LE((clipped_sum(*objective, point, all_rows(6), 0.5, 0x1p-30) - others).norm(),
                   1e-7);
-        for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+        for (const double bad : {not_a_number, infinity}) {
             const Eigen::VectorXd nowhere = Eigen::VectorXd::Constant(point.size(), bad);
             const Eigen::VectorXd sum = clipped_sum(*objective, nowhere, all_rows(6), 0.5, 0x1p-30);
             EXPECT_TRUE(distance_is_at_most(sum, Eigen::VectorXd::Zero(sum.size()), 3.0));
@@ -205,10 +192,10 @@ TEST(LayeredObjective, RefusesAGridThatLeavesTooLittleOfTheClip) {
     const Eigen::VectorXd point = initial_parameters(model.layers(), 1);
     const double root = std::sqrt(static_cast<double>(point.size()));
     EXPECT_NO_THROW((void)clipped_sum(*objective, point, all_rows(10), 1, 0.09 / root));
-    for (const double grid : {0.11 / root, 1.0, 0.0, -1.0, std::nan(""), 0x1p-60})
+    for (const double grid : {0.11 / root, 1.0, 0.0, -1.0, not_a_number, 0x1p-60})
         EXPECT_THROW((void)clipped_sum(*objective, point, all_rows(10), 1, grid), ConfigError)
             << grid;
-    for (const double clip : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+    for (const double clip : {0.0, -1.0, not_a_number, infinity})
         EXPECT_THROW((void)clipped_sum(*objective, point, all_rows(10), clip, 0x1p-20), ConfigError)
             << clip;
     try {
@@ -243,6 +230,18 @@ TEST(LayeredObjective, CountsLossesAndHitsOfTheTestSet) {
     EXPECT_NEAR(squares.loss, random_records(8, 4, 0, 2).labels.squaredNorm(), 1e-12);
     EXPECT_FALSE(squares.has_accuracy);
     EXPECT_EQ(values->test_loss(Eigen::VectorXd::Zero(values->dimension()), 0, 1).records, 0);
+}
+
+TEST(LayeredObjective, LossesOfRecordsAreThoseOfTestSetsOfOneRecord) {
+    const auto others = std::make_shared<const Dataset>(random_records(40, 6, 4, 9));
+    const auto objective =
+        make_layered_objective(mlp_layers(6, 5, 4), random_records(5, 6, 4, 8), others);
+    const Eigen::VectorXd model = random_vector(objective->dimension(), 1, 3);
+    const Eigen::VectorXd losses = objective->record_losses(model, *others);
+    ASSERT_EQ(losses.size(), 40);
+    for (Eigen::Index row = 0; row < 40; ++row)
+        EXPECT_EQ(losses[row], objective->test_loss(model, row, 40).loss);
+    EXPECT_THROW((void)objective->record_losses(model, random_records(5, 7, 4, 1)), DataError);
 }
 
 TEST(LayeredObjective, LossesOfManyModelsAreThoseOfEveryOneToTheLastBit) {
@@ -286,7 +285,7 @@ TEST(LayeredObjective, GivesTheSameForDenseAndSparseFeatures) {
     const auto b =
         make_layered_objective(softmax_layers(6, 4), with_sparse_features(dense), nullptr);
     const Eigen::VectorXd point = random_vector(a->dimension(), 1, 1);
-    EXPECT_EQ(gradient_of(*a, point, all_rows(20)), gradient_of(*b, point, all_rows(20)));
+    EXPECT_EQ(mean_gradient(*a, point, all_rows(20)), mean_gradient(*b, point, all_rows(20)));
 }
 
 TEST(LayeredObjective, RefusesDataThatDoNotFit) {
@@ -308,10 +307,9 @@ TEST(LayeredObjective, RefusesDataThatDoNotFit) {
         EXPECT_THROW((void)make(bad, good), DataError) << label;
     }
     Dataset infinite = good;
-    table_of(infinite)(2, 2) = std::numeric_limits<double>::infinity();
+    table_of(infinite)(2, 2) = infinity;
     EXPECT_THROW((void)make(infinite, good), DataError);
     EXPECT_THROW((void)make_layered_objective({}, good, nullptr), ConfigError);
-    EXPECT_EQ(class_of(-1, 2, good), 0);
 }
 
 }  // namespace

@@ -1,14 +1,17 @@
+#include "learn/libsvm.hpp"
+
 #include <gtest/gtest.h>
 
+#include "core/temporary_folder.hpp"
+#include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/readers.hpp"
-#include "test_data.hpp"
+#include "sotto/learn/dataset.hpp"
 
 namespace sotto {
 namespace {
 
 using sotto::testing::data_file;
-using sotto::testing::TemporaryFolder;
+using test::TemporaryFolder;
 
 std::string error_of(const std::string& path) {
     try {

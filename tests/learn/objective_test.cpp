@@ -4,15 +4,20 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 
+#include "learn/gradients.hpp"
+#include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "test_data.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/learn/logistic.hpp"
+#include "sotto/learn/quadratic.hpp"
+#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 namespace {
 
 using sotto::testing::all_rows;
+using sotto::testing::mean_gradient;
 using sotto::testing::random_real_data;
 using sotto::testing::random_vector;
 
@@ -31,14 +36,6 @@ std::vector<Case> cases() {
         result.push_back({"quadratic agent " + std::to_string(agent) + " of 5",
                           [agent] { return make_quadratic_objective(agent, 5); }});
     return result;
-}
-
-Eigen::VectorXd mean_gradient(Objective& objective,
-                              const Eigen::VectorXd& model,
-                              const std::vector<Eigen::Index>& rows) {
-    Eigen::VectorXd gradient = Eigen::VectorXd::Constant(objective.dimension(), 1e9);
-    objective.mean_gradient(model, rows, gradient);
-    return gradient;
 }
 
 TEST(Objective, GradientIsTheDerivativeOfTheLoss) {
@@ -176,6 +173,24 @@ TEST(Logistic, LossesAreStableForHugeScores) {
                 1e-12);
 }
 
+TEST(Logistic, LossesOfRecordsAreThoseOfTestSetsOfOneRecord) {
+    const auto others = std::make_shared<const Dataset>(random_real_data(30, 6, 12));
+    const auto objective = make_logistic_objective(random_real_data(20, 6, 11), others);
+    const Eigen::VectorXd model = random_vector(7, 1, 13);
+    const Eigen::VectorXd losses = objective->record_losses(model, *others);
+    ASSERT_EQ(losses.size(), 30);
+    for (Eigen::Index row = 0; row < 30; ++row)
+        EXPECT_EQ(losses[row], objective->test_loss(model, row, 30).loss);
+    EXPECT_EQ(objective->record_losses(model, Dataset{}).size(), 0);
+    EXPECT_THROW((void)objective->record_losses(model, random_real_data(3, 5, 1)), DataError);
+}
+
+TEST(Quadratic, HasNoLossesOfSingleRecords) {
+    EXPECT_THROW((void)make_quadratic_objective(0, 4)->record_losses(Eigen::Vector2d(1, 2),
+                                                                     random_real_data(3, 2, 1)),
+                 ConfigError);
+}
+
 TEST(Logistic, SlicesOfTheTestSetAddUpToTheWhole) {
     const auto test = std::make_shared<const Dataset>(random_real_data(101, 6, 12));
     const auto objective = make_logistic_objective(random_real_data(20, 6, 11), test);
@@ -246,6 +261,40 @@ TEST(LossSum, AddsRecordsAndKnowsAccuracyOnlyIfAllPartsDo) {
     EXPECT_FALSE(total.has_accuracy);
     EXPECT_EQ(total.loss, 3);
     EXPECT_EQ(total.records, 4);
+}
+
+/// What a task gets that says nothing of its own.
+class PlainObjective final : public Objective {
+  public:
+    Eigen::Index dimension() const override { return 3; }
+    Eigen::Index records() const override { return 1; }
+    void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>&,
+                       std::span<const Eigen::Index>,
+                       Eigen::Ref<Eigen::VectorXd>) override {}
+    void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>&,
+                              std::span<const Eigen::Index>,
+                              double,
+                              double,
+                              Eigen::Ref<Eigen::VectorXd>) override {}
+    bool record_clipping() const override { return false; }
+    LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>&) override { return {}; }
+    LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
+                      Eigen::Index first,
+                      Eigen::Index stride) override {
+        return {.loss = model.sum() + static_cast<double>(10 * first + stride), .records = 1};
+    }
+};
+
+TEST(Objective, StartsAtZeroAndTestsModelByModelUnlessATaskSaysOtherwise) {
+    PlainObjective objective;
+    EXPECT_EQ(objective.initial_model(7), Eigen::Vector3d::Zero());
+    const Eigen::MatrixXd models = random_vector(6, 1, 2).reshaped(3, 2);
+    const auto losses = objective.test_losses(models);
+    ASSERT_EQ(losses.size(), 2U);
+    for (Eigen::Index m = 0; m < 2; ++m)
+        EXPECT_EQ(losses[static_cast<std::size_t>(m)].loss, models.col(m).sum() + 1);
+    EXPECT_FALSE(objective.shares_test(objective));
+    EXPECT_FALSE(objective.curvature_sum(models.col(0)).has_value());
 }
 
 }  // namespace

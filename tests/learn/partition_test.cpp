@@ -6,8 +6,9 @@
 #include <cmath>
 #include <set>
 
+#include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "test_data.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -177,7 +178,7 @@ TEST(Partition, RefusesMoreAgentsThanRecords) {
     EXPECT_THROW((void)partition_rows(all_rows(10), labels, 6, by_label(2), 1), DataError);
     EXPECT_THROW((void)partition_rows(all_rows(11), labels, 2, PartitionSpec{}, 1), DataError);
     EXPECT_THROW((void)partition_rows(all_rows(10), labels, 0, PartitionSpec{}, 1), ConfigError);
-    EXPECT_THROW((void)partition_rows(all_rows(10), labels, 2, dirichlet(std::nan("")), 1),
+    EXPECT_THROW((void)partition_rows(all_rows(10), labels, 2, dirichlet(not_a_number), 1),
                  ConfigError);
 }
 

@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <boost/multiprecision/cpp_int.hpp>
-#include <cmath>
-#include <limits>
 
+#include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "test_data.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -80,7 +79,7 @@ TEST(RecordObjective, SumsRoundedClippedGradientsExactlyAndNoneIsLongerThanTheCl
 TEST(RecordObjective, ARecordWhoseGradientIsNotANumberAddsZero) {
     Distances objective(random_real_data(5, 3, 1), nullptr);
     Eigen::VectorXd sum(3);
-    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity(), 1e300}) {
+    for (const double bad : {not_a_number, infinity, 1e300}) {
         objective.clipped_gradient_sum(
             Eigen::VectorXd::Constant(3, bad), all_rows(5), 1, 0x1p-20, sum);
         EXPECT_EQ(sum, Eigen::VectorXd::Zero(3)) << bad;
@@ -99,6 +98,10 @@ TEST(RecordObjective, AveragesGradientsAndAddsLosses) {
     EXPECT_NEAR(train.loss, 0.5 * (dense.rowwise() - model.transpose()).squaredNorm(), 1e-10);
     EXPECT_EQ(train.correct, static_cast<double>((data.labels.array() > 0).count()));
     EXPECT_EQ(objective.test_loss(model, 1, 3).records, 3);
+    const Eigen::VectorXd losses = objective.record_losses(model, data);
+    EXPECT_EQ(losses.size(), 30);
+    EXPECT_NEAR(losses.sum(), train.loss, 1e-12 * train.loss);
+    EXPECT_NEAR(losses[4], 0.5 * (dense.row(4).transpose() - model).squaredNorm(), 1e-12);
     EXPECT_EQ(objective.initial_model(3), Eigen::VectorXd::Zero(4));
     EXPECT_THROW((void)objective.test_loss(model, -1, 1), ConfigError);
     Eigen::VectorXd sum(4);

@@ -1,13 +1,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-#include <zlib.h>
 
 #include <Eigen/Dense>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -17,41 +14,6 @@
 #include "sotto/learn/dataset.hpp"
 
 namespace sotto::testing {
-
-/// A folder of its own, removed at the end of the test.
-class TemporaryFolder {
-  public:
-    TemporaryFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "sotto-XXXXXX").string();
-        path_ = mkdtemp(pattern.data());
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    [[nodiscard]] std::string path(const std::string& name) const {
-        return (path_ / name).string();
-    }
-
-    [[nodiscard]] std::string write(const std::string& name, const std::string& content) const {
-        std::ofstream(path(name), std::ios::binary) << content;
-        return path(name);
-    }
-    [[nodiscard]] std::string write_gzip(const std::string& name,
-                                         const std::string& content) const {
-        gzFile file = gzopen(path(name).c_str(), "wb");
-        EXPECT_NE(file, nullptr);
-        EXPECT_GT(gzwrite(file, content.data(), static_cast<unsigned>(content.size())), 0);
-        gzclose(file);
-        return path(name);
-    }
-
-  private:
-    std::filesystem::path path_;
-};
 
 /// Path of a real data file, if the environment says where they are.
 inline std::optional<std::string> data_file(const std::string& name) {

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +13,6 @@
 #include "mpi/trainer_fixtures.hpp"
 
 namespace sotto::test {
-
-inline std::unique_ptr<Network> mpi_network() { return make_mpi_network(mpi_session()); }
 
 template <class T>
 std::string bytes_of(const T& digest) {
@@ -31,6 +28,17 @@ inline Topography named_path(int agents) {
         if (u > 0) edges.emplace_back(u - 1, u);
     }
     return metropolis_on(Graph::from_edges(agents, edges, labels));
+}
+
+/// The error that a call throws here; nothing if it throws none.
+template <class Call>
+std::optional<Error> refusal_of(Call&& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error;
+    }
+    return std::nullopt;
 }
 
 /// All ranks were refused for the same reason. COLLECTIVE.

@@ -6,6 +6,7 @@
 
 #include <numeric>
 
+#include "core/temporary_folder.hpp"
 #include "learn/test_data.hpp"
 #include "mpi/mpi_main.hpp"
 #include "mpi/recording_fixtures.hpp"
@@ -27,7 +28,7 @@ test::NoiseRun run_of(bool encrypted) {
 class Recordings : public ::testing::TestWithParam<test::RecordedCase> {};
 
 TEST_P(Recordings, OfAllRanksAgreeAndAreThoseOfOneProcess) {
-    const testing::TemporaryFolder own;
+    const test::TemporaryFolder own;
     for (const bool encrypted : {false, true}) {
         const auto network = make_mpi_network(test::mpi_session());
         // All ranks are on this machine.

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "mpi/trainer_fixtures.hpp"
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_wire.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
 #include "sotto/trust/secure_sum.hpp"
 

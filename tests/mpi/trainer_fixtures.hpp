@@ -16,6 +16,7 @@
 
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/agent/trainer.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/graph/topology.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/noise/seed_groups.hpp"
@@ -179,7 +180,7 @@ class Recorder final : public RoundObserver {
   public:
     Recorder(Eigen::Index dimension, std::size_t agents)
         : empty_(Eigen::MatrixXd::Constant(
-              dimension, static_cast<Eigen::Index>(agents), std::nan(""))) {}
+              dimension, static_cast<Eigen::Index>(agents), not_a_number)) {}
     void on_message(long round, std::size_t local_index, const OwnRound& own) override {
         if (own.gossip_step > 0) return;
         const auto t = static_cast<std::size_t>(round);

@@ -7,7 +7,10 @@
 #include "mpi/mpi_main.hpp"
 #include "mpi/trainer_fixtures.hpp"
 #include "net/network_fixtures.hpp"
+#include "sotto/learn/logistic.hpp"
 #include "sotto/learn/partition.hpp"
+#include "sotto/learn/quadratic.hpp"
+#include "sotto/learn/synthetic.hpp"
 #include "sotto/net/memory_network.hpp"
 
 namespace sotto {
@@ -17,7 +20,7 @@ using test::MechanismCase;
 using test::NoiseRun;
 using test::Recording;
 
-std::unique_ptr<Network> mpi_network() { return make_mpi_network(test::mpi_session()); }
+using test::mpi_network;
 
 /// Connected graphs of as many agents as there are ranks: ring, complete and random where they
 /// differ.

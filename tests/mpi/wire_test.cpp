@@ -177,17 +177,6 @@ TEST_F(Wire, AnotherKeyEpochStartsTheNoncesAgainWithOtherKeys) {
     EXPECT_NE(wires.front(), wires.back());
 }
 
-TEST_F(Wire, ProtectionNeedsTheOwnSecretsAndAConnectedNetwork) {
-    auto all = test::pair_secrets(test::mpi_session().ranks());
-    const int u = test::mpi_session().rank();
-    const auto network = make_mpi_network(test::mpi_session());
-    EXPECT_THROW(network->protect({&all[static_cast<std::size_t>(u)], 1}, 0), Error);
-    network->connect(complete_graph());
-    const int other = (u + 1) % network->agents();
-    EXPECT_THROW(network->protect({&all[static_cast<std::size_t>(other)], 1}, 0), Error);
-    EXPECT_THROW(network->protect({}, 0), Error);
-}
-
 TEST_F(Wire, CarriesNoValueOfWhatIsCollectedInClearAndFoldsToTheSameBits) {
     const int n = test::mpi_session().ranks();
     const auto inside = make_memory_network(n, 1);

@@ -128,9 +128,9 @@ std::unique_ptr<Hosts> Hosts::start(int hosts,
     }
     std::string list;
     for (int h = 1; h <= hosts; ++h) list += fmt::format("10.77.0.{} slots={}\n", h, slots);
-    (void)directory.file("hosts", list);
+    (void)directory.write("hosts", list);
     // Called like ssh: options, address, command. What runs far away keeps no file of ours open.
-    make_executable(directory.file(
+    make_executable(directory.write(
         "agent",
         "#!/bin/sh\n"
         "while [ \"${1#-}\" != \"$1\" ]; do shift; done\n"

@@ -40,15 +40,15 @@ class LaunchScript : public testing::Test {
     }
     /// With a file of hosts mpi_hosts in the checkout it would be used.
     [[nodiscard]] std::string this_host() const {
-        return directory_.file("here", "# this machine\nlocalhost slots=64  # plenty\n");
+        return directory_.write("here", "# this machine\nlocalhost slots=64  # plenty\n");
     }
 
     TempDir directory_;
 };
 
 TEST_F(LaunchScript, StartsMoreRanksThanSlotsInTheCallersFolder) {
-    (void)directory_.file("data.svm", small_data(60));
-    (void)directory_.file("few", "localhost slots=2\n");
+    (void)directory_.write("data.svm", small_data(60));
+    (void)directory_.write("few", "localhost slots=2\n");
     const Outcome outcome = run({"-n",
                                  "3",
                                  "--hostfile",

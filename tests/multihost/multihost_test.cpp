@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <thread>
 
 #include "../cli/recorded_job.hpp"
 #include "hosts.hpp"
+#include "sotto/core/stopwatch.hpp"
 
 namespace sotto::test {
 namespace {
@@ -125,11 +125,10 @@ class RunOverThreeHosts : public ThreeHosts {
         Process process(hosts_->on_first(spread), directory_.path());
         EXPECT_TRUE(happens([&] { return lines_of(content_of(run + "/metrics.csv")).size() > 4; }))
             << "the training did not start";
-        const auto start = std::chrono::steady_clock::now();
+        const auto start = Clock::now();
         event();
         Outcome outcome = process.wait();
-        outcome.seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        outcome.seconds = seconds_since(start);
         // On every host, also one that cannot be reached.
         EXPECT_TRUE(all_ended(run)) << "ranks are left";
         return outcome;

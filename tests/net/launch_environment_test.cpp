@@ -1,3 +1,5 @@
+#include "sotto/net/launch_environment.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -5,7 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "sotto/net/mpi_network.hpp"
+#include "core/test_support.hpp"
+#include "sotto/core/error.hpp"
 
 namespace sotto {
 namespace {
@@ -18,6 +21,7 @@ class LaunchEnvironmentTest : public testing::Test {
                                  "OMPI_COMM_WORLD_RANK",
                                  "PMI_SIZE",
                                  "PMI_RANK",
+                                 "PMIX_NAMESPACE",
                                  "PMIX_RANK",
                                  "SLURM_STEP_ID",
                                  "SLURM_STEP_NUM_TASKS",
@@ -101,6 +105,19 @@ TEST_F(LaunchEnvironmentTest, ValuesThatAreNoNumbersAreIgnored) {
     expect(false, 1, 0);
     set("OMPI_COMM_WORLD_SIZE", "-4");
     expect(false, 1, 0);
+}
+
+TEST_F(LaunchEnvironmentTest, TasksOfSrunThatCannotFindEachOtherAreRefused) {
+    EXPECT_NO_THROW(require_connected_tasks());
+    set("SLURM_STEP_ID", "0");
+    set("SLURM_STEP_NUM_TASKS", "4");
+    set("SLURM_PROCID", "2");
+    EXPECT_EQ(test::message_of<NetworkError>([] {
+                  require_connected_tasks();
+              }).find("srun started 4 tasks without PMIx"),
+              0U);
+    set("PMI_RANK", "2");
+    EXPECT_NO_THROW(require_connected_tasks());
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 
 #include "net/network_fixtures.hpp"
 #include "net/sum_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -98,7 +98,7 @@ TEST(MemoryNetwork, IsOneProcessThatHostsAllAgents) {
     EXPECT_THROW((void)network->scatter({}), Error);
     EXPECT_THROW((void)network->scatter({"a", "b"}), Error);
     EXPECT_EQ(network->maximum(-3.5), -3.5);
-    EXPECT_TRUE(std::isnan(network->maximum(std::numeric_limits<double>::quiet_NaN())));
+    EXPECT_TRUE(std::isnan(network->maximum(not_a_number)));
 }
 
 TEST(MemoryNetwork, OneMaximumAtATimeMayBeUnderWay) {

@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/test_support.hpp"
-#include "noise/noise_fixtures.hpp"
+#include "noise/coalition_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 #include "sotto/privacy/coalitions.hpp"
 
@@ -19,49 +20,13 @@ using namespace test;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-std::vector<SeedGroup> edge_groups(const Graph& graph) {
-    std::vector<SeedGroup> groups;
-    for (const auto& [u, v] : graph.edges()) groups.push_back({{u, v}});
-    return groups;
-}
-
-std::vector<SeedGroup> all_pairs(int agents) {
-    std::vector<SeedGroup> groups;
-    for (int u = 0; u < agents; ++u)
-        for (int v = u + 1; v < agents; ++v) groups.push_back({{u, v}});
-    return groups;
-}
-
-std::vector<SeedGroup> neighbourhoods(const Graph& graph) {
-    std::vector<SeedGroup> groups;
-    for (int u = 0; u < graph.agents(); ++u) {
-        const auto members = graph.closed_neighbourhood(u);
-        groups.push_back({{members.begin(), members.end()}});
-    }
-    return groups;
-}
-
-/// R^(I) of a solution, term by term as docs/equations.md 5 defines it; agents outside I only.
-MatrixXd unknown_to(const std::vector<int>& coalition,
+/// R^(I) of a solution; agents outside I only.
+MatrixXd unknown_to(const Coalition& coalition,
                     const CoalitionSolution& solution,
                     const std::vector<SeedGroup>& groups) {
-    const auto n = solution.private_variance.size();
-    MatrixXd covariance = solution.private_variance.asDiagonal();
-    for (std::size_t k = 0; k < groups.size(); ++k) {
-        bool known = false;
-        for (const int member : groups[k].members)
-            for (const int colluder : coalition) known = known || member == colluder;
-        if (known) continue;
-        const auto& members = groups[k].members;
-        for (std::size_t i = 0; i < members.size(); ++i)
-            for (std::size_t j = 0; j < members.size(); ++j)
-                covariance(members[i], members[j]) += solution.group_covariance[k](
-                    static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
-    }
-    std::vector<int> outside;
-    for (int u = 0; u < n; ++u)
-        if (std::find(coalition.begin(), coalition.end(), u) == coalition.end())
-            outside.push_back(u);
+    const MatrixXd covariance = covariance_unknown_to(
+        coalition, solution.private_variance, solution.group_covariance, groups);
+    const std::vector<int> outside = agents_outside(coalition, covariance.rows());
     return covariance(outside, outside);
 }
 
@@ -179,7 +144,7 @@ TEST(SolveCoalitionCovariance, MeetsAnyVarianceCap) {
     const MatrixXd utility = horizon_utility(graph, 10);
     for (const bool common : {false, true})
         for (const GroupNoise shape : {GroupNoise::difference, GroupNoise::free}) {
-            double before = std::numeric_limits<double>::infinity();
+            double before = infinity;
             for (const double cap : {1.001, 1.05, 1.25, 1.35, 1.5, 2.0}) {
                 SCOPED_TRACE(fmt::format("cap {}, common {}", cap, common));
                 CoalitionOptions options;

@@ -6,8 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/test_support.hpp"
-#include "noise/noise_fixtures.hpp"
-#include "sotto/noise/mechanism.hpp"
+#include "sotto/graph/spectrum.hpp"
+#include "noise/mechanism_fixtures.hpp"
+#include "sotto/noise/laplacian_solver.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 
 namespace sotto {
@@ -59,13 +60,18 @@ TEST(GoldenTemporal, HasTheObjectiveOfAntiPgd) {
             input.rounds = row["rounds"];
             input.participation = {row["separation"].get<long>()};
             input.kappa = Eigen::VectorXd::Ones(graph.agents());
-            EXPECT_TRUE(relatively_near(design_anti_pgd(input).objective, row["anti_pgd"], 1e-9))
+            EXPECT_TRUE(
+                relatively_near(design_of("anti-pgd", input).objective, row["anti_pgd"], 1e-9))
                 << row["graph"];
-            EXPECT_TRUE(relatively_near(design_ldp(input).objective, row["independent"], 1e-9));
-            EXPECT_TRUE(relatively_near(design_corn(input).objective, row["space_only"], 1e-4));
-            EXPECT_TRUE(relatively_near(design_mafalda(input).objective, row["time_only"], 1e-4));
+            EXPECT_TRUE(
+                relatively_near(design_of("ldp", input).objective, row["independent"], 1e-9));
+            EXPECT_TRUE(
+                relatively_near(design_of("corn", input).objective, row["space_only"], 1e-4));
+            EXPECT_TRUE(
+                relatively_near(design_of("mafalda", input).objective, row["time_only"], 1e-4));
             input.spatial = &find_mechanism("spatial-mechanism", "corn");
-            EXPECT_TRUE(relatively_near(design_space_time(input).objective, row["product"], 1e-4));
+            EXPECT_TRUE(
+                relatively_near(design_of("space-time", input).objective, row["product"], 1e-4));
             ++compared;
         }
     EXPECT_EQ(compared, 3);
@@ -80,7 +86,7 @@ TEST(GoldenCovariance, HasTheSecondEigenvalues) {
 
 TEST(GoldenCovariance, HasTheObjectiveOfIndependentNoise) {
     for_each_result([](const Json&, const Json& result, const DesignInput& input) {
-        const Design design = design_ldp(input);
+        const Design design = design_of("ldp", input);
         EXPECT_TRUE(relatively_near(design.objective, result["ldp"], 1e-9));
         EXPECT_EQ(design.lower_bound, design.objective);
     });
@@ -95,7 +101,7 @@ TEST(GoldenCovariance, HasTheObjectiveAndTheVariancesOfDecor) {
         EXPECT_FALSE(found.capped);
         EXPECT_NEAR(found.private_variance, result["decor_sigma2"], 1e-4);
         EXPECT_NEAR(found.edge_variance, result["decor_sigma2_cor"], 1e-4);
-        EXPECT_TRUE(relatively_near(design_decor(input).objective, result["decor"], 1e-6));
+        EXPECT_TRUE(relatively_near(design_of("decor", input).objective, result["decor"], 1e-6));
     });
 }
 
@@ -114,7 +120,7 @@ TEST(GoldenCovariance, HasTheObjectiveOfDecorAgainstColludingAgents) {
             input.utility = {Utility::Kind::horizon, row["horizon"]};
             input.kappa = Eigen::VectorXd::Ones(graph.agents());
             input.coalition_size = row["q"];
-            const Design design = design_decor(input);
+            const Design design = design_of("decor", input);
             EXPECT_TRUE(relatively_near(design.objective, row["decor_uniform"], 1e-6));
             EXPECT_LE(design.relative_gap(), 1e-6);
             ++rows;
@@ -137,7 +143,7 @@ TEST(GoldenCovariance, HasTheObjectiveOfTheOptimalCovarianceBetweenItsBounds) {
         EXPECT_TRUE(relatively_near(
             found.covariance.diagonal().maxCoeff(), result["corn_max_variance"], 1e-3));
         if (input.graph->agents() > 20) return;  // once is enough where it takes long
-        EXPECT_TRUE(relatively_near(design_corn(input).objective, result["corn_dual"], 1e-6));
+        EXPECT_TRUE(relatively_near(design_of("corn", input).objective, result["corn_dual"], 1e-6));
     });
 }
 

@@ -1,11 +1,11 @@
-#include <gtest/gtest.h>
+#include "sotto/noise/laplacian_solver.hpp"
 
-#include <limits>
+#include <gtest/gtest.h>
 
 #include "core/test_support.hpp"
 #include "noise/noise_fixtures.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/noise/spatial_solver.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -113,10 +113,7 @@ TEST(SolveLaplacianCovariance, ScalesInverselyWithKappa) {
 TEST(SolveLaplacianCovariance, RefusesAKappaThatIsNotFiniteAndPositiveAndNamesTheAgent) {
     const Graph graph = make_graph(Topology::ring, 4);
     const Eigen::MatrixXd utility = horizon_utility(graph, 1);
-    for (const double bad : {0.0,
-                             -1.0,
-                             std::numeric_limits<double>::quiet_NaN(),
-                             std::numeric_limits<double>::infinity()}) {
+    for (const double bad : {0.0, -1.0, not_a_number, infinity}) {
         Eigen::VectorXd kappa = Eigen::VectorXd::Ones(4);
         kappa(3) = bad;
         EXPECT_TRUE(contains(message_of<ConfigError>([&] {

@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "core/test_support.hpp"
 #include "noise/noise_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -187,9 +186,7 @@ TEST(SolveSpatialCovariance, KeepsTheCapAlsoWhereTheUtilityIsRegular) {
 }
 
 TEST(SolveSpatialCovariance, RefusesAKappaThatIsNotFiniteAndPositiveAndNamesTheAgent) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    const double infinity = std::numeric_limits<double>::infinity();
-    for (const double bad : {0.0, -0.0, -1.0, nan, infinity, -infinity}) {
+    for (const double bad : {0.0, -0.0, -1.0, not_a_number, infinity, -infinity}) {
         Eigen::VectorXd kappa = Eigen::VectorXd::Ones(4);
         kappa(2) = bad;
         EXPECT_TRUE(contains(message_of<ConfigError>([&] {
@@ -204,7 +201,7 @@ TEST(SolveSpatialCovariance, RefusesAKappaThatIsNotFiniteAndPositiveAndNamesTheA
 TEST(SolveSpatialCovariance, RefusesACapOrUtilityThatMakesNoSense) {
     const Eigen::MatrixXd utility = Eigen::MatrixXd::Identity(3, 3);
     const Eigen::VectorXd kappa = Eigen::VectorXd::Ones(3);
-    for (const double cap : {1.0, 0.5, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    for (const double cap : {1.0, 0.5, -1.0, not_a_number}) {
         SpatialOptions options;
         options.variance_cap = cap;
         EXPECT_TRUE(contains(message_of<ConfigError>(
@@ -217,7 +214,7 @@ TEST(SolveSpatialCovariance, RefusesACapOrUtilityThatMakesNoSense) {
     EXPECT_THROW((void)solve_spatial_covariance(Eigen::MatrixXd::Identity(3, 4), kappa),
                  ConfigError);
     Eigen::MatrixXd damaged = utility;
-    damaged(2, 1) = damaged(1, 2) = std::numeric_limits<double>::quiet_NaN();
+    damaged(2, 1) = damaged(1, 2) = not_a_number;
     EXPECT_THROW((void)solve_spatial_covariance(damaged, kappa), Error);
 }
 

@@ -1,3 +1,5 @@
+#include "sotto/plan/plan_json.hpp"
+
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -228,13 +228,13 @@ TEST(Guarantees, AreSensitivityTimesTheRootOfRoundsTimesPrecision) {
     const NoisePlan plan = private_plan({1, 2, 4}, 0.5);
     const std::vector<Exposure> exposures{{0.2, 100, 1}, {0.3, 50, 1}, {0.1, 0, 1}};
     const auto found = guarantees(plan, {}, exposures, 1e-5);
-    EXPECT_DOUBLE_EQ(found[0].mu, 0.2 * 10 / 0.5);
-    EXPECT_DOUBLE_EQ(found[1].mu, 0.3 * std::sqrt(50.0) / 1.0);
-    EXPECT_EQ(found[2].mu, 0.0);
+    EXPECT_DOUBLE_EQ(found[0].loss.mu().value(), 0.2 * 10 / 0.5);
+    EXPECT_DOUBLE_EQ(found[1].loss.mu().value(), 0.3 * std::sqrt(50.0) / 1.0);
+    EXPECT_EQ(found[2].loss.mu(), 0.0);
     for (const auto& guarantee : found)
-        EXPECT_DOUBLE_EQ(guarantee.epsilon, gdp_epsilon(guarantee.mu, 1e-5));
+        EXPECT_DOUBLE_EQ(guarantee.epsilon, gdp_epsilon(guarantee.loss.mu().value(), 1e-5));
     const auto against_one = guarantees(plan, {{1}}, exposures, 1e-5);
-    EXPECT_EQ(against_one[1].mu, infinity);
+    EXPECT_EQ(against_one[1].loss.mu(), infinity);
     EXPECT_EQ(against_one[1].epsilon, infinity);
 }
 
@@ -250,14 +250,14 @@ TEST(WorstCuriousAgent, IsTheLargestOverAllPairs) {
             const auto against = guarantees(plan, {{observer}}, exposures, 1e-5);
             for (int target = 0; target < plan.agents; ++target) {
                 if (target == observer) continue;
-                const double mu = against[static_cast<std::size_t>(target)].mu;
+                const double mu = against[static_cast<std::size_t>(target)].loss.mu().value();
                 largest = std::max(largest, mu);
                 if (observer == worst->observer && target == worst->target) {
-                    EXPECT_EQ(mu, worst->guarantee.mu);
+                    EXPECT_EQ(mu, worst->guarantee.loss.mu());
                 }
             }
         }
-        EXPECT_EQ(worst->guarantee.mu, largest) << "seed " << seed;
+        EXPECT_EQ(worst->guarantee.loss.mu(), largest) << "seed " << seed;
         EXPECT_DOUBLE_EQ(worst->guarantee.epsilon, gdp_epsilon(largest, 1e-5));
         EXPECT_NE(worst->observer, worst->target);
     }
@@ -267,7 +267,7 @@ TEST(WorstCuriousAgent, FindsAnUnprotectedTargetAndNeedsTwoAgents) {
     const std::vector<Exposure> exposures(4, Exposure{0.1, 10, 1});
     const auto worst = worst_curious_agent(shared_seed_plan(4), exposures, 1e-5);
     ASSERT_TRUE(worst.has_value());
-    EXPECT_EQ(worst->guarantee.mu, infinity);
+    EXPECT_EQ(worst->guarantee.loss.mu(), infinity);
     EXPECT_EQ(worst->guarantee.epsilon, infinity);
     EXPECT_NE(worst->observer, worst->target);
     EXPECT_FALSE(

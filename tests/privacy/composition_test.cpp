@@ -6,6 +6,8 @@
 
 #include "privacy/privacy_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/gdp.hpp"
 
 namespace sotto {
@@ -47,9 +49,9 @@ TEST(Composition, AddsUpByPatternOverPhases) {
     for (long t = 0; t < 7; ++t) by_hand(t % 3) += 0.04 / 4.0;
     for (long t = 4; t < 12; ++t) by_hand(t % 3) += 0.04 / 9.0;
     for (int u = 0; u < 3; ++u) {
-        EXPECT_LT((losses.by_pattern(u) - by_hand).norm(), 1e-15);
-        EXPECT_DOUBLE_EQ(losses.of(u), by_hand.maxCoeff());
-        EXPECT_NEAR(losses.guarantee(u, false, 1e-5).epsilon,
+        EXPECT_LT((losses.amounts_of(u) - by_hand).norm(), 1e-15);
+        EXPECT_DOUBLE_EQ(losses.worst_of(u, 1e-5).amount().value, by_hand.maxCoeff());
+        EXPECT_NEAR(losses.guarantee(u, 1e-5).epsilon,
                     gdp_epsilon(std::sqrt(by_hand.maxCoeff()), 1e-5),
                     1e-12);
     }
@@ -76,7 +78,8 @@ TEST(Composition, CorrelatedRoundsMeetWithinTheirPhaseOnly) {
         return 0.04 * sum;
     };
     for (long p = 0; p < 2; ++p)
-        EXPECT_NEAR(losses.of(0, p), pattern_sum(0, 3, p) + pattern_sum(3, 5, p), 1e-15);
+        EXPECT_NEAR(
+            losses.of(0, p).amount().value, pattern_sum(0, 3, p) + pattern_sum(3, 5, p), 1e-15);
 }
 
 TEST(Composition, WhoLeavesStaysWhereItWas) {
@@ -85,8 +88,8 @@ TEST(Composition, WhoLeavesStaysWhereItWas) {
     PrivacyLosses losses(3);
     losses.add(first, 10, precision_of(first));
     losses.add(second, 10, precision_of(second));
-    EXPECT_DOUBLE_EQ(losses.of(1), 0.04 * 10 / 4.0);
-    EXPECT_DOUBLE_EQ(losses.of(2), 0.04 * 10 / 4.0 + 0.04 * 10);
+    EXPECT_DOUBLE_EQ(losses.worst_of(1, 1e-5).amount().value, 0.04 * 10 / 4.0);
+    EXPECT_DOUBLE_EQ(losses.worst_of(2, 1e-5).amount().value, 0.04 * 10 / 4.0 + 0.04 * 10);
 }
 
 TEST(Composition, LaplaceEpsilonsAddUp) {
@@ -100,8 +103,8 @@ TEST(Composition, LaplaceEpsilonsAddUp) {
     PrivacyLosses losses(1);
     losses.add(first, 6, observed_precision(first.plan, {}));
     losses.add(second, 3, observed_precision(second.plan, {}));
-    EXPECT_NEAR(losses.of(0), 0.2 * 0.1 * (6 / 2.0 + 3 / 5.0), 1e-15);
-    EXPECT_TRUE(std::isnan(losses.guarantee(0, true, 0).mu));
+    EXPECT_NEAR(losses.worst_of(0, 0).epsilon(0).upper, 0.2 * 0.1 * (6 / 2.0 + 3 / 5.0), 1e-15);
+    EXPECT_FALSE(losses.guarantee(0, 0).loss.mu().has_value());
 }
 
 TEST(Composition, ContributionsPileUpSinceTheRunBegan) {
@@ -141,19 +144,57 @@ TEST(RemainingBudget, MakesTheSumMeetTheBudget) {
                 remaining_budgets(whole, spent, second.members, second.use, 40 - begin, true);
             const double most =
                 pattern_sensitivity_squared(second.plan, second.use, 40 - begin).row(0).maxCoeff();
-            second.plan.scale = 0.2 * std::sqrt(most) / left[0].mu;
+            second.plan.scale = 0.2 * std::sqrt(most) / left[0].limit.mu().value();
             spent.add(second, 40 - begin, precision_of(second));
-            EXPECT_LE(spent.of(0), mu * mu * (1 + 1e-12)) << cycle << " " << sent;
+            EXPECT_LE(spent.worst_of(0, 1e-5).amount().value, mu * mu * (1 + 1e-12))
+                << cycle << " " << sent;
             // And no pattern could have had more without another having too much.
-            EXPECT_GE(spent.of(0), mu * mu * (1 - 1e-12)) << cycle << " " << sent;
+            EXPECT_GE(spent.worst_of(0, 1e-5).amount().value, mu * mu * (1 - 1e-12))
+                << cycle << " " << sent;
             // Correlated rounds: never more than that.
             PrivacyLosses again(2);
             again.add(first, sent, precision_of(first));
             EXPECT_LE(
                 remaining_budgets(whole, again, second.members, second.use, 40 - begin, false)[0]
-                    .mu,
-                left[0].mu * (1 + 1e-12));
+                    .limit.mu()
+                    .value(),
+                left[0].limit.mu().value() * (1 + 1e-12));
         }
+}
+
+TEST(Composition, OfNoRoundsIsNothingOfTheNoisesKind) {
+    PrivacyPhase phase = phase_of({0}, 1, 2.0, 0, 3);
+    PrivacyLosses losses(1);
+    losses.add(phase, 0, precision_of(phase));
+    EXPECT_EQ(losses.worst_of(0, 1e-5), PrivacyLoss());
+    EXPECT_EQ(losses.amounts_of(0), Eigen::VectorXd::Zero(1));
+    EXPECT_EQ(losses.of(0, 7), PrivacyLoss()) << "a pattern no phase has reached";
+    phase.plan.streams[0].distribution = StreamDistribution::laplace;
+    losses.add(phase, 0, precision_of(phase));
+    EXPECT_FALSE(losses.guarantee(0, 0).loss.mu().has_value());
+}
+
+TEST(Composition, InfinitePrecisionCountsOnlyWhereSomethingWasSent) {
+    const PrivacyPhase phase = phase_of({0}, 1, 2.0, 0, 3);
+    PrivacyLosses losses(1);
+    losses.add(phase, Eigen::RowVector3d(1, 0, 2), Eigen::VectorXd::Constant(1, infinity));
+    EXPECT_TRUE(losses.of(0, 0).infinite());
+    EXPECT_EQ(losses.of(0, 1), PrivacyLoss());
+    EXPECT_TRUE(losses.guarantee(0, 1e-5).infinite());
+}
+
+TEST(RemainingBudget, OfPureEpsilonsIsTheDifference) {
+    PrivacyPhase first = phase_of({0}, 1, 2.0, 0, 1);
+    first.plan.streams[0].distribution = StreamDistribution::laplace;
+    PrivacyLosses spent(1);
+    spent.add(first, 10, precision_of(first));
+    const std::vector<PrivacyBudget> whole(1, make_pure_budget(3));
+    for (const bool independent : {true, false})
+        EXPECT_NEAR(remaining_budgets(whole, spent, first.members, first.use, 4, independent)[0]
+                        .limit.epsilon(0)
+                        .upper,
+                    3 - 10 * 0.2 / 2,
+                    1e-14);
 }
 
 TEST(RemainingBudget, RefusesWhenNothingIsLeft) {

@@ -5,21 +5,18 @@
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <vector>
 
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
 
 using test::relatively_near;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 const std::vector<double> epsilons{1e-3, 1e-2, 0.1, 0.5, 1, 3, 10, 30, 100, 300, 1e3};
 const std::vector<double> deltas{1e-12, 1e-9, 1e-6, 1e-5, 1e-3, 0.1, 0.5, 0.9};
@@ -187,19 +184,19 @@ TEST(Gdp, AgreesWithTheIndependentFigures) {
 }
 
 TEST(Gdp, RefusesArgumentsOutOfRange) {
-    for (const double delta : {0.0, 1.0, -1e-5, 1.5, nan, infinity, -infinity}) {
+    for (const double delta : {0.0, 1.0, -1e-5, 1.5, not_a_number, infinity, -infinity}) {
         EXPECT_THROW((void)gdp_epsilon(1, delta), ConfigError) << delta;
         EXPECT_THROW((void)gdp_mu(1, delta), ConfigError) << delta;
         EXPECT_THROW((void)rdp_epsilon(1, delta), ConfigError) << delta;
         EXPECT_THROW((void)rdp_mu(1, delta), ConfigError) << delta;
         EXPECT_THROW((void)paper_mu(1, delta), ConfigError) << delta;
     }
-    for (const double mu : {-1e-300, -1.0, nan, -infinity}) {
+    for (const double mu : {-1e-300, -1.0, not_a_number, -infinity}) {
         EXPECT_THROW((void)gdp_delta(mu, 1), ConfigError) << mu;
         EXPECT_THROW((void)gdp_epsilon(mu, 1e-5), ConfigError) << mu;
         EXPECT_THROW((void)rdp_epsilon(mu, 1e-5), ConfigError) << mu;
     }
-    for (const double epsilon : {-1e-300, -1.0, nan, infinity}) {
+    for (const double epsilon : {-1e-300, -1.0, not_a_number, infinity}) {
         EXPECT_THROW((void)gdp_delta(1, epsilon), ConfigError) << epsilon;
         EXPECT_THROW((void)gdp_mu(epsilon, 1e-5), ConfigError) << epsilon;
         EXPECT_THROW((void)rdp_mu(epsilon, 1e-5), ConfigError) << epsilon;

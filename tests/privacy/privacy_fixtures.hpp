@@ -1,19 +1,15 @@
 #pragma once
 
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/graph/topology.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto::test {
-
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
-inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// A plan without streams; add_stream fills it.
 inline NoisePlan blank_plan(int agents, double scale = 1) {

@@ -1,3 +1,5 @@
+#include "sotto/privacy/protection.hpp"
+
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -27,10 +29,11 @@ Setting tight_setting(const Graph& graph) {
     const Eigen::VectorXd precision = observed_precision(setting.plan, {});
     for (int u = 0; u < graph.agents(); ++u) {
         setting.exposures.push_back({0.1 * (1 + u), 30.0 + u, 1});
-        PrivacyBudget budget{7, 1e-5, Calibration::exact, 0};
-        budget.mu = setting.exposures.back().sensitivity *
-                    std::sqrt(setting.exposures.back().temporal_sensitivity * precision(u));
-        setting.budgets.push_back(budget);
+        const double mu =
+            setting.exposures.back().sensitivity *
+            std::sqrt(setting.exposures.back().sensitivity_squared_over_rounds * precision(u));
+        setting.budgets.push_back(make_budget(7, 1e-5, Calibration::exact));
+        setting.budgets.back().limit = PrivacyLoss::gaussian(mu);
     }
     // The finest conditional deviation decides the grid.
     setting.plan.grid_step_log2 =
@@ -70,7 +73,8 @@ TEST(VerifyAgentsProtected, RefusesAGridThatIsTooCoarse) {
 
 TEST(VerifyAgentsProtected, ChecksTheAgentsItIsAskedForAndNoOthers) {
     Setting setting = tight_setting(make_graph(Topology::ring, 6));
-    setting.budgets[4].mu *= 0.9;
+    PrivacyLoss& limit = setting.budgets[4].limit;
+    limit = limit.with_amount(0.8 * limit.amount().value);
     EXPECT_TRUE(contains(message_of<PrivacyError>([&] { setting.verify(); }), "agent 4"));
     setting.everybody = {0, 1, 2, 3, 5};
     EXPECT_NO_THROW(setting.verify());
@@ -98,11 +102,14 @@ TEST(VerifyAgentsProtected, RefusesPlansWithoutNoiseOrWithUncoveredAgents) {
     EXPECT_THROW(setting.verify(), PrivacyError);
 }
 
-TEST(VerifyAgentsProtected, RefusesABudgetOrExposureThatIsNotANumber) {
+TEST(VerifyAgentsProtected, RefusesABudgetForOtherNoise) {
     Setting setting = tight_setting(make_graph(Topology::ring, 5));
-    setting.budgets[1].mu = not_a_number;
-    EXPECT_THROW(setting.verify(), PrivacyError);
-    setting = tight_setting(make_graph(Topology::ring, 5));
+    setting.budgets[1] = make_pure_budget(100);
+    EXPECT_TRUE(contains(message_of<PrivacyError>([&] { setting.verify(); }), "agent 1"));
+}
+
+TEST(VerifyAgentsProtected, RefusesAnExposureThatIsNotANumber) {
+    Setting setting = tight_setting(make_graph(Topology::ring, 5));
     setting.exposures[1].sensitivity = not_a_number;
     EXPECT_THROW(setting.verify(), PrivacyError);
 }

@@ -1,9 +1,7 @@
 #include "run/run_directory.hpp"
 
-#include <cmath>
-#include <limits>
-
-#include "run/run_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
+#include "run/resume_fixtures.hpp"
 
 namespace sotto {
 namespace {
@@ -37,8 +35,7 @@ TEST(RunDirectory, AddsALineOfMetricsAtATime) {
         for (std::string line; std::getline(file, line);) result.push_back(line);
         return result;
     };
-    directory.append_metrics(
-        0, std::numeric_limits<double>::infinity(), evaluation, 0.5, PhaseSeconds{1, 2, 3, 4});
+    directory.append_metrics(0, infinity, evaluation, 0.5, RoundSeconds{1, 2, 3, 4});
     ASSERT_EQ(lines().size(), 2u);
     // Infinite and unknown values are empty fields.
     EXPECT_EQ(lines()[1], "0,,0.25,,,,,,,,,0.5,1,2,3,4");
@@ -90,6 +87,26 @@ TEST(RunDirectory, IsNamedAfterTimeAndMechanismByDefault) {
         EXPECT_EQ(path.parent_path(), "runs");
         expect_contains(path.filename().string(), "-decor");
     }
+}
+
+class RunDirectoryInUse : public test::ResumableRun {};
+
+TEST_F(RunDirectoryInUse, IsTakenUpByNobodyElse) {
+    TrainConfig first = config("run");
+    (void)test::run_until_stopped(first, 20);
+    struct Second final : TrainingListener {
+        explicit Second(std::function<void()> given) : action(std::move(given)) {}
+        void on_round(long, long) override {
+            if (action) std::exchange(action, nullptr)();
+        }
+        std::function<void()> action;
+    } second([&] {
+        expect_contains(
+            message_of<ConfigError>([&] { (void)test::run(test::resumed(first, path("run"))); }),
+            "still going on");
+    });
+    const auto network = make_memory_network(test::agents, 1);
+    (void)run_training(test::resumed(first, path("run")), *network, second, [] { return false; });
 }
 
 }  // namespace

@@ -6,16 +6,19 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "core/temporary_folder.hpp"
 #include "learn/test_data.hpp"
 #include "run/training.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/learn/synthetic.hpp"
 #include "sotto/net/memory_network.hpp"
+#include "sotto/plan/membership.hpp"
 
 namespace sotto::test {
 
 using Json = nlohmann::json;
-using ::sotto::testing::TemporaryFolder;
 
 inline Json read_json(const std::filesystem::path& path) { return Json::parse(read_file(path)); }
 
@@ -47,6 +50,24 @@ inline std::string records_with_own_feature(int records, int period = 2) {
     return text;
 }
 
+/// Columns are the models a run has left of these agents.
+inline Eigen::MatrixXd models_of(const std::filesystem::path& directory,
+                                 const std::vector<int>& numbers) {
+    Eigen::MatrixXd models;
+    for (const int number : numbers) {
+        const Eigen::MatrixXd model =
+            read_npy(directory / "agents" / std::to_string(number) / "model.npy");
+        models.conservativeResize(model.rows(), models.cols() + 1);
+        models.rightCols(1) = model;
+    }
+    return models;
+}
+/// The same of all agents of a run that begins.
+inline Eigen::MatrixXd models_of(const TrainConfig& config) {
+    return models_of(*config.run_directory,
+                     Membership::everybody(config.graph.topology.agents).numbers);
+}
+
 /// A short training of the quadratic task.
 inline TrainConfig quadratic_config(int agents, const std::string& mechanism, long rounds) {
     TrainConfig config;
@@ -57,7 +78,6 @@ inline TrainConfig quadratic_config(int agents, const std::string& mechanism, lo
     config.plan.utility = {Utility::Kind::horizon, 10};
     config.task.task = "quadratic";
     config.noise_seed = 17;
-    config.resolved_ini = "mechanism=" + mechanism + "\n";
     return config;
 }
 
@@ -71,9 +91,7 @@ inline TrainConfig logistic_config(const TemporaryFolder& folder,
     const Dataset data = synthetic_binary(60 * agents, 2);
     for (Eigen::Index row = 0; row < data.records(); ++row) {
         text += data.labels(row) > 0 ? "+1" : "-1";
-        for (Eigen::SparseMatrix<double, Eigen::RowMajor>::InnerIterator entry(data.features, row);
-             entry;
-             ++entry)
+        for (SparseRows::InnerIterator entry(data.features, row); entry; ++entry)
             text += " " + std::to_string(entry.col() + 1) + ":1";
         text += "\n";
     }

@@ -1,386 +1,16 @@
 #include "run/task.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
-#include "run/run_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/learn/quadratic.hpp"
+#include "run/task_fixtures.hpp"
+#include "run/tasks/table.hpp"
 
 namespace sotto {
 namespace {
 
+using test::build;
 using test::expect_contains;
 using test::message_of;
-using test::TemporaryFolder;
-
-LocalTask build(const TaskConfig& config, int agents) {
-    const auto network = make_memory_network(agents, 1);
-    return build_task(config, *network, Membership::everybody(network->agents()));
-}
-
-TaskConfig on(const std::string& data) {
-    TaskConfig config;
-    config.data = data;
-    return config;
-}
-
-/// Records, by their own feature, that the objective trains on.
-std::vector<int> trained_records(Objective& objective) {
-    std::vector<Eigen::Index> rows(static_cast<std::size_t>(objective.records()));
-    std::iota(rows.begin(), rows.end(), 0);
-    Eigen::VectorXd gradient(objective.dimension());
-    objective.mean_gradient(Eigen::VectorXd::Zero(objective.dimension()), rows, gradient);
-    std::vector<int> result;
-    for (Eigen::Index i = 0; i + 1 < gradient.size(); ++i)
-        if (gradient(i) != 0) result.push_back(static_cast<int>(i));
-    return result;
-}
-
-/// Records, by their own feature, that it is tested on.
-std::vector<int> tested_records(Objective& objective) {
-    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(objective.dimension());
-    const double base = objective.test_loss(zero, 0, 1).loss;
-    std::vector<int> result;
-    for (Eigen::Index i = 0; i + 1 < zero.size(); ++i) {
-        Eigen::VectorXd model = zero;
-        model(i) = 3;
-        if (objective.test_loss(model, 0, 1).loss != base) result.push_back(static_cast<int>(i));
-    }
-    return result;
-}
-
-TEST(Task, DealsEveryRecordOnceToAnAgentOrTheTestSet) {
-    const TemporaryFolder folder;
-    constexpr int records = 200;
-    TaskConfig config = on(folder.write("data.txt", test::records_with_own_feature(records)));
-    for (const auto& partition : {PartitionSpec{PartitionSpec::Kind::iid, 0, 1},
-                                  PartitionSpec{PartitionSpec::Kind::dirichlet, 0.5, 1},
-                                  PartitionSpec{PartitionSpec::Kind::by_label, 0, 2}})
-        for (const int agents : {1, 2, 7}) {
-            config.partition = partition;
-            const LocalTask task = build(config, agents);
-            ASSERT_EQ(task.objectives.size(), static_cast<std::size_t>(agents));
-            EXPECT_TRUE(task.has_records);
-            EXPECT_EQ(task.initial, Eigen::VectorXd::Zero(records + 1));
-            std::vector<int> seen = tested_records(*task.objectives.front());
-            EXPECT_EQ(seen.size(), records / 5u);
-            for (std::size_t u = 0; u < task.objectives.size(); ++u) {
-                EXPECT_EQ(tested_records(*task.objectives[u]),
-                          tested_records(*task.objectives.front()));
-                const auto own = trained_records(*task.objectives[u]);
-                EXPECT_EQ(task.records[u], static_cast<Eigen::Index>(own.size()));
-                EXPECT_EQ(task.objectives[u]->records(), task.records[u]);
-                seen.insert(seen.end(), own.begin(), own.end());
-            }
-            std::ranges::sort(seen);
-            std::vector<int> all(records);
-            std::iota(all.begin(), all.end(), 0);
-            EXPECT_EQ(seen, all) << name_of(partition) << ", " << agents << " agents";
-        }
-}
-
-TEST(Task, DependsOnItsSeedOnly) {
-    const TemporaryFolder folder;
-    TaskConfig config = on(folder.write("data.txt", test::records_with_own_feature(100)));
-    const auto shards = [&] {
-        const LocalTask task = build(config, 4);
-        std::vector<std::vector<int>> result;
-        for (const auto& objective : task.objectives) result.push_back(trained_records(*objective));
-        return result;
-    };
-    const auto first = shards();
-    EXPECT_EQ(shards(), first);
-    config.seed = 2;
-    EXPECT_NE(shards(), first);
-}
-
-TEST(Task, MakesSyntheticDataOfItsOwn) {
-    const LocalTask task = build(on("synthetic"), 20);
-    EXPECT_EQ(task.initial.size(), 124);
-    const Eigen::Index total =
-        std::accumulate(task.records.begin(), task.records.end(), Eigen::Index{0});
-    EXPECT_EQ(total, 32561 - std::llround(32561 * 0.2));
-    expect_contains(task.description, std::to_string(total));
-    EXPECT_EQ(task.objectives[3]->test_loss(task.initial, 0, 1).records, std::llround(32561 * 0.2));
-}
-
-TEST(Task, ReadsSeveralFilesAsOne) {
-    const TemporaryFolder folder;
-    const std::string first = folder.write("a.txt", "+1 1:1\n-1 2:1\n+1 3:1\n");
-    const std::string second = folder.write("b.txt", "-1 4:1\n+1 5:1\n");
-    TaskConfig config = on(first + "," + second);
-    config.test_fraction = 0.4;
-    const LocalTask task = build(config, 1);
-    auto seen = trained_records(*task.objectives[0]);
-    const auto tested = tested_records(*task.objectives[0]);
-    EXPECT_EQ(tested.size(), 2u);
-    seen.insert(seen.end(), tested.begin(), tested.end());
-    std::ranges::sort(seen);
-    EXPECT_EQ(seen, (std::vector<int>{0, 1, 2, 3, 4}));
-}
-
-TEST(Task, DealsAllRecordsWhenTestDataAreGiven) {
-    const TemporaryFolder folder;
-    TaskConfig config = on(folder.write("data.txt", test::records_with_own_feature(30)));
-    config.test_data = folder.write("test.txt", "+1 2:1\n-1 5:1\n+1 5:1\n");
-    const LocalTask task = build(config, 3);
-    EXPECT_EQ(std::accumulate(task.records.begin(), task.records.end(), Eigen::Index{0}), 30);
-    EXPECT_EQ(tested_records(*task.objectives[2]), (std::vector<int>{1, 4}));
-    EXPECT_EQ(task.objectives[2]->test_loss(task.initial, 0, 1).records, 3);
-
-    config.test_data = folder.write("wide.txt", "+1 31:1\n-1 1:1\n");
-    const auto message = message_of<DataError>([&] { (void)build(config, 3); });
-    expect_contains(message, "wide.txt");
-    expect_contains(message, "31");
-}
-
-TEST(Task, GivesEveryAgentItsOwnFile) {
-    const TemporaryFolder folder;
-    // Agent u: 10 (u+1) records in features from 1 to 10 (u+1).
-    for (int u = 0; u < 3; ++u)
-        (void)folder.write("agent" + std::to_string(u) + ".txt",
-                           test::records_with_own_feature(10 * (u + 1)));
-    TaskConfig config = on(folder.path("agent%r.txt"));
-    const LocalTask task = build(config, 3);
-    EXPECT_EQ(task.records, (std::vector<Eigen::Index>{8, 16, 24}));
-    EXPECT_EQ(task.initial.size(), 31);
-    for (std::size_t u = 0; u < 3; ++u) {
-        auto seen = trained_records(*task.objectives[u]);
-        const auto tested = tested_records(*task.objectives[u]);
-        EXPECT_EQ(tested.size(), 2 * (u + 1));
-        seen.insert(seen.end(), tested.begin(), tested.end());
-        std::ranges::sort(seen);
-        std::vector<int> all(10 * (u + 1));
-        std::iota(all.begin(), all.end(), 0);
-        EXPECT_EQ(seen, all);
-        EXPECT_EQ(task.objectives[u]->dimension(), 31);
-    }
-    config.test_data = folder.write("test.txt", "+1 1:1\n-1 30:1\n");
-    const LocalTask tested = build(config, 3);
-    EXPECT_EQ(tested.records, (std::vector<Eigen::Index>{10, 20, 30}));
-    EXPECT_EQ(tested_records(*tested.objectives[0]), (std::vector<int>{0, 29}));
-    // The fourth agent has no file.
-    expect_contains(message_of<DataError>([&] { (void)build(config, 4); }), "agent3.txt");
-}
-
-/// LEAF JSON: user u has u+1 records, all of them with feature u only.
-std::string leaf_text(int users) {
-    std::string names, samples, data;
-    for (int u = 0; u < users; ++u) {
-        const std::string comma = u > 0 ? "," : "";
-        names += comma + "\"w" + std::to_string(u) + "\"";
-        samples += comma + std::to_string(u + 1);
-        std::string x, y;
-        for (int i = 0; i <= u; ++i) {
-            x += i > 0 ? ",[" : "[";
-            for (int k = 0; k < users; ++k) x += (k > 0 ? "," : "") + std::to_string(k == u);
-            x += "]";
-            y += (i > 0 ? "," : "") + std::to_string((u + i) % 2);
-        }
-        data += comma + "\"w" + std::to_string(u) + "\":{\"x\":[" + x + "],\"y\":[" + y + "]}";
-    }
-    return "{\"users\":[" + names + "],\"num_samples\":[" + samples + "],\"user_data\":{" + data +
-           "}}";
-}
-
-TEST(Task, ByWriterKeepsWritersTogether) {
-    const TemporaryFolder folder;
-    constexpr int users = 12;
-    for (const std::string task : {"softmax", "mlp", "logistic"}) {
-        TaskConfig config = on(folder.write("all.json", leaf_text(users)));
-        config.task = task;
-        config.test_data = folder.path("all.json");
-        for (const int each : {1, 2, 3}) {
-            config.partition = {.kind = PartitionSpec::Kind::by_writer, .writers_per_agent = each};
-            if (task == "logistic") {
-                // Labels 0 and 1 are not -1 and +1.
-                expect_contains(message_of<DataError>([&] { (void)build(config, 4); }), "label 0");
-                continue;
-            }
-            const LocalTask built = build(config, 4);
-            // Writer u has u+1 records: shards are unequal, and every agent's number is known.
-            for (std::size_t u = 0; u < 4; ++u)
-                EXPECT_EQ(built.records[u], built.objectives[u]->records());
-            EXPECT_NE(*std::ranges::min_element(built.records),
-                      *std::ranges::max_element(built.records));
-            if (each == 3) {
-                EXPECT_EQ(
-                    std::accumulate(built.records.begin(), built.records.end(), Eigen::Index{0}),
-                    users * (users + 1) / 2);
-            }
-            expect_contains(built.description, name_of(*config.partition));
-        }
-        config.partition = {.kind = PartitionSpec::Kind::by_writer, .writers_per_agent = 4};
-        expect_contains(message_of<DataError>([&] { (void)build(config, 4); }), "12 writers");
-    }
-}
-
-TEST(Task, EveryAgentsSensitivityIsThatOfItsOwnShard) {
-    const TemporaryFolder folder;
-    TaskConfig config = on(folder.write("all.json", leaf_text(16)));
-    config.task = "softmax";
-    config.test_data = folder.path("all.json");
-    config.partition = {.kind = PartitionSpec::Kind::by_writer, .writers_per_agent = 4};
-    const auto records = build(config, 4).records;
-    const Eigen::Index smallest = *std::ranges::min_element(records);
-    ASSERT_NE(smallest, *std::ranges::max_element(records));
-    PlanConfig plan;
-    plan.adjacency = Adjacency::record;
-    plan.clip_norm = 0.5;
-    plan.rounds = 100;
-
-    // Cyclic: agent u divides by B_u = ceil(N_u / b), and a record is in ceil(T / b) rounds.
-    plan.participation = {3};
-    const auto cyclic = build_exposures(plan, 4, records);
-    for (std::size_t u = 0; u < 4; ++u) {
-        const Eigen::Index batch = (records[u] + 2) / 3;
-        EXPECT_EQ(cyclic[u].batch_size, batch);
-        EXPECT_EQ(cyclic[u].sensitivity, 2 * 0.5 / static_cast<double>(batch));
-        EXPECT_EQ(cyclic[u].temporal_sensitivity, 34);
-    }
-    // Random batches: a record counts as part of every round, however small its chance: nothing is
-    // gained by subsampling. A shard below the batch is refused.
-    plan.participation = {1};
-    plan.batch_size = smallest;
-    for (const Exposure& exposure : build_exposures(plan, 4, records)) {
-        EXPECT_EQ(exposure.sensitivity, 2 * 0.5 / static_cast<double>(smallest));
-        EXPECT_EQ(exposure.temporal_sensitivity, 100);
-    }
-    plan.batch_size = smallest + 1;
-    expect_contains(message_of<ConfigError>([&] { (void)build_exposures(plan, 4, records); }),
-                    "exceeds the " + std::to_string(smallest) + " records");
-    // Adjacency agent: 2C whatever the shard.
-    plan.adjacency = Adjacency::agent;
-    for (const Exposure& exposure : build_exposures(plan, 4, records))
-        EXPECT_EQ(exposure.sensitivity, 1.0);
-}
-
-TEST(Task, StandardisesValuesAndSaysThatThisIsNotCounted) {
-    const TemporaryFolder folder;
-    std::string text = "a,b,price\n";
-    for (int i = 0; i < 50; ++i)
-        text += std::to_string(i % 7) + "," + std::to_string(1000 * (i % 5)) + "," +
-                std::to_string(100000 + 10 * i) + "\n";
-    TaskConfig config = on(folder.write("houses.csv", text));
-    config.task = "mlp";
-    const LocalTask task = build(config, 2);
-    expect_contains(task.description, "partition iid");
-    // d = 64 (2 + 1) + 64 + 1. A model that says 0 has the training data's variance, 1, as its
-    // loss.
-    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(64 * 3 + 65);
-    EXPECT_EQ(task.initial.size(), zero.size());
-    EXPECT_NE(task.initial, zero);
-    LossSum loss;
-    for (const auto& objective : task.objectives) loss += objective->train_loss(zero);
-    EXPECT_NEAR(loss.loss, 40, 1e-10);
-    EXPECT_EQ(loss.records, 40);
-    EXPECT_FALSE(loss.has_accuracy);
-    ASSERT_EQ(task.statements.size(), 1U);
-    expect_contains(task.statements[0], "all training records");
-    expect_contains(task.statements[0], "not counted");
-
-    config.standardise = false;
-    const LocalTask raw = build(config, 2);
-    EXPECT_TRUE(raw.statements.empty());
-    EXPECT_GT(raw.objectives[0]->train_loss(zero).loss, 1e10) << "prices as they are";
-
-    for (const int u : {0, 1}) (void)folder.write("own" + std::to_string(u), text);
-    config = on(folder.path("own%r"));
-    config.task = "mlp";
-    config.hidden = 3;
-    const LocalTask own = build(config, 2);
-    EXPECT_EQ(own.initial.size(), 3 * 3 + 4);
-    ASSERT_EQ(own.statements.size(), 1U);
-    expect_contains(own.statements[0], "its own");
-    EXPECT_TRUE(build(on("synthetic"), 2).statements.empty());
-}
-
-TEST(Task, StartsEveryModelFromTheSeed) {
-    const TemporaryFolder folder;
-    std::string text;
-    for (int i = 0; i < 60; ++i)
-        text += std::to_string(i % 3) + " " + std::to_string(i % 15 + 1) + ":1 16:0.5\n";
-    for (const auto& [name, dimension] : {std::pair<std::string, Eigen::Index>{"softmax", 3 * 17},
-                                          {"mlp", 128 * 17 + 3 * 129},
-                                          {"cnn", 160 + 32 + 4640 + 64 + 3 * 33}}) {
-        TaskConfig config = on(folder.write("data.txt", text));
-        config.task = name;
-        const LocalTask task = build(config, 3);
-        EXPECT_EQ(task.initial.size(), dimension) << name;
-        EXPECT_EQ(task.objectives[1]->dimension(), dimension);
-        EXPECT_EQ(build(config, 2).initial, task.initial) << name;
-        config.seed = 2;
-        if (name == "softmax") {
-            EXPECT_EQ(task.initial, Eigen::VectorXd::Zero(dimension));
-        } else {
-            EXPECT_NE(build(config, 3).initial, task.initial) << name;
-        }
-    }
-    TaskConfig config = on(folder.write("odd.txt", "0 1:1 15:1\n1 2:1\n0 3:1\n1 4:1\n"));
-    config.task = "cnn";
-    expect_contains(message_of<DataError>([&] { (void)build(config, 1); }), "15 features");
-    config.hidden = 5;
-    expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }), "hidden");
-}
-
-TEST(Task, RefusesWhatDoesNotFitTogether) {
-    const TemporaryFolder folder;
-    TaskConfig config = on(folder.write("a.csv", "1,2,3\n4,5,6\n7,8,9\n1,1,1\n"));
-    expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }), "needs classes");
-    config.partition = {PartitionSpec::Kind::dirichlet, 10, 1};
-    expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }), "dirichlet:10");
-    config.partition = {PartitionSpec::Kind::by_writer, 10, 1, 1};
-    expect_contains(message_of<DataError>([&] { (void)build(config, 1); }), "by-writer:1");
-    config.test_data = folder.write("test.txt", "+1 1:1\n-1 2:1\n");
-    expect_contains(message_of<DataError>([&] { (void)build(config, 1); }), "different formats");
-    config = on(folder.path("own%r"));
-    (void)folder.write("own0", "+1 1:1\n-1 2:1\n");
-    (void)folder.write("own1", "1,2\n3,4\n");
-    expect_contains(message_of<DataError>([&] { (void)build(config, 2); }), "different formats");
-}
-
-TEST(Task, OfQuadraticsHasNoRecords) {
-    TaskConfig config;
-    config.task = "quadratic";
-    const LocalTask task = build(config, 6);
-    EXPECT_FALSE(task.has_records);
-    EXPECT_EQ(task.initial, Eigen::Vector2d::Zero());
-    EXPECT_EQ(task.records, std::vector<Eigen::Index>(6, 1));
-    for (int u = 0; u < 6; ++u) {
-        Eigen::Vector2d wanted, got;
-        make_quadratic_objective(u, 6)->mean_gradient(task.initial, {}, wanted);
-        task.objectives[static_cast<std::size_t>(u)]->mean_gradient(task.initial, {}, got);
-        EXPECT_EQ(got, wanted);
-    }
-}
-
-TEST(Task, RefusesWhatItCannotTrainOn) {
-    const TemporaryFolder folder;
-    TaskConfig config = on(folder.write("few.txt", test::records_with_own_feature(10)));
-    // 8 records are left for training.
-    EXPECT_NO_THROW((void)build(config, 8));
-    const auto few = message_of<DataError>([&] { (void)build(config, 9); });
-    expect_contains(few, "8 records");
-    expect_contains(few, "9 agents");
-
-    for (const double fraction : {0.0, 1.0, -0.1, 1.5, std::nan("")}) {
-        config.test_fraction = fraction;
-        expect_contains(message_of<ConfigError>([&] { (void)build(config, 2); }), "test-fraction");
-    }
-    expect_contains(message_of<DataError>([&] { (void)build(on(folder.path("no.txt")), 2); }),
-                    "no.txt");
-    const auto data_error = [&](const std::string& text) {
-        const std::string path = folder.write("bad.txt", text);
-        return message_of<DataError>([&] { (void)build(on(path), 1); });
-    };
-    const auto nan = data_error("+1 1:1\n-1 2:nan\n+1 3:1\n");
-    expect_contains(nan, "bad.txt, line 2");
-    expect_contains(nan, "finite");
-    expect_contains(data_error("+1 1:inf\n-1 2:1\n"), "line 1");
-    expect_contains(data_error("1 1:1\n2 2:1\n3 3:1\n1 4:1\n"), "two classes");
-    expect_contains(data_error("+1 1:1\n"), "1 record");
-    expect_contains(data_error("# nothing\n"), "no records");
-}
 
 TEST(Task, SuggestsTheTaskThatWasMeant) {
     TaskConfig config;
@@ -392,6 +22,34 @@ TEST(Task, SuggestsTheTaskThatWasMeant) {
     EXPECT_EQ(
         task_names(),
         (std::vector<std::string>{"quadratic", "logistic", "softmax", "mlp", "cnn", "averaging"}));
+}
+
+TEST(Task, KnowsTheRecordsOfEveryAgentAndOneStart) {
+    const test::TemporaryFolder folder;
+    const TaskConfig config =
+        test::on(folder.write("data.txt", test::records_with_own_feature(101)));
+    const LocalTask task = build(config, 3);
+    ASSERT_EQ(task.records.size(), 3U);
+    for (std::size_t a = 0; a < 3; ++a) {
+        EXPECT_EQ(task.records[a], task.objectives[a]->records());
+        EXPECT_EQ(task.objectives[a]->dimension(), task.initial.size());
+        EXPECT_EQ(task.objectives[a]->initial_model(config.seed), task.initial);
+    }
+}
+
+TEST(Task, HasFixedInputsWhereItsRecordSaysSo) {
+    for (const std::string& name : task_names()) {
+        TaskConfig config;
+        config.task = name;
+        EXPECT_EQ(has_fixed_inputs(config), tasks().find("task", name).fixed_inputs) << name;
+    }
+    TaskConfig config;
+    config.task = "averaging";
+    EXPECT_TRUE(build(config, 2).fixed_inputs);
+    config.task = "quadratic";
+    EXPECT_FALSE(build(config, 2).fixed_inputs);
+    config.task = "./own.so";
+    EXPECT_FALSE(has_fixed_inputs(config));
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sotto/trust/group_seeds.hpp"
 #include "sotto/trust/handshake.hpp"
+#include "sotto/trust/seed_agreement.hpp"
 
 namespace sotto::test {
 

@@ -67,15 +67,5 @@ TEST(KeyRing, ASeedIsNeverReplaced) {
     EXPECT_EQ(ring.seed(1), kept);
 }
 
-TEST(EphemeralKeyPair, EveryPairIsNewAndItsPublicKeyBelongsToItsSecret) {
-    const EphemeralKeyPair first;
-    const EphemeralKeyPair second;
-    EXPECT_FALSE(std::ranges::equal(first.public_key(), second.public_key()));
-    EXPECT_FALSE(first.secret_key() == second.secret_key());
-    std::array<std::uint8_t, 32> expected{};
-    ASSERT_EQ(0, crypto_scalarmult_base(expected.data(), first.secret_key().bytes().data()));
-    EXPECT_TRUE(std::ranges::equal(first.public_key(), expected));
-}
-
 }  // namespace
 }  // namespace sotto

@@ -22,14 +22,11 @@ using test::ChachaKey;
 using test::ChachaNonce;
 using test::counting_key;
 using test::counting_stream;
+using test::expect_close_to_reference;
 using test::ForcedLevel;
+using test::same_bits;
 
 std::string hex(std::span<const std::uint8_t> bytes) { return to_hex(bytes); }
-
-bool same_bits(std::span<const double> a, std::span<const double> b) {
-    return a.size() == b.size() &&
-           (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
-}
 
 std::vector<double> normals(const NormalStream& stream,
                             std::uint32_t epoch,
@@ -39,29 +36,6 @@ std::vector<double> normals(const NormalStream& stream,
     std::vector<double> out(count);
     stream.fill(epoch, round, first, out);
     return out;
-}
-
-/// Box-Muller of one pair in extended precision through the mathematical library.
-std::pair<long double, long double> reference_pair(std::uint64_t first, std::uint64_t second) {
-    const long double u1 = 1.0L - std::ldexp(static_cast<long double>(first >> 12), -52);
-    const long double u2 = std::ldexp(static_cast<long double>(second >> 12), -52);
-    const long double radius = std::sqrt(-2 * std::log(u1));
-    const long double angle = 2 * std::numbers::pi_v<long double> * u2;
-    return {radius * std::cos(angle), radius * std::sin(angle)};
-}
-
-void expect_close_to_reference(std::span<const std::uint64_t> words, std::span<const double> out) {
-    double worst = 0;
-    for (std::size_t block = 0; block < words.size(); block += kNormalBlock)
-        for (std::size_t i = block; i < block + kNormalBlock / 2; ++i) {
-            const auto [c, s] = reference_pair(words[i], words[i + 32]);
-            ASSERT_TRUE(std::isfinite(out[i]) && std::isfinite(out[i + 32]));
-            worst = std::max({worst,
-                              std::abs(static_cast<double>(out[i] - c)),
-                              std::abs(static_cast<double>(out[i + 32] - s))});
-        }
-    EXPECT_LT(worst, 1e-14);
-    ::testing::Test::RecordProperty("largest_error", std::to_string(worst * 1e16) + "e-16");
 }
 
 TEST(NormalStream, TheReferenceCipherOfTheseTestsGivesTheKeystreamOfRfc8439) {
@@ -105,68 +79,11 @@ TEST(NormalStream, ItsBitsAreChacha20AtTheNonceEpochRoundAndCounterEightTimesThe
         same_bits(normals(counting_stream(), 0x04030201, 0x0c0b0a0908070605, 0, 64), expected));
 }
 
-TEST(NormalStream, TheTransformIsBoxMullerToAnAbsoluteErrorBelow1e14) {
-    const auto words = chacha20_words(counting_key(), 0, ChachaNonce{}, 64 * 3000);
-    std::vector<double> out(words.size());
-    for (const auto& level : simd_levels()) {
-        const ForcedLevel forced(level);
-        normals_from_bits(words, out);
-        expect_close_to_reference(words, out);
-    }
-}
-
-TEST(NormalStream, TheTransformIsAccurateAtEveryScaleOfBothUniforms) {
-    // u1 from 2^-52 to 1 and 1 - 2^-52, u2 at and beside every eighth of a turn.
-    std::vector<std::uint64_t> radii{0, ~std::uint64_t{0}};
-    for (int bit = 12; bit < 64; ++bit) {
-        radii.push_back(std::uint64_t{1} << bit);
-        radii.push_back(~(std::uint64_t{1} << bit));
-        radii.push_back(~std::uint64_t{0} >> (bit - 11));
-        radii.push_back(~std::uint64_t{0} << bit);
-    }
-    std::vector<std::uint64_t> angles;
-    for (std::uint64_t eighth = 0; eighth < 8; ++eighth)
-        for (const std::int64_t beside : {-3, -1, 0, 1, 3})
-            angles.push_back((eighth << 61) + (static_cast<std::uint64_t>(beside) << 12));
-    std::vector<std::uint64_t> words;
-    std::vector<std::uint64_t> second_half;
-    for (const auto radius : radii)
-        for (const auto angle : angles) {
-            words.push_back(radius);
-            second_half.push_back(angle);
-            if (second_half.size() == kNormalBlock / 2) {
-                words.insert(words.end(), second_half.begin(), second_half.end());
-                second_half.clear();
-            }
-        }
-    words.resize(words.size() / kNormalBlock * kNormalBlock);
-    ASSERT_GT(words.size(), 10'000U);
-    std::vector<double> out(words.size());
-    normals_from_bits(words, out);
-    expect_close_to_reference(words, out);
-}
-
-TEST(NormalStream, WordsOfAllZerosAndAllOnesGiveFiniteNormalsWithinTheStatedLargest) {
-    const double largest = std::sqrt(2 * 52 * std::numbers::ln2);
-    for (const std::uint64_t first : {std::uint64_t{0}, ~std::uint64_t{0}})
-        for (const std::uint64_t second : {std::uint64_t{0}, ~std::uint64_t{0}}) {
-            std::vector<std::uint64_t> words(kNormalBlock, first);
-            std::fill(words.begin() + 32, words.end(), second);
-            std::vector<double> out(kNormalBlock);
-            normals_from_bits(words, out);
-            for (const double z : out) {
-                ASSERT_TRUE(std::isfinite(z));
-                EXPECT_LE(std::abs(z), largest + 1e-14);
-            }
-            EXPECT_NEAR(out[0], first == 0 ? 0.0 : largest, 1e-14);
-        }
-}
-
 TEST(NormalStream, TheFirstNormalsOfAFixedKeyAreTheKnownOnes) {
     const auto z = normals(counting_stream(), 1, 2, 0, 100'000);
     const auto words = chacha20_words(
-        counting_key(), 0, ChachaNonce{1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}, kNormalBlock);
-    expect_close_to_reference(words, std::span(z).first(kNormalBlock));
+        counting_key(), 0, ChachaNonce{1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}, normal_block);
+    expect_close_to_reference(words, std::span(z).first(normal_block));
     // From another program: ChaCha20 in Python, Box-Muller with 40 digits.
     EXPECT_NEAR(z[0], 1.6783769087506275, 1e-14);
     EXPECT_NEAR(z[1], -0.68856574012284062, 1e-14);
@@ -190,31 +107,6 @@ TEST(NormalStream, EveryLevelGivesTheSameBits) {
         const ForcedLevel forced(level);
         EXPECT_TRUE(same_bits(normals(counting_stream(), 3, 4, 640, 200'003), expected)) << level;
     }
-}
-
-TEST(NormalStream, TheLevelsOfThisMachineAreCompiledAndTheBestIsFirst) {
-    const auto levels = simd_levels();
-    ASSERT_GE(levels.size(), 2U);
-    const auto has = [&](const char* name) {
-        return std::find(levels.begin(), levels.end(), name) != levels.end();
-    };
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                      __builtin_cpu_supports("bmi2");
-    const bool avx512 = avx2 && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    EXPECT_EQ(has("AVX2"), avx2);
-    EXPECT_EQ(has("AVX3"), avx512);
-    if (avx2) {
-        EXPECT_EQ(levels.front(), avx512 ? "AVX3" : "AVX2");
-    }
-    // Forcing one does not hide the others.
-    const ForcedLevel forced(levels.back());
-    EXPECT_EQ(simd_levels(), levels);
-}
-
-TEST(NormalStream, AnUnknownLevelIsRefused) {
-    EXPECT_THROW(force_simd_level("AVX9"), ConfigError);
-    EXPECT_NO_THROW(force_simd_level(""));
 }
 
 TEST(NormalStream, AnySliceEqualsThatPartOfTheWholeRound) {
@@ -261,9 +153,6 @@ TEST(NormalStream, AddressesItDoesNotHaveAreRefused) {
     EXPECT_THROW(stream.fill(0, 0, end, out), Error);
     EXPECT_THROW(stream.fill(0, 0, ~std::uint64_t{0} - 63, out), Error);
     EXPECT_NO_THROW(stream.fill(0, 0, end - 64, out));
-    const std::vector<std::uint64_t> words(64);
-    EXPECT_THROW(normals_from_bits(std::span(words).first(32), std::span(out).first(32)), Error);
-    EXPECT_THROW(normals_from_bits(words, std::span(out).first(32)), Error);
 }
 
 }  // namespace

@@ -105,5 +105,13 @@ TEST(SecretKey, BytesOfAnotherLengthAreRefused) {
     EXPECT_NO_THROW((void)SecretKey::from_bytes(std::span(bytes).first(32)));
 }
 
+TEST(SecretBytes, StartAsZerosAndMoveWithTheirContent) {
+    SecretBytes bytes(5);
+    EXPECT_TRUE(std::ranges::equal(bytes.span(), std::vector<std::uint8_t>(5, 0)));
+    bytes.span()[3] = 7;
+    const SecretBytes moved = std::move(bytes);
+    EXPECT_TRUE(std::ranges::equal(moved.span(), std::vector<std::uint8_t>{0, 0, 0, 7, 0}));
+}
+
 }  // namespace
 }  // namespace sotto

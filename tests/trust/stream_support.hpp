@@ -1,11 +1,20 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <numbers>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "sotto/trust/gaussian_simd.hpp"
 #include "sotto/trust/normal_stream.hpp"
 
 namespace sotto::test {
@@ -71,6 +80,36 @@ inline ChachaKey counting_key(int shift = 0) {
 
 inline NormalStream counting_stream(int shift = 0) {
     return NormalStream(SecretKey::from_bytes(counting_key(shift)));
+}
+
+inline bool same_bits(std::span<const double> a, std::span<const double> b) {
+    return a.size() == b.size() &&
+           (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+}
+
+/// Box-Muller of one pair in extended precision through the mathematical library.
+inline std::pair<long double, long double> reference_pair(std::uint64_t first,
+                                                          std::uint64_t second) {
+    const long double u1 = 1.0L - std::ldexp(static_cast<long double>(first >> 12), -52);
+    const long double u2 = std::ldexp(static_cast<long double>(second >> 12), -52);
+    const long double radius = std::sqrt(-2 * std::log(u1));
+    const long double angle = 2 * std::numbers::pi_v<long double> * u2;
+    return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+inline void expect_close_to_reference(std::span<const std::uint64_t> words,
+                                      std::span<const double> out) {
+    double worst = 0;
+    for (std::size_t block = 0; block < words.size(); block += normal_block)
+        for (std::size_t i = block; i < block + normal_block / 2; ++i) {
+            const auto [c, s] = reference_pair(words[i], words[i + 32]);
+            ASSERT_TRUE(std::isfinite(out[i]) && std::isfinite(out[i + 32]));
+            worst = std::max({worst,
+                              std::abs(static_cast<double>(out[i] - c)),
+                              std::abs(static_cast<double>(out[i + 32] - s))});
+        }
+    EXPECT_LT(worst, 1e-14);
+    ::testing::Test::RecordProperty("largest_error", std::to_string(worst * 1e16) + "e-16");
 }
 
 /// A SIMD level that ends with the scope.

@@ -1,10 +1,13 @@
+#include "sotto/views/process_steps.hpp"
+
 #include <gtest/gtest.h>
 
 #include <utility>
 
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/matrix_sensitivity.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 #include "views/view_fixtures.hpp"
 
 namespace sotto {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sotto/views/view_sensitivity.hpp"
 #include "views/dense_view.hpp"
 #include "views/view_fixtures.hpp"
 

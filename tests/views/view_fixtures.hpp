@@ -1,13 +1,11 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <algorithm>
-#include <optional>
+#include <numeric>
 #include <vector>
 
 #include "privacy/privacy_fixtures.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/message_process.hpp"
 
 namespace sotto::test {
 
@@ -79,6 +77,16 @@ inline NoisePlan zero_sum_plan(const Graph& graph, const MixingMatrix& mixing, b
     }
     plan.validate();
     return plan;
+}
+
+inline MixingMatrix metropolis(const Graph& graph) {
+    return MixingMatrix::from_rule(graph, MixingRule::metropolis);
+}
+
+inline std::vector<int> everybody(int agents) {
+    std::vector<int> all(static_cast<std::size_t>(agents));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
 }
 
 inline NoisePlan unit_plan(int agents) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/test_support.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 #include "views/view_fixtures.hpp"
 
 namespace sotto {

@@ -3,81 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "core/test_support.hpp"
-#include "sotto/core/error.hpp"
-#include "sotto/views/view_innovations.hpp"
-#include "views/observation_model.hpp"
-#include "views/process_rounds.hpp"
-#include "views/response_tree.hpp"
-#include "views/view_comparison.hpp"
-#include "views/whole_run.hpp"
+#include "views/phase_fixtures.hpp"
 
 namespace sotto {
 namespace {
 
 using namespace test;
-
-Graph ring_with_a_chord() {
-    return Graph::from_edges(6, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {0, 5}, {0, 3}});
-}
-
-std::vector<Graph> small_graphs() {
-    return {ring_with_a_chord(),
-            make_graph(Topology::path, 5),
-            make_graph(Topology::erdos_renyi, 7, 4)};
-}
-
-/// Agents without whom everybody else still has a neighbour, who sees what they send: the first and
-/// the last one.
-std::vector<int> leavers(const Graph& graph) {
-    std::vector<int> all;
-    for (int u = 0; u < graph.agents(); ++u) {
-        const auto neighbours = graph.neighbours(u);
-        if (std::ranges::all_of(neighbours, [&](int v) { return graph.neighbours(v).size() > 1; }))
-            all.push_back(u);
-    }
-    return {all.front(), all.back()};
-}
-
-/// Noise of those who are left only, as a plan solved anew after a departure.
-NoisePlan plan_without(const Graph& graph, const std::vector<int>& departed, double scale) {
-    const auto gone = [&](int u) {
-        return std::find(departed.begin(), departed.end(), u) != departed.end();
-    };
-    NoisePlan plan = blank_plan(graph.agents(), scale);
-    for (int u = 0; u < graph.agents(); ++u)
-        if (!gone(u)) add_stream(plan, {u}, {0.5 + 0.1 * u});
-    for (const auto& [u, v] : graph.edges())
-        if (!gone(u) && !gone(v)) add_stream(plan, {u, v}, {1.0, -0.8});
-    plan.validate();
-    return plan;
-}
-
-NoisePlan with_factor(NoisePlan plan, TemporalFactor factor) {
-    plan.temporal = std::move(factor);
-    plan.validate();
-    return plan;
-}
-
-struct PhaseShape {
-    long rounds = 1;
-    long repeated = 0;
-    std::vector<int> departed = {};
-    const NoisePlan* plan = nullptr;
-};
-
-std::vector<Phase> phases_of(const Graph& graph, const std::vector<PhaseShape>& shapes) {
-    std::vector<Phase> phases;
-    for (const PhaseShape& shape : shapes)
-        phases.push_back({shape.rounds,
-                          MixingSchedule({mixing_without(graph, shape.departed)}),
-                          shape.departed,
-                          shape.plan,
-                          shape.repeated});
-    return phases;
-}
 
 /// One and several gossip steps, equal and falling step sizes.
 void compare_ways(const Graph& graph, const NoisePlan& plan, const std::vector<Phase>& phases) {
@@ -265,71 +197,7 @@ TEST(RepeatedRounds, BeforeManyRoundsAreTheDensePseudoInverse) {
     EXPECT_EQ(compare(of_path, {View::Kind::secure_sum, {0}}), 3);
 }
 
-TEST(RepeatedRounds, HaveTheNumbersTheyHadInTheTraining) {
-    const Graph graph = ring_with_a_chord();
-    const NoisePlan plan = unit_plan(6);
-    const auto numbers = [&](const std::vector<PhaseShape>& shapes) {
-        return process_of(graph, plan, phases_of(graph, shapes)).training_rounds();
-    };
-    EXPECT_EQ(numbers({{3}, {2}}), (std::vector<long>{0, 1, 2, 3, 4}));
-    EXPECT_EQ(numbers({{4}, {1, 2}, {3, 1}}), (std::vector<long>{0, 1, 2, 3, 2, 2, 3, 4}));
-    EXPECT_EQ(numbers({{2}, {2}, {2, 3}, {1, 3}}), (std::vector<long>{0, 1, 2, 3, 1, 2, 0}));
-}
-
-// ---- Ways to one Gram matrix.
-
-TEST(PhaseGrams, FollowedCarriedAndWhitenedAtOnceAgree) {
-    const Graph graph = make_graph(Topology::erdos_renyi, 10, 5);
-    const std::vector<int> gone{leavers(graph).back()};
-    const NoisePlan first = decor_plan(graph),
-                    banded = with_factor(random_plan(graph, 5),
-                                         random_factor(TemporalFactor::Kind::banded, 2, 6)),
-                    last = with_factor(plan_without(graph, gone, 0.7), difference_factor(40));
-    const View view{View::Kind::neighbours, {0}};
-    const std::vector<int> targets{1, 2, 3, 4, 5, 6, 7, 8, 9};
-    for (const int gossip_steps : {1, 2})
-        for (const auto& shapes : std::vector<std::vector<PhaseShape>>{
-                 {{8}, {6, 3, {}, &banded}, {40, 5, gone, &last}},
-                 {{4, 0, {}, &banded}, {3}, {5, 5}, {4, 1, {}, &last}, {90, 2}}}) {
-            const auto process = process_of(graph, first, phases_of(graph, shapes), gossip_steps);
-            std::vector<LaggedNoise> lagged, elsewhere;
-            Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(process.rounds(), process.rounds());
-            for (const NoiseStretch& stretch : process_rounds(process).stretches) {
-                const auto rounds = stretch.rounds;
-                lagged.push_back(
-                    lagged_noise(stretch.plan->temporal, rounds, static_cast<int>(rounds)));
-                elsewhere.push_back(lagged_noise({}, rounds, 0));
-                elsewhere.back().independent_rounds = false;
-                inverse.block(stretch.begin, stretch.begin, rounds, rounds) =
-                    time_factor(stretch).inverse();
-            }
-            const ObservationModel model = make_observation_model(process, view, lagged);
-            const ViewFilter filter(model);
-            if (shapes.back().plan == nullptr) {
-                EXPECT_LT(filter.steady_round(), process.rounds() - 5);
-            }
-            const auto followed = target_grams(filter, targets);
-            const auto carried = ResponseTree(filter).grams(targets);
-            const auto at_once = dense_temporal_grams(
-                make_observation_model(process, view, elsewhere), inverse, targets);
-            EXPECT_FALSE(whole_run_grams(model, targets));
-            for (std::size_t i = 0; i < targets.size(); ++i) {
-                ASSERT_FALSE(followed[i].infinite || carried[i].infinite || at_once[i].infinite);
-                const double size = followed[i].gram.cwiseAbs().maxCoeff();
-                EXPECT_GT(size, 1e-4);
-                EXPECT_LE((carried[i].gram - followed[i].gram).cwiseAbs().maxCoeff(), 1e-9 * size);
-                EXPECT_LE((at_once[i].gram - followed[i].gram).cwiseAbs().maxCoeff(), 1e-9 * size);
-            }
-        }
-}
-
 // ---- Sensitivities.
-
-std::vector<int> everybody(int agents) {
-    std::vector<int> all(static_cast<std::size_t>(agents));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-}
 
 /// Largest sums of a Gram matrix over the rounds of one pattern.
 struct PatternSums {
@@ -449,70 +317,6 @@ TEST(PhaseSensitivity, IsInfiniteWhereOnePhaseIs) {
     const auto found = view_sensitivity(process, {View::Kind::all_messages, {}}, targets, {1}, {});
     EXPECT_NEAR(found[1].certified(), 3, 1e-12);
     EXPECT_TRUE(found[2].infinite);
-}
-
-// ---- Errors.
-
-class PhaseErrors : public ::testing::Test {
-  protected:
-    Graph graph = make_graph(Topology::ring, 5);
-    NoisePlan plan = unit_plan(5);
-    NoisePlan own = unit_plan(5);
-
-    template <class Expected>
-    void expect(const std::vector<PhaseShape>& shapes, const std::string& part) {
-        const std::vector<int> targets{1};
-        const auto message = message_of<Expected>([&] {
-            (void)view_sensitivity(process_of(graph, plan, phases_of(graph, shapes)),
-                                   {View::Kind::neighbours, {0}},
-                                   targets,
-                                   {1},
-                                   {});
-        });
-        EXPECT_NE(message.find(part), std::string::npos) << message;
-    }
-};
-
-TEST_F(PhaseErrors, NameRepeatedRoundsThatAreNotThere) {
-    expect<ConfigError>({{3, 1}}, "1 repeated rounds are not allowed (0 to 0");
-    expect<ConfigError>({{3}, {3, 4}}, "4 repeated rounds are not allowed (0 to 3");
-    expect<ConfigError>({{3}, {3, 2}, {1, 5}}, "5 repeated rounds are not allowed (0 to 4");
-    expect<ConfigError>({{3}, {3, -1}}, "-1 repeated rounds");
-}
-
-TEST_F(PhaseErrors, NamePlansThatDoNotFit) {
-    const NoisePlan larger = unit_plan(6);
-    expect<ConfigError>({{3}, {3, 0, {}, &larger}}, "6 agents, that of the process for 5");
-    own.streams[1].distribution = StreamDistribution::laplace;
-    expect<PrivacyError>({{3}, {3, 0, {}, &own}}, "not Gaussian");
-    own = unit_plan(5);
-    own.entry = NoiseEntry::message;
-    expect<PrivacyError>({{3}, {3, 0, {}, &own}}, "where noise enters");
-    own = zero_sum_plan(graph, mixing_without(graph, {}), true);
-    own.entry = NoiseEntry::gradient;
-    expect<PrivacyError>({{3}, {3, 0, {}, &own}}, "all receivers get the same message");
-    own = with_factor(unit_plan(5), difference_factor(2));
-    expect<PrivacyError>({{2, 0, {}, &own}, {3, 0, {}, &own}}, "covers 2 rounds, the run has 3");
-    plan = with_factor(unit_plan(5), difference_factor(4));
-    expect<PrivacyError>({{2}, {3, 1}}, "covers 4 rounds, the run has 5");
-}
-
-TEST_F(PhaseErrors, RefuseTestsOfSeveralPhasesOrPlans) {
-    for (const auto& shapes :
-         std::vector<std::vector<PhaseShape>>{{{3, 0, {}, &own}}, {{2}, {1, 1}}, {{3, 0, {1}}}}) {
-        MessageProcess process = process_of(graph, plan, phases_of(graph, shapes));
-        process.step_sizes = {1, 1, 1};
-        EXPECT_NE(
-            message_of<ConfigError>([&] {
-                const ViewTest test(process, {View::Kind::all_messages, {}}, Eigen::VectorXd(1));
-            }).find("one phase of the process's plan"),
-            std::string::npos);
-    }
-}
-
-TEST_F(PhaseErrors, RefuseAMeanThatAnAgentWithNoiseHasLeft) {
-    plan.aggregation = Aggregation::trusted_mean;
-    expect<PrivacyError>({{3}, {3, 0, {2}}}, "an agent with noise has left");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "sotto/learn/own_task.hpp"
 #include "sotto/learn/readers.hpp"
 #include "sotto/learn/record_objective.hpp"
+#include "sotto/learn/split.hpp"
 
 namespace {
 

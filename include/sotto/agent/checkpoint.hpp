@@ -24,7 +24,7 @@ struct Checkpoint {
     std::uint64_t batch_seed = 0;  ///< batches are a function of it, agent and round
     std::int64_t records = 0;      ///< of the agent: with other data its batches would differ
     Eigen::VectorXd model;         ///< after mixing
-    Eigen::VectorXd spent;         ///< mu^2 (Laplace: epsilon) of the agent so far, by pattern
+    Eigen::VectorXd spent;         ///< PrivacyLoss::amount of the agent so far, by pattern
     std::string seeds;             ///< of its noise, sealed; empty: not kept
 };
 

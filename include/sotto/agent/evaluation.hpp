@@ -1,18 +1,18 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <limits>
 #include <optional>
 #include <vector>
 
-#include "sotto/agent/trainer.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/agent/local_agent.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {
 
 /// How good the models are. For the experimenter: computed from raw data, not private outputs.
 struct Evaluation {
-    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    static constexpr double unknown = not_a_number;
     double test_loss = unknown;        ///< mean over agents of their own model's mean test loss
     double test_loss_worst = unknown;  ///< largest over agents
     double test_loss_mean_model = unknown;  ///< of the average of all models

@@ -2,14 +2,13 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "sotto/agent/local_agent.hpp"
 #include "sotto/agent/noise_source.hpp"
+#include "sotto/agent/round_observer.hpp"
 #include "sotto/graph/mixing.hpp"
-#include "sotto/learn/batches.hpp"
-#include "sotto/learn/objective.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
@@ -17,15 +16,6 @@
 #include "sotto/trust/secure_sum.hpp"
 
 namespace sotto {
-
-/// One agent of this process: its data and where it is in them.
-struct LocalAgent {
-    int id = 0;  ///< its place in network, graph and plan
-    std::unique_ptr<Objective> objective;
-    BatchSampler batches;
-    Eigen::Index batch_size = 1;  ///< B_u: divisor of a sum of clipped record gradients
-    int number = id;              ///< its number in the run (membership.hpp)
-};
 
 struct TrainerOptions {
     double clip_norm = 0.1;                  ///< C > 0, L2
@@ -40,60 +30,6 @@ struct TrainerOptions {
     int threads = 1;  ///< for agents of one process
 };
 
-/// What one agent made in a gossip step of a round, before anything of it is sent; views that last
-/// as long as the call.
-struct OwnRound {
-    int receiver;                              ///< of the message; NoiseRow::all_receivers
-    int gossip_step;                           ///< from 0
-    double step_size;                          ///< eta_t
-    Eigen::Ref<const Eigen::VectorXd> before;  ///< its model at the start of the gossip step
-    /// Clipped, on the grid, as it entered the message. Empty after the first gossip step.
-    Eigen::Ref<const Eigen::VectorXd> gradient;
-    /// On the grid, as it entered the message. Empty after the first gossip step.
-    Eigen::Ref<const Eigen::VectorXd> noise;
-    Eigen::Ref<const Eigen::VectorXd> message;  ///< as sent
-    std::span<const double> mixing_row;         ///< of its closed neighbourhood, ascending
-    /// Whether a neighbour gets a message: not where all its edges rest in this round, and with
-    /// secure sums or a trusted mean none does.
-    bool sent;
-};
-
-/// Sees what an agent makes, sends and receives; changes nothing. Calls for different agents may
-/// come from different threads.
-class RoundObserver {
-  public:
-    virtual ~RoundObserver() = default;
-    /// After a message of the agent is made and before anything of the gossip step is sent; once,
-    /// or once for every receiver (itself among them). What follows belongs to this gossip step
-    /// until its next one begins.
-    virtual void on_message(long round, std::size_t local_index, const OwnRound& own) = 0;
-    /// Coordinates [first, first + count) of the messages of its closed neighbourhood (ascending;
-    /// its own among them), decrypted, as they are mixed; null for members that sent nothing.
-    /// Ranges arrive in order.
-    virtual void on_received(long /*round*/,
-                             std::size_t /*local_index*/,
-                             Eigen::Index /*first*/,
-                             Eigen::Index /*count*/,
-                             std::span<const double* const> /*columns*/) {}
-    /// The same coordinates of all it learns where it does not receive messages: with secure sums
-    /// the neighbours' sum_v w_av m_v, with a trusted mean the mean of all messages.
-    virtual void on_sum(long /*round*/,
-                        std::size_t /*local_index*/,
-                        Eigen::Index /*first*/,
-                        std::span<const double> /*sum*/) {}
-    /// Coordinates [first, first + words.size()) of the masked share for its neighbour-th neighbour
-    /// (ascending, without itself), as it leaves the agent with secure sums. Also calls for one
-    /// agent may come from different threads.
-    virtual void on_share(long /*round*/,
-                          int /*gossip_step*/,
-                          std::size_t /*local_index*/,
-                          std::size_t /*neighbour*/,
-                          Eigen::Index /*first*/,
-                          std::span<const std::uint64_t> /*words*/) {}
-    /// After the agent has mixed in a gossip step; one agent after the other.
-    virtual void on_mixed(long /*round*/, std::size_t /*local_index*/) {}
-};
-
 /// @throws ConfigError saying why if agents that learn sums only cannot follow the plan: a trusted
 /// mean, or messages that depend on the receiver.
 void require_summable(const NoisePlan& plan);
@@ -104,8 +40,8 @@ void require_summable(const NoisePlan& plan);
                                                       const Eigen::MatrixXd& messages,
                                                       std::size_t local_agents);
 
-/// Time this process spent, summed over rounds [s].
-struct PhaseSeconds {
+/// Time this process spent on the parts of a round, summed over rounds [s].
+struct RoundSeconds {
     double gradient = 0, noise = 0, exchange = 0, mix = 0;
     [[nodiscard]] double total() const { return gradient + noise + exchange + mix; }
 };
@@ -147,7 +83,7 @@ class Trainer {
     [[nodiscard]] const Eigen::MatrixXd& models() const { return models_; }
     [[nodiscard]] std::vector<LocalAgent>& agents() { return agents_; }
     [[nodiscard]] const std::vector<LocalAgent>& agents() const { return agents_; }
-    [[nodiscard]] const PhaseSeconds& seconds() const { return seconds_; }
+    [[nodiscard]] const RoundSeconds& seconds() const { return seconds_; }
     /// From now on; any number of observers, which must live as long as the rounds.
     void observe(RoundObserver* observer) { observers_.push_back(observer); }
     /// From the next round on agents learn sums only; the plan must pass require_summable.
@@ -190,7 +126,7 @@ class Trainer {
     std::vector<Outgoing> outgoing_;
     std::vector<SecureSum> sums_;       // empty: messages
     std::vector<double> weights_away_;  // w_av of one agent v, over its neighbours a
-    PhaseSeconds seconds_;
+    RoundSeconds seconds_;
 };
 
 }  // namespace sotto

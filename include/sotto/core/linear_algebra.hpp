@@ -27,8 +27,12 @@ void add_gram(const Eigen::MatrixXd& rows, Eigen::MatrixXd& matrix);
 /// factor. False if it is not positive definite. Cost O(n^3).
 [[nodiscard]] bool solve_positive_definite(Eigen::MatrixXd& matrix, Eigen::MatrixXd& right);
 
+/// a b, by Eigen. Large products are shared by threads. Cost O(m n k).
+[[nodiscard]] Eigen::MatrixXd multiply(const Eigen::Ref<const Eigen::MatrixXd>& a,
+                                       const Eigen::Ref<const Eigen::MatrixXd>& b);
+
 /// out += alpha op(a) op(b), op the transpose where asked for; sizes must fit. BLAS when built with
-/// it; one thread for small products and inside parallel_for.
+/// it. Large products are shared by threads.
 void add_product(double alpha,
                  const Eigen::Ref<const Eigen::MatrixXd>& a,
                  bool transpose_a,
@@ -40,16 +44,23 @@ void add_product(double alpha,
 /// False if it is not positive definite. Cost n^3 / 3.
 [[nodiscard]] bool cholesky(Eigen::MatrixXd& matrix);
 
-/// right <- lower^-1 right. Cost n^2 columns.
+/// right <- lower^-1 right. Columns of large ones are shared by threads. Cost n^2 columns.
 void solve_lower(const Eigen::MatrixXd& lower, Eigen::MatrixXd& right);
 
-/// At most this many threads for Eigen's products and for LAPACK in this process (>= 1; all cores
-/// when never called). Ranks that share a machine use one each: threads that wait for each other
-/// and for a core lose more than they bring. Decompositions below 600 rows use one in any case:
-/// measured, more are slower.
+/// At most this many threads share a product or a solution in this process (>= 1; all cores when
+/// never called), those of parallel_for; inside parallel_for it is one. How the work is cut depends
+/// on sizes alone, so that results do not depend on the number. Ranks that share a machine use one
+/// each: threads that wait for each other and for a core lose more than they bring.
 void set_linear_algebra_threads(int threads);
 /// The number last set; all cores when none was.
 [[nodiscard]] int linear_algebra_threads();
+
+/// Ends the threads that OpenBLAS starts when it is loaded; from then on every call of BLAS and
+/// LAPACK stays on its own thread. Its threads do not sleep while they wait for each other, and a
+/// decomposition beside other work took 75 times as long with them (docs/decisions/threads.md).
+/// Every function here does so before its first call; a program that starts with it saves the
+/// tenth of a second for which they look for work. Nothing where another BLAS is in use.
+void end_blas_threads();
 
 /// "LAPACK" or "Eigen": what symmetric_eigen uses in this build.
 [[nodiscard]] const char* eigen_backend();

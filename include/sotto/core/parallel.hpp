@@ -1,39 +1,26 @@
 #pragma once
 
-#include <algorithm>
-#include <exception>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include <functional>
 
 namespace sotto {
 
-/// Calls f(i) for every i in [0, count), on up to `threads` threads; with one thread, or without
-/// OpenMP, in order on the calling thread. Calls must be independent. The first exception (by
-/// time) is rethrown after all calls have ended.
+/// Whether the calling thread is inside a parallel_for: then it has its share of the cores, and
+/// what it calls uses no further threads.
+[[nodiscard]] bool inside_parallel_for();
+
+/// parallel_for for two threads or more, two calls or more, and outside another one.
+void run_in_pool(long count, int threads, const std::function<void(long)>& call);
+
+/// Calls f(i) for every i in [0, count), at most `threads` at a time, on threads that sleep between
+/// uses. With one thread, and inside another parallel_for, in order on the calling thread, which
+/// ends at the first exception; otherwise the first exception (by time) is rethrown after all calls
+/// have ended. Calls must be independent: then the results do not depend on the number of threads.
 template <class Function>
 void parallel_for(long count, int threads, Function&& f) {
-    if (threads <= 1 || count <= 1) {
+    if (threads <= 1 || count <= 1 || inside_parallel_for())
         for (long i = 0; i < count; ++i) f(i);
-        return;
-    }
-    std::exception_ptr failure;
-    [[maybe_unused]] const int team = static_cast<int>(std::min<long>(threads, count));
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(team)
-#endif
-    for (long i = 0; i < count; ++i) {
-        try {
-            f(i);
-        } catch (...) {
-#ifdef _OPENMP
-#pragma omp critical(sotto_parallel_failure)
-#endif
-            if (!failure) failure = std::current_exception();
-        }
-    }
-    if (failure) std::rethrow_exception(failure);
+    else
+        run_in_pool(count, threads, std::ref(f));
 }
 
 }  // namespace sotto

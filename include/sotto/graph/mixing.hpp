@@ -3,9 +3,9 @@
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "sotto/core/sparse_rows.hpp"
 #include "sotto/graph/graph.hpp"
 
 namespace sotto {
@@ -37,17 +37,15 @@ class MixingMatrix {
     [[nodiscard]] std::span<const int> members(int u) const;
     [[nodiscard]] std::span<const double> weights(int u) const;
     [[nodiscard]] Eigen::MatrixXd dense() const { return Eigen::MatrixXd(sparse_); }
-    [[nodiscard]] const Eigen::SparseMatrix<double, Eigen::RowMajor>& sparse() const {
-        return sparse_;
-    }
+    [[nodiscard]] const SparseRows& sparse() const { return sparse_; }
     [[nodiscard]] bool symmetric() const { return symmetric_; }
     [[nodiscard]] bool doubly_stochastic() const { return doubly_stochastic_; }
     [[nodiscard]] Digest hash() const;
 
   private:
     // Takes a valid matrix that stores every entry of the closed neighbourhoods, also zeros.
-    explicit MixingMatrix(Eigen::SparseMatrix<double, Eigen::RowMajor> sparse);
-    Eigen::SparseMatrix<double, Eigen::RowMajor> sparse_;
+    explicit MixingMatrix(SparseRows sparse);
+    SparseRows sparse_;
     bool symmetric_ = false;
     bool doubly_stochastic_ = false;
 };
@@ -70,26 +68,5 @@ class MixingSchedule {
   private:
     std::vector<MixingMatrix> matrices_;
 };
-
-[[nodiscard]] std::vector<std::string> mixing_names();
-/// By rule name, or from a file: an n x n matrix as .npy, or as text (one row a line, numbers
-/// separated by blanks or commas, # comments). A text that is neither a rule nor an existing file
-/// is an error that suggests the nearest rule.
-/// @throws ConfigError for an unknown name. @throws DataError naming file and entry for a file that
-/// does not hold a mixing matrix of this graph (see MixingMatrix::from_dense).
-[[nodiscard]] MixingMatrix make_mixing(const Graph& graph, const std::string& rule_or_file);
-
-/// How second_eigenvalue_modulus computes; `automatic` unless both are to be compared.
-enum class EigenMethod {
-    automatic,  ///< dense up to 1500 agents, iterative above, dense where that does not converge
-    dense,      ///< all eigenvalues, O(n^3)
-    iterative   ///< Lanczos (symmetric W) or Arnoldi, converged to 1e-10; needs at least 4 agents
-};
-
-/// lambda_2: the second largest modulus among the eigenvalues of W (0 for one agent, 1 when the
-/// graph is not connected). It bounds how slowly models agree; 1 - lambda_2 is the spectral gap.
-/// @throws Error if the chosen method fails, which `automatic` does not for want of convergence.
-[[nodiscard]] double second_eigenvalue_modulus(const MixingMatrix& mixing,
-                                               EigenMethod method = EigenMethod::automatic);
 
 }  // namespace sotto

@@ -3,16 +3,16 @@
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "sotto/core/sparse_rows.hpp"
+
 namespace sotto {
 
-using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
 using RealRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 /// Grey values of images; the feature is value / 255. An eighth of the memory of doubles.
 using PixelRows = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -68,33 +68,5 @@ void copy_features(const Dataset& data,
 /// The same records with a target that is a value as their last feature too: all columns of a
 /// table.
 [[nodiscard]] Dataset with_target_as_feature(Dataset data);
-
-/// Mean and deviation of every feature and of the target.
-struct Standardisation {
-    Eigen::VectorXd feature_mean, feature_deviation;  ///< one per feature
-    double target_mean = 0, target_deviation = 1;
-};
-/// Population moments over the given rows of dense real data; a deviation of 0 counts as 1, so that
-/// a constant column becomes 0.
-[[nodiscard]] Standardisation standardisation_of(const Dataset& data,
-                                                 std::span<const Eigen::Index> rows);
-/// Every feature, and the target where it is a value, becomes (x - mean) / deviation.
-[[nodiscard]] Dataset standardised(Dataset data, const Standardisation& moments);
-
-/// Binary data of a9a's shape, for use without any file: 14 one-hot groups over 123 binary features
-/// with skewed category frequencies, label from a fixed sparse linear rule plus noise, about 24%
-/// positive. Deterministic in (records, seed).
-[[nodiscard]] Dataset synthetic_binary(Eigen::Index records, std::uint64_t seed);
-
-/// Points to average, for use without any file: 8 numbers each, independent and uniform from 0 to
-/// 1/sqrt(8), so that no point is longer than 1. Labels are 1. Deterministic in (records, seed).
-[[nodiscard]] Dataset synthetic_values(Eigen::Index records, std::uint64_t seed);
-
-struct Split {
-    std::vector<Eigen::Index> train, test;  ///< disjoint, together all rows, each ascending
-};
-
-/// Random split. @param test_fraction in (0, 1); both parts get at least one record.
-[[nodiscard]] Split split_rows(Eigen::Index records, double test_fraction, std::uint64_t seed);
 
 }  // namespace sotto

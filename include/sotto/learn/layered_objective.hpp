@@ -3,14 +3,10 @@
 #include <memory>
 
 #include "sotto/learn/dataset.hpp"
-#include "sotto/learn/layers.hpp"
+#include "sotto/learn/layers/layer.hpp"
 #include "sotto/learn/objective.hpp"
 
 namespace sotto {
-
-/// Class number of a label: a whole number from 0 to classes-1; -1, the smaller of two signs, is
-/// class 0. @throws DataError naming the data set and the label.
-[[nodiscard]] Eigen::Index class_of(double label, Eigen::Index classes, const Dataset& data);
 
 /// A model of layers on one agent's records. Where the data have labels, the loss is the
 /// cross-entropy -log(softmax(out)[class]) of the last layer's outputs, one a class; where they

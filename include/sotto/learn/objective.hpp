@@ -2,7 +2,6 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -83,6 +82,12 @@ class Objective {
     /// layers read the test set once for all of them.
     [[nodiscard]] virtual std::vector<LossSum> test_losses(
         const Eigen::Ref<const Eigen::MatrixXd>& models);
+    /// Loss of every single record of other data (of the kind of the shard, any number), one at a
+    /// time: equal records have equal losses, whatever stands beside them.
+    /// @return one per record.  @throws ConfigError if the task's losses are not those of records;
+    /// DataError for data that do not fit the model.
+    [[nodiscard]] virtual Eigen::VectorXd record_losses(
+        const Eigen::Ref<const Eigen::VectorXd>& model, const Dataset& records);
     /// Whether test_losses of the other is the same function of the models. True only where a task
     /// says so.
     [[nodiscard]] virtual bool shares_test(const Objective& other) const;
@@ -92,34 +97,5 @@ class Objective {
     [[nodiscard]] virtual std::optional<Curvature> curvature_sum(
         const Eigen::Ref<const Eigen::VectorXd>& model);
 };
-
-/// Quadratic of [W] eq. 11, d = 2, agent index i = agent+1 of n:
-/// i <= n/2: 15 (x1 + i)^2 + x2^2; otherwise 15 u1^2 + u2^2 with u = Rotation(15 degrees) (x - (i,
-/// 0)). One "record" (the function itself); no test set, no accuracy; test_loss is the same
-/// function.
-[[nodiscard]] std::unique_ptr<Objective> make_quadratic_objective(int agent, int agents);
-
-/// Logistic regression, d = features + 1 (bias last): loss(w, b; a, y) = log(1 + exp(-y (w.a +
-/// b))), y = +-1. Gradients walk the non-zero features only.
-/// @param shard training records of this agent.  @param test shared by all agents of the process;
-/// may be empty (0 records).  @throws DataError if a label is not +-1 or feature counts differ.
-[[nodiscard]] std::unique_ptr<Objective> make_logistic_objective(
-    Dataset shard, std::shared_ptr<const Dataset> test);
-
-/// Gossip averaging ([G]): a record is a point in d numbers, its features, and the network
-/// estimates the mean of all agents' means. The loss of a record is 1/2 |value|^2 - model.value,
-/// whose gradient, -value, depends on nothing but the data. With regularisation l2 = 1 the loss
-/// that is minimised is F(x) = 1/2 mean |x - value|^2, F(x) - F* = 1/2 |x - mean|^2, and with steps
-/// 1 / (t + 1) models are running averages, x <- W (x + (y_t - x) / (t + 1)), y_t the mean of the
-/// round's batch.
-/// @param mean of all agents' means, if known: test_loss is then that of one record, 1/2 |x -
-/// mean|^2 (row 0); otherwise of none.
-/// @throws DataError if the shard is empty, or the mean of another length.
-[[nodiscard]] std::unique_ptr<Objective> make_averaging_objective(
-    Dataset shard, std::optional<Eigen::VectorXd> mean);
-
-/// P(label = +1) for each record, for users of a saved model.
-[[nodiscard]] Eigen::VectorXd logistic_probabilities(const Eigen::VectorXd& model,
-                                                     const Dataset& data);
 
 }  // namespace sotto

@@ -30,6 +30,8 @@ class RecordObjective : public Objective {
     LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                       Eigen::Index first,
                       Eigen::Index stride) override;
+    Eigen::VectorXd record_losses(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                  const Dataset& records) final;
 
   protected:
     struct Loss {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sotto/plan/noise_plan.hpp"
@@ -20,6 +21,8 @@ struct CoalitionOptions {
     double relative_gap = 1e-5;    ///< stop when (value - lower_bound) <= relative_gap * value
     double variance_cap = 1e4;     ///< R_uu <= variance_cap / kappa_u; > 1
     int max_iterations = 400;      ///< Newton steps
+    /// What else a user can choose where the problem is too large, ", or ...": ends the message.
+    std::string instead = {};
 };
 
 struct CoalitionSolution {

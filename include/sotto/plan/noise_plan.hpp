@@ -3,7 +3,6 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sotto/core/hash.hpp"
@@ -12,6 +11,10 @@ namespace sotto {
 
 /// Distribution of one coordinate of a stream: normal with variance 1, or Laplace with scale 1.
 enum class StreamDistribution { gaussian, laplace };
+/// Variance of such a coordinate.
+[[nodiscard]] constexpr double unit_variance(StreamDistribution distribution) {
+    return distribution == StreamDistribution::laplace ? 2 : 1;
+}
 
 /// Agents that hold one seed. Several streams may derive from it.
 struct SeedGroup {
@@ -98,10 +101,5 @@ struct NoisePlan {
     [[nodiscard]] Eigen::MatrixXd coefficient_matrix() const;
     [[nodiscard]] Digest hash() const;
 };
-
-/// JSON text of a plan ("format": "sotto-plan", "version": 1); numbers round-trip exactly.
-[[nodiscard]] std::string to_json(const NoisePlan& plan);
-/// @throws DataError if the text is not a plan (with the reason), PrivacyError if it is invalid.
-[[nodiscard]] NoisePlan plan_from_json(std::string_view text, const std::string& source);
 
 }  // namespace sotto

@@ -3,11 +3,11 @@
 #include <Eigen/Dense>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "sotto/plan/noise_plan.hpp"
-#include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/exposure.hpp"
+#include "sotto/privacy/guarantee.hpp"
 
 namespace sotto {
 
@@ -42,15 +42,7 @@ struct Observer {
 /// more. Cost: one observed_precision a coalition. @throws ConfigError as check_coalition_size.
 [[nodiscard]] Eigen::VectorXd coalition_precision(const NoisePlan& plan, int size);
 
-/// The guarantee of one agent against one observer, from its loss Delta_u sqrt(sens2_u
-/// precision_u): mu under Gaussian noise, a pure epsilon under Laplace noise.
-struct Guarantee {
-    double mu = 0;       ///< may be infinite; not a number under Laplace noise
-    double epsilon = 0;  ///< exact, at the budget's delta; may be infinite
-    [[nodiscard]] bool infinite() const;
-    [[nodiscard]] bool operator<(const Guarantee& other) const;
-};
-[[nodiscard]] Guarantee guarantee_of(const NoisePlan& plan, double loss, double delta);
+/// The guarantee of every agent against one observer, from its exposure.
 [[nodiscard]] std::vector<Guarantee> guarantees(const NoisePlan& plan,
                                                 const Observer& observer,
                                                 std::span<const Exposure> exposures,
@@ -62,8 +54,8 @@ struct Guarantee {
                                                           std::span<const Exposure> exposures,
                                                           double delta);
 
-/// The pair (one curious agent, target) that leaks most: the largest mu over all coalitions of one
-/// agent and all other agents. Cost: n eigendecompositions, unless a target without any unknown
+/// The pair (one curious agent, target) that leaks most: the largest loss over all coalitions of
+/// one agent and all other agents. Cost: n eigendecompositions, unless a target without any unknown
 /// noise is found first. Nothing for one agent.
 struct CuriousAgent {
     int observer = 0;
@@ -73,18 +65,5 @@ struct CuriousAgent {
 [[nodiscard]] std::optional<CuriousAgent> worst_curious_agent(const NoisePlan& plan,
                                                               std::span<const Exposure> exposures,
                                                               double delta);
-
-/// Checks that the plan keeps agents within their budgets against the eavesdropper, and against
-/// every coalition of `coalition_size` other agents that also sees all messages, by recomputing
-/// R^-1 from the plan's own coefficients; and that the grid of the noise is at most 2^-20 of their
-/// conditional standard deviation. Every process calls it for its own agents before the first
-/// round.
-/// @param agents to check.  @param exposures, budgets one per agent of the network.
-/// @throws PrivacyError with agent, mu and limit if it does not (1e-9 relative is forgiven).
-void verify_agents_protected(const NoisePlan& plan,
-                             std::span<const int> agents,
-                             std::span<const Exposure> exposures,
-                             std::span<const PrivacyBudget> budgets,
-                             int coalition_size = 0);
 
 }  // namespace sotto

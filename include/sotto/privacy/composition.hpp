@@ -1,34 +1,22 @@
 #pragma once
 
-#include <Eigen/Dense>
-#include <cstdint>
-#include <span>
+#include <Eigen/Core>
 #include <vector>
 
-#include "sotto/plan/membership.hpp"
-#include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/guarantee.hpp"
 #include "sotto/privacy/plan_use.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 
 namespace sotto {
 
-/// Rounds under one noise plan, with keys of their own: from the beginning of a run, or from where
-/// it was taken up, to where it ended or was lost.
-struct PrivacyPhase {
-    NoisePlan plan;                   ///< of places
-    Membership members;               ///< who is there
-    std::vector<double> sensitivity;  ///< Delta_u of every place
-    PlanUse use;                      ///< of places; begins at use.steps.first_round of the run
-    long rounds = 0;  ///< whose messages may have left; the next phase may repeat some
-    std::uint32_t key_epoch = 0;
-};
-
 /// What phases together have revealed to one kind of observer (docs/equations.md 7): agents of the
-/// run x participation patterns. Noise of different phases is independent, so mu^2 adds up, and
-/// under Laplace noise epsilon. A round that is repeated is one more participation.
+/// run x participation patterns. Noise of different phases is independent, so losses compose. A
+/// round that is repeated is one more participation.
 class PrivacyLosses {
   public:
-    explicit PrivacyLosses(int agents) : losses_(Eigen::MatrixXd::Zero(agents, 1)) {}
+    explicit PrivacyLosses(int agents)
+        : agents_(agents), losses_(static_cast<std::size_t>(agents)) {}
     /// The phase's first `rounds` rounds. @param precision of every place, against the observer.
     void add(const PrivacyPhase& phase, long rounds, const Eigen::VectorXd& precision);
     /// The same where pattern_sensitivity_squared of these rounds is known, for many observers.
@@ -38,15 +26,22 @@ class PrivacyLosses {
     /// Against the worst coalition of `size` agents the phase's plan knows. Where different
     /// coalitions are the worst in different phases the sum is an upper bound.
     void add(const PrivacyPhase& phase, long rounds, int size);
-    /// Largest sum of one agent over patterns: mu^2, or epsilon under Laplace noise.
-    [[nodiscard]] double of(int number) const { return losses_.row(number).maxCoeff(); }
-    [[nodiscard]] double of(int number, long pattern) const;
-    [[nodiscard]] Eigen::VectorXd by_pattern(int number) const { return losses_.row(number); }
+    /// Of one agent in one pattern.
+    [[nodiscard]] PrivacyLoss of(int number, long pattern) const;
+    /// Of one agent in its worst pattern, judged at this delta.
+    [[nodiscard]] PrivacyLoss worst_of(int number, double delta) const;
+    /// What has added up for one agent (PrivacyLoss::amount), by pattern; checkpoints keep it.
+    [[nodiscard]] Eigen::VectorXd amounts_of(int number) const;
     /// The guarantee of one agent.
-    [[nodiscard]] Guarantee guarantee(int number, bool laplace, double delta) const;
+    [[nodiscard]] Guarantee guarantee(int number, double delta) const {
+        return guarantee_of(worst_of(number, delta), delta);
+    }
 
   private:
-    Eigen::MatrixXd losses_;
+    [[nodiscard]] long patterns() const { return std::ssize(losses_) / agents_; }
+
+    int agents_;
+    std::vector<PrivacyLoss> losses_;  // all agents of the first pattern, then of the second, ...
 };
 
 /// Budgets that keep the sum over all phases within `budgets`, for a phase still to be planned.

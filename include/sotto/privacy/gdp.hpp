@@ -1,6 +1,13 @@
 #pragma once
 
+#include <string_view>
+
 namespace sotto {
+
+/// @throws ConfigError unless 0 < delta < 1; a NaN fails.
+void require_delta(std::string_view option, double delta);
+/// @throws ConfigError unless epsilon is finite and not negative; a NaN fails.
+void require_epsilon(double epsilon);
 
 /// Gaussian differential privacy: a mechanism is mu-GDP when telling two neighbouring inputs apart
 /// is no easier than telling N(0, 1) from N(mu, 1). All functions are pure, accurate to about 1e-9

@@ -1,15 +1,15 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/composition.hpp"
-#include "sotto/privacy/plan_use.hpp"
+#include "sotto/privacy/guarantee.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 
 namespace sotto {
 
@@ -27,81 +27,57 @@ struct LedgerView {
     std::string statement;    ///< in words
 };
 
-/// What a training has revealed so far: everything needed to state its guarantee, and the words
-/// that go with it. Written as ledger.json (docs/ledger.md).
+/// Counts what a training has revealed so far, from the record of what happened in it. Written as
+/// ledger.json (ledger_json.hpp). `rounds` is always of the run.
 class Ledger {
   public:
-    /// @param exposures one per agent.  @param budgets one per agent (mu unused when the plan adds
-    /// no noise).  @param rounds the run is planned for.
-    /// @param reproducible_noise keys came from a noise seed instead of the operating system.
-    /// @param authentication "roster <digest>" of a run whose agents proved who they are,
-    /// "unauthenticated" of any other run, empty for a plan that nobody runs yet.
-    Ledger(NoisePlan plan,
-           std::vector<Exposure> exposures,
-           std::vector<PrivacyBudget> budgets,
-           Adjacency adjacency,
-           PlanUse use,
-           long rounds,
-           bool reproducible_noise,
-           std::string authentication = "unauthenticated");
-
-    /// Of a run that was taken up again: what the constructor got is the phase under way.
-    /// @param past phases before it, in order; their rounds have all been sent.
-    /// @param members who is there now; the constructor's lists are of places.
-    /// @param key_epoch of the phase under way.  @param run_budgets of all agents of the run, by
-    /// number, for the whole run.
-    void continue_from(std::vector<PrivacyPhase> past,
-                       Membership members,
-                       std::uint32_t key_epoch,
-                       std::vector<PrivacyBudget> run_budgets);
-
     enum class Status { running, completed, interrupted, failed };
 
-    /// Guarantee after `rounds` rounds of the run, one per agent of the run: against the
-    /// eavesdropper on all messages and, where the plan is made for it, every coalition of
-    /// plan.coalition_size other agents with it.
+    /// Cost: coalition_precision of every phase. @throws as that.
+    explicit Ledger(PrivacyRecord record);
+
+    [[nodiscard]] const PrivacyRecord& record() const { return record_; }
+    /// 0 under Laplace noise.
+    [[nodiscard]] double delta() const {
+        return stated_delta(record_.now().plan.distribution(), record_.budgets.front().delta);
+    }
+
+    /// Guarantee after `rounds` rounds, one per agent of the run: against the eavesdropper on all
+    /// messages and, where the plan is made for it, every coalition of plan.coalition_size other
+    /// agents with it.
     [[nodiscard]] std::vector<Guarantee> after(long rounds) const;
     /// What `after` makes its guarantees of.
     [[nodiscard]] PrivacyLosses losses_after(long rounds) const;
-    /// The largest epsilon over the agents after `rounds` rounds: what progress and summary show.
+    /// The largest epsilon over the agents: what progress and summary show.
     [[nodiscard]] double epsilon_after(long rounds) const;
+    /// Its mu; not a number where the loss has none (PrivacyLoss::mu).
     [[nodiscard]] double mu_after(long rounds) const;
-    /// 0 under Laplace noise.
-    [[nodiscard]] double delta() const { return budgets_.front().delta; }
 
-    /// The ledger as JSON text. While `running` (or after a failure, when messages of a started
-    /// round may have left) the figures are those of all planned rounds: an upper bound that stays
-    /// true if the process dies before it can write again.
-    [[nodiscard]] std::string to_json(Status status, long rounds_completed) const;
+    /// The largest over the agents, against the eavesdropper alone.
+    [[nodiscard]] Guarantee against_eavesdropper(long rounds) const;
+    /// The pair (one curious agent, target) that leaks most; nothing for one agent. An agent that
+    /// has left sees all messages, and knows nobody's noise. Cost: n eigendecompositions a phase.
+    [[nodiscard]] std::optional<CuriousAgent> worst_curious_agent(long rounds) const;
+    /// Rounds whose messages count: repeated ones twice.
+    [[nodiscard]] long rounds_accounted(long rounds) const;
+    /// Of the phase under way.
+    [[nodiscard]] long rounds_now(long rounds) const {
+        return rounds - record_.now().use.steps.first_round;
+    }
 
-    /// Sentences a reader must know: who is not protected, and what is not covered.
-    [[nodiscard]] std::vector<std::string> statements() const;
-    /// Adds one about how this run is carried out; it stands last.
-    void add_statement(std::string statement) { more_statements_.push_back(std::move(statement)); }
-
-    /// Replaces the additional views, listed under "views".
+    /// Replaces the additional views.
     void set_views(std::vector<LedgerView> views) { views_ = std::move(views); }
+    [[nodiscard]] const std::vector<LedgerView>& views() const { return views_; }
 
   private:
-    /// Rounds of the phase under way after so many of the run.
-    [[nodiscard]] long rounds_here(long rounds) const {
-        return rounds - now_.use.steps.first_round;
-    }
-    /// Of all phases with so many rounds of the last one; `precision_of` a phase, by place.
+    /// Of all phases with so many rounds of the last one; `precision_of` the k-th phase, by place.
     template <class PrecisionOf>
     [[nodiscard]] PrivacyLosses losses(long rounds, PrecisionOf&& precision_of) const;
     [[nodiscard]] std::vector<Guarantee> guarantees_of(const PrivacyLosses& losses) const;
 
-    PrivacyPhase now_;
-    std::vector<PrivacyPhase> past_;
-    std::vector<PrivacyBudget> budgets_;  // of all agents of the run
-    Adjacency adjacency_;
-    long rounds_;  // planned, of the run
-    bool reproducible_noise_;
-    std::string authentication_;
-    std::vector<std::string> more_statements_;
+    PrivacyRecord record_;
     std::vector<LedgerView> views_;
-    // Of every phase, by place, against the worst coalition its plan is made for.
+    // Of every phase, by place, against the worst coalition the plan under way is made for.
     std::vector<Eigen::VectorXd> precisions_;
 };
 

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "sotto/plan/noise_plan.hpp"
-#include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/exposure.hpp"
 #include "sotto/privacy/step_schedule.hpp"
+#include "sotto/privacy/temporal_sensitivity.hpp"
 
 namespace sotto {
 
@@ -21,8 +22,7 @@ struct PlanUse {
 };
 
 /// The largest squared sensitivity of every agent's leading `rounds` rounds, for unit changes a
-/// participation: loss^2 = Delta_u^2 sens2_u observed_precision_u, where the loss is mu for
-/// Gaussian noise and a pure epsilon for Laplace noise.
+/// participation: the loss is loss_of_squared_distance(Delta_u^2 sens2_u observed_precision_u).
 ///
 /// Noise on gradients, the same to all: sens2(C_time), see temporal_sensitivity_squared.
 ///
@@ -34,9 +34,9 @@ struct PlanUse {
 ///
 /// so contributions pile up: a unit change in the rounds of one pattern moves s(t) by at most
 /// e_t = lambda e_{t-1} + eta_t [t in the pattern] ([H] eq. 27 for lambda = 1), and sens2 is the
-/// largest over patterns of sum_t e_t^2 (Gaussian) or (sum_t e_t)^2 (Laplace, L1 changes). The
-/// argument is sound for gradients that follow messages: given the messages, s is a function of the
-/// data.
+/// largest over patterns of what the losses of distances e_t compose to: sum_t e_t^2 (Gaussian) or
+/// (sum_t e_t)^2 (Laplace, L1 changes). The argument is sound for gradients that follow messages:
+/// given the messages, s is a function of the data.
 /// @return one value per agent.  Cost O(rounds cycle agents) at most.
 /// @throws PrivacyError where no bound is known: temporal factors with such noise, or own-copy
 /// noise that is not a function of what the others receive; ConfigError for gossip steps above 1
@@ -48,8 +48,7 @@ struct PlanUse {
 /// The same for every participation pattern by itself: agents x patterns, pattern p being rounds p,
 /// p + b, ... of the whole run, p < min(b, first round + rounds). Rounds are those of one phase,
 /// from use.steps.first_round on, whose temporal factor begins with it; contributions that pile up
-/// have done so since the run began. Phases with noise of their own add up by pattern: Gaussian
-/// squared, Laplace after the square root.
+/// have done so since the run began. Losses of phases with noise of their own compose by pattern.
 [[nodiscard]] Eigen::MatrixXd pattern_sensitivity_squared(const NoisePlan& plan,
                                                           const PlanUse& use,
                                                           long rounds);

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "sotto/core/hash.hpp"
+#include "sotto/trust/ephemeral_key_pair.hpp"
 #include "sotto/trust/identity.hpp"
-#include "sotto/trust/key_ring.hpp"
 #include "sotto/trust/pair_secrets.hpp"
+#include "sotto/trust/roster.hpp"
 
 namespace sotto {
 

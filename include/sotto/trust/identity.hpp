@@ -4,11 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "sotto/core/hash.hpp"
 #include "sotto/trust/secret.hpp"
 
 namespace sotto {
@@ -47,41 +43,5 @@ class Identity {
 [[nodiscard]] bool signature_is_good(const IdentityKey& key,
                                      std::span<const std::uint8_t> message,
                                      const Signature& signature);
-
-/// Who may take part. Text: "<64 hex digits of the public key> <name>" a line, # comments, empty
-/// lines. A name is one word of at most 64 ASCII characters.
-class Roster {
-  public:
-    struct Entry {
-        IdentityKey key{};
-        std::string name;
-    };
-
-    /// @throws DataError with source and line: not a roster, or a key or a name twice.
-    [[nodiscard]] static Roster parse(std::string_view text, const std::string& source);
-    /// @throws DataError if the file cannot be read, or as `parse`.
-    [[nodiscard]] static Roster read(const std::filesystem::path& path);
-
-    /// In the order of the text.
-    [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
-    /// Null if the key is not in the roster.
-    [[nodiscard]] const Entry* find(const IdentityKey& key) const;
-    /// Of the set of keys: order, names and comments do not matter.
-    [[nodiscard]] Digest digest() const;
-
-  private:
-    std::vector<Entry> entries_;
-};
-
-/// Makes an identity, writes it to a new file, and appends its public key to the roster, which is
-/// created if it does not exist. Several processes may do so with one roster at once: each works on
-/// a locked file (flock) and replaces it in one step, so no entry is lost and nobody reads half a
-/// line. Nothing of a new identity stays if the roster cannot be written.
-/// @param name one word of at most 64 ASCII characters, without #.  @return the public key.
-/// @throws ConfigError: identity exists, a name that is not allowed or taken, a file that cannot be
-/// written. DataError: the roster is damaged.
-[[nodiscard]] IdentityKey enroll(const std::filesystem::path& identity_file,
-                                 const std::filesystem::path& roster_file,
-                                 const std::string& name);
 
 }  // namespace sotto

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <vector>
 
 #include "sotto/trust/normal_stream.hpp"
@@ -12,7 +10,7 @@
 namespace sotto {
 
 /// The seeds one agent holds: those of the seed groups it belongs to, and no others
-/// (group_seeds.hpp says who makes them).
+/// (seed_agreement.hpp says who makes them).
 class KeyRing {
   public:
     explicit KeyRing(int agent) : agent_(agent) {}
@@ -29,18 +27,6 @@ class KeyRing {
   private:
     int agent_;
     std::map<int, SecretKey> seeds_;
-};
-
-/// X25519 key pair of one run.
-class EphemeralKeyPair {
-  public:
-    EphemeralKeyPair();
-    [[nodiscard]] std::span<const std::uint8_t, 32> public_key() const { return public_; }
-    [[nodiscard]] const SecretKey& secret_key() const { return secret_; }
-
-  private:
-    std::array<std::uint8_t, 32> public_{};
-    SecretKey secret_;
 };
 
 }  // namespace sotto

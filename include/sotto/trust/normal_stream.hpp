@@ -2,15 +2,11 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <vector>
 
+#include "sotto/trust/gaussian_simd.hpp"
 #include "sotto/trust/secret.hpp"
 
 namespace sotto {
-
-/// Normals per block of a stream: random access is by whole blocks.
-inline constexpr std::size_t kNormalBlock = 64;
 
 /// A stream of independent standard normals, addressed by (key epoch, round, coordinate).
 ///
@@ -26,7 +22,7 @@ class NormalStream {
     explicit NormalStream(SecretKey key);
 
     /// out[i] = coordinate first + i of the round's vector.
-    /// @param first a multiple of kNormalBlock.  @param round, epoch address a fresh vector; the
+    /// @param first a multiple of normal_block.  @param round, epoch address a fresh vector; the
     /// caller never uses one address for two different data.
     void fill(std::uint32_t epoch,
               std::uint64_t round,
@@ -36,14 +32,5 @@ class NormalStream {
   private:
     SecretKey key_;
 };
-
-/// The transform alone: `words` (a multiple of kNormalBlock) to as many normals. Within a block,
-/// word i and word i + 32 make normals i (cosine) and i + 32 (sine).
-void normals_from_bits(std::span<const std::uint64_t> words, std::span<double> out);
-
-/// Instruction-set levels this machine can run, best first, as Highway names them; and a way for
-/// tests and benchmarks to force one of them ("" lets the machine choose again).
-[[nodiscard]] std::vector<std::string> simd_levels();
-void force_simd_level(const std::string& level);
 
 }  // namespace sotto

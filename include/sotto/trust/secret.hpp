@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace sotto {
 
@@ -41,6 +42,20 @@ class SecretKey {
   private:
     SecretKey();
     std::uint8_t* bytes_ = nullptr;
+};
+
+/// Secret bytes in ordinary memory, wiped on every way out.
+class SecretBytes {
+  public:
+    explicit SecretBytes(std::size_t size) : bytes_(size) {}
+    SecretBytes(SecretBytes&&) = default;
+    SecretBytes& operator=(SecretBytes&&) = delete;
+    ~SecretBytes();
+    [[nodiscard]] std::span<std::uint8_t> span() { return bytes_; }
+    [[nodiscard]] std::span<const std::uint8_t> span() const { return bytes_; }
+
+  private:
+    std::vector<std::uint8_t> bytes_;
 };
 
 }  // namespace sotto

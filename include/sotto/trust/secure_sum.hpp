@@ -7,47 +7,9 @@
 #include "sotto/graph/graph.hpp"
 #include "sotto/trust/link_cipher.hpp"
 #include "sotto/trust/pair_secrets.hpp"
-#include "sotto/trust/secret.hpp"
+#include "sotto/trust/sum_mask.hpp"
 
 namespace sotto {
-
-/// Values of a secure sum are multiples of 2^kSumStepLog2 (9.1e-13), as integers modulo 2^64.
-inline constexpr int kSumStepLog2 = -40;
-/// Words per unit of a mask's counter: pieces start at multiples of it.
-inline constexpr std::int64_t kMaskBlock = 8;
-
-/// The words two neighbours of a receiver add and subtract: a ChaCha20 keystream as little-endian
-/// 64-bit words. The key belongs to (pair, receiver, key epoch), the nonce to (round, gossip step),
-/// and the counter is the coordinate: no word is used for two sums.
-class SumMask {
-  public:
-    /// key = KDF(pair secret, "sottosum", receiver 2^32 + epoch).
-    /// @param peer the other neighbour.  @param receiver who gets the sum.
-    SumMask(PairSecrets& secrets, int peer, int receiver, std::uint32_t key_epoch);
-
-    /// words[i] += mask word first + i at the lower of the two agents, -= at the higher.
-    /// @param first a multiple of kMaskBlock; first + words.size() <= 2^35.
-    /// @param scratch keystream is made here in pieces, at least kMaskBlock words; holds mask words
-    /// afterwards.
-    void apply(std::int64_t round,
-               std::int64_t step,
-               std::int64_t first,
-               std::span<std::uint64_t> words,
-               std::span<std::uint64_t> scratch) const;
-
-  private:
-    SecretKey key_;
-    bool adds_;
-};
-
-/// Places of the neighbours that share a mask with the one at `place`, ascending: those up to
-/// `per_side` steps away on the ring of the receiver's `neighbours` neighbours (ascending). All
-/// others where that reaches everybody.
-///
-/// The receiver learns more than the sum of its honest neighbours only if their mask graph falls
-/// apart. With all joined to all it never does; otherwise each has 2 per_side partners, and 2
-/// per_side colluding neighbours are needed to cut one off: it withstands 2 per_side - 1.
-[[nodiscard]] std::vector<int> mask_partners(int neighbours, int place, int per_side);
 
 /// Largest |w_av m_v| that one of a receiver's `neighbours` may send: 2^22 / neighbours, so that
 /// no sum comes near 2^63 steps.
@@ -88,7 +50,7 @@ class SecureSum {
                std::span<const double> weights);
 
     /// Coordinates [first, first + words.size()) of the share for the neighbour-th neighbour. May
-    /// be called from several threads. @param first a multiple of kMaskBlock.
+    /// be called from several threads. @param first a multiple of mask_block.
     void share(std::size_t neighbour, std::int64_t first, std::span<std::uint64_t> words) const;
 
     /// out[i] = own_weight * own[i] + sum[i] 2^-40, sum as a signed number: what the agent mixes.

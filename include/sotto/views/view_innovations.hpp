@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sotto/views/message_process.hpp"
 #include "sotto/views/view.hpp"
 
 namespace sotto {
@@ -26,17 +27,17 @@ struct SeenStep {
 /// innovations, which are independent standard normal variables beside what agents contribute, and
 /// what a contribution looks like in them. The likelihood ratio between two contributions of an
 /// agent is a function of their product, and no test is better.
-class ViewTest {
+class ViewInnovations {
   public:
     /// @param process one phase without a plan of its own, nobody departed; step_sizes given
     /// (messages are in their units).
     /// @throws ConfigError as view_sensitivity; for a process with a trusted mean.
-    ViewTest(const MessageProcess& process, const View& view, Eigen::VectorXd initial);
-    ~ViewTest();
-    ViewTest(ViewTest&&) noexcept;
-    ViewTest& operator=(ViewTest&&) = delete;
-    ViewTest(const ViewTest&) = delete;
-    ViewTest& operator=(const ViewTest&) = delete;
+    ViewInnovations(const MessageProcess& process, const View& view, Eigen::VectorXd initial);
+    ~ViewInnovations();
+    ViewInnovations(ViewInnovations&&) noexcept;
+    ViewInnovations& operator=(ViewInnovations&&) = delete;
+    ViewInnovations(const ViewInnovations&) = delete;
+    ViewInnovations& operator=(const ViewInnovations&) = delete;
 
     /// Whitened innovations of one gossip step.
     struct Innovation {
@@ -49,7 +50,7 @@ class ViewTest {
 
     /// Innovations of all gossip steps, one below the other, that a contribution g_u(t) =
     /// contributions(t, j) of agent agents[j] to one coordinate makes: columns as `agents`. In any
-    /// state of the test. Cost O(T state (state + observed) agents).
+    /// state of the object. Cost O(T state (state + observed) agents).
     [[nodiscard]] Innovation responses(std::span<const int> agents,
                                        const Eigen::MatrixXd& contributions) const;
 
@@ -61,11 +62,5 @@ class ViewTest {
     struct State;
     std::unique_ptr<State> state_;
 };
-
-/// Signs s_t in {-1, 0, 1} with a large s^T Gram s: coordinate ascent from constant, alternating
-/// and random signs, over the rounds of the worst participation pattern. A lower bound of what
-/// signs attain; 0 in rounds without participation.
-[[nodiscard]] Eigen::VectorXd worst_signs(const Eigen::MatrixXd& gram,
-                                          const Participation& participation);
 
 }  // namespace sotto

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sotto/privacy/plan_use.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "run/view_answers.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
 
@@ -12,38 +12,72 @@ namespace sotto {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+/// Precision of what hides an agent when every shared seed is known.
+Eigen::VectorXd private_precision(const NoisePlan& plan) {
+    Eigen::VectorXd variance = Eigen::VectorXd::Zero(plan.agents);
+    for (const NoiseRow& row : plan.rows)
+        for (std::size_t j = 0; j < row.streams.size(); ++j) {
+            const NoiseStream& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
+            if (plan.groups[static_cast<std::size_t>(stream.group)].members.size() == 1)
+                variance(row.sender) += std::pow(plan.scale * row.coefficients[j], 2);
+        }
+    return variance.cwiseInverse();
+}
+
+/// Precision of what hides an agent from any coalition of so many with all messages.
+/// @param every whether every coalition may be tried.
+Eigen::VectorXd precision_against(const NoisePlan& plan, int size, bool every) {
+    const bool shared = std::ranges::any_of(
+        plan.groups, [](const SeedGroup& group) { return group.members.size() > 1; });
+    if (!shared && plan.aggregation == Aggregation::gossip) return observed_precision(plan, {});
+    return every ? coalition_precision(plan, size) : private_precision(plan);
+}
+
+/// Squared loss that no coalition of so many exceeds about any target; infinite where none is
+/// known.
+double upper_bound(const AccountSubject& subject,
+                   const std::vector<int>& targets,
+                   int size,
+                   bool every) {
+    if (subject.process.phases.size() != 1) return infinity;
+    const Eigen::VectorXd precision = precision_against(subject.plan, size, every);
+    double largest = 0;
+    for (const int u : targets) {
+        const Exposure& exposure = subject.exposures[static_cast<std::size_t>(u)];
+        largest = std::max(largest,
+                           exposure.sensitivity * exposure.sensitivity *
+                               exposure.sensitivity_squared_over_rounds * precision(u));
+    }
+    return largest;
+}
 
 /// The coalition of q agents that learns most about one of the targets.
 class WorstCoalition {
   public:
-    WorstCoalition(const AccountConfig& config,
+    WorstCoalition(const ViewQuery& query,
+                   const std::vector<int>& targets,
                    const AccountSubject& subject,
-                   Network& network,
-                   const ViewQuery& query,
-                   const std::vector<int>& targets)
-        : config_(config),
-          subject_(subject),
+                   const ViewOptions& how,
+                   Network& network)
+        : subject_(subject),
+          how_(how),
           network_(network),
-          kind_(query.view_kind()),
+          kind_(query.record->receives),
           targets_(targets) {
-        search_.size = query.size;
-        search_.total = count_coalitions(subject.plan.agents, query.size);
+        search_.size = query.arguments.size;
+        search_.total = count_coalitions(subject.plan.agents, search_.size);
         search_.exhaustive = search_.total <= most_coalitions_searched;
     }
 
     WorstCoalitions run() {
-        network_.agree([&] { find_upper_bound(); });
-        if (search_.exhaustive) {
-            std::vector<std::vector<int>> all;
-            for_each_coalition(
-                subject_.plan.agents, search_.size, [&](const std::vector<int>& coalition) {
-                    all.push_back(coalition);
-                });
-            (void)evaluate(all);
-        } else {
-            greedy();
-        }
+        network_.agree([&] {
+            upper_squared_ = upper_bound(subject_, targets_, search_.size, search_.exhaustive);
+            search_.upper = guarantee_of(subject_.plan, std::sqrt(upper_squared_), subject_.delta);
+        });
+        if (search_.exhaustive)
+            try_all();
+        else
+            search_greedily();
         double largest = 0;
         for (const auto& [target, found] : worst_)
             largest = std::max(largest, squared_loss(target, found.squared));
@@ -57,46 +91,12 @@ class WorstCoalition {
         return delta * delta * squared.certified();
     }
 
-    void find_upper_bound() {
-        const NoisePlan& plan = subject_.plan;
-        upper_squared_ = infinity;
-        if (subject_.process.phases.size() == 1) {
-            const bool shared = std::ranges::any_of(
-                plan.groups, [](const SeedGroup& group) { return group.members.size() > 1; });
-            Eigen::VectorXd precision;
-            if (!shared && plan.aggregation == Aggregation::gossip) {
-                precision = observed_precision(plan, {});
-            } else if (search_.exhaustive) {
-                precision = coalition_precision(plan, search_.size);
-            } else {
-                // What is left when every shared seed is known.
-                Eigen::VectorXd variance = Eigen::VectorXd::Zero(plan.agents);
-                for (const NoiseRow& row : plan.rows)
-                    for (std::size_t j = 0; j < row.streams.size(); ++j) {
-                        const NoiseStream& stream =
-                            plan.streams[static_cast<std::size_t>(row.streams[j])];
-                        if (plan.groups[static_cast<std::size_t>(stream.group)].members.size() == 1)
-                            variance(row.sender) += std::pow(plan.scale * row.coefficients[j], 2);
-                    }
-                precision = variance.cwiseInverse();
-            }
-            upper_squared_ = 0;
-            for (const int u : targets_) {
-                const Exposure& exposure = subject_.exposures[static_cast<std::size_t>(u)];
-                upper_squared_ = std::max(upper_squared_,
-                                          exposure.sensitivity * exposure.sensitivity *
-                                              exposure.temporal_sensitivity * precision(u));
-            }
-        }
-        search_.upper = guarantee_of(plan, std::sqrt(upper_squared_), subject_.delta);
-    }
-
     /// Largest squared loss over the targets outside, of every coalition.
     std::vector<double> evaluate(const std::vector<std::vector<int>>& coalitions) {
         std::vector<Question> questions;
         for (const auto& members : coalitions)
             questions.push_back({{kind_, members}, without(targets_, members)});
-        const Answers answers = answer(network_, subject_, questions, config_.how);
+        const Answers answers = answer(network_, subject_, questions, how_);
         search_.evaluated += static_cast<long>(coalitions.size());
         std::vector<double> scores(coalitions.size(), 0);
         for (std::size_t i = 0; i < coalitions.size(); ++i)
@@ -112,6 +112,14 @@ class WorstCoalition {
         return scores;
     }
 
+    void try_all() {
+        std::vector<std::vector<int>> all;
+        for_each_coalition(subject_.plan.agents,
+                           search_.size,
+                           [&](const std::vector<int>& coalition) { all.push_back(coalition); });
+        (void)evaluate(all);
+    }
+
     /// The coalition that learns most among `members` and any one agent more, and its squared loss.
     std::pair<std::vector<int>, double> best_with_one_more(const std::vector<int>& members) {
         std::vector<std::vector<int>> candidates;
@@ -125,7 +133,7 @@ class WorstCoalition {
         return {candidates[static_cast<std::size_t>(best - scores.begin())], *best};
     }
 
-    void greedy() {
+    void search_greedily() {
         std::vector<int> members;
         double score = 0;
         while (static_cast<int>(members.size()) < search_.size)
@@ -146,8 +154,8 @@ class WorstCoalition {
         }
     }
 
-    const AccountConfig& config_;
     const AccountSubject& subject_;
+    const ViewOptions& how_;
     Network& network_;
     View::Kind kind_;
     const std::vector<int>& targets_;
@@ -158,12 +166,12 @@ class WorstCoalition {
 
 }  // namespace
 
-WorstCoalitions find_worst_coalitions(const AccountConfig& config,
+WorstCoalitions find_worst_coalitions(const ViewQuery& query,
+                                      const std::vector<int>& targets,
                                       const AccountSubject& subject,
-                                      Network& network,
-                                      const ViewQuery& query,
-                                      const std::vector<int>& targets) {
-    return WorstCoalition(config, subject, network, query, targets).run();
+                                      const ViewOptions& how,
+                                      Network& network) {
+    return WorstCoalition(query, targets, subject, how, network).run();
 }
 
 }  // namespace sotto

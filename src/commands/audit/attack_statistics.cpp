@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <boost/math/distributions/beta.hpp>
-#include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <vector>
 
+#include "commands/audit/confidence.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 
 namespace sotto {
@@ -18,7 +16,6 @@ namespace sotto {
 namespace {
 
 using Eigen::Index;
-using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 namespace math = boost::math;
@@ -82,24 +79,7 @@ double best_threshold(const Eigen::Ref<const VectorXd>& scores,
     return threshold;
 }
 
-double two_sided_z(double level) {
-    return math::quantile(math::complement(math::normal(), (1 - level) / 2));
-}
-
-void require_level(double level) {
-    if (!(level > 0 && level < 1))
-        throw ConfigError(fmt::format("confidence: {} is not allowed (between 0 and 1)", level));
-}
-
-}  // namespace
-
-AttackFigures measure_attack(const VectorXd& scores,
-                             const VectorXd& signs,
-                             double delta,
-                             double level) {
-    require_level(level);
-    if (!(delta >= 0 && delta < 1))
-        throw ConfigError(fmt::format("delta: {} is not allowed (from 0 to below 1)", delta));
+void require_trials(const VectorXd& scores, const VectorXd& signs) {
     const Index n = scores.size(), half = n / 2;
     constexpr long least = 20;
     const auto count = [&](Index first, Index size, double sign) {
@@ -115,10 +95,13 @@ AttackFigures measure_attack(const VectorXd& scores,
                         n,
                         signs.size(),
                         least));
-    AttackFigures result;
-    result.trials = n;
-    const auto plus = static_cast<double>(count(0, n, 1));
-    const auto minus = static_cast<double>(count(0, n, -1));
+}
+
+/// mu and its interval; nothing else yet.
+AttackFigures gaussian_figures(const VectorXd& scores, const VectorXd& signs, double level) {
+    const Index n = scores.size();
+    const auto plus = static_cast<double>((signs.array() == 1).count());
+    const auto minus = static_cast<double>((signs.array() == -1).count());
     const Eigen::ArrayXd is_plus = (signs.array() > 0).cast<double>();
     const double mean_plus = (scores.array() * is_plus).sum() / plus;
     const double mean_minus = (scores.array() * (1 - is_plus)).sum() / minus;
@@ -126,18 +109,23 @@ AttackFigures measure_attack(const VectorXd& scores,
         scores.array() - is_plus * mean_plus - (1 - is_plus) * mean_minus;
     const double deviation =
         std::sqrt(centred.square().sum() / static_cast<double>(std::max<Index>(1, n - 2)));
+    AttackFigures result;
+    result.trials = n;
     result.mu = (mean_plus - mean_minus) / deviation;
     const double error =
         two_sided_z(level) *
         std::sqrt(1 / plus + 1 / minus + result.mu * result.mu / (2 * static_cast<double>(n)));
     result.lower = result.mu - error;
     result.upper = result.mu + error;
+    return result;
+}
 
-    const double risk = 1 - level;
-    result.threshold = best_threshold(scores.head(half), signs.head(half), delta, risk);
+Counts count_errors(const Eigen::Ref<const VectorXd>& scores,
+                    const Eigen::Ref<const VectorXd>& signs,
+                    double threshold) {
     Counts counts;
-    for (Index i = half; i < n; ++i) {
-        const bool above = scores(i) > result.threshold;
+    for (Index i = 0; i < scores.size(); ++i) {
+        const bool above = scores(i) > threshold;
         if (signs(i) > 0) {
             ++counts.plus;
             if (!above) ++counts.below_plus;
@@ -146,46 +134,32 @@ AttackFigures measure_attack(const VectorXd& scores,
             if (above) ++counts.above_minus;
         }
     }
-    result.epsilon_lower = epsilon_at_least(counts, delta, risk);
+    return counts;
+}
+
+}  // namespace
+
+AttackFigures measure_attack(const VectorXd& scores,
+                             const VectorXd& signs,
+                             double delta,
+                             double level) {
+    if (!(delta >= 0 && delta < 1))
+        throw ConfigError(fmt::format("delta: {} is not allowed (from 0 to below 1)", delta));
+    require_trials(scores, signs);
+    AttackFigures result = gaussian_figures(scores, signs, level);
+    const Index half = scores.size() / 2, rest = scores.size() - half;
+    const double risk = 1 - level;
+    const double threshold = best_threshold(scores.head(half), signs.head(half), delta, risk);
+    result.epsilon_lower =
+        epsilon_at_least(count_errors(scores.tail(rest), signs.tail(rest), threshold), delta, risk);
     return result;
 }
 
 double trials_for_width(double mu, double width, double level) {
     require_positive("mu", mu);
     require_positive("width", width);
-    require_level(level);
     const double ratio = two_sided_z(level) / width;
     return std::ceil(ratio * ratio * (4 / (mu * mu) + 0.5));
-}
-
-WhitenessFigures test_whiteness(const MatrixXd& values) {
-    const Index dimensions = values.rows(), samples = values.cols();
-    if (samples < 100)
-        throw ConfigError(fmt::format("samples: {} are not enough (100 or more)", samples));
-    WhitenessFigures result;
-    result.samples = samples;
-    result.dimensions = dimensions;
-    if (dimensions == 0) return result;
-    const auto n = static_cast<double>(samples), p = static_cast<double>(dimensions);
-    MatrixXd covariance = MatrixXd::Zero(dimensions, dimensions);
-    add_product(1, values, false, values, true, covariance);
-    result.variance = covariance.trace() / (n * p);
-    const auto two_sided = [](double total, double freedom) {
-        const math::chi_squared chi(freedom);
-        return 2 * std::min(math::cdf(chi, total), math::cdf(math::complement(chi, total)));
-    };
-    const double p_variance = two_sided(covariance.trace(), n * p);
-    double p_entry = 1;
-    for (Index i = 0; i < dimensions; ++i)
-        p_entry = std::min(p_entry, two_sided(covariance(i, i), n));
-    for (Index j = 0; j < dimensions; ++j)
-        for (Index i = j + 1; i < dimensions; ++i)
-            result.largest_correlation =
-                std::max(result.largest_correlation, std::abs(covariance(i, j)) / std::sqrt(n));
-    p_entry = std::min(p_entry,
-                       2 * math::cdf(math::complement(math::normal(), result.largest_correlation)));
-    result.p_value = std::min(1.0, 2 * std::min(p_variance, p_entry * p * (p + 1) / 2));
-    return result;
 }
 
 }  // namespace sotto

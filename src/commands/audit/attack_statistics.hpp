@@ -11,9 +11,8 @@ struct AttackFigures {
     double mu = 0;     ///< (mean score of +1 - mean score of -1) / standard deviation
     double lower = 0;  ///< interval of mu at `level`, for Gaussian scores
     double upper = 0;
-    double epsilon_lower =
-        0;                 ///< epsilon >= this with confidence `level`, whatever the distribution
-    double threshold = 0;  ///< of the score, behind epsilon_lower
+    /// epsilon >= this with confidence `level`, whatever the distribution.
+    double epsilon_lower = 0;
 };
 
 /// @param scores, signs (+-1) one per trial.  @param delta in [0, 1).  @param level in (0, 1), e.g.
@@ -34,21 +33,5 @@ struct AttackFigures {
 /// Trials after which the interval of mu at `level` is at most mu +- width mu, half of each sign:
 /// (z / width)^2 (4 / mu^2 + 1/2). @param mu > 0.
 [[nodiscard]] double trials_for_width(double mu, double width, double level);
-
-/// Whether vectors are what independent standard normal variables would be.
-struct WhitenessFigures {
-    long samples = 0;
-    long dimensions = 0;
-    double variance = 1;  ///< mean square of all values; 1 if white
-    /// Largest sample correlation of two dimensions, in standard deviations of what chance does.
-    double largest_correlation = 0;
-    double p_value = 1;  ///< how often white noise looks as bad
-};
-
-/// @param values dimensions x samples, the samples independent. Two tests: the sum of squares
-/// (chi-squared), and the largest entry of the sample covariance (chi-squared on the diagonal,
-/// normal off it, times their number). p_value is twice the smaller of their p-values.
-/// @throws ConfigError for fewer than 100 samples. Cost O(dimensions^2 samples).
-[[nodiscard]] WhitenessFigures test_whiteness(const Eigen::MatrixXd& values);
 
 }  // namespace sotto

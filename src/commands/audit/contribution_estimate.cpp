@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
-#include <limits>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
@@ -69,7 +69,7 @@ void accumulate(const MatrixXd& projection, const MatrixXd& values, Index& row, 
 
 }  // namespace
 
-ContributionEstimator::ContributionEstimator(ViewTest::Innovation responses, Index coordinates) {
+ContributionEstimator::ContributionEstimator(ViewInnovations::Innovation responses, Index coordinates) {
     const Directions exact = directions_of(responses.noiseless, weakest_noiseless, rounding);
     const MatrixXd remaining = product(responses.whitened, false, exact.hidden);
     const Directions covered =
@@ -89,13 +89,13 @@ ContributionEstimator::ContributionEstimator(ViewTest::Innovation responses, Ind
     variances_ = from_noisy_.rowwise().squaredNorm();
     for (Index u = 0; u < variances_.size(); ++u) {
         if (hidden.row(u).norm() > no_part)
-            variances_(u) = std::numeric_limits<double>::infinity();
+            variances_(u) = infinity;
         else if (exact.hidden.row(u).norm() <= no_part)
             variances_(u) = 0;
     }
 }
 
-void ContributionEstimator::add(const ViewTest::Innovation& seen) {
+void ContributionEstimator::add(const ViewInnovations::Innovation& seen) {
     accumulate(noisy_projection_, seen.whitened, noisy_rows_, noisy_);
     accumulate(noiseless_projection_, seen.noiseless, noiseless_rows_, noiseless_);
 }

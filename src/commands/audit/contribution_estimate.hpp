@@ -9,19 +9,19 @@ namespace sotto {
 /// Least-squares estimates of what agents contribute, from what a view saw.
 ///
 /// Innovations are y = R Theta + e, e independent and standard normal, and z = N Theta without
-/// noise, Theta unknowns x coordinates (ViewTest, docs/equations.md 8). z is solved first: Theta =
+/// noise, Theta unknowns x coordinates (ViewInnovations, docs/equations.md 8). z is solved first: Theta =
 /// N^+ z + V phi, V a basis of the null space of N; then phi minimises |y - R Theta|^2. Under
 /// Gaussian noise no unbiased estimate is better: variances() is the Cramer-Rao bound, and
 /// estimates() attain it. Under Laplace noise it is the variance of the best linear estimate.
 class ContributionEstimator {
   public:
-    /// @param responses R and N of ViewTest::responses, one column an unknown.  @param coordinates
+    /// @param responses R and N of ViewInnovations::responses, one column an unknown.  @param coordinates
     /// d. Cost O(rows unknowns^2).
-    ContributionEstimator(ViewTest::Innovation responses, Eigen::Index coordinates);
+    ContributionEstimator(ViewInnovations::Innovation responses, Eigen::Index coordinates);
 
     /// What was seen in the next gossip step; steps in order. Cost O(rows unknowns d).
     /// @throws ConfigError for more rows than the responses have.
-    void add(const ViewTest::Innovation& seen);
+    void add(const ViewInnovations::Innovation& seen);
 
     /// Of all that was added, unknowns x coordinates. Of an unknown that cannot be identified, the
     /// part that can.

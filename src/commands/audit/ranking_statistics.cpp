@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "commands/audit/confidence.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
@@ -50,7 +50,7 @@ double advantage_of(const VectorXd& positive, const VectorXd& negative) {
         return sorted(second ? all.subspan(middle) : all.first(middle));
     };
     const auto first_positive = half(positive, false), first_negative = half(negative, false);
-    double best = 0, threshold = std::numeric_limits<double>::infinity();
+    double best = 0, threshold = infinity;
     for (const double score : first_negative) {
         const double gain = share_above(first_positive, score) - share_above(first_negative, score);
         if (gain <= best) continue;
@@ -68,8 +68,6 @@ RankingFigures measure_ranking(const VectorXd& positive, const VectorXd& negativ
         throw ConfigError(fmt::format("scores: {} and {} are not enough (at least 2 of each kind)",
                                       positive.size(),
                                       negative.size()));
-    if (!(level > 0 && level < 1))
-        throw ConfigError(fmt::format("confidence: {} is not allowed (between 0 and 1)", level));
     const auto view = [](const VectorXd& values) {
         return std::span<const double>(values.data(), static_cast<std::size_t>(values.size()));
     };
@@ -79,9 +77,8 @@ RankingFigures measure_ranking(const VectorXd& positive, const VectorXd& negativ
     for (Index j = 0; j < above.size(); ++j) above(j) = 1 - share_below(positives, negative(j));
     RankingFigures result;
     result.auc = below.mean();
-    const double z =
-        boost::math::quantile(boost::math::complement(boost::math::normal(), (1 - level) / 2));
-    const double width = z * std::sqrt(mean_variance(below) + mean_variance(above));
+    const double width =
+        two_sided_z(level) * std::sqrt(mean_variance(below) + mean_variance(above));
     result.lower = std::max(0.0, result.auc - width);
     result.upper = std::min(1.0, result.auc + width);
     result.advantage = advantage_of(positive, negative);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sotto/agent/recording/recorded_seeds.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 
@@ -29,6 +30,18 @@ Eigen::VectorXd own_message(const Eigen::MatrixXd& columns,
     return columns.col(column_of(outputs, receiver, "message for", sender));
 }
 
+/// The terms of a row whose stream is wanted.
+template <class Wanted>
+NoiseRow part_of(const NoiseRow& row, Wanted wanted) {
+    NoiseRow kept{row.sender, row.receiver, {}, {}};
+    for (std::size_t j = 0; j < row.streams.size(); ++j) {
+        if (!wanted(row.streams[j])) continue;
+        kept.streams.push_back(row.streams[j]);
+        kept.coefficients.push_back(row.coefficients[j]);
+    }
+    return kept;
+}
+
 }  // namespace
 
 RecordedMessages::RecordedMessages(const fs::path& folder,
@@ -40,29 +53,24 @@ RecordedMessages::RecordedMessages(const fs::path& folder,
     if (view_.kind == View::Kind::all_messages)
         for (int agent = 0; agent < knowledge_.agents; ++agent)
             if (!members_.contains(agent)) open_sender(folder, agent);
-    if (seeds_.empty()) return;
+    if (!seeds_.empty()) set_known_noise(threads);
+}
 
-    // The part of the others' noise that follows from these seeds.
-    NoisePlan known = knowledge_;
+void RecordedMessages::set_known_noise(int threads) {
     std::vector<KeyRing> rings;
-    for (int agent = 0; agent < known.agents; ++agent) {
+    for (int agent = 0; agent < knowledge_.agents; ++agent) {
         if (members_.contains(agent)) continue;
         KeyRing& ring = rings.emplace_back(agent);
         for (const auto& [group, seed] : seeds_)
-            if (std::ranges::binary_search(known.groups[static_cast<std::size_t>(group)].members,
-                                           agent))
+            if (std::ranges::binary_search(
+                    knowledge_.groups[static_cast<std::size_t>(group)].members, agent))
                 ring.add(group, seed.clone());
     }
-    for (NoiseRow& row : known.rows) {
-        NoiseRow kept{row.sender, row.receiver, {}, {}};
-        for (std::size_t j = 0; j < row.streams.size(); ++j) {
-            const auto stream = static_cast<std::size_t>(row.streams[j]);
-            if (!seeds_.contains(known.streams[stream].group)) continue;
-            kept.streams.push_back(row.streams[j]);
-            kept.coefficients.push_back(row.coefficients[j]);
-        }
-        row = std::move(kept);
-    }
+    NoisePlan known = knowledge_;
+    for (NoiseRow& row : known.rows)
+        row = part_of(row, [&](int stream) {
+            return seeds_.contains(known.streams[static_cast<std::size_t>(stream)].group);
+        });
     known_source_.emplace(known, rings, threads);
     const auto outputs = known_source_->outputs();
     for (std::size_t o = 0; o < outputs.size(); ++o)

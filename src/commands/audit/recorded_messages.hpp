@@ -7,7 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/noise_source.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_wire.hpp"
+#include "sotto/trust/secret.hpp"
 #include "sotto/views/view_innovations.hpp"
 
 namespace sotto {
@@ -50,7 +53,8 @@ class RecordedMessages {
                std::uint64_t records,
                int agent,
                const std::string& file);
-    void draw_known(std::uint32_t epoch);
+    /// Prepares the part of the others' noise that follows from the members' seeds.
+    void set_known_noise(int threads);
     [[nodiscard]] Eigen::VectorXd message(int sender, int receiver) const;
 
     const MessageProcess& process_;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_wire.hpp"
 
 namespace sotto {
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sotto/graph/graph.hpp"
 #include "sotto/views/view.hpp"
 
 namespace sotto {

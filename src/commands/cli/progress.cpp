@@ -7,15 +7,10 @@
 
 namespace sotto::cli {
 
-namespace {
-
-/// Losses of a training that goes wrong have hundreds of digits.
 std::string loss_text(double loss) {
     if (std::isnan(loss)) return "unknown";
     return std::abs(loss) < 1e6 ? fmt::format("{:.5f}", loss) : fmt::format("{:.5g}", loss);
 }
-
-}  // namespace
 
 std::string duration_text(double seconds) {
     if (!(seconds < 1e9)) return "?";
@@ -30,14 +25,12 @@ ProgressBar::ProgressBar()
 
 void ProgressBar::restart() { start_ = last_ = Clock::now(); }
 
-double ProgressBar::elapsed_seconds() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count();
-}
+double ProgressBar::elapsed_seconds() const { return seconds_since(start_); }
 
 bool ProgressBar::due() {
     // Looking at the clock costs little; drawing is rare.
     const auto now = Clock::now();
-    if (now - last_ < std::chrono::duration<double>(terminal_ ? 0.1 : 5.0)) return false;
+    if (seconds_between(last_, now) < (terminal_ ? 0.1 : 5.0)) return false;
     last_ = now;
     return true;
 }
@@ -114,72 +107,5 @@ void Progress::on_evaluation(long, double epsilon, const Evaluation& evaluation)
 }
 
 void Progress::finish() { bar_.finish(); }
-
-std::string summary_text(const TrainResult& result, const TrainConfig& config) {
-    if (result.dry_run)
-        return fmt::format(
-            "epsilon    {:.6g} at delta {:g} after {} rounds\ntime       about {} ({:.3g} ms a "
-            "round)\n",
-            result.epsilon,
-            result.delta,
-            config.plan.rounds,
-            duration_text(result.estimate.seconds_per_round *
-                          static_cast<double>(config.plan.rounds)),
-            1e3 * result.estimate.seconds_per_round);
-    const Evaluation& evaluation = result.evaluation;
-    std::string text = fmt::format("\n{}{} agents in {} process{}, {} rounds of {}\n",
-                                   result.interrupted ? "INTERRUPTED: " : "",
-                                   result.agents,
-                                   result.processes,
-                                   result.processes == 1 ? "" : "es",
-                                   result.rounds,
-                                   result.mechanism);
-    const auto line = [&](std::string_view name, const std::string& value) {
-        text += fmt::format("  {:<20}{}\n", name, value);
-    };
-    line("epsilon spent",
-         std::isfinite(result.epsilon)
-             ? fmt::format(
-                   "{:.6g} at delta {:g} (mu {:.6g})", result.epsilon, result.delta, result.mu)
-             : "infinite: no noise");
-    line("test loss",
-         fmt::format("{} agents' own models, {} mean model",
-                     loss_text(evaluation.test_loss),
-                     loss_text(evaluation.test_loss_mean_model)));
-    if (std::isfinite(evaluation.test_accuracy))
-        line("test accuracy",
-             fmt::format("{:.4f} agents' own models, {:.4f} mean model",
-                         evaluation.test_accuracy,
-                         evaluation.test_accuracy_mean_model));
-    line("consensus distance", fmt::format("{:.5g}", evaluation.consensus_distance));
-    if (std::isfinite(evaluation.optimality_gap))
-        line("optimality gap",
-             fmt::format("{:.5g} mean model, {:.5g} agents' own models (training objective)",
-                         evaluation.optimality_gap,
-                         evaluation.optimality_gap_agents));
-    const double phases = result.phases.total();
-    const auto share = [&](double seconds) {
-        return fmt::format(
-            "{:.3f} s ({:.0f}%)", seconds, phases > 0 ? 100 * seconds / phases : 0.0);
-    };
-    line("training loop",
-         fmt::format("{:.3f} s, {:.0f} rounds/s",
-                     result.loop_seconds,
-                     static_cast<double>(result.rounds) / std::max(result.loop_seconds, 1e-9)));
-    line("  gradient", share(result.phases.gradient));
-    line("  noise", share(result.phases.noise));
-    line("  exchange", share(result.phases.exchange));
-    line("  mix", share(result.phases.mix));
-    line("plan, evaluation",
-         fmt::format("{:.3f} s, {:.3f} s", result.plan_seconds, result.evaluate_seconds));
-    line("total", fmt::format("{:.3f} s", result.total_seconds));
-    line("sent",
-         fmt::format("{:.1f} MB by all agents", static_cast<double>(result.bytes_sent) / 1e6));
-    line("peak memory", fmt::format("{:.0f} MiB a process", result.peak_memory_mib));
-    line("run directory", result.run_directory);
-    if (result.interrupted)
-        line("to go on", fmt::format("sotto train --resume {}", result.run_directory));
-    return text;
-}
 
 }  // namespace sotto::cli

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <cstdio>
 #include <optional>
+#include <string>
 
 #include "run/training.hpp"
+#include "sotto/core/stopwatch.hpp"
 
 namespace sotto::cli {
 
@@ -24,7 +25,6 @@ class ProgressBar {
     void restart();
 
   private:
-    using Clock = std::chrono::steady_clock;
     bool terminal_;
     bool shown_ = false;
     Clock::time_point start_, last_;
@@ -32,10 +32,12 @@ class ProgressBar {
 
 /// "12.3 s", "3:05 min", "2:10 h".
 [[nodiscard]] std::string duration_text(double seconds);
+/// In few digits also where a training goes wrong; "unknown" for a NaN.
+[[nodiscard]] std::string loss_text(double loss);
 
 /// Shows a training on standard error: rate, remaining time, loss and epsilon spent. The report of
 /// the plan goes to `report` first.
-class Progress : public TrainingObserver {
+class Progress : public TrainingListener {
   public:
     /// @param report null: silent.
     explicit Progress(std::FILE* report);
@@ -56,8 +58,5 @@ class Progress : public TrainingObserver {
     std::optional<long> before_;  // rounds of earlier starts
     double loss_ = 0, epsilon_ = 0;
 };
-
-/// The table at the end of a training.
-[[nodiscard]] std::string summary_text(const TrainResult& result, const TrainConfig& config);
 
 }  // namespace sotto::cli

@@ -1,8 +1,11 @@
+#include "commands/cli/run_of_directory.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 
-#include "commands/cli/command.hpp"
+#include "commands/cli/general_options.hpp"
+#include "run/options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 
@@ -17,9 +20,11 @@ ConfigText config_of_run(std::string_view option, const std::string& directory) 
 }
 
 TrainConfig train_config_of_run(std::string_view option, const std::string& directory) {
-    const ParsedOptions parsed(
-        command_named("train").options(), {}, config_of_run(option, directory));
-    return read_train_config(parsed);
+    return train_config_of(config_of_run(option, directory));
+}
+
+TrainConfig train_config_of(const ConfigText& config) {
+    return read_train_config(parse_options(with_general(train_option_set().written()), {}, config));
 }
 
 }  // namespace sotto::cli

@@ -1,3 +1,5 @@
+#include "commands/doctor/doctor_command.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -6,10 +8,16 @@
 #include <cstdlib>
 #include <optional>
 
-#include "commands/cli/command.hpp"
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/job.hpp"
+#include "commands/cli/option_parser.hpp"
 #include "commands/doctor/doctor.hpp"
+#include "commands/doctor/doctor_report.hpp"
+#include "commands/doctor/exchange_check.hpp"
+#include "commands/doctor/launch_checks.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/host.hpp"
+#include "sotto/net/launch_environment.hpp"
 #include "sotto/net/mpi_network.hpp"
 
 namespace sotto::cli {
@@ -17,15 +25,19 @@ namespace sotto::cli {
 namespace {
 
 /// Start of a job and exchange of its ranks take seconds, even for hundreds of ranks.
-constexpr unsigned kPatienceSeconds = 120;
+constexpr unsigned patience_seconds = 120;
 
-std::vector<OptionGroup> options() { return {common_options()}; }
+std::vector<WrittenGroup> options() { return with_general({}); }
+
+GeneralOptions read_options(const std::vector<std::string>& arguments) {
+    return read_general(parse_options(options(), arguments));
+}
 
 /// @return exit code.
-int report(const ParsedOptions& parsed, std::vector<RankFindings> findings) {
+int report(const GeneralOptions& general, std::vector<RankFindings> findings) {
     const std::vector<DoctorCheck> merged = merge_findings(findings);
-    write_json(parsed, doctor_report_json(findings, merged));
-    if (std::FILE* out = report_stream(parsed)) {
+    write_json(general, doctor_report_json(findings, merged));
+    if (std::FILE* out = report_stream(general)) {
         fmt::print(out, "{}", doctor_report_text(findings, merged));
         std::fflush(out);
     }
@@ -48,11 +60,11 @@ RankFindings findings_of(const Placement& placement, std::vector<DoctorCheck> ch
 }
 
 int examine_alone(const std::vector<std::string>& arguments) {
-    const ParsedOptions parsed(options(), arguments);
+    const GeneralOptions general = read_options(arguments);
     // The machine first: mpirun may change what it finds (as root it makes a missing TMPDIR).
     RankFindings findings = findings_of(alone(), {});
     findings.checks.insert(findings.checks.begin(), {check_mpirun(), check_trial_job()});
-    return report(parsed, {findings});
+    return report(general, {findings});
 }
 
 extern "C" void give_up(int) {
@@ -66,11 +78,11 @@ extern "C" void give_up(int) {
 
 /// The job did not come up as announced: what this process can say without the others.
 int examine_broken_job(const std::vector<std::string>& arguments, const std::string& reason) {
-    const ParsedOptions parsed(options(), arguments);
+    const GeneralOptions general = read_options(arguments);
     Placement placement = alone();
     placement.launched = true;
     return report(
-        parsed,
+        general,
         {findings_of(
             placement,
             {{"launcher", false, reason, "start the job with the mpirun of this MPI library"},
@@ -81,7 +93,7 @@ int examine_job(const std::vector<std::string>& arguments) {
     const LaunchEnvironment launch = launch_environment();
     if (launch.rank == 0) {
         std::signal(SIGALRM, give_up);
-        ::alarm(kPatienceSeconds);
+        ::alarm(patience_seconds);
     }
     std::optional<MpiSession> session;
     try {
@@ -92,8 +104,8 @@ int examine_job(const std::vector<std::string>& arguments) {
     }
     const auto network = make_mpi_network(*session);
     const int exit_code = run_together(*network, [&] {
-        std::optional<ParsedOptions> parsed;
-        network->agree([&] { parsed.emplace(options(), arguments); });
+        GeneralOptions general;
+        network->agree([&] { general = read_options(arguments); });
         const Placement placement = find_placement(*network);
         const bool announced = launch.ranks == placement.ranks || launch.ranks == 1;
         const DoctorCheck launcher{"launcher",
@@ -112,7 +124,7 @@ int examine_job(const std::vector<std::string>& arguments) {
             if (session->rank() != 0) return;
             std::vector<RankFindings> findings;
             for (const auto& text : gathered) findings.push_back(findings_from_json(text));
-            ending = report(*parsed, std::move(findings));
+            ending = report(general, std::move(findings));
         });
         return ending;
     });
@@ -127,12 +139,12 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Command doctor_command() {
-    return {"doctor",
-            "is this machine, or this set of hosts, ready (exit code 1 if not)",
-            "mpirun -n 20 --hostfile mpi_hosts sotto doctor",
-            options,
-            true,
-            run};
+    return {.name = "doctor",
+            .summary = "is this machine, or this set of hosts, ready (exit code 1 if not)",
+            .example = "mpirun -n 20 --hostfile mpi_hosts sotto doctor",
+            .options = options,
+            .parallel = true,
+            .run = run};
 }
 
 }  // namespace sotto::cli

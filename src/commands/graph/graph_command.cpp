@@ -1,64 +1,47 @@
+#include "commands/graph/graph_command.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "commands/cli/command.hpp"
-#include "run/planning.hpp"
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/option_parser.hpp"
+#include "run/options/graph_options.hpp"
+#include "run/options/option_bindings.hpp"
+#include "run/options/option_set.hpp"
+#include "commands/graph/graph_report.hpp"
+#include "run/build_topography.hpp"
+#include "sotto/graph/edge_list.hpp"
 #include "sotto/core/files.hpp"
 
 namespace sotto::cli {
 
 namespace {
 
-std::vector<OptionGroup> options() {
-    return {graph_options(),
-            {"Output", {{"out", "", "write the edge list to FILE"}}},
-            common_options()};
+struct GraphOptions {
+    GraphConfig graph;
+    std::optional<std::string> out;
+};
+
+OptionSet<GraphOptions> option_set() {
+    return OptionSet<GraphOptions>()
+        .add(graph_options(), &GraphOptions::graph)
+        .add(option_group<GraphOptions>("Output",
+                                        {{{{.name = "out", .help = "write the edge list to FILE"},
+                                           bound(&GraphOptions::out, any_text())}}}));
 }
 
-int run(const std::vector<std::string>& arguments) {
-    const ParsedOptions parsed(options(), arguments);
-    const BuiltTopography built = build_topography(read_graph_config(parsed), 1);
-    const Graph& graph = built.topography.graph;
-    const double lambda2 = second_eigenvalue_modulus(built.topography.mixing);
-    int smallest = graph.degree(0), largest = graph.degree(0);
-    for (int u = 1; u < graph.agents(); ++u) {
-        smallest = std::min(smallest, graph.degree(u));
-        largest = std::max(largest, graph.degree(u));
-    }
-    if (parsed.has("out")) write_file_atomically(parsed.text("out"), format_edge_list(graph));
+std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
 
-    nlohmann::ordered_json json;
-    json["agents"] = graph.agents();
-    json["edges"] = graph.edges().size();
-    json["connected"] = graph.connected();
-    json["mixing"] = parsed.text("mixing");
-    json["lambda2"] = lambda2;
-    json["spectral_gap"] = 1 - lambda2;
-    json["degree_min"] = smallest;
-    json["degree_max"] = largest;
-    json["doubly_stochastic"] = built.topography.mixing.doubly_stochastic();
-    json["graph_hash"] = to_hex(graph.hash());
-    json["notes"] = built.notes;
-    write_json(parsed, json.dump(2) + "\n");
-    if (std::FILE* out = report_stream(parsed)) {
-        fmt::print(out, "graph    {}\n", built.description);
-        for (const auto& note : built.notes) fmt::print(out, "note     {}\n", note);
-        fmt::print(out,
-                   "agents   {}, {} edges, connected, degree {} to {}\n",
-                   graph.agents(),
-                   graph.edges().size(),
-                   smallest,
-                   largest);
-        fmt::print(
-            out,
-            "mixing   {} ({}), lambda2 {:.10g}, spectral gap {:.10g}\n",
-            parsed.text("mixing"),
-            built.topography.mixing.doubly_stochastic() ? "doubly stochastic" : "row-stochastic",
-            lambda2,
-            1 - lambda2);
-        if (parsed.has("out")) fmt::print(out, "written  {}\n", parsed.text("out"));
+int run(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options(), arguments);
+    const GraphOptions config = option_set().read(given);
+    const GeneralOptions general = read_general(given);
+    const BuiltTopography built = build_topography(config.graph, 1);
+    const GraphReport report = describe_graph(built, config.graph.mixing);
+    if (config.out) write_file_atomically(*config.out, format_edge_list(built.topography.graph));
+    write_json(general, graph_report_json(report));
+    if (std::FILE* out = report_stream(general)) {
+        fmt::print(out, "{}", graph_report_text(report));
+        if (config.out) fmt::print(out, "written  {}\n", *config.out);
     }
     return 0;
 }
@@ -66,12 +49,12 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Command graph_command() {
-    return {"graph",
-            "make or inspect a graph and its mixing matrix",
-            "sotto graph --topology ring --agents 16 --mixing metropolis --out ring.edges",
-            options,
-            false,
-            run};
+    return {
+        .name = "graph",
+        .summary = "make or inspect a graph and its mixing matrix",
+        .example = "sotto graph --topology ring --agents 16 --mixing metropolis --out ring.edges",
+        .options = options,
+        .run = run};
 }
 
 }  // namespace sotto::cli

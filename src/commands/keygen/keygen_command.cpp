@@ -1,46 +1,75 @@
+#include "commands/keygen/keygen_command.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "commands/cli/command.hpp"
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/option_parser.hpp"
+#include "run/options/option_bindings.hpp"
+#include "run/options/option_set.hpp"
+#include "run/agent_path.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/trust/identity.hpp"
+#include "sotto/core/hash.hpp"
+#include "sotto/trust/enrolment.hpp"
 
 namespace sotto::cli {
 
 namespace {
 
-std::vector<OptionGroup> options() {
-    return {{"Identity",
-             {{"identity", "", "new FILE for the identity; keep it secret"},
-              {"roster", "", "FILE to append the public key to; made if there is none"},
-              {"name", "", "one word for people (default: the identity's file name)"}}},
-            common_options()};
+struct KeygenOptions {
+    std::string identity, roster;
+    std::optional<std::string> name;
+};
+
+OptionSet<KeygenOptions> option_set() {
+    return OptionSet<KeygenOptions>().add(option_group<KeygenOptions>(
+        "Identity",
+        {{{{.name = "identity", .help = "new FILE for the identity; keep it secret"},
+           bound(&KeygenOptions::identity, any_text())},
+          {{.name = "roster", .help = "FILE to append the public key to; made if there is none"},
+           bound(&KeygenOptions::roster, any_text())},
+          {{.name = "name",
+            .help = "one word for people (default: the identity's file name)",
+            .details = R"(
+The file name counts without its ending.)"},
+           bound(&KeygenOptions::name, any_text())}}}));
 }
 
-int run(const std::vector<std::string>& arguments) {
-    const ParsedOptions parsed(options(), arguments);
-    const std::filesystem::path identity = parsed.text("identity");
-    const std::string& roster = parsed.text("roster");
-    if (identity.string().find("%r") != std::string::npos)
+std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
+
+KeygenOptions read_keygen_options(const OptionTexts& given) {
+    for (const char* needed : {"identity", "roster"})
+        if (!given.contains(needed))
+            throw ConfigError(fmt::format("--{}: a value is needed", needed));
+    KeygenOptions config = option_set().read(given);
+    if (differs_by_agent(config.identity))
         throw ConfigError(
             fmt::format("--identity: {} holds %r, which stands for an agent's number in `sotto "
                         "train`; name one file",
-                        identity.string()));
-    require_json_writable(parsed);
-    const std::string name = parsed.has("name") ? parsed.text("name") : identity.stem().string();
-    const std::string key = to_hex(enroll(identity, roster, name));
+                        config.identity));
+    return config;
+}
+
+int run(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options(), arguments);
+    const KeygenOptions config = read_keygen_options(given);
+    const GeneralOptions general = read_general(given);
+    require_json_writable(general);
+    const std::filesystem::path identity = config.identity;
+    const std::string name = config.name.value_or(identity.stem().string());
+    const std::string key = to_hex(enroll(identity, config.roster, name));
     nlohmann::ordered_json json;
     json["public_key"] = key;
     json["name"] = name;
-    json["roster"] = roster;
+    json["roster"] = config.roster;
     json["identity"] = identity.string();
-    write_json(parsed, json.dump(2) + "\n");
-    if (std::FILE* out = report_stream(parsed)) {
+    write_json(general, json.dump(2) + "\n");
+    if (std::FILE* out = report_stream(general)) {
         fmt::print(out, "public key {} ({})\n", key, name);
         fmt::print(out, "identity   {} (secret; mode 0600)\n", identity.string());
-        fmt::print(out, "roster     {}\n", roster);
+        fmt::print(out, "roster     {}\n", config.roster);
     }
     return 0;
 }
@@ -48,12 +77,12 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Command keygen_command() {
-    return {"keygen",
-            "make an agent's identity and add its public key to a roster",
-            "sotto keygen --identity agent0.identity --roster agents.roster --name alice",
-            options,
-            false,
-            run};
+    return {
+        .name = "keygen",
+        .summary = "make an agent's identity and add its public key to a roster",
+        .example = "sotto keygen --identity agent0.identity --roster agents.roster --name alice",
+        .options = options,
+        .run = run};
 }
 
 }  // namespace sotto::cli

@@ -1,40 +1,85 @@
+#include "commands/plan/plan_command.hpp"
+
 #include <fmt/format.h>
 
-#include "commands/cli/command.hpp"
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/option_parser.hpp"
+#include "run/options/graph_options.hpp"
+#include "run/options/option_bindings.hpp"
+#include "run/options/option_checks.hpp"
+#include "run/options/option_set.hpp"
+#include "run/options/plan_options.hpp"
+#include "commands/plan/plan_json.hpp"
+#include "run/build_topography.hpp"
+#include "run/plan_report.hpp"
 #include "run/planning.hpp"
+#include "sotto/plan/plan_json.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 #include "sotto/core/files.hpp"
 
 namespace sotto::cli {
 
 namespace {
 
-std::vector<OptionGroup> options() {
-    return {graph_options(),
-            plan_options(),
-            {"Output", {{"out", "", "write the plan to FILE, for --plan"}}},
-            common_options()};
+struct PlanOptions {
+    GraphConfig graph;
+    PlanConfig plan;
+    std::optional<std::string> out;
+};
+
+OptionSet<PlanOptions> option_set() {
+    return OptionSet<PlanOptions>()
+        .add(graph_options(), &PlanOptions::graph)
+        .add(plan_options(), &PlanOptions::plan)
+        .add(option_group<PlanOptions>(
+            "Output",
+            {{{{.name = "out", .help = "write the plan to FILE, for --plan"},
+               bound(&PlanOptions::out, any_text())}}}));
+}
+
+std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
+
+/// What there is to say about a plan that nobody runs yet.
+std::vector<std::string> statements_about(const NoisePlan& plan,
+                                          const PlanConfig& config,
+                                          const CountedPlan& counted) {
+    PrivacyRecord record;
+    record.phases.push_back(first_phase(plan, counted.exposures, {}, config.rounds));
+    record.budgets = counted.budgets;
+    record.adjacency = config.adjacency;
+    record.rounds = config.rounds;
+    record.authentication.clear();
+    return statements_of(record);
 }
 
 int run(const std::vector<std::string>& arguments) {
-    const ParsedOptions parsed(options(), arguments);
-    const PlanConfig config = read_plan_config(parsed);
-    const BuiltTopography built = build_topography(read_graph_config(parsed), config.rounds);
+    const OptionTexts given = parse_options(options(), arguments);
+    const PlanOptions config = option_set().read(given);
+    const GeneralOptions general = read_general(given);
+    require_one_source_of_noise(config.plan);
+    const BuiltTopography built = build_topography(config.graph, config.plan.rounds);
     const int agents = built.topography.graph.agents();
-    auto exposures = build_exposures(config, agents, {});
-    auto budgets = build_budgets(config, agents);
-    const PlannedNoise planned = plan_noise(config, built.topography, exposures, budgets);
-    count_plan(planned.design.plan, config, built.topography, exposures, budgets);
-    if (parsed.has("out")) write_file_atomically(parsed.text("out"), to_json(planned.design.plan));
-    write_json(parsed, plan_report_json(planned, config, exposures, budgets));
-    if (std::FILE* out = report_stream(parsed)) {
+    const auto exposures = build_exposures(config.plan, agents, {});
+    const auto budgets = build_budgets(config.plan, agents);
+    const PlannedNoise planned = plan_noise(config.plan, built.topography, exposures, budgets);
+    const NoisePlan& plan = planned.design.plan;
+    const CountedPlan counted = count_plan(plan, config.plan, built.topography, exposures, budgets);
+    if (config.out) write_file_atomically(*config.out, to_json(plan));
+    write_json(general,
+               plan_report_json(planned, config.plan, counted.exposures, counted.budgets));
+    if (std::FILE* out = report_stream(general)) {
         fmt::print(out,
                    "graph      {}, {} edges, mixing {}\n",
                    built.description,
                    built.topography.graph.edges().size(),
-                   parsed.text("mixing"));
+                   config.graph.mixing);
         for (const auto& note : built.notes) fmt::print(out, "note       {}\n", note);
-        fmt::print(out, "{}", plan_report_text(planned, config, exposures, budgets));
-        if (parsed.has("out")) fmt::print(out, "written    {}\n", parsed.text("out"));
+        fmt::print(out, "{}", plan_report_text(planned,
+                                    config.plan,
+                                    counted.exposures,
+                                    counted.budgets,
+                                    statements_about(plan, config.plan, counted)));
+        if (config.out) fmt::print(out, "written    {}\n", *config.out);
     }
     return 0;
 }
@@ -42,13 +87,13 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Command plan_command() {
-    return {"plan",
-            "solve a noise plan and say what it protects",
-            "sotto plan --mechanism corn --utility horizon:200 --agents 20 --epsilon 10 --out "
-            "plan.json",
-            options,
-            false,
-            run};
+    return {.name = "plan",
+            .summary = "solve a noise plan and say what it protects",
+            .example =
+                "sotto plan --mechanism corn --utility horizon:200 --agents 20 --epsilon 10 "
+                "--out plan.json",
+            .options = options,
+            .run = run};
 }
 
 }  // namespace sotto::cli

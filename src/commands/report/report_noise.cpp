@@ -1,11 +1,13 @@
+#include "commands/report/report_noise.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "commands/report/report_job.hpp"
 #include "run/sent_rounds.hpp"
 #include "sotto/plan/lagged_noise.hpp"
+#include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
 
@@ -21,8 +23,8 @@ Eigen::MatrixXd message_variance(const NoisePlan& plan, const Graph& graph) {
         double sum = 0;
         for (std::size_t j = 0; j < row.streams.size(); ++j) {
             const NoiseStream& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
-            const double unit = stream.distribution == StreamDistribution::laplace ? 2 : 1;
-            sum += unit * std::pow(plan.scale * row.coefficients[j], 2);
+            sum +=
+                unit_variance(stream.distribution) * std::pow(plan.scale * row.coefficients[j], 2);
         }
         if (row.receiver != NoiseRow::all_receivers) {
             variance(row.sender, row.receiver) = sum;

@@ -1,30 +1,34 @@
+#include "commands/sweep/sweep_command.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <optional>
-#include <thread>
+#include <memory>
 
-#include "commands/cli/command.hpp"
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/job.hpp"
+#include "commands/cli/option_parser.hpp"
 #include "commands/cli/progress.hpp"
+#include "commands/cli/run_of_directory.hpp"
+#include "commands/cli/stop_signal.hpp"
 #include "commands/sweep/sweep_file.hpp"
+#include "commands/sweep/sweep_job.hpp"
+#include "commands/sweep/sweep_report.hpp"
+#include "run/options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/net/memory_network.hpp"
-#include "sotto/net/mpi_network.hpp"
 
 namespace sotto::cli {
 
 namespace {
 
-std::vector<OptionGroup> options() {
-    std::vector<OptionGroup> groups{sweep_options()};
-    for (OptionGroup& group : train_options()) groups.push_back(std::move(group));
-    return groups;
+std::vector<WrittenGroup> options() {
+    std::vector<WrittenGroup> groups = sweep_option_set().written();
+    for (WrittenGroup& group : train_option_set().written()) groups.push_back(std::move(group));
+    return with_general(std::move(groups));
 }
 
-class SweepProgress : public SweepObserver {
+class SweepProgress : public SweepListener {
   public:
     explicit SweepProgress(std::FILE* report) : report_(report) {}
 
@@ -55,39 +59,47 @@ class SweepProgress : public SweepObserver {
     ProgressBar bar_;
 };
 
-/// The sweep on any network: every process of it trains.
-int sweep_on(Network& network, const ParsedOptions& parsed) {
-    const bool leader = network.process() == 0;
-    std::string file, text;
-    network.agree([&] {
-        if (!parsed.has("file"))
-            throw ConfigError("file: the sweep's FILE is missing (example: sotto sweep a9a.ini)");
-        file = parsed.text("file");
-        if (!leader) return;
-        require_json_writable(parsed);
-        text = read_file(file);
-    });
-    text = network.broadcast(text);
+/// A sweep that is read.
+struct SweepTask {
     SweepConfig config;
-    network.agree([&] {
-        config = read_sweep(parsed, text, file);
-        config.directory = parsed.has("output")
-                               ? parsed.text("output")
-                               : "sweeps/" + std::filesystem::path(file).stem().string();
-        if (config.threads == 0)
-            config.threads =
-                network.processes() > 1
-                    ? 1
-                    : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-        set_linear_algebra_threads(config.threads);
+    std::string file, text;  ///< of the sweep
+    GeneralOptions general;
+};
+
+/// Process 0 reads the file, for all. COLLECTIVE.
+SweepTask read_task(Network& ranks, const OptionTexts& given) {
+    SweepTask task{{}, {}, {}, read_general(given)};
+    SweepOptions options;
+    ranks.agree([&] {
+        options = sweep_option_set().read(given);
+        if (options.file.empty())
+            throw ConfigError("file: the sweep's FILE is missing (example: sotto sweep a9a.ini)");
+        task.file = options.file;
+        if (ranks.process() != 0) return;
+        require_json_writable(task.general);
+        task.text = read_file(task.file);
     });
-    std::FILE* report = leader ? report_stream(parsed) : nullptr;
+    task.text = ranks.broadcast(task.text);
+    ranks.agree([&] {
+        task.config = read_sweep(given, task.text, task.file);
+        task.config.directory =
+            options.output.value_or("sweeps/" + std::filesystem::path(task.file).stem().string());
+        task.config.threads = granted_threads(task.config.threads, ranks.processes() == 1);
+    });
+    return task;
+}
+
+/// The sweep on any network: every process of it trains.
+int sweep_on(Network& network, const SweepTask& task) {
+    const SweepConfig& config = task.config;
+    const bool leader = network.process() == 0;
+    std::FILE* report = leader ? report_stream(task.general) : nullptr;
     SweepProgress progress(report);
     watch_for_stop();
     const SweepResult result = run_sweep(
         config,
         [&](const std::string& ini) {
-            return read_train_config(ParsedOptions(train_options(), {}, ConfigText{ini, file}));
+            return train_config_of({ini, task.file});
         },
         network,
         progress,
@@ -95,8 +107,8 @@ int sweep_on(Network& network, const ParsedOptions& parsed) {
     progress.finish();
     network.agree([&] {
         if (!leader) return;
-        write_file_atomically(config.directory / "sweep.ini", text);
-        write_json(parsed, sweep_report_json(config, result));
+        write_file_atomically(config.directory / "sweep.ini", task.text);
+        write_json(task.general, sweep_report_json(config, result));
         if (report != nullptr) {
             fmt::print(report, "{}", sweep_report_text(config, result));
             std::fflush(report);
@@ -113,28 +125,25 @@ int sweep_on(Network& network, const ParsedOptions& parsed) {
 }
 
 int run(const std::vector<std::string>& arguments) {
-    if (!launch_environment().launched) {
-        const auto network = make_memory_network(1, 1);
-        return sweep_on(*network, ParsedOptions(options(), arguments));
-    }
-    const MpiSession session;
-    const auto network = make_mpi_network(session);
-    return run_together(*network, [&] {
-        std::optional<ParsedOptions> parsed;
-        network->agree([&] { parsed.emplace(options(), arguments); });
-        return sweep_on(*network, *parsed);
+    return run_job([&](Network& ranks, bool) {
+        OptionTexts given;
+        ranks.agree([&] { given = parse_options(options(), arguments); });
+        const auto task = std::make_shared<SweepTask>(read_task(ranks, given));
+        return PreparedJob{[] { return 1; },
+                           task->config.threads,
+                           [task](Network& network) { return sweep_on(network, *task); }};
     });
 }
 
 }  // namespace
 
 Command sweep_command() {
-    return {"sweep",
-            "train a grid of options, one training a rank at a time; resumable; one CSV",
-            "mpirun -n 2 --bind-to none sotto sweep bench/figures/a9a.ini --data a9a.gz",
-            options,
-            true,
-            run};
+    return {.name = "sweep",
+            .summary = "train a grid of options, one training a rank at a time; resumable; one CSV",
+            .example = "mpirun -n 2 --bind-to none sotto sweep bench/figures/a9a.ini --data a9a.gz",
+            .options = options,
+            .parallel = true,
+            .run = run};
 }
 
 }  // namespace sotto::cli

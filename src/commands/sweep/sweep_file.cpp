@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
-#include <iomanip>
 #include <sstream>
+#include <string_view>
 
-#include "commands/cli/command.hpp"
+#include "commands/cli/general_options.hpp"
+#include "commands/sweep/sweep_outcome.hpp"
+#include "run/options/option_bindings.hpp"
+#include "run/options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 
@@ -17,38 +21,28 @@ namespace po = boost::program_options;
 
 namespace {
 
-const Option* find_option(const std::vector<OptionGroup>& groups, const std::string& name) {
-    for (const OptionGroup& group : groups)
-        for (const Option& option : group.options)
-            if (option.name == name) return &option;
-    return nullptr;
+/// Options of a training that the sweep sets for all its trainings.
+constexpr std::array<std::string_view, 2> set_by_the_sweep{"seed", "threads"};
+
+/// May the sweep's file set it? Not what says where a single run is written, or how it is taken up.
+bool is_of_trainings(const std::string& name) {
+    const OptionSet<TrainConfig> of_training = train_option_set();
+    const auto* option = of_training.look_up(name);
+    return option != nullptr && option->reproduces_run;
 }
 
-/// May a sweep set it? Not what says where a single run is written, or how it is taken up.
-bool belongs_to_trainings(const Option& option) {
-    return option.reproduces_run && option.name != "threads";
+bool is_of_sweep(const std::string& name) {
+    return sweep_options().options.look_up(name) != nullptr ||
+           std::ranges::find(set_by_the_sweep, name) != set_by_the_sweep.end();
 }
 
 std::vector<std::string> allowed_keys() {
     std::vector<std::string> keys;
-    for (const OptionGroup& group : train_options())
-        for (const Option& option : group.options)
-            if (belongs_to_trainings(option)) keys.push_back(option.name);
-    for (const Option& option : sweep_options().options) keys.push_back(option.name);
-    keys.emplace_back("threads");
+    for (const auto& group : train_option_set().groups())
+        for (const auto& option : group.options)
+            if (option.reproduces_run) keys.push_back(option.name);
+    for (const std::string& name : sweep_options().options.names()) keys.push_back(name);
     return keys;
-}
-
-std::vector<std::string> values_of(const std::string& where, const std::string& text) {
-    std::istringstream stream(text);
-    std::vector<std::string> values;
-    for (std::string value; stream >> std::quoted(value);) {
-        if (std::ranges::find(values, value) != values.end())
-            throw ConfigError(fmt::format("{}: the value {} is there twice", where, value));
-        values.push_back(value);
-    }
-    if (values.empty()) throw ConfigError(fmt::format("{}: a value is needed", where));
-    return values;
 }
 
 void set(std::vector<SweepSetting>& settings, SweepSetting setting) {
@@ -69,6 +63,17 @@ struct SweepLines {
     }
 };
 
+void require_key(const std::string& name, const std::string& source) {
+    const std::vector<std::string> allowed = allowed_keys();
+    if (std::ranges::find(allowed, name) != allowed.end()) return;
+    std::string message = fmt::format("{}: '{}' is no option of a sweep", source, name);
+    if (const auto near = nearest_name(name, allowed))
+        message += fmt::format("; did you mean '{}'?", *near);
+    if (find_option(with_general(train_option_set().written()), name) != nullptr)
+        message += " (it belongs to a single run)";
+    throw ConfigError(message);
+}
+
 SweepLines lines_of(const std::string& text, const std::string& source) {
     const po::options_description none;
     std::istringstream stream(text);
@@ -80,20 +85,12 @@ SweepLines lines_of(const std::string& text, const std::string& source) {
             const std::string name = in_section ? line.string_key.substr(dot + 1) : line.string_key;
             SweepVariant& section =
                 lines.section(in_section ? line.string_key.substr(0, dot) : std::string());
-            const std::vector<std::string> allowed = allowed_keys();
-            if (std::ranges::find(allowed, name) == allowed.end()) {
-                std::string message = fmt::format("{}: '{}' is no option of a sweep", source, name);
-                const auto near = nearest_name(name, allowed);
-                if (near) message += fmt::format("; did you mean '{}'?", *near);
-                if (find_option(train_options(), name) != nullptr)
-                    message += " (it belongs to a single run)";
-                throw ConfigError(message);
-            }
+            require_key(name, source);
             const std::string where = fmt::format("{}: {}", source, name);
             if (std::ranges::find(section.settings, name, &SweepSetting::option) !=
                 section.settings.end())
                 throw ConfigError(fmt::format("{} is set twice", where));
-            section.settings.push_back({name, values_of(where, line.value.front())});
+            section.settings.push_back({name, word_list().read(where, line.value.front())});
         }
     } catch (const po::error& error) {
         throw ConfigError(fmt::format("{}: {}", source, error.what()));
@@ -101,135 +98,143 @@ SweepLines lines_of(const std::string& text, const std::string& source) {
     return lines;
 }
 
-/// Options of the sweep itself: from the command line, else the file, else their defaults.
-class OwnOptions {
-  public:
-    OwnOptions(const ParsedOptions& options, SweepLines& lines, const std::string& source)
-        : options_(options), lines_(lines) {
-        for (const SweepVariant& section : lines.sections)
-            for (const SweepSetting& setting : section.settings)
-                if (!section.name.empty() && is_own(setting.option))
-                    throw ConfigError(fmt::format(
-                        "{}: {} holds for the whole sweep; set it before the first [section]",
-                        source,
-                        setting.option));
-    }
-
-    [[nodiscard]] static bool is_own(const std::string& name) {
-        return find_option({sweep_options()}, name) != nullptr || name == "threads" ||
-               name == "seed";
-    }
-
-    /// Empty where it is not set and has no default.
-    [[nodiscard]] std::vector<std::string> values(const std::string& name) const {
-        if (!options_.given(name)) {
-            const auto& settings = lines_.sections.front().settings;
-            const auto found = std::ranges::find(settings, name, &SweepSetting::option);
-            if (found != settings.end()) return found->values;
-        }
-        if (!options_.has(name)) return {};
-        return values_of("--" + name, options_.text(name));
-    }
-    [[nodiscard]] std::string value(const std::string& name) const {
-        const std::vector<std::string> all = values(name);
-        if (all.size() != 1)
-            throw ConfigError(fmt::format("{}: one value is needed, not {}", name, all.size()));
-        return all.front();
-    }
-
-  private:
-    const ParsedOptions& options_;
-    SweepLines& lines_;
-};
-
-}  // namespace
-
-OptionGroup sweep_options() {
-    return {"Sweep",
-            {{"file",
-              "",
-              "FILE with the options and the values to try",
-              Option::Kind::value,
-              false,
-              true},
-             {"output",
-              "",
-              "DIR of results and runs (default sweeps/<name of FILE>)",
-              Option::Kind::value,
-              false},
-             {"choose",
-              "step-size",
-              "options whose best value is chosen for every cell on a validation split",
-              Option::Kind::value,
-              false},
-             {"choose-by",
-              "test_loss",
-              "figure that chooses, and is drawn: " + join(sweep_metrics()),
-              Option::Kind::value,
-              false},
-             {"validation-seeds",
-              "101",
-              "seeds of the trainings that choose; none of --seed",
-              Option::Kind::value,
-              false},
-             {"validation-fraction",
-              "0.2",
-              "part of the training data held out to choose on, in (0, 1)",
-              Option::Kind::value,
-              false},
-             {"keep-runs",
-              "on",
-              "on, off: keep the run directories beside the figures",
-              Option::Kind::value,
-              false},
-             {"plot",
-              "",
-              "option on the x axis of results.svg (needs gnuplot)",
-              Option::Kind::value,
-              false}}};
+void require_own_lines_first(const SweepLines& lines, const std::string& source) {
+    for (const SweepVariant& section : lines.sections)
+        for (const SweepSetting& setting : section.settings)
+            if (!section.name.empty() && is_of_sweep(setting.option))
+                throw ConfigError(
+                    fmt::format("{}: {} holds for the whole sweep; set it before the first "
+                                "[section]",
+                                source,
+                                setting.option));
 }
 
-SweepConfig read_sweep(const ParsedOptions& options,
-                       const std::string& text,
-                       const std::string& source) {
-    SweepLines lines = lines_of(text, source);
-    const OwnOptions own(options, lines, source);
-    SweepConfig config;
-    config.seeds = own.values("seed");
-    config.choose = own.values("choose");
-    config.choose_by = own.value("choose-by");
-    config.validation_seeds = own.values("validation-seeds");
-    config.validation_fraction =
-        parse_real("validation-fraction", own.value("validation-fraction"));
-    const std::string keep = own.value("keep-runs");
-    const std::vector<std::string> switches{"on", "off"};
-    if (keep != "on" && keep != "off") throw unknown_name_error("keep-runs", keep, switches);
-    config.keep_runs = keep == "on";
-    if (!own.values("plot").empty()) config.plot = own.value("plot");
-    const long long threads = parse_integer("threads", own.value("threads"));
-    require_in_range("threads", static_cast<double>(threads), 0, 4096);
-    config.threads = static_cast<int>(threads);
+/// Values of an option before the first section; none if it is not set there.
+std::vector<std::string> values_in(const SweepLines& lines, const std::string& name) {
+    const auto& settings = lines.sections.front().settings;
+    const auto found = std::ranges::find(settings, name, &SweepSetting::option);
+    return found != settings.end() ? found->values : std::vector<std::string>();
+}
 
-    std::vector<SweepSetting> forced;  // by the command line
-    const std::vector<OptionGroup> of_train = train_options();
-    for (const OptionGroup& group : of_train)
-        for (const Option& option : group.options)
-            if (options.given(option.name) && belongs_to_trainings(option) &&
-                !OwnOptions::is_own(option.name))
-                forced.push_back(
-                    {option.name, values_of("--" + option.name, options.text(option.name))});
+/// Reads an option of the sweep itself from the file.
+template <class Config>
+void read_own(const Option<Config>& option, const SweepLines& lines, Config& config) {
+    const std::vector<std::string> values = values_in(lines, option.name);
+    if (values.empty()) return;
+    const bool list = option.value.kind == OptionKind::list;
+    if (!list && values.size() != 1)
+        throw ConfigError(
+            fmt::format("{}: one value is needed, not {}", option.name, values.size()));
+    option.value.read(config, option.name, list ? word_list().write(values) : values.front());
+}
+
+/// What is of the sweep itself: from the command line, else the file, else its default.
+SweepConfig read_own_options(const OptionTexts& given, const SweepLines& lines) {
+    SweepOptions options = sweep_option_set().read(given);
+    for (const auto& option : sweep_options().options.records())
+        if (!given.contains(option.name)) read_own(option, lines, options);
+    SweepConfig config = std::move(options.sweep);
+    if (const auto text = given.find("seed"); text != given.end())
+        config.seeds = word_list().read("--seed", text->second);
+    else if (auto values = values_in(lines, "seed"); !values.empty())
+        config.seeds = std::move(values);
+    TrainConfig train;
+    const OptionSet<TrainConfig> of_training = train_option_set();
+    const Option<TrainConfig>& threads = *of_training.look_up("threads");
+    if (const auto text = given.find("threads"); text != given.end())
+        threads.value.read(train, "--threads", text->second);
+    else
+        read_own(threads, lines, train);
+    config.threads = train.asked_threads;
+    return config;
+}
+
+/// Options of the trainings that the command line gives.
+std::vector<SweepSetting> forced_settings(const OptionTexts& given) {
+    std::vector<SweepSetting> forced;
+    for (const auto& group : train_option_set().groups())
+        for (const auto& option : group.options)
+            if (const auto text = given.find(option.name);
+                text != given.end() && option.reproduces_run && !is_of_sweep(option.name))
+                forced.push_back({option.name, word_list().read("--" + option.name, text->second)});
+    return forced;
+}
+
+std::vector<SweepVariant> variants_of(const SweepLines& lines,
+                                      const std::vector<SweepSetting>& forced) {
+    std::vector<SweepVariant> variants;
     for (std::size_t s = 0; s < lines.sections.size(); ++s) {
         if (s == 0 && lines.sections.size() > 1) continue;
         SweepVariant variant{s == 0 ? "all" : lines.sections[s].name, {}};
         for (const auto* settings :
              {&lines.sections.front().settings, &lines.sections[s].settings, &forced})
             for (const SweepSetting& setting : *settings)
-                if (!OwnOptions::is_own(setting.option)) set(variant.settings, setting);
-        config.variants.push_back(std::move(variant));
+                if (!is_of_sweep(setting.option)) set(variant.settings, setting);
+        variants.push_back(std::move(variant));
     }
+    return variants;
+}
+
+std::vector<Option<SweepOptions>> places() {
+    return {{{.name = "file",
+              .help = "FILE with the options and the values to try",
+              .positional = true,
+              .reproduces_run = false},
+             bound(&SweepOptions::file, any_text())},
+            {{.name = "output",
+              .help = "DIR of results and runs (default sweeps/<name of FILE>)",
+              .reproduces_run = false},
+             bound(&SweepOptions::output, any_text())}};
+}
+
+std::vector<Option<SweepConfig>> choices() {
+    return {{{.name = "choose",
+              .help = "options whose best value is chosen for every cell on a validation split",
+              .reproduces_run = false},
+             bound(&SweepConfig::choose, word_list())},
+            {{.name = "choose-by",
+              .help = "figure that chooses, and is drawn: " + join(sweep_metrics()),
+              .reproduces_run = false},
+             bound(&SweepConfig::choose_by, any_text())},
+            {{.name = "validation-seeds",
+              .help = "seeds of the trainings that choose; none of --seed",
+              .reproduces_run = false},
+             bound(&SweepConfig::validation_seeds, word_list())},
+            {{.name = "validation-fraction",
+              .help = "part of the training data held out to choose on, in (0, 1)",
+              .reproduces_run = false},
+             bound(&SweepConfig::validation_fraction, any_real())},
+            {{.name = "keep-runs",
+              .help = "{}: keep the run directories beside the figures",
+              .reproduces_run = false},
+             bound(&SweepConfig::keep_runs, on_off())},
+            {{.name = "plot",
+              .help = "option on the x axis of results.svg (needs gnuplot)",
+              .reproduces_run = false},
+             bound(&SweepConfig::plot, any_text())}};
+}
+
+}  // namespace
+
+OptionGroup<SweepOptions>& sweep_options() {
+    static OptionGroup<SweepOptions> group = option_group<SweepOptions>(
+        "Sweep", {places(), lifted<SweepOptions>(choices(), &SweepOptions::sweep)});
+    return group;
+}
+
+OptionSet<SweepOptions> sweep_option_set() {
+    return OptionSet<SweepOptions>().add(sweep_options());
+}
+
+SweepConfig read_sweep(const OptionTexts& given,
+                       const std::string& text,
+                       const std::string& source) {
+    const SweepLines lines = lines_of(text, source);
+    require_own_lines_first(lines, source);
+    SweepConfig config = read_own_options(given, lines);
+    config.variants = variants_of(lines, forced_settings(given));
     for (const std::string& name : config.choose)
-        if (const Option* option = find_option(of_train, name);
-            option == nullptr || !belongs_to_trainings(*option) || OwnOptions::is_own(name))
+        if (!is_of_trainings(name) || is_of_sweep(name))
             throw ConfigError(fmt::format(
                 "choose: '{}' is no option of the trainings (example: step-size)", name));
     return config;

@@ -1,13 +1,11 @@
+#include "commands/sweep/sweep_grid.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <fstream>
-#include <set>
 
-#include "commands/sweep/sweep.hpp"
-#include "run/run_directory.hpp"
+#include "commands/sweep/sweep_outcome.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
@@ -51,25 +49,12 @@ std::vector<OptionValues> combinations(const std::vector<SweepSetting>& settings
     return all;
 }
 
-/// Of the whole content, read piece by piece.
-std::string file_digest(const std::string& name) {
-    Hasher hasher("sotto.sweep.file.v1");
-    std::ifstream file(name, std::ios::binary);
-    std::vector<char> piece(1 << 20);
-    do {
-        file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-        hasher.add(std::string_view(piece.data(), static_cast<std::size_t>(file.gcount())));
-    } while (file);
-    if (!file.eof()) throw DataError(fmt::format("{}: cannot be read", name));
-    return to_hex(hasher.finish());
-}
-
-SweepTraining training_of(const SweepConfig& config,
-                          const SweepCell& cell,
-                          std::size_t cell_number,
-                          std::size_t candidate,
-                          const std::string& seed,
-                          bool validation) {
+/// Everything a training is told, by option.
+OptionValues options_of(const SweepConfig& config,
+                        const SweepCell& cell,
+                        std::size_t candidate,
+                        const std::string& seed,
+                        bool validation) {
     OptionValues options = cell.fixed;
     const OptionValues& tried = cell.candidates.at(candidate);
     options.insert(options.end(), tried.begin(), tried.end());
@@ -84,17 +69,32 @@ SweepTraining training_of(const SweepConfig& config,
         if (value == "seed" && std::ranges::find(may_follow_seed, option) != may_follow_seed.end())
             value = seed;
     std::ranges::sort(options);
-    SweepTraining training{cell_number, candidate, seed, validation, {}, {}};
-    for (const auto& [option, value] : options)
-        training.ini += fmt::format("{} = {}\n", option, value);
+    return options;
+}
+
+/// Digest of the options, the program's version and the files that options name.
+std::string key_of(const SweepConfig& config, const OptionValues& options, const std::string& ini) {
     Hasher hasher("sotto.sweep.v1");
-    hasher.add(build_version()).add(std::string_view(training.ini));
+    hasher.add(build_version()).add(std::string_view(ini));
     for (const auto& [option, value] : options)
         for (const auto word : split(value, ','))
             if (const auto file = config.files.find(std::string(word)); file != config.files.end())
                 hasher.add(std::string_view(file->second));
     const Digest digest = hasher.finish();
-    training.key = to_hex(std::span(digest).first(10));
+    return to_hex(std::span(digest).first(10));
+}
+
+SweepTraining training_of(const SweepConfig& config,
+                          const SweepCell& cell,
+                          std::size_t cell_number,
+                          std::size_t candidate,
+                          const std::string& seed,
+                          bool validation) {
+    SweepTraining training{cell_number, candidate, seed, validation, {}, {}};
+    const OptionValues options = options_of(config, cell, candidate, seed, validation);
+    for (const auto& [option, value] : options)
+        training.ini += fmt::format("{} = {}\n", option, value);
+    training.key = key_of(config, options, training.ini);
     return training;
 }
 
@@ -116,32 +116,6 @@ void require_drawable(const SweepConfig& config) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& sweep_metrics() {
-    static const std::vector<std::string> names{"test_loss",
-                                                "test_loss_mean_model",
-                                                "test_accuracy",
-                                                "test_accuracy_mean_model",
-                                                "train_loss_mean_model",
-                                                "optimality_gap",
-                                                "optimality_gap_agents",
-                                                "consensus_distance",
-                                                "epsilon",
-                                                "mu"};
-    return names;
-}
-
-std::map<std::string, std::string> file_digests(const SweepConfig& config) {
-    std::map<std::string, std::string> digests;
-    for (const SweepVariant& variant : config.variants)
-        for (const SweepSetting& setting : variant.settings)
-            for (const std::string& value : setting.values)
-                for (const auto word : split(value, ','))
-                    if (std::error_code none; std::filesystem::is_regular_file(word, none))
-                        digests.try_emplace(std::string(word));
-    for (auto& [name, digest] : digests) digest = file_digest(name);
-    return digests;
-}
 
 std::vector<SweepCell> sweep_cells(const SweepConfig& config) {
     const auto& metrics = sweep_metrics();
@@ -191,6 +165,19 @@ std::vector<SweepTraining> test_trainings(const SweepConfig& config,
     for (const std::string& seed : config.seeds)
         trainings.push_back(training_of(config, cells.at(cell), cell, candidate, seed, false));
     return trainings;
+}
+
+const std::string* value_of(const OptionValues& values, const std::string& option) {
+    const auto found = std::ranges::find(values, option, &OptionValue::first);
+    return found == values.end() ? nullptr : &found->second;
+}
+
+std::string cell_name(const SweepCell& cell, const std::string& without) {
+    std::string name = cell.variant;
+    for (const auto& [option, value] : cell.varied)
+        if (option != without)
+            name += fmt::format("{}{} {}", name.empty() ? "" : ", ", option, value);
+    return name;
 }
 
 }  // namespace sotto

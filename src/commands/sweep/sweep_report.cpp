@@ -1,258 +1,39 @@
+#include "commands/sweep/sweep_report.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "commands/sweep/sweep.hpp"
-#include "run/gnuplot.hpp"
-#include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/core/names.hpp"
-
+#include "sotto/core/numbers.hpp"
 namespace sotto {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// RFC 4180.
-std::string field(const std::string& text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) {
-        quoted += c;
-        if (c == '"') quoted += c;
-    }
-    return quoted + "\"";
+/// What was measured, or why nothing was.
+std::string figure_of(const CellResult& result, const std::string& metric) {
+    if (const auto mean = mean_of(result, metric))
+        return std::isfinite(mean->half_width)
+                   ? fmt::format("{:.5g} ± {:.2g}", mean->mean, mean->half_width)
+                   : fmt::format("{:.5g}", mean->mean);
+    for (const char* status : {"diverged", "failed"})
+        if (count_of(result, status) > 0) return status;
+    return "missing";
 }
 
-std::string field(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
-
-std::string line_of(const std::vector<std::string>& fields) {
-    std::string line;
-    for (std::size_t i = 0; i < fields.size(); ++i) line += (i > 0 ? "," : "") + fields[i];
-    return line + "\n";
-}
-
-std::string column_of(std::string option) {
-    std::ranges::replace(option, '-', '_');
-    return option;
-}
-
-/// The option of this name may be a column too.
-std::string column_of_metric(const std::string& metric) {
-    return metric == "epsilon" ? "epsilon_spent" : metric;
-}
-
-const std::string* value_of(const OptionValues& values, const std::string& option) {
-    const auto found = std::ranges::find(values, option, &OptionValue::first);
-    return found == values.end() ? nullptr : &found->second;
-}
-
-void add_once(std::vector<std::string>& names, const OptionValues& values) {
-    for (const auto& [name, value] : values)
-        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-}
-
-/// Options that are columns: those that vary, then those chosen.
-struct Columns {
-    explicit Columns(const SweepResult& result) {
-        for (const SweepCell& cell : result.cells) {
-            add_once(varied, cell.varied);
-            for (const OptionValues& candidate : cell.candidates) add_once(chosen, candidate);
-        }
-    }
-    void add_header(std::vector<std::string>& fields) const {
-        fields.emplace_back("variant");
-        for (const auto* names : {&varied, &chosen})
-            for (const std::string& name : *names) fields.push_back(column_of(name));
-    }
-    /// @param candidate none: blanks for what is chosen.
-    void add(std::vector<std::string>& fields,
-             const SweepCell& cell,
-             std::optional<std::size_t> candidate) const {
-        static const OptionValues nothing;
-        fields.push_back(field(cell.variant));
-        const OptionValues& tried = candidate ? cell.candidates.at(*candidate) : nothing;
-        for (const auto* names : {&varied, &chosen})
-            for (const std::string& name : *names) {
-                const std::string* value = value_of(cell.fixed, name);
-                if (value == nullptr) value = value_of(tried, name);
-                fields.push_back(value != nullptr ? field(*value) : "");
-            }
-    }
-    std::vector<std::string> varied, chosen;
-};
-
-std::string status_of(const SweepRow& row) {
-    return row.outcome ? sweep_statuses.name_of(row.outcome->status) : "missing";
-}
-
-long count_of(const CellResult& result, std::string_view status) {
-    return std::ranges::count_if(result.test,
-                                 [&](const SweepRow& row) { return status_of(row) == status; });
-}
-
-/// "pairs", "pairs, rounds 100": what a line of a picture or a row of a table is about.
-std::string name_of(const SweepCell& cell, const std::string& without) {
-    std::string name = cell.variant;
-    for (const auto& [option, value] : cell.varied)
-        if (option != without)
-            name += fmt::format("{}{} {}", name.empty() ? "" : ", ", option, value);
-    return name;
-}
-
-/// Points of one line of a picture.
-struct Line {
-    std::string name;
-    std::vector<std::array<double, 3>> points;  ///< x, mean, half width
-};
-
-std::vector<Line> lines_of(const SweepConfig& config, const SweepResult& result) {
-    std::vector<Line> lines;
-    for (std::size_t c = 0; c < result.cells.size(); ++c) {
-        const SweepCell& cell = result.cells[c];
-        const auto mean = mean_of(result.results[c], config.choose_by);
-        const std::string* x = value_of(cell.fixed, *config.plot);
-        if (!mean || x == nullptr) continue;
-        const std::string name = name_of(cell, *config.plot);
-        auto line = std::ranges::find(lines, name, &Line::name);
-        if (line == lines.end()) line = lines.insert(line, {name, {}});
-        line->points.push_back({parse_real("plot", *x),
-                                mean->mean,
-                                std::isfinite(mean->half_width) ? mean->half_width : 0.0});
-    }
-    for (Line& line : lines) std::ranges::sort(line.points);
-    return lines;
+/// The values chosen in a cell.
+std::string chosen_of(const SweepCell& cell, const CellResult& result) {
+    std::string chosen;
+    if (result.candidate)
+        for (const auto& [option, value] : cell.candidates[*result.candidate])
+            chosen += fmt::format("{} {} ", option, value);
+    return result.at_edge ? chosen + "(at the edge of what was tried)" : chosen;
 }
 
 }  // namespace
-
-std::optional<SweepMean> mean_of(const CellResult& result, const std::string& metric) {
-    const auto n = static_cast<double>(result.test.size());
-    double sum = 0, squares = 0;
-    for (const SweepRow& row : result.test) {
-        if (!row.outcome || row.outcome->status != SweepOutcome::Status::done) return std::nullopt;
-        sum += row.outcome->metrics.at(metric);
-    }
-    SweepMean mean{sum / n, std::numeric_limits<double>::quiet_NaN()};
-    if (!std::isfinite(mean.mean)) return std::nullopt;
-    for (const SweepRow& row : result.test)
-        squares += std::pow(row.outcome->metrics.at(metric) - mean.mean, 2);
-    if (n > 1)
-        mean.half_width = boost::math::quantile(boost::math::students_t(n - 1), 0.975) *
-                          std::sqrt(squares / (n - 1) / n);
-    return mean;
-}
-
-std::string cells_csv(const SweepConfig& config, const SweepResult& result) {
-    const Columns columns(result);
-    std::vector<std::string> fields;
-    columns.add_header(fields);
-    fields.insert(fields.end(), {"at_edge", "seeds", "done", "diverged", "failed"});
-    for (const std::string& metric : sweep_metrics()) {
-        fields.push_back(column_of_metric(metric));
-        fields.push_back(column_of_metric(metric) + "_half_width");
-    }
-    std::string text = line_of(fields);
-    for (std::size_t c = 0; c < result.cells.size(); ++c) {
-        const CellResult& cell = result.results[c];
-        fields.clear();
-        columns.add(fields, result.cells[c], cell.candidate);
-        fields.emplace_back(cell.at_edge ? "yes" : "no");
-        fields.push_back(std::to_string(config.seeds.size()));
-        for (const std::string_view status : {"done", "diverged", "failed"})
-            fields.push_back(std::to_string(count_of(cell, status)));
-        for (const std::string& metric : sweep_metrics()) {
-            const auto mean = mean_of(cell, metric);
-            fields.push_back(mean ? field(mean->mean) : "");
-            fields.push_back(mean ? field(mean->half_width) : "");
-        }
-        text += line_of(fields);
-    }
-    return text;
-}
-
-std::string trainings_csv(const SweepConfig& config, const SweepResult& result) {
-    const Columns columns(result);
-    std::vector<std::string> fields;
-    columns.add_header(fields);
-    fields.insert(fields.end(), {"seed", "purpose", "status"});
-    for (const std::string& metric : sweep_metrics()) fields.push_back(column_of_metric(metric));
-    fields.insert(fields.end(), {"seconds", "run_directory", "error"});
-    std::string text = line_of(fields);
-    for (std::size_t c = 0; c < result.cells.size(); ++c)
-        for (const auto* rows : {&result.results[c].validation, &result.results[c].test})
-            for (const SweepRow& row : *rows) {
-                fields.clear();
-                columns.add(fields, result.cells[c], row.training.candidate);
-                fields.push_back(field(row.training.seed));
-                fields.emplace_back(row.training.validation ? "validation" : "test");
-                fields.emplace_back(status_of(row));
-                for (const std::string& metric : sweep_metrics()) {
-                    const bool has = row.outcome && row.outcome->metrics.contains(metric);
-                    fields.push_back(has ? field(row.outcome->metrics.at(metric)) : "");
-                }
-                fields.push_back(row.outcome ? field(row.outcome->seconds) : "");
-                fields.push_back(config.keep_runs && row.outcome ? "runs/" + row.training.key : "");
-                fields.push_back(row.outcome ? field(row.outcome->error) : "");
-                text += line_of(fields);
-            }
-    return text;
-}
-
-std::string draw_sweep(const SweepConfig& config, const SweepResult& result) {
-    const std::vector<Line> lines = lines_of(config, result);
-    if (lines.empty() || !has_gnuplot()) return {};
-    // An axis of numbers far apart is logarithmic, and leaves room around them; error bars that
-    // reach below zero are cut there.
-    const auto axis = [&](char name, std::size_t column, double far_apart) {
-        double smallest = std::numeric_limits<double>::infinity(), largest = -smallest;
-        for (const Line& line : lines)
-            for (const auto& point : line.points) {
-                smallest = std::min(smallest, point[column]);
-                largest = std::max(largest, point[column]);
-            }
-        return smallest > 0 && largest >= far_apart * smallest
-                   ? fmt::format("set logscale {0}\nset {0}range [{1:g}:{2:g}]\n",
-                                 name,
-                                 smallest / 1.25,
-                                 largest * 1.25)
-                   : std::string();
-    };
-    const std::string path = (config.directory / "results.svg").string();
-    std::string script = fmt::format(
-        "set terminal svg size 720,440 font 'sans,13' background 'white'\nset output {}\n"
-        "set xlabel {} noenhanced\nset ylabel {} noenhanced\nset grid xtics ytics mxtics "
-        "mytics\nset key outside right top "
-        "noenhanced\n",
-        quoted_for_gnuplot(path),
-        quoted_for_gnuplot(*config.plot),
-        quoted_for_gnuplot(config.choose_by));
-    // Colours that people with any colour vision tell apart (Okabe and Ito).
-    constexpr std::array<std::string_view, 7> colours{
-        "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
-    for (std::size_t i = 0; i < colours.size(); ++i)
-        script += fmt::format("set linetype {} lc rgb '{}'\n", i + 1, colours[i]);
-    script += fmt::format("set linetype cycle {}\n", colours.size());
-    script += axis('x', 0, 10) + axis('y', 1, 3);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        script += fmt::format("$line{} << END\n", i);
-        for (const auto& point : lines[i].points)
-            script += fmt::format("{:.9g} {:.9g} {:.9g}\n", point[0], point[1], point[2]);
-        script += "END\n";
-    }
-    for (std::size_t i = 0; i < lines.size(); ++i)
-        script += fmt::format("{}$line{} using 1:2:3 with yerrorlines pointtype 7 title {}",
-                              i == 0 ? "plot " : ", ",
-                              i,
-                              quoted_for_gnuplot(lines[i].name));
-    return draw_with_gnuplot(script + "\n") ? path : std::string();
-}
 
 std::string sweep_report_json(const SweepConfig& config, const SweepResult& result) {
     Json json;
@@ -273,26 +54,14 @@ std::string sweep_report_json(const SweepConfig& config, const SweepResult& resu
 std::string sweep_report_text(const SweepConfig& config, const SweepResult& result) {
     std::string text;
     std::size_t width = 4;
-    for (const SweepCell& cell : result.cells) width = std::max(width, name_of(cell, "").size());
+    for (const SweepCell& cell : result.cells) width = std::max(width, cell_name(cell, "").size());
     text += fmt::format("\n{:<{}}  {:>22}  {}\n", "cell", width, config.choose_by, "chosen");
-    for (std::size_t c = 0; c < result.cells.size(); ++c) {
-        const SweepCell& cell = result.cells[c];
-        const CellResult& found = result.results[c];
-        std::string figure = "missing", chosen;
-        if (const auto mean = mean_of(found, config.choose_by))
-            figure = std::isfinite(mean->half_width)
-                         ? fmt::format("{:.5g} ± {:.2g}", mean->mean, mean->half_width)
-                         : fmt::format("{:.5g}", mean->mean);
-        else if (count_of(found, "diverged") > 0)
-            figure = "diverged";
-        else if (count_of(found, "failed") > 0)
-            figure = "failed";
-        if (found.candidate)
-            for (const auto& [option, value] : cell.candidates[*found.candidate])
-                chosen += fmt::format("{} {} ", option, value);
-        if (found.at_edge) chosen += "(at the edge of what was tried)";
-        text += fmt::format("{:<{}}  {:>22}  {}\n", name_of(cell, ""), width, figure, chosen);
-    }
+    for (std::size_t c = 0; c < result.cells.size(); ++c)
+        text += fmt::format("{:<{}}  {:>22}  {}\n",
+                            cell_name(result.cells[c], ""),
+                            width,
+                            figure_of(result.results[c], config.choose_by),
+                            chosen_of(result.cells[c], result.results[c]));
     text +=
         fmt::format("\n{} trainings: {} done, {} diverged, {} failed; {} known before; {:.1f} s\n",
                     result.trainings,

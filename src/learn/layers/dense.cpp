@@ -1,3 +1,5 @@
+#include "dense.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -5,7 +7,6 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
-#include "sotto/learn/layers.hpp"
 
 namespace sotto {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sotto/learn/layers.hpp"
+#include "sotto/learn/layers/layer.hpp"
 
 namespace sotto {
 

@@ -1,10 +1,11 @@
+#include "group_norm.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
 #include "sotto/core/error.hpp"
-#include "sotto/learn/layers.hpp"
 #include "summed_rounding.hpp"
 
 namespace sotto {

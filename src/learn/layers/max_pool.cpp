@@ -1,3 +1,5 @@
+#include "max_pool.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

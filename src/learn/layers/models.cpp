@@ -1,4 +1,10 @@
-#include "sotto/learn/layers.hpp"
+#include "sotto/learn/layers/models.hpp"
+
+#include "convolution.hpp"
+#include "dense.hpp"
+#include "group_norm.hpp"
+#include "max_pool.hpp"
+#include "relu.hpp"
 
 namespace sotto {
 

@@ -1,3 +1,5 @@
+#include "relu.hpp"
+
 #include "fixed_layer.hpp"
 
 namespace sotto {

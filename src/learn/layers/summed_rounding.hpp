@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "sotto/learn/layers.hpp"
+#include "sotto/learn/layers/layer.hpp"
 
 namespace sotto {
 

@@ -1,8 +1,12 @@
-#include "sotto/noise/mechanism.hpp"
-#include "sotto/noise/temporal_solver.hpp"
+#include "noise/finish_plan.hpp"
+#include "noise/mechanisms/table.hpp"
+#include "sotto/noise/temporal_utility.hpp"
 
 namespace sotto {
 
+namespace {
+
+/// C_time of ones on and below the diagonal, so that the noise of round t is z_t - z_{t-1}.
 TemporalFactor prefix_sum_factor(long rounds) {
     Eigen::MatrixXd lower(rounds, 2);
     lower.col(0).setOnes();
@@ -18,14 +22,25 @@ Design design_anti_pgd(const DesignInput& input) {
     DesignInput independent = input;
     independent.given_utility =
         spatial_utility(*input.mixing, factor, design_steps(input), input.gossip_steps);
-    Design design = design_ldp(independent);
+    Design design = ldp_mechanism().design(independent);
     const double before = design.plan.scale;
     design.plan.mechanism = "anti-pgd";
-    correlate_over_rounds(design.plan, input, factor);
+    design.plan = correlate_over_rounds(std::move(design.plan), input, factor);
     const double louder = design.plan.scale / before;
     design.objective *= louder * louder;
     design.lower_bound = design.objective;
     return design;
+}
+
+}  // namespace
+
+Mechanism anti_pgd_mechanism() {
+    return {.name = "anti-pgd",
+            .summary = "private noise that cancels over rounds, z_t - z_{t-1}: for comparison",
+            .design = design_anti_pgd,
+            .coalitions = true,
+            .correlates_rounds = true,
+            .uses_utility = false};
 }
 
 }  // namespace sotto

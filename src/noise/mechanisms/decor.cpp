@@ -1,6 +1,9 @@
+#include <cmath>
+
+#include "noise/finish_plan.hpp"
 #include "noise/group_plan.hpp"
-#include "sotto/noise/mechanism.hpp"
-#include "sotto/noise/spatial_solver.hpp"
+#include "noise/mechanisms/table.hpp"
+#include "sotto/noise/laplacian_solver.hpp"
 
 namespace sotto {
 
@@ -16,8 +19,6 @@ Eigen::MatrixXd laplacian(const Graph& graph) {
     }
     return matrix;
 }
-
-}  // namespace
 
 /// R = s2 I + c L: private noise, and for every edge one stream that its two ends add with opposite
 /// signs, so that it cancels where they are averaged.
@@ -36,19 +37,27 @@ Design design_decor(const DesignInput& input) {
         groups.push_back({{u, v}});
         factors.push_back(difference_factor(solution.edge_variance));
     }
-    Design design;
-    NoisePlan& plan = design.plan;
-    plan = make_group_plan("decor",
-                           Eigen::VectorXd::Constant(graph.agents(), solution.private_variance),
-                           groups,
-                           factors);
+    NoisePlan plan =
+        make_group_plan("decor",
+                        Eigen::VectorXd::Constant(graph.agents(), solution.private_variance),
+                        groups,
+                        factors);
     plan.scale = 1 / std::sqrt(limits.unit);
     plan.coalition_size = input.coalition_size;
-    finish_plan(plan, input.kappa);
-    design.objective = solution.value;
-    design.lower_bound = solution.lower_bound;
-    design.capped = solution.capped;
-    return design;
+    return {finish_plan(std::move(plan), input.kappa),
+            solution.value,
+            solution.lower_bound,
+            solution.capped};
+}
+
+}  // namespace
+
+Mechanism decor_mechanism() {
+    return {.name = "decor",
+            .summary = "private noise plus one shared stream per edge that cancels",
+            .design = design_decor,
+            .coalitions = true,
+            .spatial_part = true};
 }
 
 }  // namespace sotto

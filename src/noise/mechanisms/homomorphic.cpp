@@ -1,44 +1,19 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
+#include "noise/mechanisms/table.hpp"
+#include "noise/message_plan.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/noise/mechanism.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
 namespace {
 
-/// One private Laplace stream an agent, z_u, on its messages.
-NoisePlan laplace_plan(const char* mechanism, const DesignInput& input) {
-    NoisePlan plan;
-    plan.mechanism = mechanism;
-    plan.agents = input.graph->agents();
-    plan.entry = NoiseEntry::message;
-    plan.coalition_size = input.coalition_size;
-    for (int u = 0; u < plan.agents; ++u) {
-        plan.groups.push_back({{u}});
-        plan.streams.push_back({u, 0, StreamDistribution::laplace});
-    }
-    return plan;
-}
-
-Design finished(NoisePlan plan, const DesignInput& input) {
-    Design design;
-    design.plan = std::move(plan);
-    finish_message_plan(design.plan, input);
-    design.objective = design.lower_bound = std::numeric_limits<double>::quiet_NaN();
-    return design;
-}
-
-}  // namespace
-
 /// [H] eq. 20: z_u to every neighbour, -(c_u / w_uu) z_u on the agent's own copy, with c_u the
 /// weight the neighbours give it: sum_v w_vu q_uv = 0, so what the network has in the mean is
 /// untouched.
 Design design_homomorphic(const DesignInput& input) {
-    NoisePlan plan = laplace_plan("homomorphic", input);
+    NoisePlan plan = start_laplace_plan("homomorphic", input);
     for (int u = 0; u < plan.agents; ++u) {
         const double own = input.mixing->weight(u, u);
         if (!(own > 0))
@@ -53,16 +28,19 @@ Design design_homomorphic(const DesignInput& input) {
         for (const int v : input.mixing->members(u))
             plan.rows.push_back({u, v, {u}, {v == u ? -away / own : 1.0}});
     }
-    return finished(std::move(plan), input);
+    return finish_message_plan(std::move(plan), input);
 }
 
-/// The same noise on all copies of a message, its own among them: what homomorphic is compared
-/// with.
-Design design_laplace(const DesignInput& input) {
-    NoisePlan plan = laplace_plan("laplace", input);
-    for (int u = 0; u < plan.agents; ++u)
-        plan.rows.push_back({u, NoiseRow::all_receivers, {u}, {1.0}});
-    return finished(std::move(plan), input);
+}  // namespace
+
+Mechanism homomorphic_mechanism() {
+    return {
+        .name = "homomorphic",
+        .summary = "Laplace noise on messages that cancels in the mean over agents: pure epsilon",
+        .design = design_homomorphic,
+        .distribution = StreamDistribution::laplace,
+        .coalitions = true,
+        .uses_utility = false};
 }
 
 }  // namespace sotto

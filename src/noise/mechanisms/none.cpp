@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/noise/mechanism.hpp"
+#include "noise/mechanisms/table.hpp"
 
 namespace sotto {
+
+namespace {
 
 Design design_none(const DesignInput& input) {
     Design design;
@@ -13,6 +15,16 @@ Design design_none(const DesignInput& input) {
     design.plan.grid_step_log2 = std::max(-40, std::ilogb(input.clip_norm) - 52);
     design.plan.validate();
     return design;
+}
+
+}  // namespace
+
+Mechanism none_mechanism() {
+    return {.name = "none",
+            .summary = "no noise, no privacy",
+            .design = design_none,
+            .needs_budget = false,
+            .uses_utility = false};
 }
 
 }  // namespace sotto

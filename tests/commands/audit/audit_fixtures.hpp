@@ -8,12 +8,14 @@
 #include <optional>
 #include <vector>
 
-#include "commands/audit/audit_job.hpp"
+#include "commands/audit/audit_design.hpp"
+#include "commands/audit/likelihood_analysis.hpp"
 #include "run/run_fixtures.hpp"
-#include "sotto/agent/recorded_view.hpp"
+#include "sotto/agent/bootstrap.hpp"
+#include "sotto/agent/recording/recorded_seeds.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_wire.hpp"
 #include "sotto/agent/trainer.hpp"
-#include "sotto/trust/group_seeds.hpp"
-#include "sotto/views/view_query.hpp"
 #include "trust/pair_fixtures.hpp"
 
 namespace sotto::test {
@@ -28,7 +30,6 @@ inline AuditConfig audit_config(const std::string& mechanism, int agents, long r
     config.train.plan.rounds = rounds;
     config.train.noise_seed = 11;
     config.train.threads = 2;
-    config.train.resolved_ini = "mechanism=" + mechanism + "\n";
     return config;
 }
 
@@ -121,21 +122,18 @@ class RepeatedMasks final : public RoundObserver {
 };
 
 /// The rounds of a run with real parts, recorded and looked at.
-inline AuditResult audit_pipeline(const AuditConfig& config, const Sabotage& sabotage) {
+inline LikelihoodResult audit_pipeline(const AuditConfig& config, const Sabotage& sabotage) {
     const int agents = config.train.graph.topology.agents;
     const auto network = make_memory_network(agents, 2);
-    SubjectConfig account;
-    account.graph = config.train.graph;
-    account.plan = config.train.plan;
-    const auto subject = build_account_subject(account, *network);
-    const Topography& topography = subject->built.topography;
-    const AuditDesign design = design_audit(config, *subject);
-    const ViewQuery query = parse_view("view", config.view, topography.graph);
-    const View view{query.view_kind(), query.members};
+    const AuditSubject subject = build_audit_subject(config, true, *network);
+    const NoisePlan& plan = subject.account->plan;
+    const Topography& topography = subject.topography;
+    const View& view = subject.view;
+    const AuditDesign design = design_audit(config, subject);
 
-    NoisePlan injected = subject->plan;
+    NoisePlan injected = plan;
     if (sabotage.noise) sabotage.noise(injected, topography.mixing);
-    std::vector<KeyRing> rings = distribute_seeds(*network, subject->plan, 7);
+    std::vector<KeyRing> rings = distribute_seeds(*network, plan, 7);
     LocalTask task = make_canary_task(design, 1, *network);
     std::vector<LocalAgent> local;
     for (int u = 0; u < agents; ++u) {
@@ -157,7 +155,7 @@ inline AuditResult audit_pipeline(const AuditConfig& config, const Sabotage& sab
     network->connect(topography.graph);
     Trainer trainer(*network,
                     topography.schedule(),
-                    subject->plan,
+                    plan,
                     NoiseSource(injected, rings, 2),
                     std::move(local),
                     task.initial,
@@ -178,12 +176,12 @@ inline AuditResult audit_pipeline(const AuditConfig& config, const Sabotage& sab
         all,
         view.members,
         topography.graph,
-        subject->plan,
+        plan,
         {task.initial.size(), sums ? Received::sum : Received::messages, options.gossip_steps, 0});
     WireRecorder wire(views / "wire",
                       all,
                       topography.graph,
-                      subject->plan,
+                      plan,
                       {task.initial.size(),
                        sums ? WireContent::shares : WireContent::messages,
                        options.gossip_steps,
@@ -196,14 +194,13 @@ inline AuditResult audit_pipeline(const AuditConfig& config, const Sabotage& sab
         trainer.observe(&wire);
     if (sabotage.seeds) sabotage.seeds(rings, design);
     for (const int agent : view.members)
-        record_seeds(views, subject->plan, rings[static_cast<std::size_t>(agent)]);
+        record_seeds(views, plan, rings[static_cast<std::size_t>(agent)]);
     for (long round = 0; round < config.train.plan.rounds; ++round) trainer.run_round(round);
     recorder.finish();
     wire.finish();
 
-    MessageProcess process = subject->process;
-    process.step_sizes = config.train.plan.steps.over(config.train.plan.rounds);
-    return analyse_recordings(views, process, view, design, subject->delta, config.level, 2);
+    return analyse_likelihood(
+        views, subject.process, view, design, subject.account->delta, config.level, 2);
 }
 
 }  // namespace sotto::test

@@ -23,7 +23,7 @@ MatrixXd random_matrix(Index rows, Index columns, std::uint64_t seed) {
 
 /// Innovations in two gossip steps, `extra` beside what the contributions make.
 void show(ContributionEstimator& estimator,
-          const ViewTest::Innovation& responses,
+          const ViewInnovations::Innovation& responses,
           const MatrixXd& contributions,
           const MatrixXd& extra) {
     const MatrixXd noisy = responses.whitened * contributions + extra;
@@ -35,7 +35,7 @@ void show(ContributionEstimator& estimator,
 }
 
 TEST(ContributionEstimator, SolvesTheNormalEquations) {
-    const ViewTest::Innovation responses{random_matrix(30, 6, 1), MatrixXd(0, 6)};
+    const ViewInnovations::Innovation responses{random_matrix(30, 6, 1), MatrixXd(0, 6)};
     const MatrixXd truth = random_matrix(6, 4, 2), noise = random_matrix(30, 4, 3);
     ContributionEstimator estimator(responses, 4);
     show(estimator, responses, truth, noise);
@@ -48,7 +48,7 @@ TEST(ContributionEstimator, SolvesTheNormalEquations) {
 
 TEST(ContributionEstimator, TakesWhatNoNoiseCoversAsExact) {
     // Weights that grow say the same in the limit: [(R^T R + w N^T N)^-1]_uu.
-    const ViewTest::Innovation responses{random_matrix(20, 5, 4), random_matrix(3, 5, 5)};
+    const ViewInnovations::Innovation responses{random_matrix(20, 5, 4), random_matrix(3, 5, 5)};
     const MatrixXd truth = random_matrix(5, 2, 6), noise = random_matrix(20, 2, 7);
     ContributionEstimator estimator(responses, 2);
     show(estimator, responses, truth, noise);
@@ -65,7 +65,7 @@ TEST(ContributionEstimator, TakesWhatNoNoiseCoversAsExact) {
 
 TEST(ContributionEstimator, TellsExactFromNoisyFromHidden) {
     // Unknown 0 is seen without noise, 1 under noise, of 2 and 3 only the sum, 4 not at all.
-    ViewTest::Innovation responses{MatrixXd::Zero(2, 5), MatrixXd::Zero(3, 5)};
+    ViewInnovations::Innovation responses{MatrixXd::Zero(2, 5), MatrixXd::Zero(3, 5)};
     responses.noiseless(0, 0) = 0.5;
     responses.whitened(0, 1) = 0.25;
     responses.whitened(0, 0) = 10;

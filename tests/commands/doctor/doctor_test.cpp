@@ -117,9 +117,9 @@ TEST(Doctor, FindsThatThereIsNoMpirun) {
 TEST(Doctor, FindsAnMpirunOfAnotherLibraryAndAJobThatFails) {
     const TempDir directory;
     const std::string fake =
-        directory.file("mpirun",
-                       "#!/bin/sh\n[ $1 = --version ] && echo 'mpirun (Open MPI) 1.0.1' && exit\n"
-                       "echo ------- >&2; echo 'no slots today' >&2; exit 9\n");
+        directory.write("mpirun",
+                        "#!/bin/sh\n[ $1 = --version ] && echo 'mpirun (Open MPI) 1.0.1' && exit\n"
+                        "echo ------- >&2; echo 'no slots today' >&2; exit 9\n");
     std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
     const Json report = report_of(run_with(
         directory, {"env", "PATH=" + directory.path().string() + ":/usr/bin:/bin"}, one_process));
@@ -130,14 +130,14 @@ TEST(Doctor, FindsAnMpirunOfAnotherLibraryAndAJobThatFails) {
 TEST(Doctor, FindsThatTheTemporaryDirectoryIsMissing) {
     const TempDir directory;
     // mpirun, as root, would make a folder that is only missing.
-    const std::string missing = directory.file("file", "") + "/tmp";
+    const std::string missing = directory.write("file", "") + "/tmp";
     const Json report = report_of(run_with(directory, {"env", "TMPDIR=" + missing}, one_process));
     expect_failed(report, "temporary-directory", missing + " cannot be written");
 }
 
 TEST(Doctor, FindsThatRunsIsNotAFolder) {
     const TempDir directory;
-    directory.file("runs", "");
+    directory.write("runs", "");
     expect_failed(
         report_of(run_with(directory, {}, one_process)), "run-directory", "is not a directory");
 }
@@ -179,7 +179,7 @@ TEST(Doctor, FindsRanksThatDoNotYieldAlthoughTheyShareCores) {
 TEST(Doctor, NamesTheRankAndItsHostWhereSomethingIsWrong) {
     const TempDir directory;
     Arguments command = sotto_command(2, json_only);
-    const std::string missing = directory.file("file", "") + "/tmp";
+    const std::string missing = directory.write("file", "") + "/tmp";
     const Arguments third{":", "-n", "1", "env", "TMPDIR=" + missing};
     command.insert(command.end(), third.begin(), third.end());
     for (const auto& word : sotto_command(one_process, json_only)) command.push_back(word);

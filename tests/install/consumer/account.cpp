@@ -1,5 +1,5 @@
 // What observers of a gossip of somebody else's learn: from a noise plan, and from plain matrices.
-// Links with sotto::privacy only; no MPI.
+// Links with sotto::views only; no MPI.
 
 #include <cmath>
 #include <cstdio>
@@ -7,7 +7,8 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/gdp.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/matrix_sensitivity.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 int main() try {
     // Who sends to whom, and how messages are mixed: x(t+1) = W (x(t) - step (g(t) + v(t))).

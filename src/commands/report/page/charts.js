@@ -77,7 +77,7 @@ function drawLosses() {
 /// Epsilon of every agent against observers that see every message.
 function drawAgents() {
   const box = document.getElementById("agents-chart");
-  const all = views["all-messages"];
+  const all = guaranteed;
   if (!all || all.observers === 0) { box.parentElement.hidden = true; return; }
   const single = all.observers > 1 ? all.worstOfEvery(1) : null;
   const finite = (values) => [...values].map((value) => (Number.isFinite(value) ? value : null));

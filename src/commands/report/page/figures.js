@@ -118,12 +118,13 @@ class View {
 }
 
 const views = Object.fromEntries(data.views.map((json) => [json.view, new View(json)]));
+/// The view that a training's guarantee is of.
+const guaranteed = Object.values(views).find((view) => view.guarantee);
 
 /// How `sotto account` is asked about these observers.
 function accountView(view, members) {
-  if (view === "all-messages") return members.length === 0 ? "eavesdropper" : `all-messages:${members.join(",")}`;
-  if (views.partial.secure_sum) return `secure-sum:${members.join(",")}`;
-  return `${members.length === 1 ? "node" : "coalition"}:${members.join(",")}`;
+  const name = view.words.names[Math.min(members.length, 2)];
+  return members.length === 0 ? name : `${name}:${members.join(",")}`;
 }
 function accountCommand(view, members) {
   const quoted = /^[\w./-]+$/.test(data.directory) ? data.directory : `'${data.directory.replace(/'/g, "'\\''")}'`;

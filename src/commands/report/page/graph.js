@@ -8,7 +8,8 @@ const legendWidth = 300;
 class Drawing {
   constructor() {
     this.members = [];
-    this.view = views["all-messages"] && views["all-messages"].observers > 0 ? "all-messages" : "partial";
+    const known = Object.values(views).filter((view) => view.observers > 0);
+    this.view = known.find((view) => view.guarantee) || known[0] || Object.values(views).pop();
     this.gone = new Set(data.graph.gone);
     this.width = 760;
     this.height = agents > 60 ? 700 : 560;
@@ -66,14 +67,7 @@ class Drawing {
       })
       .on("mousemove", (n) => showTip(d3.event, this.tipOf(n.agent)))
       .on("mouseleave", hideTip);
-    for (const radio of document.querySelectorAll("input[name=view]")) {
-      const known = views[radio.value] && views[radio.value].observers > 0;
-      if (known && views[radio.value].secure_sum) radio.nextSibling.textContent = " weighted sums of what their neighbours send (secure sums)";
-      radio.disabled = !known;
-      radio.checked = radio.value === this.view;
-      if (!known) radio.parentElement.append(" - not known");
-      radio.addEventListener("change", () => { this.view = radio.value; this.update(); });
-    }
+    for (const view of Object.values(views)) this.offer(view);
     document.getElementById("nobody").addEventListener("click", () => { this.members = []; this.update(); });
     document.getElementById("own-scale").addEventListener("change", () => this.update());
     document.getElementById("members").addEventListener("change", function () {
@@ -81,6 +75,19 @@ class Drawing {
       drawing.members = [...new Set(numbers)].sort((a, b) => a - b);
       drawing.update();
     });
+  }
+
+  /// A button that chooses what the observers see.
+  offer(view) {
+    const known = view.observers > 0;
+    const radio = element("input", { type: "radio", name: "view", value: view.view });
+    radio.disabled = !known;
+    radio.checked = view === this.view;
+    radio.addEventListener("change", () => { this.view = view; this.update(); });
+    const label = element("label", {}, radio, ` ${view.words.sees}`);
+    if (view.guarantee) label.append(" ", element("em", {}, "(the guarantee)"));
+    if (!known) label.append(" - not known");
+    document.getElementById("sees").append(label);
   }
 
   /// One agent instead of those before; with `more` it joins them, or leaves.
@@ -94,7 +101,7 @@ class Drawing {
 
   /// What the observers chosen learn: null where the page has no figure at all.
   answer() {
-    const view = views[this.view];
+    const view = this.view;
     return view && (this.members.length > 0 || view.smallest === 0) ? view.against(this.members) : null;
   }
 
@@ -105,7 +112,7 @@ class Drawing {
 
   update() {
     const drawing = this;
-    const view = views[this.view];
+    const view = this.view;
     this.found = this.answer();
     const epsilon = this.found ? this.found.epsilon : new Float32Array(agents).fill(NaN);
     this.epsilon = epsilon;
@@ -172,16 +179,19 @@ class Drawing {
     box.append(keys);
   }
 
+  /// The observers chosen, and what they know.
+  who() {
+    const words = this.view.words;
+    if (this.members.length === 0) return words.nobody;
+    return `${listed(this.members).replace(/^a/, "A")}${this.members.length > 1 ? words.several_know : words.one_knows}`;
+  }
+
   showAnswer() {
-    const view = views[this.view];
+    const view = this.view;
     const box = document.getElementById("answer");
     const rows = document.getElementById("targets");
     box.replaceChildren();
     rows.replaceChildren();
-    const everything = this.view === "all-messages";
-    const own = this.members.length > 1 ? "their" : "its";
-    const who = this.members.length === 0 ? "Whoever records every message"
-      : `${listed(this.members).replace(/^a/, "A")}${everything ? `, with every message of the run and ${own} seeds,` : `, from ${view && view.secure_sum ? "sums of " : ""}what ${own} neighbours send and ${own} seeds,`}`;
     if (!this.found) {
       const why = view && view.observers > 0
         ? this.members.length === 0 ? "Click an agent: this view needs somebody who observes." : "The page has no figure of these observers."
@@ -194,6 +204,7 @@ class Drawing {
         const worst = this.epsilon[order[0]];
         const least = this.found.exact ? "" : "at least ";
         const all = order.every((u) => this.epsilon[u] === worst);
+        const who = this.who();
         const learn = this.members.length > 1 ? "learn" : "learns";
         box.append(element("p", { class: "headline" }, all
           ? `${who} ${learn} ${least}epsilon ${shown(worst)} about every other agent.`
@@ -205,7 +216,7 @@ class Drawing {
       const words = (u) => element("span", {}, element("span", { class: "swatch", style: `background:${this.colour(this.epsilon[u])}` }), nameOf(u));
       rows.append(table(["about", { number: "epsilon" }], order.map((u) => [words(u), { number: (this.found.exact ? "" : "\u2265 ") + shown(this.epsilon[u], 4) }])));
     }
-    if (this.members.length > 0 && !(this.found && this.found.exact)) {
+    if (view && this.members.length > 0 && !(this.found && this.found.exact)) {
       if (this.found) box.append(element("p", {}, `These ${this.members.length} are not in the page; a lower bound is what parts of them learn, most of all ${listed(this.found.from)}. The accountant says it exactly:`));
       const command = accountCommand(this.view, this.members);
       const copy = element("button", { type: "button" }, "copy");

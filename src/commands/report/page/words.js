@@ -41,7 +41,7 @@ function showSummary() {
   const lines = [...data.missing];
   if (data.failure) lines.unshift(`The run failed: ${data.failure.trim()}`);
   for (const view of data.views) if (view.observers === 0 && view.note)
-    lines.push(`Observers with ${view.view === "all-messages" ? "every message" : "what neighbours send to them"}: ${view.note}`);
+    lines.push(`Observers with ${view.words.gist}: ${view.note}`);
   missing.hidden = lines.length === 0;
   for (const line of lines) missing.append(element("p", {}, line));
 }
@@ -63,13 +63,20 @@ function guaranteeWords() {
     `${target ? `; the budget asked for is ${shown(target)}` : ""}.`;
 }
 
-function worstRow(view, size, name) {
-  const worst = views[view].worst(size);
+/// Observers of one size in words.
+function observersOf(view, size) {
+  if (size === 0) return `${view.words.nobody} (${view.words.names[0]})`;
+  return size === 1 ? view.words.one : `${size} ${view.words.several}`;
+}
+
+function worstRow(view, size) {
+  const worst = view.worst(size);
   if (!worst) return null;
   const all = worst.observers === worst.of;
+  const name = observersOf(view, size);
   return [all || size === 0 ? name : `${name} (${worst.observers} of ${worst.of} looked at)`,
     { number: shown(worst.epsilon, 4) }, { number: shown(worst.mean, 4) },
-    size === 0 ? nameOf(worst.target) : `${listed(worst.members)} about ${nameOf(worst.target)}`, views[view].argument];
+    size === 0 ? nameOf(worst.target) : `${listed(worst.members)} about ${nameOf(worst.target)}`, view.argument];
 }
 
 function showPrivacy() {
@@ -77,15 +84,9 @@ function showPrivacy() {
     `Protected: ${units[ledger.adjacency] || ledger.adjacency}; participation ${ledger.participation}. ${guaranteeWords()}`;
   drawAgents();
   const rows = [];
-  const all = views["all-messages"], partial = views.partial;
-  if (all && all.observers > 0) {
-    rows.push(worstRow("all-messages", 0, "Whoever records every message (eavesdropper)"));
-    for (let size = 1; all.placeOf([...Array(size).keys()]) >= 0 && size < agents; ++size)
-      rows.push(worstRow("all-messages", size, size === 1 ? "One curious agent with every message" : `${size} colluding agents with every message`));
-  }
-  if (partial && partial.observers > 0)
-    for (let size = 1; partial.placeOf([...Array(size).keys()]) >= 0 && size < agents; ++size)
-      rows.push(worstRow("partial", size, size === 1 ? "One agent, what neighbours send to it" : `${size} colluding agents, what neighbours send to them`));
+  for (const view of Object.values(views))
+    for (let size = view.smallest; view.placeOf([...Array(size).keys()]) >= 0 && size < agents; ++size)
+      rows.push(worstRow(view, size));
   for (const view of ledger.views || [])
     rows.push([`Asked for: ${view.view} (after ${view.rounds} rounds)`, { number: shown(epsilonOf(view), 4) },
       { number: view.mean_epsilon === null ? "\u221e" : shown(view.mean_epsilon, 4) },

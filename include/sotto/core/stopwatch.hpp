@@ -1,0 +1,18 @@
+#pragma once
+
+#include <chrono>
+
+namespace sotto {
+
+/// The clock of every duration in the program; setting the time of day does not move it.
+using Clock = std::chrono::steady_clock;
+
+[[nodiscard]] inline double seconds_between(Clock::time_point start, Clock::time_point end) {
+    return std::chrono::duration<double>(end - start).count();
+}
+
+[[nodiscard]] inline double seconds_since(Clock::time_point start) {
+    return seconds_between(start, Clock::now());
+}
+
+}  // namespace sotto

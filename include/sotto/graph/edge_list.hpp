@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "sotto/graph/graph.hpp"
+
+namespace sotto {
+
+/// What an edge-list file held, beside the graph made of it.
+struct EdgeListReport {
+    int labels = 0;            ///< distinct labels in the file
+    long long edges = 0;       ///< distinct undirected edges in the file
+    long long self_loops = 0;  ///< dropped
+    int components = 0;
+    int agents = 0;  ///< of the largest component, which is the graph
+};
+
+struct LoadedGraph {
+    Graph graph;
+    EdgeListReport report;
+};
+
+/// Reads an edge list: two labels a line separated by blanks, tabs or a comma; further columns are
+/// ignored; # or % at the start of a word starts a comment; plain or .gz. The largest connected
+/// component is kept (the one with the lowest label among equals). Agents are numbered by ascending
+/// label, numerically when all labels of that component are integers, else as text.
+/// @throws DataError if the file is missing or is not text, a line has one label only, the first
+/// line looks like column names, or no edge is left.
+[[nodiscard]] LoadedGraph read_edge_list(const std::string& path);
+
+/// One "label label" line per edge, with a comment line on top. Read back, a connected graph of two
+/// or more agents whose labels ascend (generated, or read from a file) is the same graph.
+[[nodiscard]] std::string format_edge_list(const Graph& graph);
+
+}  // namespace sotto

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <optional>
+#include <vector>
+
+#include "sotto/graph/mixing.hpp"
+#include "sotto/noise/temporal_shape.hpp"
+#include "sotto/noise/utility.hpp"
+#include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/plan_use.hpp"
+
+namespace sotto {
+
+struct Mechanism;
+
+/// What a noise plan is made for.
+struct DesignInput {
+    const Graph* graph = nullptr;
+    const MixingMatrix* mixing = nullptr;
+    Utility utility;
+    long rounds = 1;
+    int gossip_steps = 1;
+    Participation participation;  ///< only mechanisms with a temporal factor depend on it
+    TemporalShape temporal;       ///< of the temporal factor; for those that take one
+    Eigen::VectorXd kappa;        ///< largest allowed [R^-1]_uu of every agent; see precision_limit
+    double clip_norm = 1;         ///< C; the grid of a plan without noise leaves it room
+    double variance_cap = 1e4;    ///< R_uu <= variance_cap / kappa_u
+    int coalition_size = 0;       ///< q: every coalition of q agents is kept within kappa too
+    bool common_variance = false;        ///< one private variance for all; with seed groups
+    std::vector<SeedGroup> seed_groups;  ///< who may share a seed; for those that use seed groups
+    StepSchedule steps;                  ///< eta_t; counts where rounds are not alike
+    const Mechanism* spatial = nullptr;  ///< the part between agents; for those that take one
+    /// M instead of the one that utility, rounds and gossip steps give.
+    std::optional<Eigen::MatrixXd> given_utility;
+};
+/// M of the input.
+[[nodiscard]] Eigen::MatrixXd design_utility(const DesignInput& input);
+/// Step sizes of every round in units of the first.
+[[nodiscard]] std::vector<double> design_steps(const DesignInput& input);
+
+/// A plan, and how good it is. Objectives are Tr(M R) in units where the smallest kappa is 1; they
+/// compare across mechanisms, budgets and step sizes. Noise on messages does not scale with the
+/// step size: its objectives are not numbers.
+struct Design {
+    NoisePlan plan;
+    double objective = 0;
+    double lower_bound = 0;  ///< certified, over all plans of this mechanism
+    bool capped = false;     ///< the variance cap binds: the unlimited optimum would diverge
+    [[nodiscard]] double relative_gap() const {
+        return objective > 0 ? (objective - lower_bound) / objective : 0;
+    }
+};
+
+}  // namespace sotto

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <span>
+
+#include "sotto/graph/mixing.hpp"
+#include "sotto/plan/noise_plan.hpp"
+
+namespace sotto {
+
+/// H, T x T: what the noise of rounds s and t leaves together in all models of all rounds, so that
+/// the trajectory objective of C_time and R is Tr(H X_time^-1), X_time = C_time^T C_time:
+///
+///     H_st = eta_s eta_t sum_{tau >= max(s,t)} Tr((W^{K(tau-t+1)})^T W^{K(tau-s+1)} R).
+///
+/// Source: [U] eq. 9, docs/equations.md 6. No matrix with n T rows is formed.
+/// @param spatial_covariance R, n x n.  @param step_sizes eta_t, one a round (its size is T).
+/// @return symmetric, positive semidefinite. Cost: O(n^3 + n T + T^2) for symmetric W; else T
+/// products W R^1/2, O(n^2 T^2) flops and n^2 T numbers of memory.
+[[nodiscard]] Eigen::MatrixXd temporal_utility(const MixingMatrix& mixing,
+                                               const Eigen::MatrixXd& spatial_covariance,
+                                               std::span<const double> step_sizes,
+                                               int gossip_steps = 1);
+
+/// M, n x n, of the same objective for a given time correlation: it is Tr(M R) with
+///
+///     M = sum_{s,t} eta_s eta_t (X_time^-1)_st sum_{tau >= max(s,t)} (W^{K(tau-t+1)})^T
+///     W^{K(tau-s+1)}.
+///
+/// @param inverse_gram X_time^-1, T x T. Cost: O(n^3 + n T^2) for symmetric W; else as above.
+[[nodiscard]] Eigen::MatrixXd spatial_utility(const MixingMatrix& mixing,
+                                              const Eigen::MatrixXd& inverse_gram,
+                                              std::span<const double> step_sizes,
+                                              int gossip_steps = 1);
+
+/// The same for a temporal factor; of few lags and symmetric W without a matrix of T rows. Cost
+/// then: O(n^3 + T (B^2 + n B)) for B lags; else as above.
+/// @throws ConfigError for other factors, or other W, above most_dense_rounds rounds.
+[[nodiscard]] Eigen::MatrixXd spatial_utility(const MixingMatrix& mixing,
+                                              const TemporalFactor& factor,
+                                              std::span<const double> step_sizes,
+                                              int gossip_steps = 1);
+
+/// The largest number of rounds of what needs matrices with a row for every round.
+inline constexpr long most_dense_rounds = 2000;
+
+}  // namespace sotto

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sotto {
+
+/// What "neighbouring" means, hence the L2 sensitivity Delta of one participation.
+enum class Adjacency {
+    agent,             ///< all data of one agent replaced: Delta = 2C (batch gradient clipped to C)
+    record,            ///< one record replaced: Delta = 2C/B (each record's gradient clipped to C)
+    record_zero_out,   ///< one record's contribution zeroed: Delta = C/B
+    record_add_remove  ///< one record added or removed, divisor B unchanged: Delta = C/B
+};
+[[nodiscard]] Adjacency parse_adjacency(std::string_view option, std::string_view text);
+[[nodiscard]] std::string name_of(Adjacency adjacency);
+
+/// In which rounds one record (or agent) can take part: all rounds, or one round in every cycle of
+/// `cycle` rounds.
+struct Participation {
+    long cycle = 1;  ///< 1: every round
+};
+/// "every" or "cyclic:b". @throws ConfigError.
+[[nodiscard]] Participation parse_participation(std::string_view option, std::string_view text);
+[[nodiscard]] std::string name_of(const Participation& participation);
+
+/// How much of one agent's input its messages can carry.
+struct Exposure {
+    double sensitivity = 0;  ///< Delta_u, one participation [gradient unit]; L1 under Laplace noise
+    /// run_sensitivity_squared of the whole run; T where every round counts and none meets another.
+    double sensitivity_squared_over_rounds = 0;
+    Eigen::Index batch_size =
+        0;  ///< divisor of the clipped sum (record adjacencies); 0: unknown (adjacency agent)
+};
+
+/// @param clip_norm C > 0.  @param records N_u of the agent, or 0 if unknown (then only
+/// `batch_size` counts).  @param batch_size B; none: all N_u records of the agent. It changes no
+/// sensitivity with adjacency `agent`, and is replaced by B_u = ceil(N_u/b) with cyclic
+/// participation and known records.
+/// @throws ConfigError: agent adjacency with cyclic participation; batch larger than the records of
+///         a record adjacency; more batches than records; a record adjacency where both batch and
+///         records are unknown.
+[[nodiscard]] Exposure agent_exposure(Adjacency adjacency,
+                                      const Participation& participation,
+                                      double clip_norm,
+                                      long rounds,
+                                      Eigen::Index records,
+                                      std::optional<Eigen::Index> batch_size);
+
+}  // namespace sotto

@@ -1,0 +1,32 @@
+#include "sotto/agent/bootstrap/session_opening.hpp"
+
+#include <optional>
+#include <string>
+
+namespace sotto {
+
+Session open_session(Network& network,
+                     const Topography& topography,
+                     const NoisePlan& plan,
+                     const Credentials* credentials) {
+    std::optional<Handshake> handshake;
+    network.agree([&] {
+        handshake.emplace(
+            HandshakeTerms{
+                network.agents(), topography.graph.hash(), topography.mixing_hash(), plan.hash()},
+            network.local_agents(),
+            credentials);
+    });
+    const auto announcements = network.all_gather(handshake->announcement());
+    std::string confirmation;
+    network.agree([&] {
+        handshake->receive(announcements);
+        confirmation = handshake->confirmation();
+    });
+    const auto confirmations = network.all_gather(confirmation);
+    Session session;
+    network.agree([&] { session = handshake->finish(confirmations); });
+    return session;
+}
+
+}  // namespace sotto

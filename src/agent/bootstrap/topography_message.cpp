@@ -1,0 +1,68 @@
+#include "topography_message.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sotto/core/bytes.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+std::string pack_topography(const Topography& topography) {
+    const Graph& graph = topography.graph;
+    ByteWriter packer;
+    packer.put(std::int32_t{graph.agents()});
+    for (int u = 0; u < graph.agents(); ++u) packer.put_text(graph.label(u));
+    packer.put(static_cast<std::uint64_t>(graph.edges().size()));
+    for (const auto& [u, v] : graph.edges()) {
+        packer.put(std::int32_t{u});
+        packer.put(std::int32_t{v});
+    }
+    packer.put(static_cast<std::uint64_t>(topography.later_mixing.size()));
+    const auto put_weights = [&](const MixingMatrix& mixing) {
+        for (int u = 0; u < graph.agents(); ++u)
+            for (const double weight : mixing.weights(u)) packer.put(weight);
+    };
+    put_weights(topography.mixing);
+    for (const MixingMatrix& mixing : topography.later_mixing) put_weights(mixing);
+    return packer.take();
+}
+
+Topography unpack_topography(std::string_view bytes, int wanted_agents) {
+    ByteReader reader(bytes, "the graph from rank 0");
+    const auto agents = reader.get<std::int32_t>();
+    if (agents != wanted_agents) reader.fail();
+    std::vector<std::string> labels;
+    for (int u = 0; u < agents; ++u) labels.emplace_back(reader.get_text());
+    std::vector<Edge> edges(reader.get_count(2 * sizeof(std::int32_t)));
+    for (auto& [u, v] : edges) {
+        u = reader.get<std::int32_t>();
+        v = reader.get<std::int32_t>();
+    }
+    try {
+        Graph graph = Graph::from_edges(agents, std::move(edges), std::move(labels));
+        const std::size_t later =
+            reader.get_count(static_cast<std::size_t>(agents) * sizeof(double));
+        const auto get_mixing = [&] {
+            Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(agents, agents);
+            for (int u = 0; u < agents; ++u)
+                for (const int v : graph.closed_neighbourhood(u))
+                    weights(u, v) = reader.get<double>();
+            return MixingMatrix::from_dense(graph, weights);
+        };
+        MixingMatrix mixing = get_mixing();
+        std::vector<MixingMatrix> later_mixing;
+        for (std::size_t i = 0; i < later; ++i) later_mixing.push_back(get_mixing());
+        reader.require_done();
+        return {std::move(graph), std::move(mixing), std::move(later_mixing)};
+    } catch (const NetworkError&) {
+        throw;
+    } catch (const Error& error) {
+        throw NetworkError(fmt::format("the graph from rank 0 is not usable: {}", error.what()));
+    }
+}
+
+}  // namespace sotto

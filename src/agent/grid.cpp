@@ -1,0 +1,19 @@
+#include "sotto/agent/grid.hpp"
+
+#include <cmath>
+
+namespace sotto {
+
+void round_to_grid(std::span<double> values, double grid_step) {
+    // Adding 1.5 * 2^52 steps leaves no room for bits below one step: the sum is rounded to
+    // nearest.
+    const double shift = 6755399441055744.0 * grid_step;
+    for (double& value : values) value = (value + shift) - shift;
+}
+
+void truncate_to_grid(std::span<double> values, double grid_step) {
+    const double inverse = 1 / grid_step;  // exact: a power of two
+    for (double& value : values) value = std::trunc(value * inverse) * grid_step;
+}
+
+}  // namespace sotto

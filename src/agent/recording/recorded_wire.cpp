@@ -1,0 +1,124 @@
+#include "sotto/agent/recording/recorded_wire.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "recording_file.hpp"
+#include "sotto/core/names.hpp"
+
+namespace sotto {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr NameTable<WireContent, 2> content_names{
+    {{{WireContent::messages, "messages"}, {WireContent::shares, "shares"}}}};
+
+}  // namespace
+
+Eigen::Index WireHeader::values_per_record() const {
+    return record_prefix +
+           dimension * std::ssize(content == WireContent::shares ? neighbours : outputs);
+}
+
+struct WireRecorder::Wire {
+    Wire(const WireHeader& its_header, const fs::path& folder)
+        : header(its_header),
+          file(private_folder(folder, header.agent) / "messages.bin",
+               wire_format,
+               header,
+               {{"content", content_names.name_of(header.content)}},
+               header.values_per_record()) {}
+    /// Coordinate `first` of a column.
+    [[nodiscard]] double* values(Eigen::Index column, Eigen::Index first) {
+        return file.values(record_prefix + header.dimension * column + first);
+    }
+    WireHeader header;
+    RecordingFileWriter file;
+};
+
+WireRecorder::WireRecorder(const fs::path& folder,
+                           std::span<const int> local_agents,
+                           const Graph& graph,
+                           const NoisePlan& plan,
+                           const Setup& setup) {
+    for (const int agent : local_agents) {
+        WireHeader header{
+            recording_header(
+                agent, graph, plan, setup.dimension, setup.gossip_steps, setup.key_epoch),
+            setup.content};
+        if (!plan.same_message_to_all() || setup.content == WireContent::shares)
+            header.outputs = header.neighbours;
+        wires_.push_back(std::make_unique<Wire>(header, folder));
+    }
+}
+
+WireRecorder::~WireRecorder() = default;
+
+void WireRecorder::on_message(long round, std::size_t local_index, const OwnRound& own) {
+    Wire& wire = *wires_[local_index];
+    wire.file.begin(round, own.gossip_step, own.step_size);
+    if (wire.header.content == WireContent::shares) return;
+    const Eigen::Index column = wire.header.column_of(own.receiver);
+    if (column < 0) return;  // the copy it keeps
+    if (own.sent)
+        copy_or_zero(own.message, wire.values(column, 0), wire.header.dimension);
+    else
+        std::fill_n(wire.values(column, 0), wire.header.dimension, 0.0);
+}
+
+void WireRecorder::on_share(long /*round*/,
+                            int /*gossip_step*/,
+                            std::size_t local_index,
+                            std::size_t neighbour,
+                            Eigen::Index first,
+                            std::span<const std::uint64_t> words) {
+    std::memcpy(wires_[local_index]->values(static_cast<Eigen::Index>(neighbour), first),
+                words.data(),
+                words.size_bytes());
+}
+
+void WireRecorder::on_mixed(long /*round*/, std::size_t local_index) {
+    wires_[local_index]->file.append();
+}
+
+void WireRecorder::finish() {
+    for (const auto& wire : wires_) wire->file.finish();
+}
+
+WireReader::WireReader(const fs::path& file)
+    : file_(std::make_unique<RecordingFileReader>(file, wire_format)) {
+    static_cast<RecordingHeader&>(header_) = file_->common_header(false);
+    header_.content = file_->name_in_header(content_names, "content");
+    if (header_.content == WireContent::shares && header_.outputs != header_.neighbours)
+        throw file_->failure("its shares are not for each neighbour");
+    file_->expect_records(header_.values_per_record(), header_.gossip_steps);
+}
+
+WireReader::WireReader(WireReader&&) noexcept = default;
+WireReader::~WireReader() = default;
+
+std::uint64_t WireReader::records() const { return file_->records(); }
+
+bool WireReader::next(WireRecord& record) {
+    const std::span<const double> values = file_->next();
+    if (values.empty()) return false;
+    record.round = static_cast<long>(values[0]);
+    record.gossip_step = static_cast<int>(values[1]);
+    record.step_size = values[2];
+    const std::span<const double> content = values.subspan(record_prefix);
+    const Eigen::Index columns = std::ssize(header_.outputs);
+    if (header_.content == WireContent::messages) {
+        file_->require_finite(content);
+        record.messages =
+            Eigen::Map<const Eigen::MatrixXd>(content.data(), header_.dimension, columns);
+        return true;
+    }
+    record.shares.resize(header_.dimension, columns);
+    if (!content.empty()) std::memcpy(record.shares.data(), content.data(), content.size_bytes());
+    return true;
+}
+
+}  // namespace sotto

@@ -1,0 +1,140 @@
+#include "commands/account/account_options.hpp"
+
+#include "run/options/graph_options.hpp"
+#include "run/options/option_bindings.hpp"
+#include "run/options/option_checks.hpp"
+#include "run/options/plan_options.hpp"
+#include "sotto/views/view_record.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// Who observes whom, and of what inputs.
+std::vector<Option<AccountConfig>> observer_options() {
+    constexpr NameTable<bool, 2> inputs{{{{false, "adaptive"}, {true, "fixed"}}}};
+    return {{{.name = "view",
+              .help = "who observes: " + view_placeholders(ViewUse::account),
+              .details = R"(
+`all-messages:a,b`: the seeds of these agents, and every message. Agents are named by number; the error for one that
+does not exist says how a graph file's labels are numbered.)",
+              .beside_run = true},
+             bound(&AccountConfig::view, any_text())},
+            {{.name = "targets", .help = "about whom: all, or u,...", .beside_run = true},
+             bound(&AccountConfig::targets, any_text())},
+            {{.name = "inputs",
+              .help = "adaptive (training: gradients follow messages), fixed (averaging, private "
+                      "means)",
+              .details = R"(
+Changes `argument` only.)"},
+             bound([](auto& c) -> auto& { return c.subject.fixed_inputs; }, words(inputs))},
+            {{.name = "l2",
+              .help = "regularisation of the training, which counts in partial views",
+              .details = R"(
+With `--step-schedule inverse`, step size 1 and `--l2 1`: averaging.)"},
+             bound([](auto& c) -> auto& { return c.subject.l2; }, any_real())},
+            {{.name = "sensitivity",
+              .help = "Delta of one participation (default 1 with --noise-std or matrices, else "
+                      "from --adjacency, --clip-norm, --batch-size)"},
+             bound([](auto& c) -> auto& { return c.subject.sensitivity; }, any_real())}};
+}
+
+std::vector<Option<AccountOptions>> run_to_account_for() {
+    return {{{.name = "run",
+              .help = "DIR of a training: its graph, plans, rounds and all that happened in it, "
+                      "instead of options",
+              .details = R"(
+Graph, plans, sensitivities and rounds are those of the directory; rounds that were repeated count, agents that left
+are gone. Of a run that has not ended all planned rounds count. Only what is marked may stand beside it, and
+`--config`.)",
+              .beside_run = true},
+             bound(&AccountOptions::run, any_text())}};
+}
+
+std::vector<Option<AccountConfig>> departure_options() {
+    return {{{.name = "departures",
+              .help = "ROUND:a,b;ROUND:c: agents that are gone from this round on (rounds from 0)",
+              .details = R"(
+The mixing rule then holds among those who stay.)"},
+             bound([](auto& c) -> auto& { return c.subject.departures; }, any_text())}};
+}
+
+/// What else there is to account for or to convert, and how.
+std::vector<Option<AccountOptions>> other_options() {
+    return {{{.name = "observation-a",
+              .help = "FILE.npy: A of observations O = A G + B Z, instead of a plan",
+              .details = R"(
+float64, with `--agents`; instead of graph and plan ([the library](../library.md)).)"},
+             bound(&AccountOptions::observation_a, any_text())},
+            {{.name = "observation-b", .help = "FILE.npy: B"},
+             bound(&AccountOptions::observation_b, any_text())},
+            {{.name = "mu",
+              .help = "convert this mu into epsilon at --delta, nothing else",
+              .details = R"(
+`--mu M --delta D`, `--epsilon E --delta D` convert only; JSON: mu, epsilon, delta, renyi_alpha2, rdp_epsilon.
+`--epsilon` with any other option but `--delta` is a budget.)"},
+             bound(&AccountOptions::mu, positive_real())},
+            {{.name = "tight-gap",
+              .help = "relative gap at which the tight sensitivity is good enough",
+              .beside_run = true},
+             bound(
+                 [](auto& c) -> auto& { return c.account.how.tight_gap; }, real_between(1e-9, 1))},
+            {{.name = "by-distance",
+              .help = "write the table by distance to FILE; a picture if it ends in .svg",
+              .details = R"(
+With a name that ends in `.svg` the picture, drawn by gnuplot if installed, and the table in FILE.txt.)",
+              .beside_run = true},
+             bound(&AccountOptions::by_distance, any_text())},
+            {{.name = "threads",
+              .help = "threads of one process (0: all cores; under mpirun 1)",
+              .beside_run = true,
+              .changes_results = false},
+             bound(&AccountOptions::asked_threads, whole(0, 4096))}};
+}
+
+}  // namespace
+
+OptionGroup<AccountOptions>& account_options() {
+    static OptionGroup<AccountOptions> group = option_group<AccountOptions>(
+        "Account",
+        {lifted<AccountOptions>(observer_options(), &AccountOptions::account),
+         run_to_account_for(),
+         lifted<AccountOptions>(departure_options(), &AccountOptions::account),
+         other_options()});
+    return group;
+}
+
+OptionSet<AccountOptions> account_option_set() {
+    OptionSet<AccountOptions> set;
+    set.add(
+        graph_options(), [](auto& c) -> auto& { return c.account.subject.graph; });
+    set.add(
+        plan_options(), [](auto& c) -> auto& { return c.account.subject.plan; });
+    set.add(account_options());
+    return set;
+}
+
+AccountOptions read_account_options(const OptionTexts& given) {
+    AccountOptions options = account_option_set().read(given);
+    require_one_source_of_noise(options.account.subject.plan);
+    // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.
+    PlanConfig& plan = options.account.subject.plan;
+    if ((options.account.subject.sensitivity || plan.noise_std) && !given.contains("adjacency") &&
+        plan.participation.cycle > 1)
+        plan.adjacency = Adjacency::record;
+    return options;
+}
+
+bool converts_only(const OptionTexts& given) {
+    if (given.contains("mu")) return true;
+    if (!given.contains("epsilon")) return false;
+    for (const WrittenGroup& group : account_option_set().written())
+        for (const WrittenOption& option : group.options) {
+            const bool counts = option.changes_results && option.kind != OptionKind::flag &&
+                                option.name != "epsilon" && option.name != "delta";
+            if (counts && given.contains(option.name)) return false;
+        }
+    return true;
+}
+
+}  // namespace sotto

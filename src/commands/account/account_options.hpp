@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/account/account_job.hpp"
+#include "run/options/option_set.hpp"
+
+namespace sotto {
+
+/// What `sotto account` understands.
+struct AccountOptions {
+    AccountConfig account;
+    std::optional<std::string> run;  ///< directory of the training to account for
+    /// Files of A and B of observations O = A G + B Z, instead of a plan.
+    std::optional<std::string> observation_a, observation_b;
+    std::optional<double> mu;  ///< to convert into epsilon
+    std::optional<std::string> by_distance;
+    int asked_threads = 0;
+
+    /// Somebody else's system.
+    [[nodiscard]] bool of_matrices() const { return observation_a || observation_b; }
+};
+
+[[nodiscard]] OptionGroup<AccountOptions>& account_options();
+[[nodiscard]] OptionSet<AccountOptions> account_option_set();
+
+/// Checked, but for what only a run's directory says. @throws ConfigError.
+[[nodiscard]] AccountOptions read_account_options(const OptionTexts& given);
+
+/// Whether there is nothing to account for: `--mu M --delta D`, or `--epsilon E --delta D` and no
+/// other option that counts.
+[[nodiscard]] bool converts_only(const OptionTexts& given);
+
+}  // namespace sotto

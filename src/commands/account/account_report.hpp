@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "commands/account/account_config.hpp"
+#include "commands/account/account_result.hpp"
+
+namespace sotto {
+
+/// The JSON object of `sotto account` (docs/cli.md), as text.
+[[nodiscard]] std::string account_report_json(const AccountResult& result,
+                                              const AccountConfig& config,
+                                              const AccountSubject& subject);
+/// The same of account_matrices.
+[[nodiscard]] std::string matrices_report_json(const AccountResult& result,
+                                               double sensitivity,
+                                               double delta);
+
+}  // namespace sotto

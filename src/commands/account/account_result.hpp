@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/privacy/guarantee.hpp"
+#include "sotto/views/argument.hpp"
+#include "sotto/views/squared_sensitivity.hpp"
+
+namespace sotto {
+
+/// What one observer learns about one target.
+struct PairFigure {
+    std::vector<int> observers;
+    int target = 0;
+    int distance = -1;  ///< from the nearest observer; -1 without one
+    SquaredSensitivity squared;
+    Guarantee guarantee;                      ///< of the distance Delta sqrt(squared.certified())
+    double eavesdropper_epsilon = 0;          ///< against an eavesdropper on all messages
+    std::optional<double> muffliato_epsilon;  ///< [U] 7.1, where it applies
+    Argument argument;
+};
+
+/// Largest, smallest and mean epsilon over the pairs of one distance.
+struct DistanceRow {
+    int distance = 0;
+    int pairs = 0, infinite = 0;
+    double min = 0, mean = 0, max = 0;  ///< epsilon; may be infinite
+    double ldp = 0;                     ///< mean
+    std::optional<double> muffliato;    ///< mean
+};
+
+/// How the worst coalition was looked for, and what that proves.
+struct CoalitionSearch {
+    int size = 0;
+    double total = 0;    ///< coalitions of that size
+    long evaluated = 0;  ///< coalitions of any size
+    bool exhaustive = false;
+    bool bound_attained = false;  ///< the coalition found reaches the upper bound: none is worse
+    Guarantee upper;              ///< no coalition of this size learns more; may be infinite
+};
+
+struct AccountResult {
+    std::string view;
+    std::vector<PairFigure> pairs;  ///< worst first
+    std::vector<DistanceRow> by_distance;
+    double mean_epsilon = 0;  ///< over all pairs; may be infinite
+    Guarantee eavesdropper;   ///< largest over the targets; not known for matrices
+    std::optional<CoalitionSearch> search;
+    double seconds = 0;  ///< without solving the plan
+
+    /// Whether a view shows a noiseless function of some target's input.
+    [[nodiscard]] bool breaks_protection() const;
+    /// Whether the figures are a guarantee of what is accounted for.
+    [[nodiscard]] bool is_guarantee() const;
+};
+
+/// The pairs, worst first, and what follows from them. `eavesdropper`, `search` and `seconds` are left open.
+[[nodiscard]] AccountResult account_of_pairs(std::string view, std::vector<PairFigure> pairs);
+
+}  // namespace sotto

@@ -1,0 +1,184 @@
+#include "commands/account/account_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/views/view_label.hpp"
+#include "sotto/views/view_record.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr std::size_t pairs_shown = 10;
+
+std::string text_of(double value) {
+    if (std::isnan(value)) return "-";
+    return std::isinf(value) ? "infinite" : fmt::format("{:.6g}", value);
+}
+
+std::string text_of(const std::optional<double>& value) { return value ? text_of(*value) : "-"; }
+
+std::string observers_of(const PairFigure& pair) {
+    return pair.observers.empty() ? "-" : fmt::format("{}", fmt::join(pair.observers, ","));
+}
+
+std::string search_text(const CoalitionSearch& search) {
+    const std::string bound =
+        search.upper.infinite()
+            ? std::string("no upper bound is known")
+            : fmt::format("no coalition of {} learns more than epsilon {:.6g} (all messages seen)",
+                          search.size,
+                          search.upper.epsilon);
+    if (search.exhaustive)
+        return fmt::format("all {:.0f} coalitions of {} were tried", search.total, search.size);
+    if (search.bound_attained)
+        return fmt::format(
+            "{} coalitions tried of {:.3g}; the one found attains the upper bound, none is worse",
+            search.evaluated,
+            search.total);
+    return fmt::format(
+        "{} coalitions tried of {:.3g} (greedy, then exchange of single members): a lower bound of "
+        "the worst; {}",
+        search.evaluated,
+        search.total,
+        bound);
+}
+
+/// @param graph names agents; null: numbers only.
+std::string pair_text(const PairFigure& pair, const Graph* graph) {
+    const auto name = [&](int agent) {
+        return graph != nullptr ? label_of_agent(*graph, agent) : std::to_string(agent);
+    };
+    const auto value = [&](double figure) {
+        return pair.squared.infinite || std::isinf(figure) ? std::string("-") : text_of(figure);
+    };
+    return fmt::format(
+        "{:<18} {:<18} {:>8} {:>10} {:>10} {:>11} {:>10} {:>10}\n",
+        pair.observers.size() == 1 ? name(pair.observers.front()) : observers_of(pair),
+        name(pair.target),
+        pair.distance >= 0 ? std::to_string(pair.distance) : "-",
+        text_of(pair.guarantee.epsilon),
+        text_of(pair.guarantee.loss.mu()),
+        value(pair.squared.constant_sign),
+        value(pair.squared.abs_sum),
+        value(pair.squared.tight_upper));
+}
+
+/// The worst pairs.
+std::string pairs_text(const AccountResult& result, const Graph* graph) {
+    std::string text = fmt::format("\n{:<18} {:<18} {:>8} {:>10} {:>10} {:>11} {:>10} {:>10}\n",
+                                   "observers",
+                                   "target",
+                                   "distance",
+                                   "epsilon",
+                                   "mu",
+                                   "constant",
+                                   "abs sum",
+                                   "tight");
+    const std::size_t shown = std::min(result.pairs.size(), pairs_shown);
+    for (std::size_t i = 0; i < shown; ++i) text += pair_text(result.pairs[i], graph);
+    if (shown < result.pairs.size())
+        text += fmt::format("... {} more pairs (--json has all)\n", result.pairs.size() - shown);
+    const auto broken = std::ranges::count_if(
+        result.pairs, [](const PairFigure& pair) { return pair.guarantee.infinite(); });
+    if (broken > 0)
+        text += fmt::format(
+            "\nNOT protected: in {} of {} pairs the observer can compute a noiseless function of "
+            "the target's input\n",
+            broken,
+            result.pairs.size());
+    return text;
+}
+
+std::string mean_text(const AccountResult& result) {
+    return fmt::format("mean       epsilon {} over {} pair{}; {:.3g} s\n",
+                       text_of(result.mean_epsilon),
+                       result.pairs.size(),
+                       result.pairs.size() == 1 ? "" : "s",
+                       result.seconds);
+}
+
+std::string by_distance_text(const std::vector<DistanceRow>& rows) {
+    if (rows.empty()) return {};
+    const bool bound = rows.front().muffliato.has_value();
+    std::string text = fmt::format("\n{:>8} {:>7} {:>10} {:>10} {:>10} {:>10}{}\n",
+                                   "distance",
+                                   "pairs",
+                                   "min",
+                                   "mean",
+                                   "max",
+                                   "ldp",
+                                   bound ? fmt::format(" {:>10}", "muffliato") : std::string());
+    for (const DistanceRow& row : rows)
+        text += fmt::format(
+            "{:>8} {:>7} {:>10} {:>10} {:>10} {:>10}{}\n",
+            row.distance,
+            row.pairs,
+            text_of(row.min),
+            text_of(row.mean),
+            text_of(row.max),
+            text_of(row.ldp),
+            row.muffliato ? fmt::format(" {:>10}", text_of(*row.muffliato)) : std::string());
+    return text;
+}
+
+/// Graph, plan and departures.
+std::string subject_text(const SubjectConfig& config, const AccountSubject& subject) {
+    const Graph& graph = *subject.process.graph;
+    std::string text = fmt::format("graph      {}, {} agents, {} edges, mixing {}\n",
+                                   subject.built.description,
+                                   graph.agents(),
+                                   graph.edges().size(),
+                                   config.graph.mixing);
+    for (const auto& note : subject.built.notes) text += fmt::format("note       {}\n", note);
+    text += fmt::format(
+        "plan       {}, {} rounds{}, participation {}; sensitivity {:g}{}; delta {:g}\n",
+        subject.plan.mechanism,
+        config.plan.rounds,
+        config.plan.gossip_steps > 1 ? fmt::format(" of {} gossip steps", config.plan.gossip_steps)
+                                     : std::string(),
+        name_of(config.plan.participation),
+        subject.exposures.front().sensitivity,
+        config.gives_sensitivity() ? std::string()
+                                   : fmt::format(" (adjacency {})", name_of(config.plan.adjacency)),
+        subject.delta);
+    if (!config.departures.empty())
+        text += fmt::format("leave      {} (round:agents)\n", config.departures);
+    return text;
+}
+
+}  // namespace
+
+std::string matrices_report_text(const AccountResult& result, double sensitivity, double delta) {
+    return fmt::format(
+               "view       O = A G + B Z; sensitivity {:g}; delta {:g}\n", sensitivity, delta) +
+           pairs_text(result, nullptr) + mean_text(result);
+}
+
+std::string account_report_text(const AccountResult& result,
+                                const AccountConfig& config,
+                                const AccountSubject& subject) {
+    std::string text = subject_text(config.subject, subject);
+    text += fmt::format("view       {}: {}\n",
+                        result.view,
+                        result.pairs.empty() ? "" : result.pairs[0].argument.text);
+    if (!result.is_guarantee()) {
+        const Graph& graph = *subject.process.graph;
+        text += fmt::format(
+            "           Of a training this view is not a guarantee: gradients of others carry "
+            "data on.\n           What holds there: {}, or {}:AGENTS.\n",
+            record_of({View::Kind::all_messages, {}}, graph)->name,
+            record_of({View::Kind::all_messages, {0}}, graph)->name);
+    }
+    if (result.search) text += fmt::format("search     {}\n", search_text(*result.search));
+    text += fmt::format("ldp        epsilon {} against an eavesdropper on all messages\n",
+                        text_of(result.eavesdropper.epsilon));
+    return text + by_distance_text(result.by_distance) + pairs_text(result, subject.process.graph) +
+           mean_text(result);
+}
+
+}  // namespace sotto

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "commands/account/account_config.hpp"
+#include "commands/account/account_result.hpp"
+
+namespace sotto {
+
+/// What `sotto account` prints for people: the worst pairs, and a table by distance.
+[[nodiscard]] std::string account_report_text(const AccountResult& result,
+                                              const AccountConfig& config,
+                                              const AccountSubject& subject);
+/// The same of account_matrices.
+[[nodiscard]] std::string matrices_report_text(const AccountResult& result,
+                                               double sensitivity,
+                                               double delta);
+
+}  // namespace sotto

@@ -1,0 +1,15 @@
+#include "commands/audit/attack.hpp"
+
+#include "commands/audit/likelihood_attack.hpp"
+#include "commands/audit/membership_attack.hpp"
+#include "commands/audit/reconstruction_attack.hpp"
+
+namespace sotto {
+
+Registry<AttackRecord>& attacks() {
+    static Registry<AttackRecord> table(
+        "attack", {likelihood_attack(), reconstruction_attack(), membership_attack()});
+    return table;
+}
+
+}  // namespace sotto

@@ -1,0 +1,140 @@
+#include "commands/audit/audit_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "commands/audit/attack.hpp"
+#include "run/options/graph_options.hpp"
+#include "run/options/option_bindings.hpp"
+#include "run/options/option_checks.hpp"
+#include "run/options/peer_options.hpp"
+#include "run/options/plan_options.hpp"
+#include "run/options/task_options.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/views/view_record.hpp"
+
+namespace sotto {
+
+namespace {
+
+std::string attack_help() {
+    std::vector<std::string> parts;
+    for (const AttackRecord& attack : attacks().records())
+        parts.push_back(fmt::format("{} ({})", attack.name, attack.help));
+    return fmt::format("what they try: {}", fmt::join(parts, ", "));
+}
+
+std::vector<Option<AuditConfig>> attack_options() {
+    return {
+        {{.name = "attack",
+          .help = attack_help(),
+          .details = R"(
+[Threat models](../threat-models.md) says what each of them measures. `reconstruction` takes `--data`, `--partition`
+(default iid) and `--seed`; `membership` all task options, 1000 rounds by default and the tasks logistic, softmax, mlp
+and cnn. An option that means nothing to an attack is refused (exit code 2).)"},
+         bound(&AuditConfig::attack, any_text())},
+        {{.name = "view", .help = "who attacks: " + view_placeholders(ViewUse::audit), .beside_run = true},
+         bound(&AuditConfig::view, any_text())}};
+}
+
+std::vector<Option<AuditConfig>> likelihood_options() {
+    return {
+        {{.name = "target",
+          .help = "agent they want to know about (default: who is exposed most)",
+          .beside_run = true},
+         bound(&AuditConfig::target, whole(0))},
+        {{.name = "hypothesis",
+          .help = "what the target contributes over the rounds: constant, random (signs), worst "
+                  "(signs that the view tells apart best), or all three"},
+         bound(&AuditConfig::hypothesis, any_text())},
+        {{.name = "trials", .help = "of every hypothesis (default: as many as the width asks)"},
+         bound(&AuditConfig::trials, whole(1))},
+        {{.name = "width",
+          .help = "half width of the interval of mu, relative to mu",
+          .beside_run = true},
+         bound(&AuditConfig::width, any_real())}};
+}
+
+std::vector<Option<AuditConfig>> verdict_options() {
+    return {{{.name = "confidence",
+              .help = "of intervals, and of the verdict over all tests together",
+              .beside_run = true},
+             bound(&AuditConfig::level, any_real())},
+            {{.name = "run",
+              .help = "DIR of an audit that ran before: look at its recordings again, with another "
+                      "view",
+              .reproduces_run = false,
+              .beside_run = true},
+             bound(&AuditConfig::run, any_text())}};
+}
+
+/// What means nothing to an attack: options of the task, unless it trains one, and of the
+/// likelihood, but for those its record names and the seed.
+OptionSet<AuditConfig> options_without_meaning(const AttackRecord& attack) {
+    const auto has_meaning = [&](const std::string& name) {
+        return name == "seed" || std::ranges::find(attack.options, name) != attack.options.end();
+    };
+    OptionGroup<AuditConfig> none = option_group<AuditConfig>("", {});
+    for (const auto& option : likelihood_options())
+        if (!has_meaning(option.name)) none.options.add(option);
+    if (attack.fixed_inputs)
+        for (const auto& option : task_options().options.records())
+            if (!has_meaning(option.name))
+                none.options.add(lifted<AuditConfig>(option, &AuditConfig::train));
+    return OptionSet<AuditConfig>().add(none);
+}
+
+/// A run's config.ini holds every option, so one that says its default says nothing.
+void require_meaning(const AuditConfig& config) {
+    const auto set = options_without_meaning(attacks().find("--attack", config.attack));
+    const auto asked = set.written(config), defaults = set.written();
+    for (const WrittenOption& option : asked.front().options)
+        if (option.text != find_option(defaults, option.name)->text)
+            throw ConfigError(fmt::format(
+                "--{}: has no meaning with --attack {}", option.name, config.attack));
+}
+
+}  // namespace
+
+OptionGroup<AuditConfig>& audit_options() {
+    static OptionGroup<AuditConfig> group = option_group<AuditConfig>(
+        "Audit", {attack_options(), likelihood_options(), verdict_options()});
+    return group;
+}
+
+OptionSet<AuditConfig> audit_option_set() {
+    OptionSet<AuditConfig> set;
+    set.add(
+        graph_options(), [](auto& c) -> auto& { return c.train.graph; });
+    set.add(
+        plan_options(), [](auto& c) -> auto& { return c.train.plan; });
+    set.add(task_options(), &AuditConfig::train);
+    set.add(audit_options());
+    set.add(peer_options(), &AuditConfig::train);
+    return set;
+}
+
+OptionTexts with_attack_defaults(OptionTexts given) {
+    if (given.contains("run")) return given;
+    const auto named = given.find("attack");
+    const std::string attack = named != given.end() ? named->second : AuditConfig{}.attack;
+    for (const auto& [option, text] : attacks().find("--attack", attack).defaults)
+        given.try_emplace(option, text);
+    return given;
+}
+
+AuditConfig read_audit_config(const OptionTexts& given) {
+    AuditConfig config = audit_option_set().read(with_attack_defaults(given));
+    require_meaning(config);
+    settle_train_config(config.train, given.contains("stall-warn"));
+    (void)as_ini(config);
+    return config;
+}
+
+std::string as_ini(const AuditConfig& config) {
+    return ini_text("audit", audit_option_set().written(config));
+}
+
+}  // namespace sotto

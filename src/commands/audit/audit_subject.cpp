@@ -1,0 +1,98 @@
+#include "commands/audit/audit_subject.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "run/build_topography.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/views/view_query.hpp"
+
+namespace sotto {
+
+namespace {
+
+void require_confidence(double level) {
+    if (!(level > 0.5 && level < 1))
+        throw ConfigError(
+            fmt::format("--confidence: {} is not allowed (above 0.5, below 1)", level));
+}
+
+/// The observer of --view.
+View attacking_view(const std::string& text, const Graph& graph) {
+    const ViewQuery query = parse_view("--view", text, graph);
+    const View* const view = query.one_observer();
+    if (!query.record->allows(ViewUse::audit) || view == nullptr)
+        throw ConfigError(
+            fmt::format("--view: an audit looks at one observer, not at {} (allowed: {})",
+                        name_of(query),
+                        view_placeholders(ViewUse::audit)));
+    if (agents_outside(*view, graph.agents()).empty())
+        throw ConfigError(fmt::format("--view: {} leaves nobody to learn about", text));
+    return *view;
+}
+
+SubjectConfig account_config(const TrainConfig& train) {
+    SubjectConfig account;
+    account.graph = train.graph;
+    account.plan = train.plan;
+    account.fixed_inputs = true;
+    return account;
+}
+
+MessageProcess attacked_process(const TrainConfig& train, const AccountSubject& account) {
+    if (account.plan.aggregation == Aggregation::trusted_mean)
+        throw ConfigError(fmt::format(
+            "--mechanism: {} cannot be audited: its trusted aggregator is not one of the agents",
+            account.plan.mechanism));
+    if (account.plan.agents < 2)
+        throw ConfigError(
+            "--agents: 1 is not enough for an audit, where messages are sent (2 or more)");
+    if (!account.built.topography.later_mixing.empty())
+        throw ConfigError(
+            fmt::format("--mixing-schedule: {} cannot be audited: views are accounted for as if "
+                        "every neighbour were heard in every round (allowed: fixed)",
+                        train.graph.mixing_schedule));
+    MessageProcess process = account.process;
+    process.step_sizes = train.plan.steps.over(train.plan.rounds);
+    return process;
+}
+
+}  // namespace
+
+AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, Network& network) {
+    std::unique_ptr<AccountSubject> account;
+    if (fixed_inputs) account = build_account_subject(account_config(config.train), network);
+    std::optional<AuditSubject> subject;
+    network.agree([&] {
+        require_confidence(config.level);
+        Topography topography =
+            account ? account->built.topography
+                    : build_topography(config.train.graph, config.train.plan.rounds).topography;
+        View view = attacking_view(config.view, topography.graph);
+        MessageProcess process =
+            account ? attacked_process(config.train, *account) : MessageProcess{};
+        subject = AuditSubject{
+            std::move(view), std::move(topography), std::move(account), std::move(process)};
+    });
+    return std::move(*subject);
+}
+
+std::vector<int> agents_outside(const View& view, int agents) {
+    std::vector<int> outside;
+    for (int u = 0; u < agents; ++u)
+        if (!std::ranges::binary_search(view.members, u)) outside.push_back(u);
+    return outside;
+}
+
+std::vector<int> distances_from_members(const View& view, const Graph& graph) {
+    std::vector<int> nearest(static_cast<std::size_t>(graph.agents()), -1);
+    for (const int member : view.members) {
+        const std::vector<int> distances = graph.distances_from(member);
+        for (std::size_t u = 0; u < nearest.size(); ++u)
+            if (nearest[u] < 0 || distances[u] < nearest[u]) nearest[u] = distances[u];
+    }
+    return nearest;
+}
+
+}  // namespace sotto

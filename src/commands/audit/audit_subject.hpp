@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "commands/audit/audit_config.hpp"
+#include "run/account_subject.hpp"
+#include "sotto/graph/topography.hpp"
+#include "sotto/net/network.hpp"
+#include "sotto/views/view.hpp"
+
+namespace sotto {
+
+/// The run an audit looks at, and who looks. The same on every process.
+struct AuditSubject {
+    View view;
+    Topography topography;
+    /// Of a run whose inputs are fixed in advance, what the accountant says about it; null of a
+    /// training, whose plan depends on the data.
+    std::unique_ptr<AccountSubject> account;
+    /// That run with its step sizes spelt out: messages are in their units. Points to `account`.
+    MessageProcess process;
+};
+
+/// Builds the graph and, for inputs fixed in advance, solves the plan. COLLECTIVE.
+/// @throws ConfigError for a --confidence that is not above 0.5 and below 1, a view of several
+/// observers or one that leaves nobody to learn about; with inputs fixed in advance also for a
+/// mechanism whose messages go to a trusted aggregator, fewer than 2 agents, and mixing that
+/// changes.
+[[nodiscard]] AuditSubject build_audit_subject(const AuditConfig& config,
+                                               bool fixed_inputs,
+                                               Network& network);
+
+/// Agents that are not members of the view, ascending.
+[[nodiscard]] std::vector<int> agents_outside(const View& view, int agents);
+/// Of every agent from the nearest member; -1 without members.
+[[nodiscard]] std::vector<int> distances_from_members(const View& view, const Graph& graph);
+
+}  // namespace sotto

@@ -1,0 +1,29 @@
+#include "commands/cli/command_table.hpp"
+
+#include "commands/account/account_command.hpp"
+#include "commands/audit/audit_command.hpp"
+#include "commands/doctor/doctor_command.hpp"
+#include "commands/graph/graph_command.hpp"
+#include "commands/keygen/keygen_command.hpp"
+#include "commands/plan/plan_command.hpp"
+#include "commands/report/report_command.hpp"
+#include "commands/sweep/sweep_command.hpp"
+#include "commands/train/train_command.hpp"
+
+namespace sotto::cli {
+
+Registry<Command>& commands() {
+    static Registry<Command> table("command",
+                                   {graph_command(),
+                                    plan_command(),
+                                    account_command(),
+                                    train_command(),
+                                    sweep_command(),
+                                    report_command(),
+                                    audit_command(),
+                                    doctor_command(),
+                                    keygen_command()});
+    return table;
+}
+
+}  // namespace sotto::cli

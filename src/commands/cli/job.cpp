@@ -1,0 +1,64 @@
+#include "commands/cli/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "run/error_line.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/net/launch_environment.hpp"
+#include "sotto/net/memory_network.hpp"
+#include "sotto/net/mpi_network.hpp"
+
+namespace sotto::cli {
+
+int run_together(Network& network, const std::function<int()>& job) try {
+    return job();
+} catch (const std::exception& failure) {
+    const auto* known = dynamic_cast<const Error*>(&failure);
+    const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
+    const bool together = network.failed_together();
+    if (!together || network.process() == 0)
+        print_error_line(fmt::format(
+            "{}{}", together ? "" : fmt::format("rank {}: ", network.process()), failure.what()));
+    if (!together) network.abort(code);
+    return static_cast<int>(code);
+}
+
+int run_job(const std::function<PreparedJob(Network& ranks, bool alone)>& prepare) {
+    if (!launch_environment().launched) {
+        const auto ranks = make_memory_network(1, 1);
+        const PreparedJob job = prepare(*ranks, true);
+        set_linear_algebra_threads(job.threads);
+        const auto network = make_memory_network(std::max(1, job.agents()), job.threads);
+        return job.run(*network);
+    }
+    const MpiSession session;
+    const auto network = make_mpi_network(session);
+    return run_together(*network, [&] {
+        const PreparedJob job = prepare(*network, false);
+        set_linear_algebra_threads(job.threads);
+        return job.run(*network);
+    });
+}
+
+int granted_threads(int asked, bool alone) {
+    if (asked > 0) return asked;
+    return alone ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency())) : 1;
+}
+
+void resolve_agents(OptionTexts& given, int ranks) {
+    const std::string text = std::to_string(ranks);
+    if (given.contains("agents") && !given.contains("graph") && given.at("agents") != text)
+        throw ConfigError(fmt::format(
+            "--agents: {0} given, but {1} MPI rank{2} started; every rank is one agent, so start "
+            "{0} ranks, or run without mpirun to host all agents in one process",
+            given.at("agents"),
+            text,
+            ranks == 1 ? " was" : "s were"));
+    given["agents"] = text;
+}
+
+}  // namespace sotto::cli

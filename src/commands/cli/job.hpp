@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+
+#include "run/options/written_options.hpp"
+#include "sotto/net/network.hpp"
+
+namespace sotto::cli {
+
+/// Runs a job of which this process is one rank. @return its exit code, or, where it failed, that
+/// of the error after one line about it: of rank 0 where all ranks failed together; of this one
+/// otherwise, and then the whole job is aborted, since the others would wait for ever.
+[[nodiscard]] int run_together(Network& network, const std::function<int()>& job);
+
+/// A job whose options are read and checked.
+struct PreparedJob {
+    std::function<int()> agents;       ///< in this process, where it is alone; asked only then
+    int threads = 1;                   ///< of this process; see granted_threads
+    std::function<int(Network&)> run;  ///< COLLECTIVE; returns the exit code
+};
+
+/// Runs a job where it was started: on the ranks of an MPI job, of which each is one agent, or on
+/// all its agents in this process.
+/// @param prepare reads the options; COLLECTIVE. @param ranks where processes agree about options,
+/// before anybody knows about agents.  @param alone whether this process was started by itself.
+/// @throws Error alone; see run_together.
+[[nodiscard]] int run_job(const std::function<PreparedJob(Network& ranks, bool alone)>& prepare);
+
+/// Threads of a process. @param asked 0: all cores of a process that is alone, else 1.
+[[nodiscard]] int granted_threads(int asked, bool alone);
+
+/// Every rank is an agent: --agents is the number of ranks. @throws ConfigError where it is given
+/// and is another.
+void resolve_agents(OptionTexts& given, int ranks);
+
+}  // namespace sotto::cli

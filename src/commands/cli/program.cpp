@@ -1,0 +1,106 @@
+#include "commands/cli/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "commands/cli/command_table.hpp"
+#include "commands/cli/job.hpp"
+#include "run/error_line.hpp"
+#include "sotto/core/build_info.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/net/launch_environment.hpp"
+#include "sotto/net/mpi_network.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+std::string program_help() {
+    std::string text =
+        "sotto: private peer-to-peer training over MPI\n\n"
+        "usage: sotto <command> [options]\n"
+        "       mpirun -n 20 sotto train [options]     every rank is one agent\n\n"
+        "commands:\n";
+    for (const Command& command : commands().records())
+        text += fmt::format("  {:<8} {}\n", command.name, command.summary);
+    text +=
+        "\n`sotto <command> --help` lists the options of a command. `sotto --version` prints the "
+        "version.\n"
+        "exit codes: 0 done, 1 other, 2 usage or configuration, 3 data, 4 privacy refused, 5 "
+        "network or "
+        "peer, 6 audit inconsistent\n\n"
+        "example: sotto train --mechanism corn --epsilon 10\n";
+    return text;
+}
+
+/// Refuses what the command line of a job begins with. The ranks first meet over MPI: a launcher
+/// ends the job with the first process that fails, and that could be before rank 0 has said why.
+int refuse_together(const std::string& name) {
+    const MpiSession session;
+    const auto network = make_mpi_network(session);
+    return run_together(*network, [&] {
+        network->agree([&] { (void)commands().find("command", name); });
+        return 0;
+    });
+}
+
+/// How long a rank that has not reached the others waits for rank 0 to say what failed.
+constexpr std::chrono::seconds time_for_rank_0{2};
+
+/// Ends a process that is alone, or one of a job whose ranks have not met (MPI could not start).
+int end_with(const LaunchEnvironment& launch, ExitCode code, std::string_view message) {
+    if (launch.rank == 0)
+        print_error_line(message);
+    else
+        std::this_thread::sleep_for(time_for_rank_0);
+    return static_cast<int>(code);
+}
+
+int print_on_rank_0(const LaunchEnvironment& launch, const std::string& text, ExitCode code) {
+    if (launch.rank == 0) fmt::print("{}", text);
+    return static_cast<int>(code);
+}
+
+int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment& launch) {
+    if (launch.launched && arguments.empty()) return refuse_together("");
+    if (arguments.empty()) return print_on_rank_0(launch, program_help(), ExitCode::usage);
+    const std::string& first = arguments.front();
+    if (first == "--help" || first == "-h" || first == "help")
+        return print_on_rank_0(launch, program_help(), ExitCode::ok);
+    if (first == "--version")
+        return print_on_rank_0(launch,
+                               fmt::format("sotto {} (commit {}, {}, eigenvalues by {})\n",
+                                           build_version(),
+                                           build_commit(),
+                                           build_compiler(),
+                                           eigen_backend()),
+                               ExitCode::ok);
+    if (launch.launched && commands().look_up(first) == nullptr) return refuse_together(first);
+    const Command& command = commands().find("command", first);
+    const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+    if (std::ranges::find(rest, "--help") != rest.end())
+        return print_on_rank_0(launch, help_for(command), ExitCode::ok);
+    if (!command.parallel && launch.rank != 0) return 0;
+    return command.run(rest);
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& arguments) {
+    const LaunchEnvironment launch = launch_environment();
+    try {
+        return dispatch(arguments, launch);
+    } catch (const Error& error) {
+        return end_with(launch, error.exit_code(), error.what());
+    } catch (const std::bad_alloc&) {
+        return end_with(launch, ExitCode::other, "out of memory");
+    } catch (const std::exception& error) {
+        return end_with(launch, ExitCode::other, error.what());
+    }
+}
+
+}  // namespace sotto::cli

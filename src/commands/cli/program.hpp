@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sotto::cli {
+
+/// The whole program: runs the command that the arguments name, prints one line per error.
+/// @return its exit code.
+[[nodiscard]] int run_program(const std::vector<std::string>& arguments);
+
+}  // namespace sotto::cli

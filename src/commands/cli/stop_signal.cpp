@@ -1,0 +1,25 @@
+#include "commands/cli/stop_signal.hpp"
+
+#include <csignal>
+
+namespace sotto::cli {
+
+namespace {
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+void note_stop(int signal) {
+    stop_signal = signal;
+    std::signal(signal, SIG_DFL);  // a second one ends the process at once
+}
+
+}  // namespace
+
+void watch_for_stop() {
+    std::signal(SIGINT, note_stop);
+    std::signal(SIGTERM, note_stop);
+}
+
+bool stop_requested() { return stop_signal != 0; }
+
+}  // namespace sotto::cli

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace sotto::cli {
+
+/// From now on an interrupt or termination asks for a stop; a second one ends the process at once.
+void watch_for_stop();
+[[nodiscard]] bool stop_requested();
+
+}  // namespace sotto::cli

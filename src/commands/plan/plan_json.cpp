@@ -1,0 +1,91 @@
+#include "commands/plan/plan_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/privacy/accountant.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json mu_of(const Guarantee& guarantee) {
+    const std::optional<double> mu = guarantee.loss.mu();
+    return mu ? number(*mu) : Json();
+}
+
+Json independent_variance(const NoisePlan& plan) {
+    const bool on_gradients = plan.same_message_to_all() && plan.entry == NoiseEntry::gradient;
+    return on_gradients ? Json(symmetric_eigenvalues(spatial_covariance(plan))(0)) : Json();
+}
+
+Json per_agent_json(const PlannedNoise& planned,
+                    const std::vector<Exposure>& exposures,
+                    const std::vector<Guarantee>& guaranteed,
+                    const Eigen::VectorXd& variances) {
+    Json json = Json::array();
+    for (std::size_t u = 0; u < exposures.size(); ++u) {
+        const auto i = static_cast<Eigen::Index>(u);
+        json.push_back({{"agent", u},
+                        {"kappa", planned.kappa.size() > 0 ? Json(planned.kappa(i)) : Json()},
+                        {"mu", mu_of(guaranteed[u])},
+                        {"epsilon", number(guaranteed[u].epsilon)},
+                        {"noise_std", std::sqrt(variances(i))},
+                        {"sensitivity", exposures[u].sensitivity},
+                        {"sensitivity_squared", exposures[u].sensitivity_squared_over_rounds}});
+    }
+    return json;
+}
+
+}  // namespace
+
+std::string plan_report_json(const PlannedNoise& planned,
+                             const PlanConfig& config,
+                             const std::vector<Exposure>& exposures,
+                             const std::vector<PrivacyBudget>& budgets) {
+    const NoisePlan& plan = planned.design.plan;
+    const auto guaranteed =
+        coalition_guarantees(plan, plan.coalition_size, exposures, budgets.front().delta);
+    const Eigen::VectorXd variances = largest_message_variance(plan);
+    const Guarantee& worst = largest(guaranteed);
+    Json json;
+    json["mechanism"] = plan.mechanism;
+    json["agents"] = plan.agents;
+    json["utility"] = name_of(planned.utility);
+    json["calibration"] = name_of(config.calibration);
+    json["adjacency"] = name_of(config.adjacency);
+    json["participation"] = name_of(config.participation);
+    json["rounds"] = config.rounds;
+    json["gossip_steps"] = config.gossip_steps;
+    json["kappa"] = planned.kappa.size() > 0 ? number(planned.kappa.minCoeff()) : Json();
+    json["mu"] = mu_of(worst);
+    json["objective"] = number(planned.design.objective);
+    json["lower_bound"] = number(planned.design.lower_bound);
+    json["relative_gap"] = number(planned.design.relative_gap());
+    json["capped"] = planned.design.capped;
+    json["ldp_objective"] = planned.ldp_objective;
+    json["cdp_objective"] = planned.cdp_objective;
+    json["independent_variance"] = independent_variance(plan);
+    json["max_variance"] = variances.maxCoeff();
+    json["noise_std"] = {{"min", std::sqrt(variances.minCoeff())},
+                         {"max", std::sqrt(variances.maxCoeff())}};
+    json["streams_per_agent"] = plan.streams_per_agent();
+    json["coalition_size"] = plan.coalition_size;
+    json["sensitivity"] = exposures.front().sensitivity;
+    json["sensitivity_squared"] = exposures.front().sensitivity_squared_over_rounds;
+    json["epsilon"] = number(worst.epsilon);
+    json["infinite"] = worst.infinite();
+    json["epsilon_target"] = plan.noiseless() ? Json() : Json(budgets.front().epsilon);
+    json["delta"] = budgets.front().delta;
+    json["per_agent"] = per_agent_json(planned, exposures, guaranteed, variances);
+    json["plan_hash"] = to_hex(plan.hash());
+    json["seconds"] = planned.seconds;
+    return json.dump(2) + "\n";
+}
+
+}  // namespace sotto

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "commands/report/observer_figures.hpp"
+#include "commands/report/report_noise.hpp"
+#include "run/run_subject.hpp"
+
+namespace sotto {
+
+/// What the programs of the page (report/page) read: {description, notes, labels, edges, gone}.
+[[nodiscard]] nlohmann::ordered_json page_graph(const RecordedRun& run);
+
+/// Figures of one kind of observers, with the words for them; epsilon as base64 of 32-bit numbers.
+[[nodiscard]] nlohmann::ordered_json page_figures(const ObserverFigures& figures,
+                                                  const Graph& graph);
+
+/// A picture; values row by row as base64 of 32-bit numbers.
+[[nodiscard]] nlohmann::ordered_json page_heat_map(const HeatMap& map);
+
+}  // namespace sotto

@@ -1,0 +1,102 @@
+#include "commands/sweep/sweep_folder.hpp"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/hash.hpp"
+
+namespace sotto {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void make_folders(const fs::path& path) {
+    std::error_code failure;
+    for (const char* name : {"trainings", "runs", "claims"}) {
+        fs::create_directories(path / name, failure);
+        if (failure)
+            throw ConfigError(
+                fmt::format("output: {} cannot be used ({})", path.string(), failure.message()));
+    }
+}
+
+std::string random_name() {
+    std::array<std::uint8_t, 8> random{};
+    randombytes_buf(random.data(), random.size());
+    return to_hex(random);
+}
+
+}  // namespace
+
+SweepFolder::SweepFolder(fs::path path, Network& network) : path_(std::move(path)) {
+    std::string start;
+    network.agree([&] {
+        if (network.process() != 0) return;
+        make_folders(path_);
+        lock_ = FileLock::take(path_ / "lock");
+        if (!lock_)
+            throw ConfigError(fmt::format("output: {} is used by a sweep that is still going on",
+                                          path_.string()));
+        start = random_name();
+        fs::remove_all(path_ / "claims");
+        fs::create_directories(path_ / "claims" / start);
+    });
+    start_ = network.broadcast(start);
+    network.agree([&] {
+        if (!fs::is_directory(path_ / "claims" / start_))
+            throw ConfigError(fmt::format(
+                "output: process {} does not see {} of process 0; name a folder that all hosts "
+                "share",
+                network.process(),
+                path_.string()));
+    });
+}
+
+fs::path SweepFolder::run_of(const SweepTraining& training) const {
+    return path_ / "runs" / training.key;
+}
+
+std::optional<SweepOutcome> SweepFolder::outcome(const SweepTraining& training) const {
+    if (!known(training)) return std::nullopt;
+    return outcome_from_json(outcome_file(training));
+}
+
+long SweepFolder::missing(const std::vector<SweepTraining>& trainings) const {
+    return std::ranges::count_if(trainings,
+                                 [&](const SweepTraining& training) { return !known(training); });
+}
+
+bool SweepFolder::claim(const SweepTraining& training) const {
+    return !known(training) && create_file(path_ / "claims" / start_ / training.key, "");
+}
+
+void SweepFolder::keep(const SweepTraining& training, const SweepOutcome& outcome) const {
+    write_file_atomically(outcome_file(training), to_json(outcome, training.ini));
+}
+
+void SweepFolder::forget_failures(const std::vector<SweepTraining>& trainings) const {
+    for (const SweepTraining& training : trainings)
+        if (const auto ended = outcome(training);
+            ended && ended->status == SweepOutcome::Status::failed)
+            fs::remove(outcome_file(training));
+}
+
+void SweepFolder::remove_claims() const {
+    std::error_code ignored;
+    fs::remove_all(path_ / "claims", ignored);
+}
+
+bool SweepFolder::known(const SweepTraining& training) const {
+    return fs::exists(outcome_file(training));
+}
+
+fs::path SweepFolder::outcome_file(const SweepTraining& training) const {
+    return path_ / "trainings" / (training.key + ".json");
+}
+
+}  // namespace sotto

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/sweep/sweep_grid.hpp"
+#include "commands/sweep/sweep_outcome.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/net/network.hpp"
+
+namespace sotto {
+
+/// Where a sweep keeps what it knows; the same folder for every process: trainings/KEY.json how
+/// they ended, runs/KEY their run directories, claims/START/KEY who trains them now.
+class SweepFolder {
+  public:
+    /// Makes the folder where it is not there, and locks it until the object is gone; claims of an
+    /// earlier start are removed. COLLECTIVE.
+    /// @throws ConfigError for a folder that cannot be used, that another sweep uses, or that the
+    /// processes do not share.
+    SweepFolder(std::filesystem::path path, Network& network);
+
+    [[nodiscard]] std::filesystem::path run_of(const SweepTraining& training) const;
+    /// How a training ended; nothing where that is not known.
+    [[nodiscard]] std::optional<SweepOutcome> outcome(const SweepTraining& training) const;
+    /// Trainings of which that is not known.
+    [[nodiscard]] long missing(const std::vector<SweepTraining>& trainings) const;
+    /// True for one of the processes that ask, and for nobody where the outcome is known.
+    [[nodiscard]] bool claim(const SweepTraining& training) const;
+    void keep(const SweepTraining& training, const SweepOutcome& outcome) const;
+    /// Failures may have passed since an earlier start; what diverged does so again.
+    void forget_failures(const std::vector<SweepTraining>& trainings) const;
+    void remove_claims() const;
+
+  private:
+    [[nodiscard]] bool known(const SweepTraining& training) const;
+    [[nodiscard]] std::filesystem::path outcome_file(const SweepTraining& training) const;
+
+    std::filesystem::path path_;
+    std::string start_;  // names the claims of this start
+    std::optional<FileLock> lock_;
+};
+
+}  // namespace sotto

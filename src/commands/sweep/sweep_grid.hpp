@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "commands/sweep/sweep_config.hpp"
+
+namespace sotto {
+
+/// Everything but the seed, and the values chosen.
+struct SweepCell {
+    std::string variant;
+    OptionValues fixed;                    ///< all options with one value here
+    OptionValues varied;                   ///< those of `fixed` that tell cells apart
+    std::vector<OptionValues> candidates;  ///< values to choose between; one, maybe empty, if none
+};
+
+struct SweepTraining {
+    std::size_t cell = 0, candidate = 0;
+    std::string seed;
+    bool validation = false;
+    std::string ini;  ///< its options, as a configuration file
+    std::string key;  ///< digest of the options, the program's version and the files that options
+                      ///< name: names its own files
+};
+
+/// The cells of a sweep, variant by variant; the last setting varies fastest.
+/// @throws ConfigError for values that do not belong into a sweep.
+[[nodiscard]] std::vector<SweepCell> sweep_cells(const SweepConfig& config);
+/// The trainings that choose, and those that measure one candidate. `seed` as the value of
+/// graph-seed or noise-seed stands for the training's seed; validation takes validation_fraction
+/// of the training data to test on instead of the test data.
+[[nodiscard]] std::vector<SweepTraining> validation_trainings(const SweepConfig& config,
+                                                              const std::vector<SweepCell>& cells);
+[[nodiscard]] std::vector<SweepTraining> test_trainings(const SweepConfig& config,
+                                                        const std::vector<SweepCell>& cells,
+                                                        std::size_t cell,
+                                                        std::size_t candidate);
+
+/// The value of an option; null where it is not among them.
+[[nodiscard]] const std::string* value_of(const OptionValues& values, const std::string& option);
+/// What a line of a picture or a row of a table is about: "pairs", "pairs, rounds 100".
+/// @param without an option that is left out; empty: none.
+[[nodiscard]] std::string cell_name(const SweepCell& cell, const std::string& without);
+
+}  // namespace sotto

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "commands/sweep/sweep_config.hpp"
+#include "commands/sweep/sweep_result.hpp"
+#include "run/config.hpp"
+#include "sotto/net/network.hpp"
+
+namespace sotto {
+
+/// Told about a sweep as it goes; on process 0 only.
+class SweepListener {
+  public:
+    virtual ~SweepListener() = default;
+    virtual void on_start(std::size_t /*cells*/, long /*trainings*/, long /*known*/) {}
+    /// @param finished since the start, by all processes.  @param left trainings.
+    virtual void on_progress(long /*finished*/, long /*left*/) {}
+};
+
+/// The options of a training, checked. @throws ConfigError.
+using ReadTrainConfig = std::function<TrainConfig(const std::string& ini)>;
+
+/// Runs every training of the grid that is not known from an earlier start, each in one process;
+/// processes take the next one when they are done (a file per training in the folder that all share
+/// says who has it). A training that diverges, or fails, leaves the others alone. Figures are in
+/// DIR/trainings, run directories in DIR/runs, and process 0 writes DIR/runs.csv (one row a
+/// training) and DIR/results.csv (one row a cell; means over the seeds with half widths of 95%
+/// intervals of Student's t). COLLECTIVE.
+/// @throws ConfigError before the first training for options, or a folder that is not shared or in
+/// use.
+[[nodiscard]] SweepResult run_sweep(const SweepConfig& config,
+                                    const ReadTrainConfig& read,
+                                    Network& network,
+                                    SweepListener& observer,
+                                    const std::function<bool()>& stop_requested);
+
+}  // namespace sotto

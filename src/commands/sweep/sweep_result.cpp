@@ -1,0 +1,62 @@
+#include "commands/sweep/sweep_result.hpp"
+#include "sotto/core/numbers.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+
+namespace sotto {
+
+namespace {
+
+void count(SweepResult& result, const SweepOutcome& outcome) {
+    switch (outcome.status) {
+        case SweepOutcome::Status::done:
+            ++result.done;
+            break;
+        case SweepOutcome::Status::diverged:
+            ++result.diverged;
+            break;
+        case SweepOutcome::Status::failed:
+            ++result.failed;
+            if (!result.first_failure) result.first_failure = outcome;
+            break;
+    }
+}
+
+}  // namespace
+
+void count_outcomes(SweepResult& result) {
+    for (const CellResult& cell : result.results)
+        for (const auto* rows : {&cell.validation, &cell.test})
+            for (const SweepRow& row : *rows)
+                if (row.outcome) count(result, *row.outcome);
+}
+
+std::optional<SweepMean> mean_of(const CellResult& result, const std::string& metric) {
+    const auto n = static_cast<double>(result.test.size());
+    double sum = 0, squares = 0;
+    for (const SweepRow& row : result.test) {
+        if (!row.outcome || row.outcome->status != SweepOutcome::Status::done) return std::nullopt;
+        sum += row.outcome->metrics.at(metric);
+    }
+    SweepMean mean{sum / n, not_a_number};
+    if (!std::isfinite(mean.mean)) return std::nullopt;
+    for (const SweepRow& row : result.test)
+        squares += std::pow(row.outcome->metrics.at(metric) - mean.mean, 2);
+    if (n > 1)
+        mean.half_width = boost::math::quantile(boost::math::students_t(n - 1), 0.975) *
+                          std::sqrt(squares / (n - 1) / n);
+    return mean;
+}
+
+std::string status_of(const SweepRow& row) {
+    return row.outcome ? sweep_statuses.name_of(row.outcome->status) : "missing";
+}
+
+long count_of(const CellResult& result, std::string_view status) {
+    return std::ranges::count_if(result.test,
+                                 [&](const SweepRow& row) { return status_of(row) == status; });
+}
+
+}  // namespace sotto

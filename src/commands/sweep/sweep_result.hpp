@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/sweep/sweep_grid.hpp"
+#include "commands/sweep/sweep_outcome.hpp"
+
+namespace sotto {
+
+/// One training with how it ended, where it did.
+struct SweepRow {
+    SweepTraining training;
+    std::optional<SweepOutcome> outcome;
+};
+
+/// One cell, measured.
+struct CellResult {
+    std::optional<std::size_t> candidate;  ///< chosen; none if validation is not over
+    bool at_edge = false;                  ///< the value chosen is the first or last that was tried
+    std::vector<SweepRow> validation, test;
+};
+
+struct SweepResult {
+    std::vector<SweepCell> cells;
+    std::vector<CellResult> results;  ///< one per cell
+    long trainings = 0, done = 0, diverged = 0, failed = 0;
+    long reused = 0;  ///< of these, from earlier starts
+    bool interrupted = false;
+    double seconds = 0;
+    std::optional<SweepOutcome> first_failure;
+    std::string picture;  ///< path; empty if there is none
+};
+
+/// Fills in done, diverged, failed and the first failure, in the order of the cells.
+void count_outcomes(SweepResult& result);
+
+/// Mean of a metric over the test seeds of a cell, and the half width of its 95% interval (NaN with
+/// one seed). Nothing unless all trainings are done, and have it.
+struct SweepMean {
+    double mean = 0, half_width = 0;
+};
+[[nodiscard]] std::optional<SweepMean> mean_of(const CellResult& result, const std::string& metric);
+
+/// "done", "diverged", "failed", or "missing".
+[[nodiscard]] std::string status_of(const SweepRow& row);
+/// Test trainings of a cell with this status.
+[[nodiscard]] long count_of(const CellResult& result, std::string_view status);
+
+}  // namespace sotto

@@ -1,0 +1,97 @@
+#include "commands/train/train_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "commands/cli/progress.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+std::string line(std::string_view name, std::string_view value) {
+    return fmt::format("  {:<20}{}\n", name, value);
+}
+
+std::string dry_run_text(const TrainResult& result, const TrainConfig& config) {
+    const double round_seconds = result.estimate.seconds_per_round;
+    return fmt::format(
+        "epsilon    {:.6g} at delta {:g} after {} rounds\ntime       about {} ({:.3g} ms a "
+        "round)\n",
+        result.epsilon,
+        result.delta,
+        config.plan.rounds,
+        duration_text(round_seconds * static_cast<double>(config.plan.rounds)),
+        1e3 * round_seconds);
+}
+
+std::string evaluation_text(const Evaluation& evaluation) {
+    std::string text = line("test loss",
+                            fmt::format("{} agents' own models, {} mean model",
+                                        loss_text(evaluation.test_loss),
+                                        loss_text(evaluation.test_loss_mean_model)));
+    if (std::isfinite(evaluation.test_accuracy))
+        text += line("test accuracy",
+                     fmt::format("{:.4f} agents' own models, {:.4f} mean model",
+                                 evaluation.test_accuracy,
+                                 evaluation.test_accuracy_mean_model));
+    text += line("consensus distance", fmt::format("{:.5g}", evaluation.consensus_distance));
+    if (std::isfinite(evaluation.optimality_gap))
+        text +=
+            line("optimality gap",
+                 fmt::format("{:.5g} mean model, {:.5g} agents' own models (training objective)",
+                             evaluation.optimality_gap,
+                             evaluation.optimality_gap_agents));
+    return text;
+}
+
+std::string time_text(const TrainResult& result) {
+    const double phases = result.phases.total();
+    const auto share = [&](double seconds) {
+        return fmt::format(
+            "{:.3f} s ({:.0f}%)", seconds, phases > 0 ? 100 * seconds / phases : 0.0);
+    };
+    const double rate = static_cast<double>(result.rounds) / std::max(result.loop_seconds, 1e-9);
+    return line("training loop",
+                fmt::format("{:.3f} s, {:.0f} rounds/s", result.loop_seconds, rate)) +
+           line("  gradient", share(result.phases.gradient)) +
+           line("  noise", share(result.phases.noise)) +
+           line("  exchange", share(result.phases.exchange)) +
+           line("  mix", share(result.phases.mix)) +
+           line("plan, evaluation",
+                fmt::format("{:.3f} s, {:.3f} s", result.plan_seconds, result.evaluate_seconds)) +
+           line("total", fmt::format("{:.3f} s", result.total_seconds));
+}
+
+}  // namespace
+
+std::string summary_text(const TrainResult& result, const TrainConfig& config) {
+    if (result.dry_run) return dry_run_text(result, config);
+    std::string text = fmt::format("\n{}{} agents in {} process{}, {} rounds of {}\n",
+                                   result.interrupted ? "INTERRUPTED: " : "",
+                                   result.agents,
+                                   result.processes,
+                                   result.processes == 1 ? "" : "es",
+                                   result.rounds,
+                                   result.mechanism);
+    text +=
+        line("epsilon spent",
+             std::isfinite(result.epsilon)
+                 ? fmt::format(
+                       "{:.6g} at delta {:g} (mu {:.6g})", result.epsilon, result.delta, result.mu)
+                 : "infinite: no noise");
+    text += evaluation_text(result.evaluation) + time_text(result);
+    text +=
+        line("sent",
+             fmt::format("{:.1f} MB by all agents", static_cast<double>(result.bytes_sent) / 1e6));
+    text += line("peak memory", fmt::format("{:.0f} MiB a process", result.peak_memory_mib));
+    text += line("run directory", result.run_directory);
+    if (result.interrupted)
+        text += line("to go on", fmt::format("sotto train --resume {}", result.run_directory));
+    return text;
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+// One format of data files; not installed.
+
+#include <string>
+
+#include "sotto/learn/dataset.hpp"
+
+namespace sotto {
+
+/// Reads LIBSVM text ("label index:value ..."; indices from 1, ascending; plain or .gz; #
+/// comments). Two distinct labels are mapped to -1 (the smaller) and +1; with any other number of
+/// distinct labels they are kept as they are.
+/// @param minimum_features columns at least (a test file may not reach the training file's last).
+/// @throws DataError with file and line for: missing file, no records, a label or value that is not
+///         a finite number, an index that is not a positive ascending integer, or garbage.
+[[nodiscard]] Dataset read_libsvm(const std::string& path, Eigen::Index minimum_features = 0);
+
+}  // namespace sotto

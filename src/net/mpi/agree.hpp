@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+
+#include "sotto/core/error.hpp"
+#include "world.hpp"
+
+namespace sotto {
+
+/// The failure of the lowest failing process, on every process; nothing if none failed. COLLECTIVE.
+/// @param local_failure of this process.
+[[nodiscard]] std::optional<Error> lowest_failure(MpiWorld& world,
+                                                  const std::optional<Error>& local_failure);
+
+}  // namespace sotto

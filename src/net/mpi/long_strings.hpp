@@ -1,0 +1,27 @@
+#pragma once
+
+// Strings of bytes that may be longer than one MPI call can carry; not installed.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "net/mpi_call.hpp"
+
+namespace sotto {
+
+/// Counts of MPI are int: longer strings go in parts of this size.
+inline constexpr std::size_t largest_transfer_bytes = std::size_t{1} << 30;
+
+/// Before memory is taken for what another process says it will send.
+/// @throws NetworkError for more than any plan, or sealed seeds of thousands of agents, could need.
+void check_announced(std::uint64_t bytes, int rank);
+
+/// Calls transfer(first byte, count) for every part of a string of `size` bytes.
+template <class Transfer>
+void in_parts(std::size_t size, Transfer&& transfer) {
+    for (std::size_t first = 0; first < size; first += largest_transfer_bytes)
+        transfer(first, mpi_count(std::min(largest_transfer_bytes, size - first)));
+}
+
+}  // namespace sotto

@@ -1,0 +1,35 @@
+#pragma once
+
+// Largest values over all processes; not installed.
+
+#include <span>
+#include <vector>
+
+#include "world.hpp"
+
+namespace sotto {
+
+/// Maxima in which a NaN wins: at once, and one at a time that completes later.
+class MpiMaximum {
+  public:
+    explicit MpiMaximum(MpiWorld& world);
+    /// Waits for a maximum that is under way.
+    ~MpiMaximum();
+    MpiMaximum(const MpiMaximum&) = delete;
+    MpiMaximum& operator=(const MpiMaximum&) = delete;
+
+    /// Network::maximum, begin_maximum and end_maximum. COLLECTIVE.
+    [[nodiscard]] double of(double value);
+    void begin(std::span<const double> values);
+    [[nodiscard]] std::vector<double> end();
+
+  private:
+    MpiWorld& world_;
+    MPI_Op operation_ = MPI_OP_NULL;
+    MPI_Request pending_ = MPI_REQUEST_NULL;
+    bool begun_ = false;
+    std::vector<double> own_values_;
+    std::vector<double> maxima_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,47 @@
+#include "world.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+namespace sotto {
+
+MpiWorld::MpiWorld() : exceptions_at_start_(std::uncaught_exceptions()) {
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Comm_size(communicator_, &ranks_), "MPI_Comm_size");
+    check_mpi(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
+    watch_ = std::make_unique<StallWatch>(communicator_);
+}
+
+MpiWorld::~MpiWorld() {
+    if (!orderly()) {
+        (void)watch_.release();
+        return;
+    }
+    watch_.reset();
+    MPI_Comm_free(&communicator_);
+}
+
+bool MpiWorld::orderly() const {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    return finalized == 0 && std::uncaught_exceptions() <= exceptions_at_start_;
+}
+
+void MpiWorld::wait_for_exchange(ExchangeId id,
+                                 std::span<const int> neighbours,
+                                 int code,
+                                 MPI_Request& request) {
+    place_ = {id.round, id.step, 0};
+    code = watch_->complete(code, request, place_, neighbours);
+    place_.after = 1;
+    if (code != MPI_SUCCESS)
+        throw NetworkError(fmt::format("exchange of rank {} in round {}, step {} failed: {}",
+                                       rank_,
+                                       id.round,
+                                       id.step,
+                                       mpi_error_text(code)));
+}
+
+}  // namespace sotto

@@ -1,0 +1,72 @@
+#pragma once
+
+// All processes of the job; not installed.
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "net/mpi_call.hpp"
+#include "net/stall_watch.hpp"
+#include "sotto/net/network.hpp"
+
+namespace sotto {
+
+/// The communicator of all processes, and who completes its calls: none is waited for longer than
+/// the stall watch allows.
+class MpiWorld {
+  public:
+    /// COLLECTIVE over MPI_COMM_WORLD.
+    MpiWorld();
+    ~MpiWorld();
+    MpiWorld(const MpiWorld&) = delete;
+    MpiWorld& operator=(const MpiWorld&) = delete;
+
+    [[nodiscard]] MPI_Comm communicator() const { return communicator_; }
+    [[nodiscard]] int ranks() const { return ranks_; }
+    [[nodiscard]] int rank() const { return rank_; }
+
+    /// From now on no wait is longer than this. COLLECTIVE the first time.
+    void watch_for_stalls(StallLimits limits) { watch_->set(std::move(limits)); }
+
+    /// Begins a call outside the exchange, and waits until it is complete.
+    /// @param begin calls MPI with the request it is given, and returns its code.
+    /// @throws NetworkError naming the call.
+    template <class Begin>
+    void complete(const char* call, Begin&& begin) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const int code = begin(&request);
+        check_mpi(watch_->complete(code, request, place_), call);
+    }
+    /// Waits for a call that was begun before.
+    void finish(const char* call, MPI_Request& request) {
+        check_mpi(watch_->complete(MPI_SUCCESS, request, place_), call);
+    }
+    /// Begins the call of an exchange, and waits for these neighbours until it is complete.
+    /// @throws NetworkError naming rank, round and step.
+    template <class Begin>
+    void complete_exchange(ExchangeId id, std::span<const int> neighbours, Begin&& begin) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const int code = begin(&request);
+        wait_for_exchange(id, neighbours, code, request);
+    }
+
+    /// Whether communicators and requests may be given back: after a failure the other ranks may be
+    /// elsewhere, and everything is left to the process's end.
+    [[nodiscard]] bool orderly() const;
+
+  private:
+    void wait_for_exchange(ExchangeId id,
+                           std::span<const int> neighbours,
+                           int code,
+                           MPI_Request& request);
+
+    int exceptions_at_start_;
+    MPI_Comm communicator_ = MPI_COMM_NULL;
+    int ranks_ = 1;
+    int rank_ = 0;
+    std::unique_ptr<StallWatch> watch_;
+    StallWatch::Place place_;  // of the exchange that is or was the last
+};
+
+}  // namespace sotto

@@ -1,0 +1,17 @@
+#include "sotto/noise/design.hpp"
+
+namespace sotto {
+
+Eigen::MatrixXd design_utility(const DesignInput& input) {
+    return input.given_utility
+               ? *input.given_utility
+               : utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip_steps);
+}
+
+std::vector<double> design_steps(const DesignInput& input) {
+    std::vector<double> steps;
+    for (long t = 0; t < input.rounds; ++t) steps.push_back(input.steps.at(t) / input.steps.at(0));
+    return steps;
+}
+
+}  // namespace sotto

@@ -1,0 +1,76 @@
+#include "noise/message_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "noise/solver_input.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/temporal_sensitivity.hpp"
+#include "sotto/core/numbers.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// How much louder every agent's noise must be than in a plan that meets kappa in one round.
+Eigen::VectorXd factors_for_run(const NoisePlan& plan,
+                                const DesignInput& input,
+                                const Eigen::VectorXd& precision) {
+    const PlanUse use{
+        input.participation, input.steps, input.mixing->sparse().diagonal(), input.gossip_steps};
+    const double counted = temporal_sensitivity_squared({}, input.participation, input.rounds);
+    return run_sensitivity_squared(plan, use, input.rounds)
+        .cwiseProduct(precision / counted)
+        .cwiseQuotient(input.kappa)
+        .cwiseSqrt();
+}
+
+}  // namespace
+
+NoisePlan start_message_plan(std::string mechanism, const DesignInput& input) {
+    NoisePlan plan;
+    plan.mechanism = std::move(mechanism);
+    plan.agents = input.graph->agents();
+    plan.entry = NoiseEntry::message;
+    plan.coalition_size = input.coalition_size;
+    for (int u = 0; u < plan.agents; ++u) plan.groups.push_back({{u}});
+    return plan;
+}
+
+NoisePlan start_laplace_plan(std::string mechanism, const DesignInput& input) {
+    NoisePlan plan = start_message_plan(std::move(mechanism), input);
+    for (int u = 0; u < plan.agents; ++u)
+        plan.streams.push_back({u, 0, StreamDistribution::laplace});
+    return plan;
+}
+
+Design finish_message_plan(NoisePlan plan, const DesignInput& input) {
+    require_kappa(input.kappa);
+    plan.scale = 1;
+    const Eigen::VectorXd precision = observed_precision(plan, {});
+    if (!precision.allFinite())
+        throw PrivacyError(
+            fmt::format("mechanism {}: its noise does not hide every agent; use a mixing matrix "
+                        "that gives every agent's own model some weight",
+                        plan.mechanism));
+    const Eigen::VectorXd louder = factors_for_run(plan, input, precision);
+    double quietest = infinity;
+    for (int u = 0; u < plan.agents; ++u)
+        if (louder(u) > 0) quietest = std::min(quietest, louder(u) / std::sqrt(precision(u)));
+    for (auto& row : plan.rows)
+        // An agent without neighbours sends nothing, whatever its own copy carries.
+        for (double& coefficient : row.coefficients) coefficient *= louder(row.sender);
+    constexpr int bits = 40;
+    plan.grid_step_log2 =
+        std::isfinite(quietest) ? static_cast<int>(std::floor(std::log2(quietest))) - bits : -bits;
+    plan.validate();
+    Design design;
+    design.plan = std::move(plan);
+    design.objective = design.lower_bound = not_a_number;
+    return design;
+}
+
+}  // namespace sotto

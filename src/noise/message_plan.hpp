@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "sotto/noise/design.hpp"
+
+namespace sotto {
+
+/// A plan of noise on messages without streams: group u is agent u alone.
+[[nodiscard]] NoisePlan start_message_plan(std::string mechanism, const DesignInput& input);
+
+/// The same with one stream of Laplace noise an agent: stream u is agent u's.
+[[nodiscard]] NoisePlan start_laplace_plan(std::string mechanism, const DesignInput& input);
+
+/// Raises every agent's coefficients so that the budget covers run_sensitivity_squared instead of
+/// the number of participations that kappa counts, and chooses a grid of 2^-40 of the smallest
+/// standard deviation, so that rounding messages to it before the noise is added changes nothing
+/// that counts.
+/// @param plan with noise that meets kappa in one round.
+/// @throws ConfigError if a kappa is not finite and positive, PrivacyError if an agent is not
+/// hidden.
+[[nodiscard]] Design finish_message_plan(NoisePlan plan, const DesignInput& input);
+
+}  // namespace sotto

@@ -1,0 +1,106 @@
+#include "noise/seed_group_design.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "noise/finish_plan.hpp"
+#include "noise/group_plan.hpp"
+#include "sotto/core/hash.hpp"
+#include "sotto/noise/mechanism.hpp"
+
+namespace sotto {
+
+namespace {
+
+std::span<const double> values_of(const auto& dense) {
+    return {dense.data(), static_cast<std::size_t>(dense.size())};
+}
+
+Digest digest_of(const Eigen::MatrixXd& utility,
+                 const Eigen::VectorXd& kappa,
+                 std::span<const SeedGroup> groups,
+                 GroupNoise shape,
+                 const CoalitionOptions& options) {
+    Hasher hasher("sotto.coalition-problem.v1");
+    hasher.add(values_of(utility)).add(values_of(kappa));
+    for (const SeedGroup& group : groups) {
+        hasher.add(std::int64_t{std::ssize(group.members)});
+        for (const int member : group.members) hasher.add(std::int64_t{member});
+    }
+    hasher.add(static_cast<std::int64_t>(shape)).add(std::int64_t{options.coalition_size});
+    hasher.add(std::int64_t{options.common_variance}).add(options.variance_cap);
+    hasher.add(options.relative_gap).add(std::int64_t{options.max_iterations});
+    return hasher.finish();
+}
+
+class RecentSolutions {
+  public:
+    [[nodiscard]] std::optional<CoalitionSolution> find(const Digest& problem) {
+        const std::scoped_lock lock(mutex_);
+        const auto found = std::ranges::find(entries_, problem, &Entry::problem);
+        if (found == entries_.end()) return std::nullopt;
+        return found->solution;
+    }
+    void keep(const Digest& problem, const CoalitionSolution& solution) {
+        const std::scoped_lock lock(mutex_);
+        entries_.push_front({problem, solution});
+        if (entries_.size() > most) entries_.pop_back();
+    }
+
+  private:
+    static constexpr std::size_t most = 16;
+    struct Entry {
+        Digest problem;
+        CoalitionSolution solution;
+    };
+    std::mutex mutex_;
+    std::deque<Entry> entries_;
+};
+
+/// What protects against coalitions too and takes no time to solve.
+std::string quick_mechanism() {
+    return recommended_mechanisms([](const Mechanism& mechanism) {
+               return mechanism.spatial_part && mechanism.coalitions && !mechanism.seed_groups;
+           })
+        .front();
+}
+
+}  // namespace
+
+CoalitionSolution solve_for_seed_groups(const DesignInput& input, GroupNoise shape) {
+    static RecentSolutions recent;
+    const RelativeLimits limits = relative_limits(input.kappa);
+    CoalitionOptions options;
+    options.coalition_size = input.coalition_size;
+    options.common_variance = input.common_variance;
+    options.variance_cap = input.variance_cap;
+    options.instead = ", or --mechanism " + quick_mechanism();
+    const Eigen::MatrixXd utility = design_utility(input);
+    const Digest problem = digest_of(utility, limits.kappa, input.seed_groups, shape, options);
+    if (auto known = recent.find(problem)) return *std::move(known);
+    const CoalitionSolution solution =
+        solve_coalition_covariance(utility, limits.kappa, input.seed_groups, shape, options);
+    recent.keep(problem, solution);
+    return solution;
+}
+
+Design make_seed_group_design(std::string mechanism,
+                              const DesignInput& input,
+                              const CoalitionSolution& solution,
+                              const std::vector<Eigen::MatrixXd>& factors) {
+    NoisePlan plan = make_group_plan(
+        std::move(mechanism), solution.private_variance, input.seed_groups, factors);
+    plan.scale = 1 / std::sqrt(relative_limits(input.kappa).unit);
+    plan.coalition_size = input.coalition_size;
+    return {finish_plan(std::move(plan), input.kappa),
+            solution.value,
+            solution.lower_bound,
+            solution.capped};
+}
+
+}  // namespace sotto

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <string>
+#include <vector>
+
+#include "sotto/noise/coalition_solver.hpp"
+#include "sotto/noise/design.hpp"
+
+namespace sotto {
+
+/// The covariance for the input's seed groups and coalitions, where the smallest kappa is 1. The
+/// last solutions of this process are kept: one for 100 agents takes seconds, and trainings of a
+/// sweep often share it, since it depends neither on epsilon nor on the clip norm, step size, task
+/// or seeds. @throws ConfigError as solve_coalition_covariance.
+[[nodiscard]] CoalitionSolution solve_for_seed_groups(const DesignInput& input, GroupNoise shape);
+
+/// Its finished plan.
+/// @param factors R_k = F_k F_k^T of every group's noise, members x streams.
+[[nodiscard]] Design make_seed_group_design(std::string mechanism,
+                                            const DesignInput& input,
+                                            const CoalitionSolution& solution,
+                                            const std::vector<Eigen::MatrixXd>& factors);
+
+}  // namespace sotto

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <string_view>
+
+#include "sotto/noise/design.hpp"
+#include "sotto/noise/shaped_factor.hpp"
+
+namespace sotto {
+
+/// @throws ConfigError if every round counts against every other, so that only X_time = I is left.
+void require_choice_of_rounds(const DesignInput& input, std::string_view mechanism);
+
+/// The plan's spatial covariance where the smallest kappa is 1.
+[[nodiscard]] Eigen::MatrixXd relative_covariance(const NoisePlan& plan, const DesignInput& input);
+
+/// The best temporal factor of the input's shape, given the covariance across agents.
+[[nodiscard]] ShapedFactor time_given_space(const DesignInput& input,
+                                            const Eigen::MatrixXd& covariance);
+
+}  // namespace sotto

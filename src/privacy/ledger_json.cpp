@@ -1,0 +1,184 @@
+#include "sotto/privacy/ledger_json.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/names.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well under a second
+constexpr std::string_view eavesdropper = "eavesdropper on all messages of all rounds";
+
+constexpr NameTable<Ledger::Status, 4> statuses{{{{Ledger::Status::running, "running"},
+                                                  {Ledger::Status::completed, "completed"},
+                                                  {Ledger::Status::interrupted, "interrupted"},
+                                                  {Ledger::Status::failed, "failed"}}}};
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+void put_guarantee(Json& json, const Guarantee& guarantee) {
+    const std::optional<double> mu = guarantee.loss.mu();
+    json["mu"] = mu ? finite(*mu) : Json();
+    json["epsilon"] = finite(guarantee.epsilon);
+    json["infinite"] = guarantee.infinite();
+}
+
+/// Nothing is promised without noise.
+Json target_epsilon(const PrivacyRecord& record, std::size_t agent) {
+    return record.now().plan.noiseless() ? Json() : Json(record.budgets[agent].epsilon);
+}
+
+std::string headline_observer(const NoisePlan& plan) {
+    if (plan.aggregation == Aggregation::trusted_mean)
+        return "whoever sees every mean the trusted aggregator returns";
+    if (plan.coalition_size == 0) return std::string(eavesdropper);
+    return fmt::format("any coalition of {} agent{}, with all messages of all rounds",
+                       plan.coalition_size,
+                       plan.coalition_size == 1 ? "" : "s");
+}
+
+Json headline_json(const NoisePlan& plan, const std::vector<Guarantee>& after) {
+    Json json;
+    json["observer"] = headline_observer(plan);
+    json["coalition_size"] = plan.coalition_size;
+    json["argument"] = "adaptive";
+    put_guarantee(json, largest(after));
+    return json;
+}
+
+/// The last phase that the agent was there in.
+const PrivacyPhase& last_phase_of(const PrivacyRecord& record, int number) {
+    std::size_t k = record.phases.size() - 1;
+    while (k > 0 && record.phases[k].members.place(number) < 0) --k;
+    return record.phases[k];
+}
+
+Json agents_json(const Ledger& ledger, long counted, const std::vector<Guarantee>& after) {
+    const PrivacyRecord& record = ledger.record();
+    const PrivacyPhase& now = record.now();
+    const bool one_phase = record.past().empty();
+    // Of several phases with noise of their own only the sum means something.
+    Eigen::VectorXd squared;
+    if (one_phase) squared = run_sensitivity_squared(now.plan, now.use, ledger.rounds_now(counted));
+    Json json = Json::array();
+    for (std::size_t u = 0; u < after.size(); ++u) {
+        const int number = static_cast<int>(u);
+        const PrivacyPhase& last = last_phase_of(record, number);
+        const int place = last.members.place(number);
+        Json agent;
+        agent["agent"] = u;
+        agent["sensitivity"] = last.sensitivity[static_cast<std::size_t>(place)];
+        agent["temporal_sensitivity_squared"] = one_phase ? Json(squared(place)) : Json();
+        agent["target_epsilon"] = target_epsilon(record, u);
+        put_guarantee(agent, after[u]);
+        if (now.members.place(number) < 0)
+            agent["left_after"] = last.use.steps.first_round + last.rounds;
+        json.push_back(std::move(agent));
+    }
+    return json;
+}
+
+Json phases_json(const Ledger& ledger, long counted) {
+    const PrivacyRecord& record = ledger.record();
+    Json json = Json::array();
+    for (const PrivacyPhase& phase : record.phases)
+        json.push_back(
+            {{"first_round", phase.use.steps.first_round},
+             {"rounds", &phase == &record.now() ? ledger.rounds_now(counted) : phase.rounds},
+             {"key_epoch", phase.key_epoch},
+             {"plan_hash", to_hex(phase.plan.hash())},
+             {"agents_gone", phase.members.gone()}});
+    return json;
+}
+
+/// Observers besides the headline's.
+Json observers_json(const Ledger& ledger, long counted) {
+    const NoisePlan& plan = ledger.record().now().plan;
+    const int agents = ledger.record().agents();
+    Json json = Json::array();
+    if (counted == 0) return json;
+    if (plan.coalition_size > 0) {
+        Json entry;
+        entry["observer"] = eavesdropper;
+        put_guarantee(entry, ledger.against_eavesdropper(counted));
+        json.push_back(std::move(entry));
+    }
+    if (!plan.noiseless() && agents > 1 && agents <= most_agents_for_pairs) {
+        const auto worst = ledger.worst_curious_agent(counted);
+        Json entry;
+        entry["observer"] = "one curious agent (worst case)";
+        entry["agent"] = worst->observer;
+        entry["target"] = worst->target;
+        put_guarantee(entry, worst->guarantee);
+        json.push_back(std::move(entry));
+    }
+    return json;
+}
+
+Json views_json(const std::vector<LedgerView>& views) {
+    Json json = Json::array();
+    for (const LedgerView& view : views) {
+        Json entry;
+        entry["view"] = view.view;
+        entry["argument"] = view.argument;
+        entry["rounds"] = view.rounds;
+        entry["observers"] = view.observers;
+        entry["target"] = view.target;
+        put_guarantee(entry, view.worst);
+        entry["mean_epsilon"] = finite(view.mean_epsilon);
+        entry["statement"] = view.statement;
+        json.push_back(std::move(entry));
+    }
+    return json;
+}
+
+Json noise_json(const PrivacyRecord& record) {
+    const NoisePlan& plan = record.now().plan;
+    return {{"keys", record.reproducible_noise ? "noise seed (insecure)" : "operating system"},
+            {"insecure", record.reproducible_noise},
+            {"grid_step", plan.grid_step()},
+            {"streams_per_agent", plan.streams_per_agent()}};
+}
+
+}  // namespace
+
+std::string to_json(const Ledger& ledger, Ledger::Status status, long rounds_completed) {
+    const PrivacyRecord& record = ledger.record();
+    const NoisePlan& plan = record.now().plan;
+    const bool final = status == Ledger::Status::completed || status == Ledger::Status::interrupted;
+    const long counted = final ? rounds_completed : record.rounds;
+    const std::vector<Guarantee> after = ledger.after(counted);
+
+    Json json;
+    json["format"] = "sotto-ledger";
+    json["version"] = 1;
+    json["status"] = statuses.name_of(status);
+    json["mechanism"] = plan.mechanism;
+    json["plan_hash"] = to_hex(plan.hash());
+    json["rounds"] = {{"planned", record.rounds},
+                      {"completed", rounds_completed},
+                      {"accounted", ledger.rounds_accounted(counted)}};
+    json["adjacency"] = name_of(record.adjacency);
+    json["participation"] = name_of(record.now().use.participation);
+    json["delta"] = ledger.delta();
+    json["target"] = {{"epsilon", target_epsilon(record, 0)},
+                      {"calibration", name_of(record.budgets.front().calibration)}};
+    json["headline"] = headline_json(plan, after);
+    json["agents"] = agents_json(ledger, counted, after);
+    json["phases"] = phases_json(ledger, counted);
+    json["observers"] = observers_json(ledger, counted);
+    if (!ledger.views().empty()) json["views"] = views_json(ledger.views());
+    json["noise"] = noise_json(record);
+    if (!record.authentication.empty()) json["authentication"] = record.authentication;
+    json["statements"] = statements_of(record);
+    return json.dump(2) + "\n";
+}
+
+}  // namespace sotto

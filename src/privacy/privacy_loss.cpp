@@ -1,0 +1,169 @@
+#include "sotto/privacy/privacy_loss.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/tools/toms748_solve.hpp>
+#include <cmath>
+#include <cstdint>
+#include <tuple>
+
+#include "sotto/core/error.hpp"
+#include "sotto/privacy/gdp.hpp"
+#include "sotto/core/numbers.hpp"
+
+namespace sotto {
+
+namespace {
+
+double require_loss(std::string_view name, double value) {
+    if (!(value >= 0))
+        throw PrivacyError(
+            fmt::format("privacy loss: {} {} is not possible (must be at least 0)", name, value));
+    return value;
+}
+
+/// g of the class comment, for every finite epsilon.
+double gaussian_delta(double mu, double epsilon) {
+    if (epsilon >= 0) return gdp_delta(mu, epsilon);
+    return -std::expm1(epsilon) + std::exp(epsilon) * gdp_delta(mu, -epsilon);
+}
+
+double composed_delta(double mu, double pure, double epsilon) {
+    if (std::isinf(mu) || std::isinf(pure)) return 1;
+    const double odds = std::exp(-pure);  // (1 - p) / p
+    return (gaussian_delta(mu, epsilon - pure) + odds * gaussian_delta(mu, epsilon + pure)) /
+           (1 + odds);
+}
+
+/// Of randomised response alone: E + log(1 - delta (1 + e^-E)).
+double pure_epsilon_at(double pure, double delta) {
+    if (std::isinf(pure)) return infinity;
+    const double share = delta * (1 + std::exp(-pure));
+    return share >= 1 ? 0 : std::max(0.0, pure + std::log1p(-share));
+}
+
+/// Of parts of both kinds. Either part alone is a function of the composition, so its epsilon is a
+/// lower bound; that of the Gaussian part and E add up to an upper one (basic composition).
+Certified composed_epsilon(double mu, double pure, double delta) {
+    const auto excess = [&](double epsilon) { return composed_delta(mu, pure, epsilon) - delta; };
+    if (excess(0) <= 0) return {0, 0};
+    const double gaussian = gdp_epsilon(mu, delta);
+    double lower = std::max(gaussian, pure_epsilon_at(pure, delta)), upper = gaussian + pure;
+    if (excess(lower) <= 0) return {lower, lower};  // but for rounding the two bounds meet
+    if (excess(upper) > 0) return {upper, upper};
+    std::uintmax_t iterations = 200;
+    std::tie(lower, upper) = boost::math::tools::toms748_solve(
+        excess, lower, upper, boost::math::tools::eps_tolerance<double>(50), iterations);
+    return {upper, lower};
+}
+
+}  // namespace
+
+PrivacyLoss::PrivacyLoss(double mu_squared, std::optional<double> pure)
+    : mu_squared_(mu_squared), pure_(pure) {}
+
+PrivacyLoss PrivacyLoss::gaussian(double mu) {
+    require_loss("mu", mu);
+    return {mu * mu, std::nullopt};
+}
+
+PrivacyLoss PrivacyLoss::pure(double epsilon) { return {0, require_loss("epsilon", epsilon)}; }
+
+PrivacyLoss& PrivacyLoss::operator+=(const PrivacyLoss& other) {
+    mu_squared_ += other.mu_squared_;
+    if (other.pure_) pure_ = pure_epsilon() + *other.pure_;
+    return *this;
+}
+
+PrivacyLoss compose(PrivacyLoss first, const PrivacyLoss& second) { return first += second; }
+
+Certified PrivacyLoss::epsilon(double delta) const {
+    if (!(delta >= 0 && delta < 1))
+        throw ConfigError(
+            fmt::format("delta: {} is not allowed (must be at least 0 and less than 1)", delta));
+    if (infinite()) return {infinity, infinity};
+    double exact = 0;
+    if (mu_squared_ == 0)
+        exact = pure_epsilon_at(pure_epsilon(), delta);
+    else if (delta == 0)
+        exact = infinity;
+    else if (pure_epsilon() == 0)
+        exact = gdp_epsilon(std::sqrt(mu_squared_), delta);
+    else
+        return composed_epsilon(std::sqrt(mu_squared_), pure_epsilon(), delta);
+    return {exact, exact};
+}
+
+Certified PrivacyLoss::delta(double epsilon) const {
+    require_epsilon(epsilon);
+    const double exact = composed_delta(std::sqrt(mu_squared_), pure_epsilon(), epsilon);
+    return {exact, exact};
+}
+
+bool PrivacyLoss::infinite() const { return std::isinf(mu_squared_) || std::isinf(pure_epsilon()); }
+
+std::optional<double> PrivacyLoss::mu() const {
+    return pure_ ? std::nullopt : std::optional(std::sqrt(mu_squared_));
+}
+
+bool PrivacyLoss::less_at(double delta, const PrivacyLoss& other) const {
+    const double mine = pure_epsilon(), others = other.pure_epsilon();
+    if (mu_squared_ >= other.mu_squared_ && mine >= others) return false;
+    if (mu_squared_ <= other.mu_squared_ && mine <= others) return true;
+    return std::tuple(epsilon(delta).upper, mu_squared_) <
+           std::tuple(other.epsilon(delta).upper, other.mu_squared_);
+}
+
+bool PrivacyLoss::within(const PrivacyLoss& limit, double tolerance) const {
+    return std::sqrt(mu_squared_) <= std::sqrt(limit.mu_squared_) * (1 + tolerance) &&
+           pure_epsilon() <= limit.pure_epsilon() * (1 + tolerance);
+}
+
+NamedFigure PrivacyLoss::amount() const {
+    if (!pure_) return {"mu^2", mu_squared_};
+    if (mu_squared_ > 0)
+        throw PrivacyError("privacy loss: no one figure tells that of Gaussian and pure parts");
+    return {"epsilon", *pure_};
+}
+
+NamedFigure PrivacyLoss::parameter() const {
+    return pure_ ? amount() : NamedFigure{"mu", std::sqrt(mu_squared_)};
+}
+
+PrivacyLoss PrivacyLoss::with_amount(double amount) const {
+    (void)this->amount();  // of one kind
+    return pure_ ? pure(amount) : gaussian(std::sqrt(amount));
+}
+
+PrivacyLoss loss_of_squared_distance(StreamDistribution noise, double squared) {
+    require_loss("distance", squared);
+    switch (noise) {
+        case StreamDistribution::laplace:
+            return PrivacyLoss::pure(std::sqrt(squared));
+        case StreamDistribution::gaussian:
+            break;
+    }
+    return {squared, std::nullopt};
+}
+
+PrivacyLoss loss_of_distance(StreamDistribution noise, double distance) {
+    require_loss("distance", distance);
+    return loss_of_squared_distance(noise, distance * distance);
+}
+
+double largest_squared_distance(StreamDistribution noise, const PrivacyLoss& limit) {
+    switch (noise) {
+        case StreamDistribution::laplace:
+            return limit.pure_epsilon() * limit.pure_epsilon();
+        case StreamDistribution::gaussian:
+            break;
+    }
+    return limit.mu_squared_;
+}
+
+double stated_delta(StreamDistribution noise, double delta) {
+    return noise == StreamDistribution::laplace ? 0 : delta;
+}
+
+}  // namespace sotto

@@ -1,0 +1,65 @@
+#include "sotto/privacy/protection.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/plan/lagged_noise.hpp"
+#include "sotto/privacy/accountant.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr double verification_tolerance = 1e-9;
+
+void verify_budget(const NoisePlan& plan,
+                   int agent,
+                   const Exposure& exposure,
+                   const PrivacyBudget& budget,
+                   double precision) {
+    const PrivacyLoss loss = loss_of_distance(
+        plan.distribution(),
+        exposure.sensitivity * std::sqrt(exposure.sensitivity_squared_over_rounds * precision));
+    if (loss.within(budget.limit, verification_tolerance)) return;
+    throw PrivacyError(
+        fmt::format("the plan ({}) does not protect agent {}: {} = {:.9g}, allowed {:.9g} (epsilon "
+                    "{} at delta {}, calibration {}); solve a plan for this budget",
+                    plan.mechanism,
+                    agent,
+                    budget.limit.parameter().name,
+                    loss.parameter().value,
+                    budget.limit.parameter().value,
+                    budget.epsilon,
+                    budget.delta,
+                    name_of(budget.calibration)));
+}
+
+void verify_grid(const NoisePlan& plan, int agent, double conditional_std) {
+    if (plan.grid_step() <= std::ldexp(conditional_std, -20)) return;
+    throw PrivacyError(
+        fmt::format("the plan's grid step {:.3g} is too coarse for agent {}: at most 2^-20 of its "
+                    "conditional noise standard deviation {:.3g} is allowed",
+                    plan.grid_step(),
+                    agent,
+                    conditional_std));
+}
+
+}  // namespace
+
+void verify_agents_protected(const NoisePlan& plan,
+                             std::span<const int> agents,
+                             std::span<const Exposure> exposures,
+                             std::span<const PrivacyBudget> budgets,
+                             int coalition_size) {
+    const Eigen::VectorXd precision = coalition_precision(plan, coalition_size);
+    const double round_precision = largest_round_precision(plan.temporal);
+    for (const int agent : agents) {
+        const auto place = static_cast<std::size_t>(agent);
+        verify_budget(plan, agent, exposures[place], budgets[place], precision(agent));
+        verify_grid(plan, agent, 1 / std::sqrt(precision(agent) * round_precision));
+    }
+}
+
+}  // namespace sotto

@@ -1,0 +1,103 @@
+#include "run/build_topography.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/graph/edge_list.hpp"
+#include "sotto/graph/mixing_file.hpp"
+#include "sotto/graph/mixing_schedule.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// A graph, and what there is to say about how it came about.
+struct DescribedGraph {
+    Graph graph;
+    std::string description;
+    std::vector<std::string> notes;
+};
+
+DescribedGraph read_graph(const std::string& file) {
+    LoadedGraph loaded = read_edge_list(file);
+    std::vector<std::string> notes;
+    if (loaded.report.components > 1)
+        notes.push_back(
+            fmt::format("{}: {} components; using the largest, {} of {} agents and {} of {} edges",
+                        file,
+                        loaded.report.components,
+                        loaded.report.agents,
+                        loaded.report.labels,
+                        loaded.graph.edges().size(),
+                        loaded.report.edges));
+    return {std::move(loaded.graph), fmt::format("file {}", file), std::move(notes)};
+}
+
+DescribedGraph draw_graph(const TopologySpec& spec) {
+    GeneratedGraph generated = make_topology(spec);
+    std::string description = name_of(spec.topology);
+    if (spec.topology == Topology::erdos_renyi)
+        description += fmt::format(" p={} (graph seed {})", spec.edge_probability, spec.graph_seed);
+    std::vector<std::string> notes;
+    if (generated.attempts > 1)
+        notes.push_back(fmt::format("the first {} draws were not connected; using draw {}",
+                                    generated.attempts - 1,
+                                    generated.attempts));
+    return {std::move(generated.graph), std::move(description), std::move(notes)};
+}
+
+/// Matrices of one period, and the graph they are on: of random ones the union of their graphs.
+ScheduledMixing schedule_of(const GraphConfig& config, long rounds, Graph graph) {
+    const std::string& schedule = config.mixing_schedule;
+    if (schedule == "random") {
+        if (config.file)
+            throw ConfigError(
+                "mixing-schedule: random draws graphs of a --topology, not of a --graph FILE");
+        return random_schedule(config.topology, config.mixing, rounds);
+    }
+    std::vector<MixingMatrix> matrices;
+    if (schedule == "fixed") {
+        matrices.push_back(make_mixing(graph, config.mixing));
+    } else if (schedule == "one-peer") {
+        matrices = one_peer_schedule(graph);
+    } else {
+        if (!std::filesystem::exists(schedule)) {
+            const std::vector<std::string> allowed{"fixed", "random", "one-peer", "FILE.npy"};
+            throw unknown_name_error("mixing-schedule", schedule, allowed);
+        }
+        matrices = read_mixing_schedule(graph, schedule);
+    }
+    return {std::move(graph), std::move(matrices)};
+}
+
+}  // namespace
+
+BuiltTopography build_topography(const GraphConfig& config, long rounds) {
+    DescribedGraph made = config.file ? read_graph(*config.file) : draw_graph(config.topology);
+    if (!made.graph.connected())
+        throw ConfigError(
+            "graph: it is not connected; agents in different parts could never agree");
+    auto [graph, matrices] = schedule_of(config, rounds, std::move(made.graph));
+    if (config.mixing_schedule != "fixed")
+        made.description += fmt::format(", mixing schedule {} of {} round{}",
+                                        config.mixing_schedule,
+                                        matrices.size(),
+                                        matrices.size() == 1 ? "" : "s");
+    MixingMatrix first = std::move(matrices.front());
+    matrices.erase(matrices.begin());
+    return {{std::move(graph), std::move(first), std::move(matrices)},
+            std::move(made.description),
+            std::move(made.notes)};
+}
+
+int agents_of(const GraphConfig& config) {
+    return config.file ? build_topography(config, 1).topography.graph.agents()
+                       : config.topology.agents;
+}
+
+}  // namespace sotto

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "run/config.hpp"
+#include "sotto/graph/topography.hpp"
+
+namespace sotto {
+
+/// The configured graph and mixing matrix, and what there is to say about how they came about.
+struct BuiltTopography {
+    Topography topography;
+    std::string description;         ///< "erdos-renyi p=0.5 (seed 0)", "file x.edges"
+    std::vector<std::string> notes;  ///< reductions and retries a user should know
+};
+/// @param rounds of the run: a random schedule draws as many graphs.
+/// @throws ConfigError, DataError.
+[[nodiscard]] BuiltTopography build_topography(const GraphConfig& config, long rounds);
+
+/// Number of agents of the configured graph; reads its file where there is one.
+[[nodiscard]] int agents_of(const GraphConfig& config);
+
+}  // namespace sotto

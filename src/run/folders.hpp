@@ -1,0 +1,11 @@
+#pragma once
+
+#include <filesystem>
+
+namespace sotto {
+
+/// Makes a folder, and those above it, where they are not there yet.
+/// @throws ConfigError with path and reason.
+void create_folder(const std::filesystem::path& folder);
+
+}  // namespace sotto

@@ -1,0 +1,63 @@
+#include "run/options/graph_options.hpp"
+
+#include "run/options/option_bindings.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/graph/mixing.hpp"
+#include "sotto/graph/mixing_file.hpp"
+#include "sotto/graph/topology.hpp"
+
+namespace sotto {
+
+namespace {
+
+std::vector<Option<TopologySpec>> topology_options() {
+    return {
+        {{.name = "topology", .help = "{}"},
+         bound(&TopologySpec::topology, named(join(topology_names(), ", "), parse_topology))},
+        {{.name = "agents", .help = "number of agents (under mpirun: the number of ranks)"},
+         bound(&TopologySpec::agents, whole(1, 100000))},
+        {{.name = "edge-probability", .help = "erdos-renyi: probability of every edge, in (0, 1]"},
+         bound(&TopologySpec::edge_probability, any_real())},
+        {{.name = "radius", .help = "geometric: two agents nearer than this are joined"},
+         bound(&TopologySpec::radius, any_real())},
+        {{.name = "graph-seed", .help = "seed of random topologies"},
+         bound(&TopologySpec::graph_seed, whole(0))}};
+}
+
+std::vector<Option<GraphConfig>> file_and_mixing_options() {
+    return {{{.name = "graph",
+              .help = "edge list FILE instead of a topology (plain or .gz)",
+              .details = R"(
+A graph file is an edge list: two labels a line, further columns ignored, `#` comments. Its largest component is
+used, and that is said; agents are numbered by ascending label (numerically when all are integers).)"},
+             bound(&GraphConfig::file, any_text())},
+            {{.name = "mixing",
+              .help = join(mixing_names(), ", ") + ", or FILE (text or .npy)",
+              .details = R"(
+A mixing file is an n x n matrix, as text or `.npy`.)"},
+             bound(&GraphConfig::mixing, any_text())},
+            {{.name = "mixing-schedule",
+              .help = "fixed, random (a fresh graph of the topology every round), one-peer "
+                      "(exponential topology), or FILE.npy: mixing matrices of consecutive rounds, "
+                      "one below the other",
+              .details = R"(
+Mixing that changes from round to round on the union of its graphs; agents without an edge in a round send each other
+nothing. `random`: a fresh connected draw of a random topology every round (`--graph-seed`), other topologies with
+their agents in random order. `one-peer`: on `--topology exponential`, in round t the mean with agent u + 2^t, exact
+consensus after log2 n rounds for n = 2^k. FILE: P matrices n x n, one below the other; round t uses number t mod P.
+Plans are solved for the schedule; not with mechanisms that correlate rounds, or whose noise depends on the receiver.
+Partial views count all neighbours of the union as heard in every round.)"},
+             bound(&GraphConfig::mixing_schedule, any_text())}};
+}
+
+}  // namespace
+
+OptionGroup<GraphConfig>& graph_options() {
+    static OptionGroup<GraphConfig> group =
+        option_group<GraphConfig>("Graph",
+                                  {lifted<GraphConfig>(topology_options(), &GraphConfig::topology),
+                                   file_and_mixing_options()});
+    return group;
+}
+
+}  // namespace sotto

@@ -1,0 +1,58 @@
+#include "run/options/option_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+void require_one_source_of_noise(const PlanConfig& config) {
+    if (!config.noise_std) return;
+    const auto refuse = [](std::string_view option) {
+        throw ConfigError(fmt::format(
+            "--noise-std: --{} is given too; the noise follows from one of them", option));
+    };
+    // config.ini of a run holds every option, so one that says its default says nothing.
+    if (config.epsilon != PlanConfig{}.epsilon) refuse("epsilon");
+    if (config.budgets_file) refuse("budgets");
+}
+
+void require_roster_with_identity(const TrainConfig& config) {
+    if (!config.trust) return;
+    const bool roster = !config.trust->roster.empty();
+    if (roster == !config.trust->identity.empty()) return;
+    throw ConfigError(fmt::format(
+        "--{}: --{} is needed too (both, or none for agents that do not prove who they are)",
+        roster ? "roster" : "identity",
+        roster ? "identity" : "roster"));
+}
+
+void require_resume_with_without(const TrainConfig& config) {
+    if (config.resume && config.resume->directory.empty())
+        throw ConfigError(
+            "--without: --resume DIR is needed too; agents leave a run that is taken up");
+}
+
+void settle_stall_limits(TrainConfig& config, bool warning_given) {
+    double& warn = config.stall_warn_seconds;
+    const double abort = config.stall_abort_seconds;
+    if (!(abort > 0)) return;
+    if (!warning_given) warn = std::min(warn, abort / 2);
+    if (!(abort > warn))
+        throw ConfigError(
+            fmt::format("--stall-abort: {:g} is not allowed (0, or more than --stall-warn, {:g})",
+                        abort,
+                        warn));
+}
+
+void settle_train_config(TrainConfig& config, bool warning_given) {
+    require_one_source_of_noise(config.plan);
+    require_resume_with_without(config);
+    require_roster_with_identity(config);
+    settle_stall_limits(config, warning_given);
+}
+
+}  // namespace sotto

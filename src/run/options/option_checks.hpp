@@ -1,0 +1,22 @@
+#pragma once
+
+#include "run/config.hpp"
+
+namespace sotto {
+
+// What options must be to each other; what one must be by itself is in its declaration.
+
+/// Noise of a given standard deviation leaves no room for a budget. @throws ConfigError.
+void require_one_source_of_noise(const PlanConfig& config);
+/// Agents prove who they are with both files, or with none. @throws ConfigError.
+void require_roster_with_identity(const TrainConfig& config);
+/// Agents leave a run that is taken up, no other. @throws ConfigError.
+void require_resume_with_without(const TrainConfig& config);
+/// Who is asked comes before who is given up. A warning time that is not given is at most half of
+/// the time to abort. @throws ConfigError.
+void settle_stall_limits(TrainConfig& config, bool warning_given);
+
+/// All of them.
+void settle_train_config(TrainConfig& config, bool warning_given);
+
+}  // namespace sotto

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "run/options/option.hpp"
+#include "sotto/core/names.hpp"
+
+namespace sotto {
+
+/// How values of one type are read and written.
+template <class Value>
+struct OptionFormat {
+    std::string allowed;  ///< values in words; empty: any text, or the option's help says it
+    /// @throws ConfigError naming option, text and what is allowed.
+    std::function<Value(const std::string& option, const std::string& text)> read;
+    std::function<std::string(const Value&)> write;
+    OptionKind kind = OptionKind::value;
+};
+
+/// The shortest text that reads back as the same double: 1e-5, 0.05, 1e4, 300.
+[[nodiscard]] std::string real_text(double value);
+
+/// @throws ConfigError unless 0 < value < 1; a NaN fails.
+void require_inside_unit_interval(const std::string& option, double value);
+
+[[nodiscard]] OptionFormat<double> any_real();  ///< finite
+[[nodiscard]] OptionFormat<double> positive_real();
+[[nodiscard]] OptionFormat<double> real_between(double minimum, double maximum);
+[[nodiscard]] OptionFormat<double> real_inside_unit_interval();  ///< without its ends
+[[nodiscard]] OptionFormat<long long> whole(
+    long long minimum, long long maximum = std::numeric_limits<long long>::max());
+[[nodiscard]] OptionFormat<std::string> any_text();
+[[nodiscard]] OptionFormat<bool> flag();
+[[nodiscard]] OptionFormat<bool> on_off();
+/// Words separated by blanks; one that holds blanks stands in double quotes.
+/// @throws ConfigError for none, and for one that is there twice.
+[[nodiscard]] OptionFormat<std::vector<std::string>> word_list();
+
+/// Words of a table.
+template <class Value, std::size_t N>
+[[nodiscard]] OptionFormat<Value> words(const NameTable<Value, N>& table) {
+    return {join(table.names(), ", "),
+            [table](const std::string& option, const std::string& text) {
+                return table.parse(option, text);
+            },
+            [table](const Value& value) { return table.name_of(value); }};
+}
+
+/// Values of a type that has a function to read them and one, name_of, to write them.
+/// @param allowed as in OptionFormat.  @param parse (option, text) to value.
+template <class Parse>
+[[nodiscard]] auto named(std::string allowed, Parse parse) {
+    using Value = std::invoke_result_t<Parse, std::string_view, std::string_view>;
+    return OptionFormat<Value>{
+        std::move(allowed),
+        [parse](const std::string& option, const std::string& text) { return parse(option, text); },
+        [](const Value& value) { return name_of(value); }};
+}
+
+}  // namespace sotto

@@ -1,0 +1,127 @@
+#include "run/options/peer_options.hpp"
+
+#include "run/options/option_bindings.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// One of the files that prove who the agents are.
+Binding<TrainConfig> trust_file(std::string TrustConfig::*member) {
+    return {OptionKind::value,
+            "",
+            [member](TrainConfig& config, const std::string&, const std::string& text) {
+                if (!config.trust) config.trust.emplace();
+                *config.trust.*member = text;
+            },
+            [member](const TrainConfig& config) -> std::optional<std::string> {
+                if (!config.trust || (*config.trust.*member).empty()) return std::nullopt;
+                return *config.trust.*member;
+            }};
+}
+
+std::vector<Option<TrainConfig>> key_options() {
+    return {
+        {{.name = "run-directory",
+          .help = "DIR to write to (default runs/<time>-<mechanism>)",
+          .reproduces_run = false},
+         bound(&TrainConfig::run_directory, any_text())},
+        {{.name = "noise-seed",
+          .help = "reproducible noise: INSECURE, for experiments; the ledger says so",
+          .details = R"(
+Without it noise keys come from the operating system.)",
+          .agreement = Agreement::presence,
+          .peers_may_set = false},
+         bound(&TrainConfig::noise_seed, whole(0))},
+        {{.name = "roster",
+          .help = "FILE with the public keys of the agents that may take part (with --identity)",
+          .details = R"(
+`--roster FILE --identity FILE` (both or none): only the agents of the roster take part, and each proves that it is
+one ([security](../security.md)). A roster has a line `<64 hex digits> <name>` for every agent, `#` comments; which
+agent has which number does not matter. `sotto keygen` makes both files.)",
+          .beside_run = true,
+          .peers_may_set = false},
+         trust_file(&TrustConfig::roster)},
+        {{.name = "identity",
+          .help = "FILE with this agent's identity, of `sotto keygen`; %r is its number",
+          .details = R"(
+An identity that others can read is refused.)",
+          .beside_run = true,
+          .peers_may_set = false},
+         trust_file(&TrustConfig::identity)},
+        {{.name = "bootstrap",
+          .help = "who builds graph, mixing and plan: central (rank 0), distributed (every rank; "
+                  "all must come to the same)",
+          .details = R"(
+`central`: rank 0 builds graph, mixing matrix and plan for all. `distributed`: every rank builds them from its own
+options and files; graphs must be equal, and mixing weights, scale and coefficients of the plan within 1e-12 of the
+largest. A difference ends the job (exit code 5) and is named with its rank; otherwise all use rank 0's numbers,
+because shared noise cancels only where its coefficients have the same bits.)",
+          .beside_run = true,
+          .peers_may_set = false},
+         bound(&TrainConfig::bootstrap, words(bootstraps))}};
+}
+
+std::vector<Option<TrainConfig>> link_options() {
+    return {{{.name = "link-encryption",
+              .help = "{}: encrypt and authenticate every message between agents (over MPI; in one "
+                      "process nothing crosses a wire)",
+              .details = R"(
+What evaluation collects is encrypted and authenticated too ([security](../security.md)). In one process nothing
+crosses a wire, and the manifest says so.)",
+              .agreement = Agreement::value,
+              .beside_run = true,
+              .peers_may_set = false},
+             bound(&TrainConfig::link_encryption, on_off())},
+            {{.name = "mask-partners",
+              .help = "secure-sum: mask partners H on each side; up to 2H+1 neighbours all are "
+                      "joined, above a sum withstands 2H-1 colluding ones",
+              .agreement = Agreement::value,
+              .peers_may_set = false},
+             bound(&TrainConfig::mask_partners, whole(1, 100000))},
+            {{.name = "past-noise-memory",
+              .help = "MiB of past noise a process keeps where noise is correlated over rounds; "
+                      "beyond, it is drawn again every round",
+              .details = R"(
+Of `mafalda`, `space-time` and `anti-pgd`. Keeping is quicker; where it would need more, noise of earlier rounds is
+drawn again for every round, with the same bits (not with a band of C_time, which needs few). `--dry-run` says memory,
+time and which.)",
+              .beside_run = true,
+              .changes_results = false},
+             bound(&TrainConfig::past_noise_mib, any_real())}};
+}
+
+std::vector<Option<TrainConfig>> process_options() {
+    return {
+        {{.name = "stall-warn",
+          .help = "seconds a rank waits for others before it asks and names those that do not "
+                  "answer (0: never; at most half of --stall-abort by default)",
+          .reproduces_run = false,
+          .beside_run = true,
+          .changes_results = false},
+         bound(&TrainConfig::stall_warn_seconds, real_between(0, 1e9))},
+        {{.name = "stall-abort",
+          .help = "seconds after which it gives up and ends the job with exit code 5; ten times "
+                  "as long before the first round (0: never)",
+          .details = R"(
+Before the first round data are read and the plan is solved ([clusters](../cluster.md)).)",
+          .reproduces_run = false,
+          .beside_run = true,
+          .changes_results = false},
+         bound(&TrainConfig::stall_abort_seconds, real_between(0, 1e9))},
+        {{.name = "threads",
+          .help = "threads of one process hosting many agents (0: all cores)",
+          .beside_run = true,
+          .changes_results = false},
+         bound(&TrainConfig::asked_threads, whole(0, 4096))}};
+}
+
+}  // namespace
+
+OptionGroup<TrainConfig>& peer_options() {
+    static OptionGroup<TrainConfig> group = option_group<TrainConfig>(
+        "Peers and keys", {key_options(), link_options(), process_options()});
+    return group;
+}
+
+}  // namespace sotto

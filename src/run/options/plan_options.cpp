@@ -1,0 +1,230 @@
+#include "run/options/plan_options.hpp"
+
+#include <utility>
+
+#include "run/options/option_bindings.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/noise/mechanism.hpp"
+
+namespace sotto {
+
+namespace {
+
+OptionFormat<std::string> mechanism_name(std::string allowed) {
+    return {std::move(allowed),
+            [](const std::string& option, const std::string& text) {
+                return find_mechanism(option, text).name;
+            },
+            [](const std::string& name) { return name; }};
+}
+
+/// A number of records; nothing for all.
+OptionFormat<std::optional<long>> number_or_all() {
+    return {"",
+            [](const std::string& option, const std::string& text) -> std::optional<long> {
+                if (text == "all") return std::nullopt;
+                if (text.find_first_not_of("+-0123456789") != std::string::npos) {
+                    const std::vector<std::string> allowed{"all", "a whole number"};
+                    throw unknown_name_error(option, text, allowed);
+                }
+                return static_cast<long>(whole(1).read(option, text));
+            },
+            [](const std::optional<long>& records) {
+                return records ? std::to_string(*records) : std::string("all");
+            }};
+}
+
+/// The factor's kind and band; when it begins anew is an option of its own.
+Binding<PlanConfig> temporal_kind() {
+    return {OptionKind::value,
+            "dense, banded:B, one-lag",
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                const long restart = config.temporal.restart;
+                config.temporal = parse_temporal(option, text);
+                config.temporal.restart = restart;
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                return name_of(TemporalShape{config.temporal.kind, config.temporal.band});
+            }};
+}
+
+Binding<PlanConfig> temporal_restart() {
+    return {OptionKind::value,
+            whole(1).allowed,
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                config.temporal.restart = static_cast<long>(whole(1).read(option, text));
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                if (config.temporal.restart == 0) return std::nullopt;
+                return std::to_string(config.temporal.restart);
+            }};
+}
+
+/// The schedule without its first step size, which is an option of its own.
+Binding<PlanConfig> step_schedule() {
+    return {OptionKind::value,
+            "",
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                config.steps = parse_step_schedule(option, text, config.steps.step_size);
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                return name_of(config.steps);
+            }};
+}
+
+/// Who adds which noise.
+std::vector<Option<PlanConfig>> mechanism_options() {
+    return {
+        {{.name = "mechanism",
+          .help = "{}",
+          .details = R"(
+`pairs` (default) and `corn-hbc` protect against everybody who sees all messages and any `--coalition-size q` agents
+among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no curious agent: q >= 1 is refused.
+`muffliato` is `ldp` made for several `--gossip-steps`.
+
+`mafalda`, `space-time` and `anti-pgd` correlate noise over rounds. The first two need a record adjacency and
+`--participation cyclic:b` (with `every` nothing can be gained) and keep `sensitivity_squared` at ceil(T/b); that of
+`anti-pgd` (z_t - z_{t-1}) is larger, and its noise louder. Their objective is that of the trajectory, whatever
+`--utility`; `--step-schedule` counts in it.
+
+`zip-dl`, `homomorphic` and `laplace` add noise to messages, whatever the step size; so `--step-size` and
+`--step-schedule` count in their plans. `homomorphic` and `laplace` clip gradients in L1 norm, `--epsilon` is pure
+(`delta` of the results is 0, `mu` null), `--adjacency agent` only. Their `objective` is null. Not with
+`--gossip-steps` above 1 and, where noise depends on the receiver, `--secure-sum`. Their guarantee is about messages:
+models and what is computed from them are not covered, and the ledger says so. With `zip-dl` and `homomorphic` `--l2`
+times the step size is at most 2: beyond, contributions would grow from round to round.)",
+          .peers_may_set = false},
+         bound(&PlanConfig::mechanism, mechanism_name(join(mechanisms().names(), ", ")))},
+        {{.name = "utility", .help = "what the noise plan minimises: {}"},
+         bound(&PlanConfig::utility,
+               named("one-step, horizon:H, trajectory, final", parse_utility))},
+        {{.name = "spatial-mechanism",
+          .help = "how space-time correlates agents: {}",
+          .details = R"(
+`--coalition-size` and `--seed-groups` are this mechanism's. The `lower_bound` of `space-time` is null: the joint
+problem is not convex.)",
+          .peers_may_set = false},
+         bound(&PlanConfig::spatial_mechanism,
+               mechanism_name("ldp, decor, corn, corn-hbc, pairs"))},
+        {{.name = "temporal",
+          .help = "temporal factor of mafalda and space-time: {}",
+          .details = R"(
+What the temporal factor of `mafalda` and `space-time` may look like, and with it how much past noise an agent keeps
+while it trains (times parameters; `--dry-run` counts it): `dense` all rounds, at most 2000; `banded:B` B rounds;
+`one-lag` one round, noise z_t - rho z_{t-1} with the best rho at its own `sensitivity_squared`. The others keep it at
+ceil(T/b).)",
+          .agreement = Agreement::value},
+         temporal_kind()},
+        {{.name = "temporal-restart",
+          .help = "H: the temporal factor begins anew every H rounds, independent of those before",
+          .details = R"(
+No more than H - 1 rounds of noise are kept, and any number of rounds can be planned (H at most 2000). Without it B of
+`banded:B` must be below b of `cyclic:b` above 2000 rounds, and `lower_bound` is null, as with `one-lag`. The mixing
+matrix must be symmetric above 2000 rounds. For long runs `dense` with H of several cycles leaves least; a band of B
+gains little more than a factor B + 1 over independent rounds.)",
+          .agreement = Agreement::value},
+         temporal_restart()}};
+}
+
+/// How much of what is protected.
+std::vector<Option<PlanConfig>> budget_options() {
+    return {
+        {{.name = "epsilon", .help = "privacy budget, > 0", .peers_may_set = false},
+         bound(&PlanConfig::epsilon, positive_real())},
+        {{.name = "delta", .help = "privacy budget, in (0, 1)", .peers_may_set = false},
+         bound(&PlanConfig::delta, real_inside_unit_interval())},
+        {{.name = "noise-std",
+          .help = "S instead of a budget: in every round noise of this standard deviation hides "
+                  "an agent whose messages all are seen",
+          .details = R"(
+The plan is solved for kappa = 1/S^2, so that in every round noise of standard deviation S hides an agent from whoever
+sees all messages of that round (from coalitions too, where the mechanism withstands them). `ldp`, `muffliato`: private
+variance S^2. `anti-pgd`: the standard deviation of z. Not with `--plan`, `--budgets` or another `--epsilon` than the
+default. The ledger says what it spends.)",
+          .peers_may_set = false},
+         bound(&PlanConfig::noise_std, positive_real())},
+        {{.name = "calibration", .help = "{}", .peers_may_set = false},
+         bound(&PlanConfig::calibration, named("exact, rdp, paper", parse_calibration))},
+        {{.name = "adjacency",
+          .help = "what is protected: agent, record (replaced), record-zero-out, "
+                  "record-add-remove",
+          .details = R"(
+`record-add-remove`: one record added or removed, the divisor of the batch unchanged; the sensitivity is C/B, as with
+`record-zero-out`.)",
+          .peers_may_set = false},
+         bound(&PlanConfig::adjacency, named("", parse_adjacency))},
+        {{.name = "clip-norm", .help = "L2 clip C of a gradient, > 0", .peers_may_set = false},
+         bound(&PlanConfig::clip_norm, positive_real())}};
+}
+
+/// What an agent sends, and how often.
+std::vector<Option<PlanConfig>> round_options() {
+    return {{{.name = "rounds", .help = "training rounds T", .agreement = Agreement::value},
+             bound(&PlanConfig::rounds, whole(1))},
+            {{.name = "step-size", .help = "eta, > 0"},
+             bound(
+                 [](auto& c) -> auto& { return c.steps.step_size; }, positive_real())},
+            {{.name = "step-schedule",
+              .help = "of the step size: constant, inverse-sqrt, inverse (eta / t), "
+                      "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
+              .details = R"(
+`inverse`: the step size divided by t + 1 in round t = 0, 1, ..., `inverse-sqrt` by its square root. Ratios of step
+sizes count in partial views.)"},
+             step_schedule()},
+            {{.name = "gossip-steps",
+              .help = "mixing steps K a round, each of which sends messages",
+              .agreement = Agreement::value},
+             bound(&PlanConfig::gossip_steps, whole(1, 1000))},
+            {{.name = "batch-size",
+              .help = "records an agent uses a round: a number, or all",
+              .details = R"(
+`all`: every round all records of every agent; with a record adjacency only where data are read (`sotto train`).)",
+              .peers_may_set = false},
+             bound(&PlanConfig::batch_size, number_or_all())},
+            {{.name = "participation", .help = "{} (record adjacencies)", .peers_may_set = false},
+             bound(&PlanConfig::participation, named("every, cyclic:b", parse_participation))}};
+}
+
+/// Whom the noise withstands, and files.
+std::vector<Option<PlanConfig>> shared_noise_options() {
+    return {{{.name = "coalition-size",
+              .help = "colluding agents q to withstand (default: 1 for pairs and corn-hbc, else 0)",
+              .peers_may_set = false},
+             bound(&PlanConfig::coalition_size, whole(0, 1000000))},
+            {{.name = "seed-groups",
+              .help = "who may share a seed (pairs, corn-hbc): all, edges, all-pairs, "
+                      "neighbourhoods, circulant:K, FILE (default all-pairs; circulant:10 above 62 "
+                      "agents)",
+              .details = R"(
+With `pairs` groups of two only. FILE: agent numbers of one group a line.)",
+              .peers_may_set = false},
+             bound(&PlanConfig::seed_groups, any_text())},
+            {{.name = "common-variance",
+              .help = "one private variance for all agents (pairs, corn-hbc)"},
+             bound(&PlanConfig::common_variance, flag())},
+            {{.name = "variance-cap",
+              .help = "largest R_uu kappa_u where the optimum would diverge, > 1"},
+             bound(&PlanConfig::variance_cap, any_real())},
+            {{.name = "budgets",
+              .help = "FILE with an epsilon for every agent",
+              .details = R"(
+`epsilon` or `agent epsilon` a line.)",
+              .peers_may_set = false},
+             bound(&PlanConfig::budgets_file, any_text())},
+            {{.name = "plan",
+              .help = "use the saved plan FILE instead of solving",
+              .peers_may_set = false},
+             bound(&PlanConfig::plan_file, any_text())}};
+}
+
+}  // namespace
+
+OptionGroup<PlanConfig>& plan_options() {
+    static OptionGroup<PlanConfig> group = option_group<PlanConfig>(
+        "Noise plan",
+        {mechanism_options(), budget_options(), round_options(), shared_noise_options()});
+    return group;
+}
+
+}  // namespace sotto

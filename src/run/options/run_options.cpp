@@ -1,0 +1,134 @@
+#include "run/options/run_options.hpp"
+
+#include "run/options/agent_numbers.hpp"
+#include "run/options/option_bindings.hpp"
+#include "sotto/views/view_record.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// Agents, and whether the wire is recorded.
+Binding<TrainConfig> recorded_views() {
+    return {OptionKind::value,
+            "",
+            [](TrainConfig& config, const std::string& option, const std::string& text) {
+                RecordedNames recorded = parse_recorded_names(option, text);
+                config.record_views = std::move(recorded.agents);
+                config.record_wire = recorded.wire;
+            },
+            [](const TrainConfig& config) -> std::optional<std::string> {
+                std::string text = recorded_names_text({config.record_views, config.record_wire});
+                if (text.empty()) return std::nullopt;
+                return text;
+            }};
+}
+
+/// The run to take up; `member` is a part of it.
+template <class Member, class Value>
+Binding<TrainConfig> of_resumed_run(Member member, const OptionFormat<Value>& format) {
+    return {OptionKind::value,
+            format.allowed,
+            [=](TrainConfig& config, const std::string& option, const std::string& text) {
+                if (!config.resume) config.resume.emplace();
+                std::invoke(member, *config.resume) = format.read(option, text);
+            },
+            [=](const TrainConfig& config) -> std::optional<std::string> {
+                if (!config.resume) return std::nullopt;
+                std::string text = format.write(std::invoke(member, *config.resume));
+                if (text.empty()) return std::nullopt;
+                return text;
+            }};
+}
+
+OptionFormat<std::vector<int>> agent_numbers() {
+    return {"", parse_agent_numbers, agent_numbers_text};
+}
+
+std::vector<Option<TrainConfig>> evaluation_options() {
+    return {
+        {{.name = "eval-every",
+          .help = "rounds between evaluations (0: fifty times a run)",
+          .agreement = Agreement::value,
+          .beside_run = true},
+         bound(&TrainConfig::evaluate_every, whole(0))},
+        {{.name = "optimality-gap",
+          .help = "{}: compare with the lowest loss possible, which shows rank 0 exact derivatives "
+                  "of every agent's loss (default: off over MPI where every agent has a data file "
+                  "of its own)",
+          .details = R"(
+For tasks of up to 512 parameters. It shows rank 0 exact gradients and curvatures; by default it is off over MPI where
+every agent has a data file of its own (`%r`), and `optimality_gap` is then null.)",
+          .agreement = Agreement::value,
+          .beside_run = true,
+          .peers_may_set = false},
+         bound(&TrainConfig::optimality_gap, on_off())},
+        {{.name = "secure-sum",
+          .help = "{}: agents learn only weighted sums of their neighbours' messages",
+          .details = R"(
+`--mask-partners H` bounds the cost in neighbourhoods above 2H + 1 ([security](../security.md)). Not with `cdp`.)",
+          .agreement = Agreement::value,
+          .peers_may_set = false},
+         bound(&TrainConfig::secure_sum, on_off())}};
+}
+
+std::vector<Option<TrainConfig>> view_options() {
+    return {
+        {{.name = "view",
+          .help = "additional views of the ledger, separated by ';': " + view_placeholders(ViewUse::ledger),
+          .details = R"(
+[The ledger](../ledger.md) says what they add.)",
+          .beside_run = true},
+         bound(&TrainConfig::views, any_text())},
+        {{.name = "record-view",
+          .help = "a,b,...: agents whose received messages, gradients, noise and seeds are written "
+                  "to the run directory; eavesdropper (alone or among them): what every agent "
+                  "sends",
+          .details = R"(
+What these agents receive, send and know is written to `views/` in the run directory
+([recorded views](../recorded-view.md)). With `eavesdropper`, alone or in the list, every agent also writes what it
+puts on the wire: its messages, or its masked shares; not with `cdp`.)",
+          .agreement = Agreement::value,
+          .peers_may_set = false},
+         recorded_views()}};
+}
+
+std::vector<Option<TrainConfig>> start_options() {
+    return {{{.name = "checkpoint-every",
+              .help = "rounds between checkpoints to go on from after a failure (0: only where a "
+                      "run is stopped)",
+              .details = R"(
+[Resuming](../resuming.md) says what a checkpoint holds and how a run is taken up.)",
+              .agreement = Agreement::value,
+              .beside_run = true},
+             bound(&TrainConfig::checkpoint_every, whole(0))},
+            {{.name = "resume",
+              .help = "DIR: take up the run in this directory, with its options",
+              .details = R"(
+Only what this page and the others mark may stand beside it ([resuming](../resuming.md)).)",
+              .reproduces_run = false,
+              .beside_run = true},
+             of_resumed_run(&ResumeConfig::directory, any_text())},
+            {{.name = "without",
+              .help = "a,b,...: agents that leave the run that is taken up",
+              .reproduces_run = false,
+              .agreement = Agreement::value,
+              .beside_run = true},
+             of_resumed_run(&ResumeConfig::without, agent_numbers())},
+            {{.name = "dry-run",
+              .help = "only print plan, epsilon, memory and estimated time",
+              .reproduces_run = false,
+              .agreement = Agreement::value,
+              .beside_run = true},
+             bound(&TrainConfig::dry_run, flag())}};
+}
+
+}  // namespace
+
+OptionGroup<TrainConfig>& run_options() {
+    static OptionGroup<TrainConfig> group =
+        option_group<TrainConfig>("Run", {evaluation_options(), view_options(), start_options()});
+    return group;
+}
+
+}  // namespace sotto

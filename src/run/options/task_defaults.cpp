@@ -1,0 +1,31 @@
+#include "run/options/task_defaults.hpp"
+
+#include <fmt/format.h>
+
+#include "run/tasks/table.hpp"
+
+namespace sotto {
+
+OptionTexts with_task_defaults(OptionTexts given) {
+    const auto named = given.find("task");
+    const TaskRecord* task =
+        tasks().look_up(named != given.end() ? named->second : TaskConfig{}.task);
+    if (task != nullptr)
+        for (const auto& [option, text] : task->defaults) given.try_emplace(option, text);
+    return given;
+}
+
+std::string task_defaults_text() {
+    std::string text;
+    for (const TaskRecord& task : tasks().records()) {
+        if (task.defaults.empty()) continue;
+        text += text.empty() ? "" : "; ";
+        text += task.name + " has other defaults: ";
+        for (std::size_t i = 0; i < task.defaults.size(); ++i)
+            text += fmt::format(
+                "{}{} {}", i == 0 ? "" : ", ", task.defaults[i].option, task.defaults[i].text);
+    }
+    return text;
+}
+
+}  // namespace sotto

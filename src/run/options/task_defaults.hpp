@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "run/options/written_options.hpp"
+
+namespace sotto {
+
+/// With the defaults of its task (--task, or the default one) where nothing is given.
+[[nodiscard]] OptionTexts with_task_defaults(OptionTexts given);
+
+/// "averaging has other defaults: step-size 1, ...", for help.
+[[nodiscard]] std::string task_defaults_text();
+
+}  // namespace sotto

@@ -1,0 +1,83 @@
+#include "run/options/task_options.hpp"
+
+#include "run/options/option_bindings.hpp"
+#include "run/options/task_defaults.hpp"
+#include "run/task.hpp"
+#include "sotto/core/names.hpp"
+
+namespace sotto {
+
+namespace {
+
+std::vector<Option<TaskConfig>> model_options() {
+    return {{{.name = "task",
+              .help = join(task_names(), ", ") + ", or FILE.so (a task of your own); " +
+                      task_defaults_text(),
+              .details = R"(
+[Tasks](../tasks.md) says what they learn, from which formats, and what that means for the guarantee. `config.ini`
+holds the defaults that were used.)",
+              .agreement = Agreement::value,
+              .peers_may_set = false},
+             bound(&TaskConfig::task, any_text())},
+            {{.name = "standardise",
+              .help = "{}: CSV columns by mean and deviation of the training data, which no "
+                      "guarantee counts",
+              .agreement = Agreement::value,
+              .peers_may_set = false},
+             bound(&TaskConfig::standardise, on_off())},
+            {{.name = "hidden",
+              .help = "mlp: units of the hidden layer (default 128; for values 64)",
+              .agreement = Agreement::value},
+             bound(&TaskConfig::hidden, whole(1))}};
+}
+
+std::vector<Option<TaskConfig>> data_options() {
+    return {{{.name = "data",
+              .help = "synthetic, or FILE[,FILE...]: LIBSVM, IDX images, CSV or LEAF JSON, plain "
+                      "or .gz; %r is the agent's number",
+              .details = R"(
+Several files are joined by commas. With `%r` in the path each agent reads its own file. Otherwise every process reads
+the file and keeps its agents' shards only, dealt by `--partition`. [Tasks](../tasks.md) has the formats.)",
+              .beside_run = true,
+              .peers_may_set = false},
+             bound(&TaskConfig::data, any_text())},
+            {{.name = "test-data",
+              .help = "FILE[,FILE...] to test on, instead of splitting the data",
+              .beside_run = true,
+              .peers_may_set = false},
+             bound(&TaskConfig::test_data, any_text())},
+            {{.name = "test-fraction",
+              .help = "part of the data to test on, in (0, 1)",
+              .agreement = Agreement::value},
+             bound(&TaskConfig::test_fraction, any_real())},
+            {{.name = "partition",
+              .help = "iid, dirichlet:ALPHA, by-label:k, by-writer:k (LEAF; k writers an agent, "
+                      "default 10); default dirichlet:10, iid for values to predict",
+              .agreement = Agreement::value},
+             bound(&TaskConfig::partition, named("", parse_partition))}};
+}
+
+std::vector<Option<TrainConfig>> regularisation_and_seed() {
+    return {{{.name = "l2", .help = "regularisation, added outside the clip", .details = R"(
+A `--view` of a training with `--l2` above 0 counts it. Refused (exit code 2): Gaussian noise on messages, and runs so
+long that less than a millionth of an old message would be left.)"},
+             bound(&TrainConfig::l2, any_real())},
+            {{.name = "seed",
+              .help = "data, partition, batches and initialisation; never noise",
+              .agreement = Agreement::value},
+             bound(
+                 [](auto& c) -> auto& { return c.task.seed; }, whole(0))}};
+}
+
+}  // namespace
+
+OptionGroup<TrainConfig>& task_options() {
+    static OptionGroup<TrainConfig> group =
+        option_group<TrainConfig>("Task",
+                                  {lifted<TrainConfig>(model_options(), &TrainConfig::task),
+                                   lifted<TrainConfig>(data_options(), &TrainConfig::task),
+                                   regularisation_and_seed()});
+    return group;
+}
+
+}  // namespace sotto

@@ -1,0 +1,38 @@
+#include "run/options/train_options.hpp"
+
+#include "run/options/graph_options.hpp"
+#include "run/options/option_checks.hpp"
+#include "run/options/peer_options.hpp"
+#include "run/options/plan_options.hpp"
+#include "run/options/run_options.hpp"
+#include "run/options/task_defaults.hpp"
+#include "run/options/task_options.hpp"
+
+namespace sotto {
+
+OptionSet<TrainConfig> train_option_set() {
+    OptionSet<TrainConfig> set;
+    set.add(graph_options(), &TrainConfig::graph);
+    set.add(plan_options(), &TrainConfig::plan);
+    set.add(task_options());
+    set.add(run_options());
+    set.add(peer_options());
+    return set;
+}
+
+TrainConfig read_train_config(const OptionTexts& given) {
+    TrainConfig config = train_option_set().read(with_task_defaults(given));
+    settle_train_config(config, given.contains("stall-warn"));
+    (void)as_ini(config);
+    return config;
+}
+
+std::string as_ini(const TrainConfig& config) {
+    return ini_text("train", train_option_set().written(config));
+}
+
+std::string agreement_lines(const TrainConfig& config) {
+    return agreement_lines(train_option_set().written(config));
+}
+
+}  // namespace sotto

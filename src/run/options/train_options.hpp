@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "run/config.hpp"
+#include "run/options/option_set.hpp"
+
+namespace sotto {
+
+/// All options of a training, with their groups as they are now.
+[[nodiscard]] OptionSet<TrainConfig> train_option_set();
+
+/// A configuration with the defaults of its task where nothing is given, checked.
+/// @throws ConfigError naming the option, the text and what is allowed; also for values that
+/// config.ini could not hold.
+[[nodiscard]] TrainConfig read_train_config(const OptionTexts& given);
+
+/// config.ini of a run, which starts it again: every option that reproduces it, with its value.
+/// @throws ConfigError for a value that the format cannot hold.
+[[nodiscard]] std::string as_ini(const TrainConfig& config);
+
+/// What all ranks of a training must have in common, one option a line: what decides which calls
+/// the processes make together, or, for shards that are disjoint and a common start, must be the
+/// same (OptionFacts::agreement).
+[[nodiscard]] std::string agreement_lines(const TrainConfig& config);
+
+}  // namespace sotto

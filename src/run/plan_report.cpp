@@ -1,0 +1,141 @@
+#include "run/plan_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/privacy/accountant.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well under a second
+
+std::string plan_line(const PlannedNoise& planned, const PlanConfig& config) {
+    const NoisePlan& plan = planned.design.plan;
+    return fmt::format("plan       {} for {} agents{}\n",
+                       plan.mechanism,
+                       plan.agents,
+                       planned.solved ? fmt::format(", solved in {:.3g} s", planned.seconds)
+                       : config.plan_file && !planned.kept
+                           ? fmt::format(", from {}", *config.plan_file)
+                           : ", of the run's directory");
+}
+
+std::string budget_line(const PrivacyBudget& budget,
+                        const Guarantee& reached,
+                        const PlanConfig& config) {
+    return fmt::format("budget     {}; adjacency {}, participation {}, {} rounds{}\n",
+                       text_of(budget, reached.loss),
+                       name_of(config.adjacency),
+                       name_of(config.participation),
+                       config.rounds,
+                       config.gossip_steps > 1
+                           ? fmt::format(" of {} gossip steps", config.gossip_steps)
+                           : std::string());
+}
+
+std::string noise_line(const NoisePlan& plan, double clip_norm) {
+    const Eigen::VectorXd variances = largest_message_variance(plan);
+    return fmt::format(
+        "noise      std {:.4g} to {:.4g} a coordinate on {} clipped to {:g}{}; {} "
+        "stream{} an agent at most\n",
+        plan.aggregation == Aggregation::trusted_mean ? std::sqrt(variances.maxCoeff())
+                                                      : std::sqrt(variances.minCoeff()),
+        std::sqrt(variances.maxCoeff()),
+        plan.entry == NoiseEntry::gradient ? "gradients" : "messages, whose gradients are",
+        clip_norm,
+        plan.distribution() == StreamDistribution::laplace ? " in L1 norm" : "",
+        plan.streams_per_agent(),
+        plan.streams_per_agent() == 1 ? "" : "s");
+}
+
+std::string survives_lines(const PlannedNoise& planned) {
+    const double objective = planned.design.objective;
+    if (!std::isfinite(objective)) return {};
+    return fmt::format(
+        "survives   {:.6g} (utility {}, at kappa 1); ldp {:.6g}, trusted aggregator {:.6g}\n"
+        "           {:.3g} times less than ldp, {:.3g} times the trusted aggregator's\n",
+        objective,
+        name_of(planned.utility),
+        planned.ldp_objective,
+        planned.cdp_objective,
+        planned.ldp_objective / objective,
+        objective / planned.cdp_objective);
+}
+
+std::string optimal_line(const Design& design, double variance_cap) {
+    if (!std::isfinite(design.lower_bound)) return {};
+    return fmt::format("optimal    certified to {:.2g} relative{}\n",
+                       std::max(0.0, design.relative_gap()),
+                       design.capped
+                           ? fmt::format(" (R_uu is capped at {:g}/kappa: without a cap the "
+                                         "optimum would diverge)",
+                                         variance_cap)
+                           : "");
+}
+
+std::string protected_line(const Guarantee& reached) {
+    return fmt::format(
+        "protected  against an eavesdropper on all messages: every agent, epsilon {:.6g}\n",
+        reached.epsilon);
+}
+
+std::string coalition_line(const NoisePlan& plan,
+                           const std::vector<Exposure>& exposures,
+                           double delta) {
+    if (plan.coalition_size == 0) return {};
+    const bool one = plan.coalition_size == 1;
+    return fmt::format(
+        "           and against any {} of them who see{} all messages too: epsilon {:.6g}\n",
+        one ? std::string("one") : std::to_string(plan.coalition_size),
+        one ? "s" : "",
+        largest(coalition_guarantees(plan, plan.coalition_size, exposures, delta)).epsilon);
+}
+
+std::string curious_line(const NoisePlan& plan,
+                         const std::vector<Exposure>& exposures,
+                         double delta) {
+    if (plan.agents < 2 || plan.agents > most_agents_for_pairs) return {};
+    const auto worst = worst_curious_agent(plan, exposures, delta);
+    if (worst->guarantee.infinite())
+        return fmt::format(
+            "curious    NOT protected: agent {} can remove all noise of agent {} (epsilon "
+            "infinite)\n",
+            worst->observer,
+            worst->target);
+    return fmt::format("curious    agent {} learns most, about agent {}: epsilon {:.6g}\n",
+                       worst->observer,
+                       worst->target,
+                       worst->guarantee.epsilon);
+}
+
+std::string noise_lines(const PlannedNoise& planned,
+                        const PlanConfig& config,
+                        const std::vector<Exposure>& exposures,
+                        const PrivacyBudget& budget) {
+    const NoisePlan& plan = planned.design.plan;
+    if (plan.noiseless()) return "noise      none: epsilon is infinite\n";
+    const Guarantee reached = largest(guarantees(plan, {}, exposures, budget.delta));
+    return budget_line(budget, reached, config) + noise_line(plan, config.clip_norm) +
+           survives_lines(planned) + optimal_line(planned.design, config.variance_cap) +
+           protected_line(reached) + coalition_line(plan, exposures, budget.delta) +
+           curious_line(plan, exposures, budget.delta);
+}
+
+}  // namespace
+
+std::string plan_report_text(const PlannedNoise& planned,
+                             const PlanConfig& config,
+                             const std::vector<Exposure>& exposures,
+                             const std::vector<PrivacyBudget>& budgets,
+                             const std::vector<std::string>& statements) {
+    std::string text =
+        plan_line(planned, config) + noise_lines(planned, config, exposures, budgets.front());
+    for (const auto& statement : statements) text += "note       " + statement + "\n";
+    return text;
+}
+
+}  // namespace sotto

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "run/planning.hpp"
+
+namespace sotto {
+
+/// What `sotto plan` and `sotto train` say about a plan, for people: budget, noise, what survives
+/// against ldp and cdp, who is not protected.
+/// @param exposures, budgets as count_plan counts them.  @param statements of the record of the run
+/// (statements_of), or of a plan that nobody runs yet.
+[[nodiscard]] std::string plan_report_text(const PlannedNoise& planned,
+                                           const PlanConfig& config,
+                                           const std::vector<Exposure>& exposures,
+                                           const std::vector<PrivacyBudget>& budgets,
+                                           const std::vector<std::string>& statements);
+
+}  // namespace sotto

@@ -1,0 +1,54 @@
+#pragma once
+
+// Rounds of a run that may have left; not installed.
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/core/hash.hpp"
+#include "sotto/core/stopwatch.hpp"
+#include "sotto/net/network.hpp"
+
+namespace sotto {
+
+/// Keeps account of the rounds a process sends, so that after a failure it is known what may have
+/// left. Two marks: one flushed to disk, set for about two seconds of rounds ahead (file
+/// sent/<lowest local agent>), and one that is exact and costs a write a round, which survives the
+/// process but not its host (sent/<lowest local agent>.now); the first names the start of the host
+/// for which the second counts.
+class SentMark {
+  public:
+    /// @param numbers of the local agents.  @param phase of the run.
+    SentMark(std::filesystem::path directory,
+             const Digest& run,
+             std::vector<int> numbers,
+             int phase);
+    /// Before a round is sent. @param limit the mark on disk goes no further than this round.
+    void before_round(long round, long limit);
+    /// Everything below `round` was sent, and nothing else; for a clean stop.
+    void set(long round);
+
+  private:
+    void write_now(long round);
+    std::filesystem::path file_;
+    std::string head_;
+    int phase_;
+    std::shared_ptr<int> now_;  // descriptor of the exact mark
+    long mark_ = 0;
+    long block_ = 1;
+    std::optional<Clock::time_point> last_;
+};
+
+/// The first round of `phase` of which nothing has left, from the marks on all hosts; nothing if
+/// none left. COLLECTIVE. @param numbers agents whose marks must be found somewhere.
+/// @throws DataError, the same everywhere, naming an agent whose mark is missing or damaged.
+[[nodiscard]] std::optional<long> sent_before(const std::filesystem::path& directory,
+                                              Network& network,
+                                              const Digest& run,
+                                              int phase,
+                                              const std::vector<int>& numbers);
+
+}  // namespace sotto

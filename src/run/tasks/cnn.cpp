@@ -1,0 +1,49 @@
+#include "run/tasks/cnn.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "run/record_task.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/learn/layered_objective.hpp"
+#include "sotto/learn/layers/image_shape.hpp"
+#include "sotto/learn/layers/models.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// Grey images: of the shape the data say, or else square.
+ImageShape image_shape(const TaskConfig& config, const LocalData& data) {
+    const Eigen::Index known = data.agents.front().shard.image_rows;
+    const Eigen::Index rows =
+        known > 0 ? known
+                  : static_cast<Eigen::Index>(std::sqrt(static_cast<double>(data.features)));
+    if (rows < 1 || data.features % rows != 0 || (known == 0 && rows * rows != data.features))
+        throw DataError(
+            fmt::format("{}: {} features are no image; task 'cnn' needs one (IDX, or a "
+                        "square number of features)",
+                        config.data,
+                        data.features));
+    return {rows, data.features / rows, 1};
+}
+
+std::unique_ptr<Objective> make_cnn(const TaskConfig& config,
+                                    const LocalData& data,
+                                    Dataset shard,
+                                    std::shared_ptr<const Dataset> test) {
+    const Eigen::Index classes = outputs_of(config, data);
+    return make_layered_objective(
+        cnn_layers(image_shape(config, data), classes), std::move(shard), std::move(test));
+}
+
+}  // namespace
+
+TaskRecord cnn_task() {
+    return {.name = "cnn",
+            .summary = "two convolutions and a dense layer; images with classes",
+            .objective = make_cnn};
+}
+
+}  // namespace sotto

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/rank_figures.hpp"
+#include "sotto/agent/evaluation.hpp"
+#include "sotto/agent/trainer.hpp"
+
+namespace sotto {
+
+/// Memory and time a run will need, before it starts.
+struct RunEstimate {
+    bool past_noise_again = false;  ///< noise of earlier rounds is drawn again instead of kept
+    double memory_mib = 0;          ///< vectors of one process, beside program and data
+    double seconds_per_round =
+        0;  ///< measured: gradients and noise with throw-away keys, empty messages
+};
+
+/// How a run was taken up.
+struct ResumedRun {
+    long round = 0;     ///< completed before
+    long repeated = 0;  ///< rounds done again, whose messages may have left and count
+    std::uint32_t key_epoch = 0;
+    bool same_keys = false;        ///< goes on bit for bit; otherwise with noise of new keys
+    std::vector<int> agents_gone;  ///< so far
+};
+
+/// Outcome of a training; filled on every process but for what only process 0 knows.
+struct TrainResult {
+    std::string mechanism;
+    int agents = 0;
+    int processes = 1;
+    long rounds = 0;  ///< completed
+    bool interrupted = false;
+    bool dry_run = false;
+    double epsilon = 0;  ///< spent; infinite without noise
+    double mu = 0;
+    double delta = 0;
+    Evaluation evaluation;  ///< of the last models
+    RoundSeconds phases;    ///< average over processes
+    double plan_seconds = 0, evaluate_seconds = 0, loop_seconds = 0, total_seconds = 0;
+    std::int64_t bytes_sent = 0;     ///< by all agents
+    double peak_memory_mib = 0;      ///< largest process
+    std::vector<RankFigures> ranks;  ///< of every process
+    std::string run_directory;
+    RunEstimate estimate;  ///< dry run only
+    std::optional<ResumedRun> resumed;
+};
+
+}  // namespace sotto

@@ -1,0 +1,59 @@
+#include "run/training/close_run.hpp"
+
+#include "run/rank_figures.hpp"
+#include "run/training_summary.hpp"
+#include "sotto/privacy/ledger_json.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// COLLECTIVE.
+TrainResult result_of(const OpenRun& open, Clock::time_point start) {
+    const Run& run = open.prepared.run;
+    const RunProgress& progress = open.progress;
+    const Ledger& ledger = open.prepared.ledger;
+    TrainResult result = result_before_rounds(open.prepared);
+    result.run_directory = open.directory.path().string();
+    result.rounds = progress.rounds;
+    result.interrupted = progress.interrupted;
+    result.evaluation = progress.evaluation;
+    result.evaluate_seconds = progress.totals.evaluate_seconds;
+    JobFigures job =
+        gather_figures(run.network, own_figures(run.network, run.members, progress.seconds));
+    result.ranks = std::move(job.ranks);
+    result.phases = job.phases;
+    result.bytes_sent = job.bytes_sent;
+    result.peak_memory_mib = job.peak_memory_mib;
+    result.loop_seconds = run.network.maximum(progress.totals.loop_seconds);
+    result.mu = ledger.mu_after(result.rounds);
+    result.epsilon = ledger.epsilon_after(result.rounds);
+    result.total_seconds = seconds_since(start);
+    return result;
+}
+
+/// On process 0.
+void write_end(OpenRun& open, const TrainResult& result) {
+    Ledger& ledger = open.prepared.ledger;
+    ledger.set_views(open.prepared.views->after(result.rounds));
+    open.directory.write(
+        "ledger.json",
+        to_json(ledger, result.interrupted ? Ledger::Status::interrupted : Ledger::Status::completed,
+                       result.rounds));
+    open.directory.write("summary.json", summary_json(result, open.prepared.run.config.plan));
+    if (result.interrupted || !open.prepared.run.resumable) return;
+    open.prepared.history.completed = true;
+    open.directory.write("history.json", to_json(open.prepared.history));
+}
+
+}  // namespace
+
+TrainResult close_run(OpenRun open, Clock::time_point start) {
+    const TrainResult result = result_of(open, start);
+    open.prepared.run.network.agree([&] {
+        if (open.prepared.run.leader()) write_end(open, result);
+    });
+    return result;
+}
+
+}  // namespace sotto

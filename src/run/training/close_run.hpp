@@ -1,0 +1,13 @@
+#pragma once
+
+#include "run/train_result.hpp"
+#include "run/training/open_run.hpp"
+#include "sotto/core/stopwatch.hpp"
+
+namespace sotto {
+
+/// After the rounds: figures of all processes, the final ledger, summary and history. COLLECTIVE.
+/// @param start of the job.  @throws Error, the same on every process.
+[[nodiscard]] TrainResult close_run(OpenRun run, Clock::time_point start);
+
+}  // namespace sotto

@@ -1,0 +1,83 @@
+#include "run/training/estimate_run.hpp"
+
+#include <algorithm>
+
+#include "sotto/agent/noise_source.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/core/stopwatch.hpp"
+#include "sotto/trust/seed_agreement.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// Key rings for estimating time: throw-away keys, nothing drawn from them is ever sent.
+std::vector<KeyRing> throw_away_rings(const Network& network, const NoisePlan& plan) {
+    const auto groups = groups_of_agents(plan);
+    std::vector<KeyRing> rings;
+    for (const int agent : network.local_agents()) {
+        KeyRing& ring = rings.emplace_back(agent);
+        for (const int group : groups[static_cast<std::size_t>(agent)])
+            ring.add(group, SecretKey::random());
+    }
+    return rings;
+}
+
+/// Of a round, in the slowest process. COLLECTIVE.
+double measure_seconds(PreparedRun& prepared, NoiseSource& noise) {
+    Network& network = prepared.run.network;
+    const long rounds = prepared.run.config.plan.rounds;
+    const Eigen::VectorXd& initial = prepared.initial;
+    const auto count = static_cast<Eigen::Index>(prepared.agents.size());
+    Eigen::MatrixXd gradients = Eigen::MatrixXd::Zero(initial.size(), count);
+    Eigen::MatrixXd messages =
+        Eigen::MatrixXd::Zero(initial.size(), static_cast<Eigen::Index>(noise.outputs().size()));
+    const auto outgoing = outgoing_messages(noise.outputs(), messages, prepared.agents.size());
+    const int repetitions = static_cast<int>(std::min(5L, rounds));
+    // An average round, where the past is drawn again.
+    const long first_round = noise.draws_past_again(initial.size())
+                                 ? std::min<long>(noise.lags(), rounds - repetitions) / 2
+                                 : 0;
+    (void)network.maximum(0);  // start together
+    const auto start = Clock::now();
+    for (int i = 0; i < repetitions; ++i) {
+        for (Eigen::Index a = 0; a < count; ++a) {
+            LocalAgent& agent = prepared.agents[static_cast<std::size_t>(a)];
+            agent.objective->mean_gradient(
+                initial, agent.batches.rows(static_cast<std::uint64_t>(i)), gradients.col(a));
+        }
+        noise.draw(0, static_cast<std::uint64_t>(std::max(0L, first_round) + i), messages);
+        network.exchange({i, 0}, outgoing, initial.size(), [](auto, auto, auto, auto) {});
+    }
+    return network.maximum(seconds_since(start)) / repetitions;
+}
+
+/// Vectors of this process.
+double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
+    const Run& run = prepared.run;
+    const Eigen::Index dimension = prepared.initial.size();
+    std::int64_t received = 0;
+    if (run.network.processes() > 1)
+        for (const auto& agent : prepared.agents) received += run.topography.graph.degree(agent.id);
+    return static_cast<double>(
+        Trainer::memory_bytes(
+            dimension, std::ssize(prepared.agents), std::ssize(noise.outputs()), received) +
+        noise.memory_bytes(dimension));
+}
+
+}  // namespace
+
+RunEstimate estimate_run(PreparedRun& prepared) {
+    const Run& run = prepared.run;
+    NoiseSource noise(run.plan,
+                      throw_away_rings(run.network, run.plan),
+                      run.config.threads,
+                      run.most_past_bytes());
+    RunEstimate estimate;
+    estimate.past_noise_again = noise.draws_past_again(prepared.initial.size());
+    estimate.seconds_per_round = measure_seconds(prepared, noise);
+    estimate.memory_mib = run.network.maximum(memory_bytes(prepared, noise)) / bytes_per_mib;
+    return estimate;
+}
+
+}  // namespace sotto

@@ -1,0 +1,40 @@
+#include "run/training/local_agents.hpp"
+
+#include <algorithm>
+
+namespace sotto {
+
+namespace {
+
+BatchSampler batches_of(
+    Eigen::Index records, Eigen::Index batch_size, long cycle, std::uint64_t seed, int number) {
+    // Adjacency agent does not depend on the batch, so a small shard may use all it has.
+    const Eigen::Index batch = std::min(records, batch_size);
+    return cycle > 1 || batch == records  // all records: a cycle of one batch
+               ? BatchSampler::cyclic(records, cycle, seed, number)
+               : BatchSampler::uniform(records, batch, seed, number);
+}
+
+}  // namespace
+
+std::vector<LocalAgent> build_agents(const Run& run,
+                                     std::vector<std::unique_ptr<Objective>> objectives,
+                                     bool rows_are_rounds,
+                                     const std::vector<Exposure>& exposures) {
+    std::vector<LocalAgent> agents;
+    const auto local = run.network.local_agents();
+    const long cycle = run.config.plan.participation.cycle;
+    for (std::size_t a = 0; a < local.size(); ++a) {
+        const int id = local[a];
+        const int number = run.members.number(id);
+        const Eigen::Index records = objectives[a]->records();
+        const Eigen::Index batch_size = exposures[static_cast<std::size_t>(id)].batch_size;
+        BatchSampler batches =
+            rows_are_rounds ? BatchSampler::in_order(records)
+                            : batches_of(records, batch_size, cycle, run.config.task.seed, number);
+        agents.push_back({id, std::move(objectives[a]), std::move(batches), batch_size, number});
+    }
+    return agents;
+}
+
+}  // namespace sotto

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "run/run.hpp"
+#include "sotto/agent/trainer.hpp"
+#include "sotto/learn/objective.hpp"
+#include "sotto/privacy/budget.hpp"
+
+namespace sotto {
+
+/// The agents of this process, with how they choose their batches. LOCAL.
+/// @param objectives one per local agent.  @param rows_are_rounds see LocalTask.
+/// @param exposures of every place, whose batch sizes they are.
+/// @throws ConfigError for batches, or cycles, larger than a shard.
+[[nodiscard]] std::vector<LocalAgent> build_agents(
+    const Run& run,
+    std::vector<std::unique_ptr<Objective>> objectives,
+    bool rows_are_rounds,
+    const std::vector<Exposure>& exposures);
+
+}  // namespace sotto

@@ -1,0 +1,108 @@
+#include "run/training/open_run.hpp"
+
+#include <optional>
+
+#include "run/manifest.hpp"
+#include "run/options/train_options.hpp"
+#include "sotto/agent/bootstrap.hpp"
+#include "sotto/plan/plan_json.hpp"
+#include "sotto/privacy/ledger_json.hpp"
+
+namespace sotto {
+
+namespace {
+
+long rounds_before(const PreparedRun& prepared) {
+    return prepared.resumption ? prepared.resumption->round : 0;
+}
+
+/// Process 0's directory with what is known before the first round.
+RunDirectory make_directory(const PreparedRun& prepared) {
+    const Run& run = prepared.run;
+    const RunHistory& history = prepared.history;
+    RunDirectory directory =
+        prepared.resumption
+            ? RunDirectory::reopen(run.config.resume->directory, prepared.resumption->round)
+            : RunDirectory::create(run.config.run_directory.value_or(""), run.plan.mechanism);
+    if (!prepared.resumption) directory.write("config.ini", as_ini(run.config));
+    directory.write(numbered_file("plan", ".json", static_cast<int>(history.phases.size()) - 1),
+                    to_json(run.plan));
+    if (run.resumable) directory.write("history.json", to_json(history));
+    directory.write("ledger.json",
+                    to_json(prepared.ledger, Ledger::Status::running, rounds_before(prepared)));
+    return directory;
+}
+
+/// The run directory, on every process. COLLECTIVE.
+RunDirectory open_directory(const PreparedRun& prepared) {
+    const Run& run = prepared.run;
+    std::optional<RunDirectory> directory;
+    run.network.agree([&] {
+        if (run.leader()) directory = make_directory(prepared);
+    });
+    const std::string path =
+        run.network.broadcast(run.leader() ? directory->path().string() : std::string());
+    return run.leader() ? std::move(*directory) : RunDirectory::existing(path);
+}
+
+/// Seeds of the local agents: of a noise seed, of the phase that goes on, or fresh ones.
+/// COLLECTIVE.
+std::vector<KeyRing> take_rings(PreparedRun& prepared) {
+    Run& run = prepared.run;
+    if (run.config.noise_seed)
+        return distribute_seeds(run.network, run.plan, *run.config.noise_seed);
+    if (prepared.resumption && prepared.resumption->going_on)
+        return std::move(prepared.resumption->rings);
+    return distribute_seeds(run.network, run.plan, run.session, run.config.threads);
+}
+
+/// Masks of the local agents, where agents learn sums only.
+std::vector<SecureSum> make_sums(Run& run) {
+    std::vector<SecureSum> sums;
+    if (run.config.secure_sum)
+        for (PairSecrets& own : run.session.secrets)
+            sums.emplace_back(run.topography.graph, own, run.key_epoch, run.config.mask_partners);
+    return sums;
+}
+
+RunProgress progress_before(const PreparedRun& prepared) {
+    RunProgress progress;
+    progress.rounds = rounds_before(prepared);
+    if (prepared.resumption) progress.totals = prepared.resumption->totals;
+    return progress;
+}
+
+}  // namespace
+
+OpenRun open_run(PreparedRun prepared) {
+    Run& run = prepared.run;
+    Network& network = run.network;
+    const int start = prepared.history.starts++;
+    RunDirectory directory = open_directory(prepared);
+    std::vector<KeyRing> rings = take_rings(prepared);
+    std::vector<SecureSum> sums;
+    Recorders recorders;
+    network.agree([&] {
+        if (run.config.link_encryption && network.processes() > 1)
+            network.protect(run.session.secrets, run.key_epoch);
+        sums = make_sums(run);
+        recorders = Recorders(run,
+                              rings,
+                              directory.path() / numbered_file("views", "", start),
+                              prepared.initial.size());
+    });
+    const auto notes = network.all_gather(to_json(process_note(network, rings)));
+    network.agree([&] {
+        if (run.leader())
+            directory.write(numbered_file("manifest", ".json", start), manifest_json(run, notes));
+    });
+    RunProgress progress = progress_before(prepared);
+    return {.prepared = std::move(prepared),
+            .directory = std::move(directory),
+            .rings = std::move(rings),
+            .sums = std::move(sums),
+            .recorders = std::move(recorders),
+            .progress = progress};
+}
+
+}  // namespace sotto

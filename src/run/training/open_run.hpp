@@ -1,0 +1,40 @@
+#pragma once
+
+#include <vector>
+
+#include "run/checkpoint_store.hpp"
+#include "run/recorders.hpp"
+#include "run/run_directory.hpp"
+#include "run/training/prepare_run.hpp"
+#include "sotto/agent/evaluation.hpp"
+#include "sotto/agent/trainer.hpp"
+#include "sotto/trust/key_ring.hpp"
+#include "sotto/trust/secure_sum.hpp"
+
+namespace sotto {
+
+/// How far the rounds of a run have come.
+struct RunProgress {
+    long rounds = 0;  ///< completed
+    bool interrupted = false;
+    Evaluation evaluation;  ///< the last one
+    RunTotals totals;
+    RoundSeconds seconds;  ///< of this process in this start
+};
+
+/// A training with a run directory and keys: ready for the first round of this start.
+struct OpenRun {
+    PreparedRun prepared;
+    RunDirectory directory;       ///< process 0's; others write only their agents' models
+    std::vector<KeyRing> rings;   ///< one per local agent
+    std::vector<SecureSum> sums;  ///< likewise, where agents learn sums only
+    Recorders recorders;
+    RunProgress progress;
+};
+
+/// Creates the run directory, or reopens it, with configuration, plan, history, manifest and a
+/// ledger of all planned rounds; hands out seeds, and protects the links. COLLECTIVE.
+/// @throws ConfigError, CryptoError, NetworkError, the same on every process.
+[[nodiscard]] OpenRun open_run(PreparedRun prepared);
+
+}  // namespace sotto

@@ -1,0 +1,163 @@
+#include "run/training/participants.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "run/agent_path.hpp"
+#include "run/build_topography.hpp"
+#include "sotto/agent/bootstrap.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/graph/mixing_file.hpp"
+#include "sotto/noise/seed_groups.hpp"
+
+namespace sotto {
+
+namespace {
+
+const char* name_of_agents(const Network& network) {
+    return network.processes() > 1 ? "MPI ranks (every rank is one agent)" : "agents";
+}
+
+/// @throws ConfigError unless the network has as many agents as take part.
+void require_agents_for(const Membership& members, const Network& network) {
+    if (members.size() != network.agents())
+        throw ConfigError(fmt::format("agents: {} of the run's {} take part, but there are {} {}",
+                                      members.size(),
+                                      members.all,
+                                      network.agents(),
+                                      name_of_agents(network)));
+}
+
+void require_possible_rounds(const TrainConfig& config) {
+    require_positive("step-size", config.plan.steps.step_size);
+    require_positive("clip-norm", config.plan.clip_norm);
+    require_in_range("l2", config.l2, 0, 1e6);
+    require_in_range("eval-every", static_cast<double>(config.evaluate_every), 0, 1e12);
+    require_in_range("checkpoint-every", static_cast<double>(config.checkpoint_every), 0, 1e12);
+    require_in_range("rounds", static_cast<double>(config.plan.rounds), 1, 1e12);
+    require_in_range(
+        "batch-size", static_cast<double>(config.plan.batch_size.value_or(1)), 1, 1e12);
+}
+
+void require_possible_messages(const TrainConfig& config, const Membership& members) {
+    require_in_range("mask-partners", config.mask_partners, 1, 1e9);
+    require_in_range("past-noise-memory", config.past_noise_mib, 0, 1e9);
+    for (const int agent : config.record_views)
+        require_in_range("record-view", agent, 0, members.all - 1);
+}
+
+/// The roster, and the identity of each agent of this process. LOCAL.
+std::optional<Credentials> read_credentials(const TrainConfig& config,
+                                            const Network& network,
+                                            const Membership& members) {
+    if (!config.trust) return std::nullopt;
+    Credentials credentials{Roster::read(config.trust->roster), {}};
+    for (const int agent : network.local_agents())
+        credentials.identities.push_back(
+            Identity::read(path_of_agent(config.trust->identity, members.number(agent))));
+    return credentials;
+}
+
+/// Of all agents of the run.
+BuiltTopography build_whole(const TrainConfig& config,
+                            const Network& network,
+                            const Membership& members) {
+    BuiltTopography built = build_topography(config.graph, config.plan.rounds);
+    const int agents = built.topography.graph.agents();
+    if (agents != members.all)
+        throw ConfigError(fmt::format("agents: the graph ({}) has {}, but there are {} {}",
+                                      built.description,
+                                      agents,
+                                      members.all,
+                                      name_of_agents(network)));
+    return built;
+}
+
+}  // namespace
+
+Participants gather_participants(const TrainConfig& config,
+                                 Network& network,
+                                 const RunHistory* history) {
+    const bool builds = network.process() == 0 || config.bootstrap == Bootstrap::distributed;
+    Membership members;
+    network.agree([&] {
+        members = history != nullptr ? members_without(*history, config.resume->without)
+                                     : Membership::everybody(network.agents());
+        require_agents_for(members, network);
+    });
+    std::optional<Credentials> credentials;
+    std::optional<BuiltTopography> built;
+    std::optional<Topography> whole;
+    network.agree([&] {
+        require_possible_rounds(config);
+        credentials = read_credentials(config, network, members);
+        require_possible_messages(config, members);
+        if (!builds) return;
+        built = build_whole(config, network, members);
+        whole = built->topography;
+        built = keep_members(std::move(*built), config, members);
+    });
+    Topography topography =
+        share_topography(network, built ? std::optional(built->topography) : std::nullopt);
+    return {std::move(members),
+            std::move(credentials),
+            std::move(built),
+            std::move(whole),
+            std::move(topography)};
+}
+
+Membership members_without(const RunHistory& history, const std::vector<int>& leaving) {
+    const Membership& before = history.phases.back().members;
+    for (const int number : leaving)
+        if (before.place(number) < 0)
+            throw ConfigError(fmt::format(
+                "--without: agent {} {} (allowed: those still there, {})",
+                number,
+                number >= 0 && number < before.all ? "has already left" : "does not exist",
+                fmt::join(before.numbers, ", ")));
+    Membership members{before.all, {}};
+    std::ranges::set_difference(before.numbers, leaving, std::back_inserter(members.numbers));
+    if (members.numbers.empty()) throw ConfigError("--without: nobody is left");
+    return members;
+}
+
+BuiltTopography keep_members(BuiltTopography built,
+                             const TrainConfig& config,
+                             const Membership& members) {
+    if (members.size() == members.all) return built;
+    const std::vector<int> gone = members.gone();
+    const std::string who = fmt::format("{}", fmt::join(gone, ","));
+    const auto refuse = [&](const std::string& option, const std::string& why) {
+        throw ConfigError(
+            fmt::format("--without: not possible with --{}, {} (agents {})", option, why, who));
+    };
+    const auto rules = mixing_names();
+    if (std::ranges::find(rules, config.graph.mixing) == rules.end())
+        refuse("mixing FILE", "whose weights are for all agents");
+    if (!built.topography.later_mixing.empty())
+        refuse("mixing-schedule", "whose matrices are for all agents");
+    if (config.plan.plan_file) refuse("plan", "whose noise is for all agents");
+    if (is_seed_group_file(config.plan.seed_groups)) refuse("seed-groups FILE", "which names them");
+    if (!config.record_views.empty() || config.record_wire)
+        refuse("record-view", "whose files are of all agents");
+    Graph rest = built.topography.graph.induced_subgraph(members.numbers);
+    const auto components = rest.components();
+    for (int place = 0; place < rest.agents(); ++place)
+        if (components[static_cast<std::size_t>(place)] != components.front())
+            throw ConfigError(fmt::format(
+                "--without: once agents {} have left, agent {} is not connected to agent {} any "
+                "more (let others leave too, or start a run on another graph)",
+                who,
+                members.number(place),
+                members.number(0)));
+    MixingMatrix mixing = make_mixing(rest, config.graph.mixing);
+    built.topography = {std::move(rest), std::move(mixing), {}};
+    built.description += fmt::format(", without {}", who);
+    return built;
+}
+
+}  // namespace sotto

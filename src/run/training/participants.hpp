@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "run/build_topography.hpp"
+#include "run/config.hpp"
+#include "run/planning.hpp"
+#include "run/run_history.hpp"
+#include "sotto/net/network.hpp"
+#include "sotto/plan/membership.hpp"
+#include "sotto/trust/handshake.hpp"
+
+namespace sotto {
+
+/// Who takes part in a run, and on which graph.
+struct Participants {
+    Membership members;
+    std::optional<Credentials> credentials;  ///< of the local agents, if any
+    /// Of those who take part; on processes that build it.
+    std::optional<BuiltTopography> built;
+    std::optional<Topography> whole;  ///< of all agents of the run; on the same processes
+    Topography topography;            ///< of those who take part, the same on every process
+
+    [[nodiscard]] bool builds() const { return built.has_value(); }
+};
+
+/// Process 0 builds what is public, or every process does; everybody checks the options that it
+/// depends on, and gets process 0's numbers. COLLECTIVE.
+/// @param history of a run that is taken up; null: it begins.
+/// @throws ConfigError, DataError, CryptoError, NetworkError, the same on every process.
+[[nodiscard]] Participants gather_participants(const TrainConfig& config,
+                                               Network& network,
+                                               const RunHistory* history);
+
+/// Who takes part once these have left. @throws ConfigError for agents that are not there, or if
+/// nobody is left.
+[[nodiscard]] Membership members_without(const RunHistory& history,
+                                         const std::vector<int>& leaving);
+
+/// Takes those who have left out of graph and mixing. @throws ConfigError where the rest is not
+/// connected, or the configuration names them: a mixing file, a mixing schedule, seed groups, a
+/// plan of a file or recordings.
+[[nodiscard]] BuiltTopography keep_members(BuiltTopography built,
+                                           const TrainConfig& config,
+                                           const Membership& members);
+
+}  // namespace sotto

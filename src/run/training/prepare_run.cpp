@@ -1,0 +1,209 @@
+#include "run/training/prepare_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "run/plan_report.hpp"
+#include "run/resumed_phase.hpp"
+#include "run/task.hpp"
+#include "run/task_data.hpp"
+#include "run/training/agreed_phase.hpp"
+#include "run/training/local_agents.hpp"
+#include "run/training/participants.hpp"
+#include "run/training/stall_limits.hpp"
+#include "run/transport.hpp"
+#include "sotto/agent/bootstrap.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// The bootstrap may read large files and solve a large plan: as many times what a round may take.
+constexpr int bootstrap_patience = 10;
+
+/// @throws ConfigError where messages of the plan cannot be carried, or recorded, as configured.
+void require_possible_exchange(const TrainConfig& config, const NoisePlan& plan) {
+    if (config.secure_sum) require_summable(plan);
+    if (config.record_wire && plan.aggregation == Aggregation::trusted_mean)
+        throw ConfigError(fmt::format(
+            "record-view: eavesdropper is not possible with mechanism {}, where messages go to "
+            "a trusted aggregator and not from agent to agent (allowed: agents)",
+            plan.mechanism));
+}
+
+/// Budgets of all agents of the run; where its noise is given, those who are there have what is
+/// left to them.
+std::vector<PrivacyBudget> ledger_budgets(const AgreedPhase& phase, const Membership& members) {
+    if (!phase.resumption) return phase.budgets;
+    std::vector<PrivacyBudget> budgets = phase.run_budgets;
+    if (!phase.config.noise_std) return budgets;
+    for (int place = 0; place < members.size(); ++place)
+        budgets[static_cast<std::size_t>(members.number(place))] =
+            phase.budgets[static_cast<std::size_t>(place)];
+    return budgets;
+}
+
+/// The phases so far, and the one to come.
+std::vector<PrivacyPhase> phases_of(const Run& run, const AgreedPhase& phase) {
+    std::vector<PrivacyPhase> phases =
+        phase.resumption ? phase.resumption->past : std::vector<PrivacyPhase>{};
+    PrivacyPhase& now =
+        phases.emplace_back(first_phase(run.plan,
+                                        phase.exposures,
+                                        plan_use(run.phase, run.topography.mixing),
+                                        run.phase.rounds));
+    now.members = run.members;
+    now.key_epoch = run.key_epoch;
+    return phases;
+}
+
+/// The ledger, with what there is to say about how the run is carried out. COLLECTIVE.
+Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& task) {
+    if (phase.resumption)
+        run.network.agree([&] { require_counted(*phase.resumption, run.plan.coalition_size); });
+    PrivacyRecord record{.phases = phases_of(run, phase),
+                         .budgets = ledger_budgets(phase, run.members),
+                         .adjacency = run.config.plan.adjacency,
+                         .rounds = run.config.plan.rounds,
+                         .reproducible_noise = run.config.noise_seed.has_value(),
+                         .authentication = run.session.authentication(),
+                         .more_statements = transport_statements(run.config,
+                                                                 run.network,
+                                                                 run.topography.graph,
+                                                                 run.plan,
+                                                                 run.optimality_gap)};
+    std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
+    return Ledger(std::move(record));
+}
+
+/// The history so far, and the phase to come.
+RunHistory history_with(const Run& run,
+                        const Ledger& ledger,
+                        const std::optional<RunHistory>& before) {
+    RunHistory history =
+        before.value_or(RunHistory{run.session.run_id, run.config.plan.rounds, 0, false, {}});
+    history.phases = ledger.record().phases;
+    return history;
+}
+
+ResumedRun resumed_run(const Resumption& resumption, const Membership& members) {
+    return {resumption.round,
+            resumption.repeated,
+            resumption.key_epoch,
+            resumption.going_on.has_value(),
+            members.gone()};
+}
+
+std::string report_of(const Run& run, const AgreedPhase& phase, const Ledger& ledger) {
+    std::string text;
+    if (phase.resumption)
+        text =
+            resumption_text(resumed_run(*phase.resumption, run.members), phase.resumption->notes);
+    return text + plan_report_text(*phase.planned,
+                                   run.phase,
+                                   phase.exposures,
+                                   phase.budgets,
+                                   statements_of(ledger.record()));
+}
+
+/// Exact derivatives tell nothing new to ranks that all read the same data.
+bool asks_for_optimality_gap(const TrainConfig& config, const Network& network) {
+    return config.optimality_gap.value_or(network.processes() == 1 ||
+                                          !one_file_an_agent(config.task));
+}
+
+/// The handshake about what everybody has agreed on. COLLECTIVE.
+Run meet(const TrainConfig& config,
+         Network& network,
+         Participants there,
+         const AgreedPhase& phase,
+         std::string task_description,
+         bool resumable) {
+    Session session = open_session(
+        network, there.topography, phase.plan, there.credentials ? &*there.credentials : nullptr);
+    return {.config = config,
+            .network = network,
+            .members = std::move(there.members),
+            .topography = std::move(there.topography),
+            .graph_description = there.built ? there.built->description : std::string(),
+            .task_description = std::move(task_description),
+            .phase = phase.config,
+            .plan = phase.plan,
+            .key_epoch = phase.resumption ? phase.resumption->key_epoch : 0,
+            .optimality_gap = asks_for_optimality_gap(config, network),
+            .resumable = resumable,
+            .credentials = std::move(there.credentials),
+            .session = std::move(session)};
+}
+
+}  // namespace
+
+PreparedRun prepare_run(const TrainConfig& config,
+                        Network& network,
+                        const std::function<LocalTask()>& make_task) {
+    network.watch_for_stalls(stall_limits(config.stall_warn_seconds,
+                                          config.stall_abort_seconds,
+                                          network.process(),
+                                          bootstrap_patience));
+    verify_same_options(network, config);
+    std::optional<RunHistory> before;
+    if (config.resume) before = share_history(network, *config.resume);
+    Participants there = gather_participants(config, network, before ? &*before : nullptr);
+    LocalTask task = make_task ? make_task() : build_task(config.task, network, there.members);
+    std::optional<Resumption> resumption;
+    if (before)
+        resumption = take_up(network,
+                             *config.resume,
+                             config.task,
+                             config.noise_seed.has_value(),
+                             *before,
+                             there.members,
+                             there.credentials);
+    AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
+    std::optional<BuiltTopography> built = there.built;
+    const std::optional<Topography> whole = there.whole;
+    Run run = meet(config, network, std::move(there), phase, task.description, !make_task);
+    std::vector<LocalAgent> agents =
+        build_agents(run, std::move(task.objectives), task.rows_are_rounds, phase.exposures);
+    network.connect(run.topography.graph);
+    network.agree([&] { require_possible_exchange(config, run.plan); });
+    Ledger ledger = open_ledger(run, phase, task);
+    RunHistory history = history_with(run, ledger, before);
+    std::optional<LedgerViews> views;
+    network.agree([&] {
+        if (run.leader()) views.emplace(config, *whole, history.phases, task.fixed_inputs);
+    });
+    std::string report = run.leader() ? report_of(run, phase, ledger) : std::string();
+    return {.run = std::move(run),
+            .built = std::move(built),
+            .planned = std::move(phase.planned),
+            .agents = std::move(agents),
+            .initial = std::move(task.initial),
+            .coordinates = task.coordinates,
+            .ledger = std::move(ledger),
+            .views = std::move(views),
+            .history = std::move(history),
+            .resumption = std::move(phase.resumption),
+            .report = std::move(report)};
+}
+
+TrainResult result_before_rounds(const PreparedRun& prepared) {
+    const Run& run = prepared.run;
+    TrainResult result;
+    result.mechanism = run.plan.mechanism;
+    result.agents = run.network.agents();
+    result.processes = run.network.processes();
+    result.delta = run.config.plan.delta;
+    result.dry_run = run.config.dry_run;
+    if (prepared.planned) result.plan_seconds = prepared.planned->seconds;
+    if (prepared.resumption) {
+        result.rounds = prepared.resumption->round;
+        result.resumed = resumed_run(*prepared.resumption, run.members);
+    }
+    return result;
+}
+
+}  // namespace sotto

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/build_topography.hpp"
+#include "run/config.hpp"
+#include "run/ledger_views.hpp"
+#include "run/local_task.hpp"
+#include "run/planning.hpp"
+#include "run/resume.hpp"
+#include "run/run.hpp"
+#include "run/run_history.hpp"
+#include "run/train_result.hpp"
+#include "sotto/agent/trainer.hpp"
+#include "sotto/privacy/ledger.hpp"
+
+namespace sotto {
+
+/// A training that everybody has agreed on: checked, planned, and connected. Nothing is written or
+/// drawn yet.
+struct PreparedRun {
+    Run run;
+    std::optional<BuiltTopography> built;  ///< on processes that build it, process 0 among them
+    std::optional<PlannedNoise> planned;   ///< on the same processes
+    std::vector<LocalAgent> agents;
+    Eigen::VectorXd initial;   ///< model of every agent of a run that begins
+    bool coordinates = false;  ///< see LocalTask
+    Ledger ledger;
+    std::optional<LedgerViews> views;  ///< on process 0
+    RunHistory history;                ///< with the phase to come; its start is not counted yet
+    std::optional<Resumption> resumption;
+    std::string report;  ///< on process 0: plan and ledger, for people
+};
+
+/// Bootstrap up to the handshake: options compared, graph, task, plan and budgets agreed on, every
+/// agent satisfied. COLLECTIVE.
+/// @param make_task the agents' inputs where config.task does not say; COLLECTIVE.
+/// @throws Error, the same on every process.
+[[nodiscard]] PreparedRun prepare_run(const TrainConfig& config,
+                                      Network& network,
+                                      const std::function<LocalTask()>& make_task);
+
+/// What is known of the result before the first round.
+[[nodiscard]] TrainResult result_before_rounds(const PreparedRun& prepared);
+
+}  // namespace sotto

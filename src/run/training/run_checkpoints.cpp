@@ -1,0 +1,68 @@
+#include "run/training/run_checkpoints.hpp"
+
+#include <algorithm>
+
+namespace sotto {
+
+RunCheckpoints::RunCheckpoints(const OpenRun& run, const Trainer& trainer)
+    : run_(run),
+      trainer_(trainer),
+      every_(run.prepared.run.config.checkpoint_every),
+      phase_(static_cast<int>(run.prepared.history.phases.size()) - 1),
+      plan_hash_(run.prepared.run.plan.hash()) {
+    // Without checkpoints on the way there is nothing to go back to.
+    if (run.prepared.run.resumable && (every_ > 0 || run.prepared.resumption)) start_mark();
+}
+
+void RunCheckpoints::before_round(long round) {
+    if (!mark_) return;
+    const long rounds = run_.prepared.run.config.plan.rounds;
+    mark_->before_round(round,
+                        every_ > 0 ? std::min(rounds, (round / every_ + 1) * every_) : rounds);
+}
+
+void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
+    const Run& run = run_.prepared.run;
+    if (!run.resumable) return;
+    if (clean)
+        run.network.agree([&] {
+            if (!mark_) start_mark();
+            mark_->set(round);
+        });
+    std::vector<Checkpoint> local;
+    const PrivacyLosses losses = run_.prepared.ledger.losses_after(round);
+    for (std::size_t a = 0; a < trainer_.agents().size(); ++a) {
+        Checkpoint& own = local.emplace_back(checkpoint_of(a, round, losses));
+        // They open the way to go on with the same keys, which only a clean stop leaves open.
+        if (clean && run.credentials && !run.config.noise_seed)
+            own.seeds =
+                seal_seeds_for(run.credentials->identities[a], run_.rings[a], own, plan_hash_);
+    }
+    seal_checkpoint(run_.directory.path(), run.network, {round, phase_, clean, {}, totals}, local);
+}
+
+Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index,
+                                         long round,
+                                         const PrivacyLosses& losses) const {
+    const Run& run = run_.prepared.run;
+    const LocalAgent& agent = trainer_.agents()[local_index];
+    Checkpoint own;
+    own.run = run_.prepared.history.run;
+    own.agent = agent.number;
+    own.round = round;
+    own.phase_round = run.phase.steps.first_round;
+    own.key_epoch = run.key_epoch;
+    own.batch_seed = run.config.task.seed;
+    own.records = agent.objective->records();
+    own.model = trainer_.models().col(static_cast<Eigen::Index>(local_index));
+    own.spent = losses.amounts_of(agent.number);
+    return own;
+}
+
+void RunCheckpoints::start_mark() {
+    std::vector<int> numbers;
+    for (const LocalAgent& agent : trainer_.agents()) numbers.push_back(agent.number);
+    mark_.emplace(run_.directory.path(), run_.prepared.history.run, std::move(numbers), phase_);
+}
+
+}  // namespace sotto

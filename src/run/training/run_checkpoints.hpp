@@ -1,0 +1,39 @@
+#pragma once
+
+// Checkpoints of a training under way; not installed.
+
+#include <optional>
+
+#include "run/checkpoint_store.hpp"
+#include "run/sent_mark.hpp"
+#include "run/training/open_run.hpp"
+#include "sotto/agent/trainer.hpp"
+
+namespace sotto {
+
+/// When checkpoints are made, and what is in them.
+class RunCheckpoints {
+  public:
+    /// @param run, trainer whose rounds are kept; both are borrowed.
+    RunCheckpoints(const OpenRun& run, const Trainer& trainer);
+
+    [[nodiscard]] bool due(long round) const { return every_ > 0 && round % every_ == 0; }
+    /// Before anything of the round is sent.
+    void before_round(long round);
+    /// COLLECTIVE.
+    void seal(long round, bool clean, const RunTotals& totals);
+
+  private:
+    void start_mark();
+    [[nodiscard]] Checkpoint checkpoint_of(std::size_t local_index,
+                                           long round,
+                                           const PrivacyLosses& losses) const;
+    const OpenRun& run_;
+    const Trainer& trainer_;
+    long every_;  // rounds; 0: only where the run is stopped
+    int phase_;   // of the run's history
+    Digest plan_hash_;
+    std::optional<SentMark> mark_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,19 @@
+#include "run/training/stall_limits.hpp"
+
+#include <fmt/format.h>
+
+#include "run/error_line.hpp"
+
+namespace sotto {
+
+StallLimits stall_limits(double warn_seconds, double abort_seconds, int process, int patience) {
+    const std::string setting = fmt::format("--stall-abort {:g}", abort_seconds);
+    return {warn_seconds,
+            patience * abort_seconds,
+            patience == 1 ? setting : fmt::format("{} times {}", patience, setting),
+            [process](const std::string& line) {
+                print_error_line(fmt::format("rank {}: {}", process, line));
+            }};
+}
+
+}  // namespace sotto

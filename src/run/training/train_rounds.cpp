@@ -1,0 +1,80 @@
+#include "run/training/train_rounds.hpp"
+
+#include "run/training/failed_run.hpp"
+#include "run/training/stall_limits.hpp"
+#include "run/training/training_loop.hpp"
+#include "sotto/agent/noise_source.hpp"
+
+namespace sotto {
+
+namespace {
+
+TrainerOptions trainer_options(const PreparedRun& prepared) {
+    const Run& run = prepared.run;
+    TrainerOptions options;
+    options.clip_norm = run.config.plan.clip_norm;
+    options.adjacency = run.config.plan.adjacency;
+    options.coordinates = prepared.coordinates;
+    options.steps = run.config.plan.steps;
+    options.l2 = run.config.l2;
+    options.gossip_steps = run.config.plan.gossip_steps;
+    options.key_epoch = run.key_epoch;
+    options.first_noise_round = run.phase.steps.first_round;
+    options.threads = run.config.threads;
+    return options;
+}
+
+/// d x local agents.
+Eigen::MatrixXd models_of(const std::vector<Checkpoint>& local, Eigen::Index dimension) {
+    Eigen::MatrixXd models(dimension, std::ssize(local));
+    for (std::size_t a = 0; a < local.size(); ++a)
+        models.col(static_cast<Eigen::Index>(a)) = local[a].model;
+    return models;
+}
+
+/// Takes the run's agents.
+Trainer make_trainer(OpenRun& open) {
+    PreparedRun& prepared = open.prepared;
+    const Run& run = prepared.run;
+    return {run.network,
+            run.topography.schedule(),
+            run.plan,
+            NoiseSource(run.plan, open.rings, run.config.threads, run.most_past_bytes()),
+            std::move(prepared.agents),
+            prepared.initial,
+            trainer_options(prepared)};
+}
+
+void write_models(const OpenRun& open, const Trainer& trainer) {
+    for (Eigen::Index a = 0; a < trainer.models().cols(); ++a)
+        open.directory.write_model(trainer.agents()[static_cast<std::size_t>(a)].number,
+                                   trainer.models().col(a));
+}
+
+}  // namespace
+
+void train_rounds(OpenRun& open,
+                  TrainingListener& listener,
+                  const std::function<bool()>& stop_requested) {
+    const Run& run = open.prepared.run;
+    Trainer trainer = make_trainer(open);
+    if (run.config.secure_sum) trainer.use_secure_sums(std::move(open.sums));
+    if (open.prepared.resumption)
+        trainer.start_from(
+            models_of(open.prepared.resumption->local, open.prepared.initial.size()));
+    open.recorders.observe(trainer);
+    run.network.watch_for_stalls(stall_limits(
+        run.config.stall_warn_seconds, run.config.stall_abort_seconds, run.network.process()));
+    try {
+        TrainingLoop(open, trainer, listener, stop_requested).run();
+        open.recorders.finish();
+        write_models(open, trainer);
+    } catch (const std::exception& failure) {
+        end_failed_run(open, failure);
+    }
+    // What follows may take process 0 as long as it likes.
+    run.network.watch_for_stalls({});
+    open.progress.seconds = trainer.seconds();
+}
+
+}  // namespace sotto

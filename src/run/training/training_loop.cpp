@@ -1,0 +1,102 @@
+#include "run/training/training_loop.hpp"
+#include "sotto/privacy/ledger_json.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sotto {
+
+TrainingLoop::TrainingLoop(OpenRun& run,
+                           Trainer& trainer,
+                           TrainingListener& listener,
+                           const std::function<bool()>& stop_requested)
+    : open_(run),
+      run_(run.prepared.run),
+      trainer_(trainer),
+      listener_(listener),
+      progress_(run.progress),
+      checkpoints_(run, trainer),
+      vote_(run_.network, stop_requested),
+      every_(run_.config.evaluate_every > 0 ? run_.config.evaluate_every
+                                            : std::max(1L, run_.config.plan.rounds / 50)) {}
+
+void TrainingLoop::run() {
+    if (run_.optimality_gap)
+        minimum_ = minimum_of_average(
+            run_.network, trainer_.agents(), run_.config.l2, run_.config.threads);
+    evaluate_now();
+    train_rounds();
+    evaluate_now();
+}
+
+void TrainingLoop::train_rounds() {
+    const long rounds = run_.config.plan.rounds;
+    bool stopped = false;
+    auto start = Clock::now();
+    while (progress_.rounds < rounds && !stopped) {
+        checkpoints_.before_round(progress_.rounds);
+        trainer_.run_round(progress_.rounds);
+        ++progress_.rounds;
+        if (run_.leader()) listener_.on_round(progress_.rounds, rounds);
+        stopped = vote_.after_round();
+        const bool more = progress_.rounds < rounds && !stopped;
+        if (more && progress_.rounds % every_ == 0) {
+            progress_.totals = totals(start);
+            evaluate_now();
+            start = Clock::now();
+        }
+        if (more && checkpoints_.due(progress_.rounds))
+            checkpoints_.seal(progress_.rounds, false, totals(start));
+    }
+    vote_.finish();
+    progress_.totals = totals(start);
+    progress_.interrupted = progress_.rounds < rounds;
+    if (!progress_.interrupted) return;
+    // A launcher that passes an interrupt on kills soon after: the ledger comes first.
+    if (run_.leader())
+        open_.directory.write(
+            "ledger.json",
+            to_json(open_.prepared.ledger, Ledger::Status::interrupted, progress_.rounds));
+    checkpoints_.seal(progress_.rounds, true, totals(Clock::now()));
+}
+
+RunTotals TrainingLoop::totals(Clock::time_point start) const {
+    RunTotals totals = progress_.totals;
+    totals.loop_seconds += seconds_since(start);
+    return totals;
+}
+
+void TrainingLoop::evaluate_now() {
+    const auto start = Clock::now();
+    progress_.evaluation = evaluate(run_.network,
+                                    trainer_.agents(),
+                                    trainer_.models(),
+                                    run_.config.l2,
+                                    minimum_,
+                                    run_.config.threads);
+    progress_.totals.evaluate_seconds += seconds_since(start);
+    if (run_.leader()) report_evaluation();
+    // Every process has the same figures, so all of them end here.
+    if (!std::isfinite(progress_.evaluation.train_loss_mean_model) ||
+        !std::isfinite(progress_.evaluation.consensus_distance))
+        throw DivergedError(
+            "the models are not finite; the training diverged (use a smaller --step-size)");
+}
+
+void TrainingLoop::report_evaluation() {
+    Ledger& ledger = open_.prepared.ledger;
+    LedgerViews& views = *open_.prepared.views;
+    const long round = progress_.rounds;
+    const double loop_seconds = progress_.totals.loop_seconds;
+    const double epsilon = ledger.epsilon_after(round);
+    open_.directory.append_metrics(
+        round, epsilon, progress_.evaluation, loop_seconds, trainer_.seconds());
+    listener_.on_evaluation(round, epsilon, progress_.evaluation);
+    if (views.empty() || round >= run_.config.plan.rounds || progress_.interrupted ||
+        !views.cheap(loop_seconds))
+        return;
+    ledger.set_views(views.after(round));
+    open_.directory.write("ledger.json", to_json(ledger, Ledger::Status::running, round));
+}
+
+}  // namespace sotto

@@ -1,0 +1,48 @@
+#pragma once
+
+// The rounds of a training; not installed.
+
+#include <functional>
+#include <optional>
+
+#include "run/stop_vote.hpp"
+#include "run/training/open_run.hpp"
+#include "run/training/run_checkpoints.hpp"
+#include "run/training_listener.hpp"
+#include "sotto/agent/trainer.hpp"
+#include "sotto/core/stopwatch.hpp"
+
+namespace sotto {
+
+/// Rounds, evaluations, checkpoints, and the ledger as they go.
+class TrainingLoop {
+  public:
+    /// Everything is borrowed. @param run whose progress is kept.
+    TrainingLoop(OpenRun& run,
+                 Trainer& trainer,
+                 TrainingListener& listener,
+                 const std::function<bool()>& stop_requested);
+
+    /// Up to the last round, or the one after which all stop. COLLECTIVE.
+    /// @throws DivergedError, the same on every process; Error of this process alone.
+    void run();
+
+  private:
+    /// While a stretch of rounds that began at `start` is not counted yet.
+    [[nodiscard]] RunTotals totals(Clock::time_point start) const;
+    void train_rounds();
+    void evaluate_now();
+    void report_evaluation();
+
+    OpenRun& open_;
+    const Run& run_;
+    Trainer& trainer_;
+    TrainingListener& listener_;
+    RunProgress& progress_;
+    RunCheckpoints checkpoints_;
+    StopVote vote_;
+    long every_;  // rounds between evaluations
+    std::optional<double> minimum_;
+};
+
+}  // namespace sotto

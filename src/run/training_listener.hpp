@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "run/build_topography.hpp"
+#include "run/planning.hpp"
+#include "run/train_result.hpp"
+#include "sotto/agent/evaluation.hpp"
+
+namespace sotto {
+
+/// Told about a training as it goes; on process 0 only.
+class TrainingListener {
+  public:
+    virtual ~TrainingListener() = default;
+    /// Everything is checked; the first round comes next (or nothing more in a dry run).
+    virtual void on_start(const PlannedNoise&,
+                          const BuiltTopography&,
+                          const std::string& /*task*/,
+                          const std::string& /*plan_report*/,
+                          const RunEstimate*) {}
+    virtual void on_round(long /*completed*/, long /*rounds*/) {}
+    virtual void on_evaluation(long /*completed*/, double /*epsilon*/, const Evaluation&) {}
+};
+
+}  // namespace sotto

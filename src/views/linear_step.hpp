@@ -1,0 +1,40 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <Eigen/Sparse>
+
+#include "views/step_entries.hpp"
+#include "sotto/core/sparse_rows.hpp"
+
+namespace sotto {
+
+/// One gossip step of what a view does not know, up to known terms:
+///
+///     x+ = F x + nu N w + eta B g,     y = H x + nu E w + eta D g,     w ~ N(0, R) fresh,
+///
+/// with w and g present in the first step of a round only. x is what the view cannot reconstruct:
+/// messages it saw are known and no part of x, so F and H are often much smaller than W. Where a
+/// later phase goes back to the models after some round, x holds them besides until then.
+struct LinearStep {
+    SparseRows transition;           ///< F, state x previous state
+    SparseRows observation;          ///< H, observed x previous state
+    SparseRows state_source;         ///< N, state x sources
+    SparseRows observed_source;      ///< E, observed x sources
+    SparseRows state_input;          ///< B, state x agents
+    SparseRows observed_input;       ///< D, observed x agents
+    SparseRows state_covariance;     ///< N R N^T
+    SparseRows cross_covariance;     ///< N R E^T
+    SparseRows observed_covariance;  ///< E R E^T
+    /// Sum over observations that hear nothing of the state, each under noise of its own, of
+    /// D_u^2 / variance: what round s alone says about one unit of agent u. Left out of H, E, D.
+    Eigen::VectorXd alone;
+};
+
+/// @param covariance R, sources x sources.  @param independent_rounds whether noise of one round
+/// says nothing about that of another; only then observations may stand alone.
+[[nodiscard]] LinearStep linear_step(const StepEntries& entries,
+                                     const SparseRows& covariance,
+                                     int agents,
+                                     bool independent_rounds);
+
+}  // namespace sotto

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "views/state_layout.hpp"
+#include "views/step_entries.hpp"
+#include "views/view_rounds.hpp"
+
+namespace sotto {
+
+/// A gossip step where every receiver of a message gets the same one: the state is hidden agents'
+/// messages, m(t) = W m(t-1) + q(t); seen messages are known. With secure sums nobody's message is
+/// seen, and y = (rows of W) m(t). Without the past noise of correlated rounds.
+[[nodiscard]] StepEntries message_step(const ViewRounds& rounds,
+                                       const StateLayouts& layouts,
+                                       long round,
+                                       int step);
+
+}  // namespace sotto

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <utility>
+#include <vector>
+
+#include "views/agent_index.hpp"
+#include "views/step_entries.hpp"
+#include "views/view_rounds.hpp"
+
+namespace sotto {
+
+/// What agents did not show of themselves at the end of a round, as a part of the state.
+struct StatePart {
+    long round = 0;
+    const AgentIndex* agents = nullptr;
+    Eigen::Index offset = 0;
+    [[nodiscard]] int of(int agent) const {
+        const int place = agents->of(agent);
+        return place < 0 ? -1 : static_cast<int>(offset) + place;
+    }
+};
+
+/// The state without past noise, which follows: the present one, then what a later phase starts
+/// from.
+struct StateLayout {
+    const AgentIndex* present = nullptr;
+    std::vector<StatePart> kept;
+    Eigen::Index size = 0;
+};
+
+/// How the state is laid out before and after every gossip step. Refers to the rounds, which
+/// outlive it.
+class StateLayouts {
+  public:
+    explicit StateLayouts(const ViewRounds& rounds);
+
+    [[nodiscard]] StateLayout before(long round, int step) const;
+    [[nodiscard]] StateLayout after(long round, int step) const;
+    /// What the messages of a step are made of, in the state before it; round
+    /// ProcessRounds::beginning where all of it is known.
+    [[nodiscard]] StatePart origin(long round, int step) const;
+    /// Entries of a step with the sizes of the state, and F = 1 on what is kept.
+    [[nodiscard]] StepEntries blank_step(long round, int step) const;
+
+  private:
+    [[nodiscard]] const AgentIndex& agents_after(long round) const;
+    [[nodiscard]] StatePart part_after(long end, long round, const StateLayout& before) const;
+
+    const ViewRounds& rounds_;
+    int gossip_steps_;
+    AgentIndex nobody_;
+    /// (round, later round that starts from what was at its end); not the next one.
+    std::vector<std::pair<long, long>> needed_again_;
+};
+
+}  // namespace sotto

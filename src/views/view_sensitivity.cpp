@@ -1,0 +1,162 @@
+#include "sotto/views/view_sensitivity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/parallel.hpp"
+#include "views/all_messages.hpp"
+#include "views/bounded_gram_sensitivity.hpp"
+#include "views/process_checks.hpp"
+#include "views/process_rounds.hpp"
+#include "views/temporal_model.hpp"
+#include "views/view_grams.hpp"
+#include "sotto/core/numbers.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Eigen::MatrixXd;
+
+constexpr double worth_threads = 1e6;  // operations below which threads cost more than they bring
+constexpr double memory_in_flight = 512e6;  // bytes, all threads together
+
+/// Whether all there is to see is a function of what `all_messages` shows in closed form.
+bool has_closed_form(const MessageProcess& process, const View& view) {
+    const NoisePlan& plan = *process.plan;
+    if (plan.aggregation == Aggregation::trusted_mean) return true;
+    return view.kind == View::Kind::all_messages && plan.same_message_to_all() &&
+           std::ranges::none_of(process.phases, [&](const Phase& phase) {
+               return !phase.departed.empty() && lacks_noise(process.plan_of(phase), phase);
+           });
+}
+
+/// Everything one view needs, for any number of targets.
+class ViewAccount {
+  public:
+    ViewAccount(const MessageProcess& process, const View& view, const Participation& participation)
+        : participation_(participation), where_(process_rounds(process)) {
+        if (process.plan->same_message_to_all()) all_.emplace(process, where_, view, participation);
+        if (!has_closed_form(process, view))
+            partial_.emplace(make_temporal_model(process, where_, view));
+    }
+    ViewAccount(const ViewAccount&) = delete;
+    ViewAccount& operator=(const ViewAccount&) = delete;
+
+    /// The figure of all messages, infinite where it is no bound.
+    [[nodiscard]] double trivial(int target) const {
+        return all_ ? all_->squared_sensitivity(target) : infinity;
+    }
+
+    /// Nothing where it is not worth while, or does not apply.
+    [[nodiscard]] std::optional<std::vector<TargetGram>> try_whole_run(
+        std::span<const int> targets) const {
+        return partial_ ? partial_->try_whole_run(targets) : std::nullopt;
+    }
+    void prepare(std::size_t targets) {
+        if (partial_) partial_->prepare(targets);
+    }
+    [[nodiscard]] std::vector<TargetGram> grams(std::span<const int> targets) const {
+        if (partial_) return partial_->grams(targets);
+        std::vector<TargetGram> result;
+        for (const int target : targets) result.push_back(all_->gram(target));
+        return result;
+    }
+
+    [[nodiscard]] SquaredSensitivity sensitivity(const TargetGram& target,
+                                                 int agent,
+                                                 double gap) const {
+        if (target.infinite) return SquaredSensitivity::unbounded();
+        const double bound = trivial(agent);
+        SquaredSensitivity result =
+            bounded_gram_sensitivity(target.gram, where_.training, participation_, gap, bound);
+        result.trivial = bound;
+        return result;
+    }
+
+    /// Rough number of operations of the responses and the Gram matrices.
+    [[nodiscard]] double work(std::size_t targets) const {
+        const double state = partial_ ? std::max(partial_->state_size(), 1.0) : 1.0;
+        return static_cast<double>(targets) * rounds() * rounds() * (100 + state);
+    }
+    /// How many targets to follow at once.
+    [[nodiscard]] std::size_t block_size() const {
+        const double bytes =
+            8 * 3 * rounds() * rounds() + (partial_ ? partial_->bytes_of_a_target() : 0.0);
+        return static_cast<std::size_t>(std::max(1.0, memory_in_flight / bytes));
+    }
+
+  private:
+    [[nodiscard]] double rounds() const { return static_cast<double>(where_.phase.size()); }
+
+    Participation participation_;
+    ProcessRounds where_;
+    std::optional<AllMessages> all_;
+    std::optional<ViewGrams> partial_;
+};
+
+/// Places of the targets that are not members.
+std::vector<std::size_t> outsiders(const View& view, std::span<const int> targets) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < targets.size(); ++i)
+        if (!view.has_member(targets[i])) places.push_back(i);
+    return places;
+}
+
+}  // namespace
+
+std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
+                                                 const View& view,
+                                                 std::span<const int> targets,
+                                                 const Participation& participation,
+                                                 const ViewOptions& options) {
+    check_process(process);
+    check_view(process, view, targets);
+    if (participation.cycle < 1)
+        throw ConfigError(fmt::format(
+            "participation: a cycle of {} rounds is not allowed (1 or more)", participation.cycle));
+    std::vector<SquaredSensitivity> result(targets.size(), SquaredSensitivity::unbounded());
+    const std::vector<std::size_t> open = outsiders(view, targets);
+    if (open.empty()) return result;
+    std::vector<int> wanted;
+    for (const std::size_t i : open) wanted.push_back(targets[i]);
+    ViewAccount account(process, view, participation);
+    const auto whole = account.try_whole_run(wanted);
+    if (!whole) account.prepare(wanted.size());
+    const auto threads = static_cast<std::size_t>(
+        account.work(open.size()) < worth_threads ? 1 : std::max(options.threads, 1));
+    const std::size_t block = std::max<std::size_t>(
+        1, std::min(account.block_size() / threads, (open.size() + threads - 1) / threads));
+    const std::size_t blocks = (open.size() + block - 1) / block;
+    parallel_for(static_cast<long>(blocks), static_cast<int>(threads), [&](long b) {
+        std::vector<std::size_t> mine;  // places in `open`
+        std::vector<int> agents;
+        for (std::size_t i = static_cast<std::size_t>(b); i < open.size(); i += blocks) {
+            mine.push_back(i);
+            agents.push_back(wanted[i]);
+        }
+        const auto grams = whole ? std::vector<TargetGram>{} : account.grams(agents);
+        for (std::size_t i = 0; i < mine.size(); ++i)
+            result[open[mine[i]]] = account.sensitivity(
+                whole ? (*whole)[mine[i]] : grams[i], agents[i], options.tight_gap);
+    });
+    return result;
+}
+
+std::optional<MatrixXd> view_gram(const MessageProcess& process, const View& view, int target) {
+    const std::vector<int> targets{target};
+    check_process(process);
+    check_view(process, view, targets);
+    if (view.has_member(target)) return std::nullopt;
+    ViewAccount account(process, view, {});
+    std::optional<std::vector<TargetGram>> whole = account.try_whole_run(targets);
+    if (!whole) account.prepare(1);
+    std::vector<TargetGram> grams = whole ? std::move(*whole) : account.grams(targets);
+    if (grams.front().infinite) return std::nullopt;
+    return std::move(grams.front().gram);
+}
+
+}  // namespace sotto

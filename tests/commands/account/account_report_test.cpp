@@ -1,0 +1,55 @@
+#include "commands/account/account_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "commands/account/account_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::account;
+using test::Accounted;
+using test::config_of;
+using test::Json;
+
+TEST(AccountReport, HoldsEveryPairAndHowTheWorstWasFound) {
+    const AccountConfig config = config_of("decor", "worst-coalition:2");
+    const Accounted accounted = account(config);
+    const Json json =
+        Json::parse(account_report_json(accounted.result, config, *accounted.subject));
+    EXPECT_EQ(json["view"], "worst-coalition:2");
+    EXPECT_EQ(json["mechanism"], "decor");
+    EXPECT_EQ(json["rounds"], 6);
+    EXPECT_EQ(json["participation"], "every");
+    EXPECT_TRUE(json["adjacency"].is_null()) << "--noise-std implies no adjacency";
+    EXPECT_EQ(json["pairs"].size(), accounted.result.pairs.size());
+    for (std::size_t i = 0; i < accounted.result.pairs.size(); ++i) {
+        const PairFigure& pair = accounted.result.pairs[i];
+        const Json& entry = json["pairs"][i];
+        EXPECT_EQ(entry["observers"], Json(pair.observers));
+        EXPECT_EQ(entry["target"], pair.target);
+        const double mu = pair.guarantee.loss.mu().value();
+        EXPECT_EQ(entry["mu"], mu);
+        EXPECT_EQ(entry["renyi_alpha2"], mu * mu);
+        EXPECT_EQ(entry["sensitivity_squared"]["tight_upper"], pair.squared.tight_upper);
+        EXPECT_EQ(entry["argument"], "non-adaptive ([U] Theorem 8)");
+    }
+    EXPECT_EQ(json["worst_coalition"]["method"], "exhaustive");
+    EXPECT_EQ(json["worst_coalition"]["evaluated"], 21);
+    EXPECT_EQ(json["worst_coalition"]["proved_worst"], true);
+    EXPECT_EQ(json["plan_hash"], to_hex(accounted.subject->plan.hash()));
+}
+
+TEST(AccountReport, SaysTheAdjacencyThatTheSensitivityFollowsFrom) {
+    AccountConfig config = config_of("ldp", "eavesdropper");
+    config.subject.plan.noise_std.reset();
+    const Accounted accounted = account(config);
+    const Json json =
+        Json::parse(account_report_json(accounted.result, config, *accounted.subject));
+    EXPECT_EQ(json["adjacency"], name_of(config.subject.plan.adjacency));
+    EXPECT_FALSE(json.contains("worst_coalition"));
+    EXPECT_TRUE(json["pairs"][0]["distance"].is_null());
+}
+
+}  // namespace
+}  // namespace sotto

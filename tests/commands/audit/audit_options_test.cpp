@@ -1,0 +1,69 @@
+#include "commands/audit/audit_options.hpp"
+
+#include <sstream>
+
+#include "run/run_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+
+TEST(AuditOptions, HaveDefaultsOfTheirAttack) {
+    EXPECT_EQ(read_audit_config({}).train.plan.rounds, 20);
+    EXPECT_EQ(read_audit_config({{"rounds", "7"}}).train.plan.rounds, 7);
+    const AuditConfig reconstruction = read_audit_config({{"attack", "reconstruction"}});
+    EXPECT_EQ(reconstruction.train.plan.rounds, 20);
+    EXPECT_EQ(name_of(*reconstruction.train.task.partition), "iid");
+    EXPECT_EQ(read_audit_config({{"attack", "membership"}}).train.plan.rounds, 1000);
+}
+
+TEST(AuditOptions, WithoutMeaningForTheAttackAreRefused) {
+    const auto refusal = [](const OptionTexts& given) {
+        return message_of<ConfigError>([&] { (void)read_audit_config(given); });
+    };
+    EXPECT_EQ(refusal({{"data", "x.svm"}}), "--data: has no meaning with --attack likelihood");
+    EXPECT_EQ(refusal({{"attack", "reconstruction"}, {"trials", "5"}}),
+              "--trials: has no meaning with --attack reconstruction");
+    EXPECT_EQ(refusal({{"attack", "reconstruction"}, {"task", "mlp"}}),
+              "--task: has no meaning with --attack reconstruction");
+    EXPECT_EQ(refusal({{"attack", "membership"}, {"hypothesis", "worst"}}),
+              "--hypothesis: has no meaning with --attack membership");
+    // One that says its default says nothing.
+    EXPECT_NO_THROW((void)read_audit_config({{"task", "logistic"}, {"test-fraction", "0.20"}}));
+    EXPECT_NO_THROW((void)read_audit_config({{"attack", "membership"}, {"data", "x.svm"}}));
+}
+
+TEST(ConfigurationFileOfAnAudit, StartsItAgain) {
+    const AuditConfig config = read_audit_config({{"mechanism", "decor"},
+                                                  {"view", "coalition:2,5"},
+                                                  {"trials", "500"},
+                                                  {"width", "0.1"},
+                                                  {"seed", "3"}});
+    const std::string ini = as_ini(config);
+    expect_contains(ini, "# Start this run again: sotto audit --config THIS_FILE\n");
+    expect_contains(ini,
+                    "\n# Audit\nattack = likelihood\nview = coalition:2,5\nhypothesis = all\n"
+                    "trials = 500\nwidth = 0.1\nconfidence = 0.99\n");
+    OptionTexts texts;
+    std::istringstream lines(ini);
+    for (std::string line; std::getline(lines, line);)
+        if (const std::size_t equals = line.find(" = "); equals != std::string::npos)
+            texts[line.substr(0, equals)] = line.substr(equals + 3);
+    EXPECT_EQ(as_ini(read_audit_config(texts)), ini);
+}
+
+TEST(AuditOptions, AreCheckedLikeThoseOfATraining) {
+    expect_contains(message_of<ConfigError>([] {
+                        (void)read_audit_config({{"roster", "x"}});
+                    }),
+                    "--identity is needed too");
+    expect_contains(message_of<ConfigError>([] {
+                        (void)read_audit_config({{"attack", "x"}});
+                    }),
+                    "--attack");
+}
+
+}  // namespace
+}  // namespace sotto

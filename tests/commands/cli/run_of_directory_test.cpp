@@ -1,0 +1,33 @@
+#include "commands/cli/run_of_directory.hpp"
+
+#include "run/options/train_options.hpp"
+#include "run/run_fixtures.hpp"
+
+namespace sotto::cli {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+using test::TemporaryFolder;
+
+TEST(RunOfADirectory, IsWhatItsConfigurationFileSays) {
+    const TemporaryFolder folder;
+    const TrainConfig config = test::quadratic_config(5, "corn", 12);
+    (void)folder.write("config.ini", as_ini(config));
+    EXPECT_EQ(as_ini(train_config_of_run("--run", folder.path(""))), as_ini(config));
+    expect_contains(config_of_run("--run", folder.path("")).source, "config.ini");
+}
+
+TEST(RunOfADirectory, IsRefusedWithTheOptionThatNamedIt) {
+    const TemporaryFolder folder;
+    expect_contains(
+        message_of<ConfigError>([&] { (void)config_of_run("--resume", folder.path("none")); }),
+        "holds no run (there is no config.ini)");
+    expect_contains(message_of<ConfigError>([] {
+                        (void)train_config_of({"epsilom = 3\n", "x.ini"});
+                    }),
+                    "x.ini: there is no option 'epsilom'; did you mean 'epsilon'?");
+}
+
+}  // namespace
+}  // namespace sotto::cli

@@ -1,0 +1,64 @@
+#include "commands/doctor/launch_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "commands/doctor/environment_fixture.hpp"
+#include "core/temporary_folder.hpp"
+#include "learn/test_data.hpp"
+
+namespace sotto {
+namespace {
+
+using test::EnvironmentVariable;
+using test::TemporaryFolder;
+
+/// PATH with a program of this name and text, before what a shell needs.
+std::string path_with(const TemporaryFolder& folder,
+                      const std::string& name,
+                      const std::string& text) {
+    const std::string file = folder.write(name, "#!/bin/sh\n" + text + "\n");
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return folder.path("") + ":/usr/bin:/bin";
+}
+
+TEST(LaunchChecks, NeedAnMpirunInThePath) {
+    const EnvironmentVariable none("PATH", "/nonexistent");
+    EXPECT_FALSE(check_mpirun().ok);
+    EXPECT_EQ(check_mpirun().name, "launcher");
+    const DoctorCheck trial = check_trial_job();
+    EXPECT_FALSE(trial.ok);
+    EXPECT_EQ(trial.found, "not tried: there is no mpirun");
+}
+
+TEST(LaunchChecks, RefuseAnMpirunOfAnotherVersion) {
+    const TemporaryFolder folder;
+    const EnvironmentVariable set("PATH",
+                                  path_with(folder, "mpirun", "echo 'mpirun (Open MPI) 1.0.1'"));
+    const DoctorCheck check = check_mpirun();
+    EXPECT_FALSE(check.ok);
+    EXPECT_NE(check.found.find("mpirun (Open MPI) 1.0.1"), std::string::npos) << check.found;
+}
+
+TEST(LaunchChecks, SayWhatATrialJobSaid) {
+    const TemporaryFolder folder;
+    const auto trial = [&](const std::string& text) {
+        const EnvironmentVariable set("PATH", path_with(folder, "mpirun", text));
+        return check_trial_job();
+    };
+    EXPECT_EQ(trial("echo ---- >&2; echo 'no slots' >&2; exit 9").found,
+              "a trial job of 2 ranks failed (exit code 9): no slots");
+    EXPECT_EQ(trial("echo '{\"ranks\": 1}'").found,
+              "a trial job of 2 ranks came up as single processes of 1 rank");
+    EXPECT_EQ(trial("echo '{\"ranks\": 2, \"checks\": []}'").found,
+              "the trial job made another report");
+    const DoctorCheck good = trial(
+        "echo '{\"ranks\": 2, \"checks\": [{\"name\": \"exchange\", \"ok\": true, \"found\": "
+        "\"fine\", \"fix\": \"\"}]}'");
+    EXPECT_TRUE(good.ok);
+    EXPECT_EQ(good.found, "trial job: fine");
+}
+
+}  // namespace
+}  // namespace sotto

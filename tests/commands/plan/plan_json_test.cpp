@@ -1,0 +1,79 @@
+#include "commands/plan/plan_json.hpp"
+
+#include "run/planning_fixtures.hpp"
+#include "sotto/privacy/accountant.hpp"
+
+namespace sotto {
+namespace {
+
+using test::config_of;
+using test::Json;
+using test::plan;
+using test::Planned;
+using test::random_topography;
+
+Json json_of(const Planned& result, const PlanConfig& config) {
+    return Json::parse(plan_report_json(result.planned, config, result.exposures, result.budgets));
+}
+
+TEST(PlanReportJson, SaysTheSameAsThePlan) {
+    const Topography topography = random_topography(5);
+    for (const auto& mechanism : mechanisms().records()) {
+        const PlanConfig config = config_of(mechanism.name);
+        const Planned result = plan(config, topography);
+        const Json json = json_of(result, config);
+        const NoisePlan& noise = result.planned.design.plan;
+        EXPECT_EQ(json["mechanism"], mechanism.name);
+        EXPECT_EQ(json["agents"], 5);
+        EXPECT_EQ(json["per_agent"].size(), 5u);
+        EXPECT_EQ(json["plan_hash"], to_hex(noise.hash()));
+        EXPECT_EQ(json["infinite"], !mechanism.needs_budget);
+        if (!mechanism.needs_budget) {
+            for (const char* key : {"epsilon", "mu", "kappa", "epsilon_target"})
+                EXPECT_TRUE(json[key].is_null()) << key;
+            EXPECT_EQ(json["max_variance"], 0);
+            continue;
+        }
+        EXPECT_NEAR(json["epsilon"].get<double>(), 10, 1e-5);
+        EXPECT_EQ(json["epsilon_target"], 10);
+        EXPECT_EQ(json["kappa"].get<double>(), result.planned.kappa.minCoeff());
+        const bool on_gradients = noise.entry == NoiseEntry::gradient;
+        EXPECT_EQ(json["objective"].is_null(), !on_gradients);
+        EXPECT_EQ(json["independent_variance"].is_null(), !on_gradients);
+        EXPECT_EQ(json["mu"].is_null(), noise.distribution() == StreamDistribution::laplace);
+        const Eigen::VectorXd variances = on_gradients ? spatial_covariance(noise).diagonal().eval()
+                                                       : largest_message_variance(noise);
+        const double tolerance = 1e-12 * std::max(1.0, variances.maxCoeff());
+        for (std::size_t u = 0; u < 5; ++u) {
+            EXPECT_EQ(json["per_agent"][u]["agent"], u);
+            EXPECT_NEAR(json["per_agent"][u]["noise_std"].get<double>(),
+                        std::sqrt(variances(static_cast<Eigen::Index>(u))),
+                        tolerance);
+        }
+        EXPECT_NEAR(json["max_variance"].get<double>(), variances.maxCoeff(), tolerance);
+    }
+}
+
+TEST(PlanReportJson, GivesEveryAgentItsOwnFigures) {
+    const test::TemporaryFolder folder;
+    PlanConfig config = config_of("ldp");
+    config.adjacency = Adjacency::record;
+    config.participation = {3};
+    config.budgets_file = folder.write("budgets.txt", "1\n2\n4\n8\n");
+    const Planned result = plan(config, random_topography(4), {30, 60, 90, 300});
+    const Json json = json_of(result, config);
+    EXPECT_EQ(json["adjacency"], "record");
+    EXPECT_EQ(json["participation"], "cyclic:3");
+    EXPECT_EQ(json["epsilon_target"], 1);
+    EXPECT_EQ(json["sensitivity_squared"], 34);
+    for (std::size_t u = 0; u < 4; ++u) {
+        const Json& agent = json["per_agent"][u];
+        EXPECT_EQ(agent["sensitivity"], result.exposures[u].sensitivity);
+        EXPECT_EQ(agent["sensitivity_squared"], 34);
+        EXPECT_EQ(agent["kappa"], result.planned.kappa(static_cast<Eigen::Index>(u)));
+        EXPECT_NEAR(agent["epsilon"].get<double>(), 1 << u, 1e-4 * (1 << u));
+    }
+}
+
+}  // namespace
+}  // namespace sotto

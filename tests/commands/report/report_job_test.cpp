@@ -1,0 +1,74 @@
+#include "commands/report/report_job.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "commands/report/report_fixtures.hpp"
+#include "commands/report/report_page.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+using test::quadratic_config;
+using test::report_config;
+using test::TemporaryFolder;
+using test::train;
+
+TEST(RecordedRun, WhoseGraphFileHasChangedIsRefused) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(4, "ldp", 5);
+    config.graph.file = folder.write("graph.edges", "0 1\n1 2\n2 3\n3 0\n");
+    config.run_directory = folder.path("run");
+    train(config, 4);
+    EXPECT_EQ(read_recorded_run(*config.run_directory, config).rounds, 5);
+    (void)folder.write("graph.edges", "0 1\n1 2\n2 3\n3 0\n0 2\n");
+    expect_contains(
+        message_of<DataError>([&] { (void)read_recorded_run(*config.run_directory, config); }),
+        "has changed since");
+}
+
+class MakeReport : public ::testing::Test {
+  protected:
+    TemporaryFolder folder;
+    TrainConfig config = quadratic_config(4, "ldp", 5);
+
+    void SetUp() override {
+        try {
+            require_page_libraries();
+        } catch (const ConfigError& error) {
+            GTEST_SKIP() << error.what();
+        }
+        config.run_directory = folder.path("run");
+        train(config, 4);
+    }
+    std::filesystem::path in_run(const std::string& name) const {
+        return std::filesystem::path(*config.run_directory) / name;
+    }
+    Report report() const { return make_report(report_config(config, 1)); }
+};
+
+TEST_F(MakeReport, HoldsTheFiguresOfEveryObserver) {
+    const Report made = report();
+    EXPECT_TRUE(made.missing.empty());
+    EXPECT_EQ(made.observers, 1 + 4 + 4) << "the eavesdropper, and every agent in both views";
+    expect_contains(made.page, "\"guarantee\":true");
+    expect_contains(made.page, "\"names\":[\"eavesdropper\",\"all-messages\",\"all-messages\"]");
+    expect_contains(made.page, "\"names\":[\"\",\"node\",\"coalition\"]");
+}
+
+TEST_F(MakeReport, NamesFilesThatAreMissing) {
+    for (const char* file : {"metrics.csv", "manifest.json", "summary.json"})
+        std::filesystem::remove(in_run(file));
+    const Report made = report();
+    EXPECT_EQ(made.missing.size(), 3U);
+    expect_contains(made.page, "\"manifest\":null");
+    EXPECT_EQ(made.observers, 9) << "graph and plan are known without them";
+    std::filesystem::remove(in_run("ledger.json"));
+    expect_contains(message_of<DataError>([&] { (void)report(); }), "ledger.json");
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,82 @@
+#include "commands/sweep/sweep_file.hpp"
+
+#include "run/run_fixtures.hpp"
+
+namespace sotto::cli {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+
+const std::string file =
+    "data = a.svm\nepsilon = 1 2\nseed = 1 2 3\nchoose = step-size l2\nvalidation-fraction = 0.3\n"
+    "keep-runs = off\nthreads = 4\n[one]\nmechanism = ldp\nepsilon = 5\n[two, loud]\n"
+    "mechanism = corn\nutility = \"horizon:20\"\n";
+
+TEST(SweepFile, GivesEverySectionItsSettings) {
+    const SweepConfig config = read_sweep({}, file, "x.ini");
+    ASSERT_EQ(config.variants.size(), 2U);
+    EXPECT_EQ(config.variants[0].name, "one");
+    EXPECT_EQ(config.variants[1].name, "two, loud");
+    const auto values = [&](std::size_t variant, const std::string& option) {
+        for (const SweepSetting& setting : config.variants[variant].settings)
+            if (setting.option == option) return setting.values;
+        return std::vector<std::string>();
+    };
+    EXPECT_EQ(values(0, "epsilon"), (std::vector<std::string>{"5"}));
+    EXPECT_EQ(values(1, "epsilon"), (std::vector<std::string>{"1", "2"}));
+    EXPECT_EQ(values(1, "utility"), (std::vector<std::string>{"horizon:20"}));
+    EXPECT_TRUE(values(0, "seed").empty());
+}
+
+TEST(SweepFile, SetsWhatIsOfTheSweepItself) {
+    const SweepConfig config = read_sweep({}, file, "x.ini");
+    EXPECT_EQ(config.seeds, (std::vector<std::string>{"1", "2", "3"}));
+    EXPECT_EQ(config.choose, (std::vector<std::string>{"step-size", "l2"}));
+    EXPECT_EQ(config.validation_fraction, 0.3);
+    EXPECT_FALSE(config.keep_runs);
+    EXPECT_EQ(config.threads, 4);
+    const SweepConfig plain = read_sweep({}, "epsilon = 1\n", "x.ini");
+    EXPECT_EQ(plain.variants.at(0).name, "all");
+    EXPECT_EQ(plain.choose, SweepConfig{}.choose);
+    EXPECT_EQ(plain.threads, 0);
+}
+
+TEST(SweepFile, GivesWayToTheCommandLine) {
+    const SweepConfig config = read_sweep({{"epsilon", "7"},
+                                           {"seed", "9 10"},
+                                           {"keep-runs", "on"},
+                                           {"threads", "2"},
+                                           {"choose-by", "epsilon"}},
+                                          file,
+                                          "x.ini");
+    EXPECT_EQ(config.seeds, (std::vector<std::string>{"9", "10"}));
+    EXPECT_TRUE(config.keep_runs);
+    EXPECT_EQ(config.threads, 2);
+    EXPECT_EQ(config.choose_by, "epsilon");
+    for (const SweepVariant& variant : config.variants)
+        for (const SweepSetting& setting : variant.settings)
+            if (setting.option == "epsilon") {
+                EXPECT_EQ(setting.values, (std::vector<std::string>{"7"}));
+            }
+}
+
+TEST(SweepFile, RefusesWhatDoesNotBelongThere) {
+    const auto refusal = [](const std::string& text, const OptionTexts& given = {}) {
+        return message_of<ConfigError>([&] { (void)read_sweep(given, text, "x.ini"); });
+    };
+    expect_contains(refusal("epsilom = 1\n"), "x.ini: 'epsilom' is no option of a sweep");
+    expect_contains(refusal("epsilom = 1\n"), "did you mean 'epsilon'?");
+    expect_contains(refusal("resume = a\n"), "(it belongs to a single run)");
+    expect_contains(refusal("json = a\n"), "(it belongs to a single run)");
+    expect_contains(refusal("epsilon = 1 1\n"), "x.ini: epsilon: the value 1 is there twice");
+    expect_contains(refusal("epsilon =\n"), "a value is needed");
+    expect_contains(refusal("[a]\nthreads = 2\n"), "before the first [section]");
+    expect_contains(refusal("keep-runs = maybe\n"), "keep-runs");
+    expect_contains(refusal("plot = a b\n"), "plot: one value is needed, not 2");
+    expect_contains(refusal("choose = seed\n"), "choose: 'seed' is no option of the trainings");
+    expect_contains(refusal("epsilon = 1\n", {{"threads", "5000"}}), "--threads");
+}
+
+}  // namespace
+}  // namespace sotto::cli

@@ -1,0 +1,17 @@
+#include "sotto/core/host.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sotto/core/files.hpp"
+
+namespace sotto {
+namespace {
+
+TEST(LocalHostName, IsTheKernels) {
+    std::string known = read_file("/proc/sys/kernel/hostname");
+    known.pop_back();  // end of line
+    EXPECT_EQ(local_host_name(), known);
+}
+
+}  // namespace
+}  // namespace sotto

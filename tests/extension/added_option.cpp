@@ -1,0 +1,24 @@
+// An option of a user's own: `--damping`, which every rank must agree on.
+
+#include "extension/added_option.hpp"
+
+#include "run/options/option_bindings.hpp"
+#include "run/options/plan_options.hpp"
+
+namespace sotto {
+
+double& extension::damping() {
+    static double value = 0.5;
+    return value;
+}
+
+namespace {
+
+const Registered<Option<PlanConfig>> added(
+    plan_options().options,
+    {{.name = "damping", .help = "how much, {}", .agreement = Agreement::value},
+     bound(
+         [](auto&) -> auto& { return extension::damping(); }, real_between(0, 1))});
+
+}  // namespace
+}  // namespace sotto

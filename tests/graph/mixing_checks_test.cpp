@@ -1,0 +1,58 @@
+#include "graph/mixing_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "graph/graph_fixtures.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+using test::contains;
+using test::message_of;
+
+const Graph path = Graph::from_edges(3, {{0, 1}, {1, 2}});
+
+Eigen::MatrixXd halves() {
+    Eigen::MatrixXd dense(3, 3);
+    dense << 0.5, 0.5, 0, 0.25, 0.5, 0.25, 0, 0.5, 0.5;
+    return dense;
+}
+
+std::string why(int u, int v, double weight) {
+    Eigen::MatrixXd dense = halves();
+    dense(u, v) = weight;
+    return message_of<DataError>([&] { check_mixing(path, dense, "mixing file x"); });
+}
+
+TEST(CheckMixing, AcceptsWeightsOfTheGraphThatSumToOne) {
+    EXPECT_NO_THROW(check_mixing(path, halves(), "x"));
+    Eigen::MatrixXd rounded = halves();
+    rounded(0, 0) += 0.5 * row_sum_tolerance;
+    EXPECT_NO_THROW(check_mixing(path, rounded, "x"));
+    EXPECT_NO_THROW(check_mixing(path, Eigen::MatrixXd::Identity(3, 3), "x"));
+}
+
+TEST(CheckMixing, NamesSourceEntryAndRule) {
+    for (const double bad : {-0.1, std::nan(""), std::numeric_limits<double>::infinity()})
+        EXPECT_TRUE(contains(why(1, 0, bad), "mixing file x: entry (1, 0) is ")) << bad;
+    EXPECT_TRUE(contains(why(0, 2, 0.1), "entry (0, 2) is 0.1"));
+    EXPECT_TRUE(contains(why(0, 2, 0.1), "no edge there"));
+    EXPECT_TRUE(contains(why(2, 2, 0.6), "row 2 sums to 1.1"));
+    EXPECT_TRUE(contains(why(2, 2, 0.5 + 3 * row_sum_tolerance), "row 2 sums to 1.000000003"));
+}
+
+TEST(CheckMixing, RefusesAnotherSize) {
+    for (const auto& dense : {Eigen::MatrixXd::Identity(4, 4).eval(),
+                              Eigen::MatrixXd::Identity(3, 4).eval(),
+                              Eigen::MatrixXd(0, 0)})
+        EXPECT_TRUE(
+            contains(message_of<DataError>([&] { check_mixing(path, dense, "name"); }), "name: "));
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,38 @@
+// Under mpiexec, any number of ranks. Every rank calls every collective, so nothing between
+// collectives may leave a test early: EXPECT only.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "mpi/mpi_main.hpp"
+#include "sotto/core/seeded_random.hpp"
+#include "sotto/net/memory_network.hpp"
+
+namespace sotto {
+namespace {
+
+TEST(MpiFold, GivesTheSameBitsAsInOneProcess) {
+    const int n = test::mpi_session().ranks();
+    const auto across = test::mpi_network();
+    const auto inside = make_memory_network(n, 1);
+    // The largest is gathered in several pieces when there are 2 ranks or more.
+    for (const Eigen::Index d : {0, 1, 7, 124, 1200000}) {
+        Eigen::MatrixXd all(d, n);
+        for (int u = 0; u < n; ++u) {
+            SeededRandom random(static_cast<std::uint64_t>(u), "test.net.sum");
+            for (Eigen::Index i = 0; i < d; ++i)  // of very different sizes: order matters
+                all(i, u) =
+                    (random.uniform() - 0.5) * std::ldexp(1.0, (static_cast<int>(i) + 17 * u) % 50);
+        }
+        for (const Fold fold : {Fold::sum, Fold::maximum}) {
+            const Eigen::VectorXd total =
+                across->fold_over_agents(all.col(across->process()), fold);
+            EXPECT_EQ(total.size(), d);
+            EXPECT_TRUE(total == inside->fold_over_agents(all, fold)) << "dimension " << d;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,51 @@
+#include "noise/time_design.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/test_support.hpp"
+#include "noise/mechanism_fixtures.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace test;
+
+TEST(TimeDesign, HasNothingToChooseWhereEveryRoundMeetsEveryOther) {
+    DesignInput input;
+    EXPECT_TRUE(
+        contains(message_of<ConfigError>([&] { require_choice_of_rounds(input, "example"); }),
+                 "participation: every leaves mechanism example nothing to choose"));
+    input.participation = {2};
+    EXPECT_NO_THROW(require_choice_of_rounds(input, "example"));
+}
+
+TEST(TimeDesign, TakesCovariancesInUnitsOfTheSmallestKappa) {
+    for (const auto& setting : settings({5})) {
+        const Eigen::VectorXd kappa = random_kappa(5, 31);
+        const DesignInput input = setting.input(10, kappa);
+        const Eigen::MatrixXd found = relative_covariance(design_of("ldp", input).plan, input);
+        const Eigen::VectorXd expected = kappa.minCoeff() * kappa.cwiseInverse();
+        EXPECT_TRUE(found.isApprox(expected.asDiagonal().toDenseMatrix(), 1e-12));
+    }
+}
+
+TEST(TimeDesign, SolvesForTheInputsStepsGossipAndShape) {
+    const Setting setting = settings({5}).back();
+    DesignInput input = setting.input(10);
+    input.rounds = 12;
+    input.participation = {4};
+    input.gossip_steps = 2;
+    input.steps = {StepSchedule::Kind::inverse_sqrt, 0.3, {}};
+    input.temporal = {TemporalShape::Kind::banded, 2, 0};
+    const Eigen::MatrixXd covariance = random_positive_definite(5, 3);
+    const ShapedFactor found = time_given_space(input, covariance);
+    const ShapedFactor expected =
+        solve_shaped_factor(setting.mixing, covariance, design_steps(input), 2, 4, input.temporal);
+    EXPECT_EQ(found.value, expected.value);
+    EXPECT_EQ(found.factor.lower, expected.factor.lower);
+    EXPECT_EQ(found.factor.lower.cols(), 3);
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,125 @@
+#include "sotto/privacy/exposure.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/test_support.hpp"
+#include "privacy/privacy_fixtures.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
+
+namespace sotto {
+namespace {
+
+using test::contains;
+using test::message_of;
+
+TEST(ExposureNames, GoBackAndForth) {
+    for (const Adjacency adjacency : {Adjacency::agent,
+                                      Adjacency::record,
+                                      Adjacency::record_zero_out,
+                                      Adjacency::record_add_remove})
+        EXPECT_EQ(parse_adjacency("adjacency", name_of(adjacency)), adjacency);
+    for (const char* text : {"every", "cyclic:2", "cyclic:19"})
+        EXPECT_EQ(name_of(parse_participation("participation", text)), text);
+    EXPECT_EQ(parse_participation("participation", "cyclic:1").cycle, 1);
+    EXPECT_TRUE(
+        contains(message_of<ConfigError>([] { (void)parse_adjacency("adjacency", "recrod"); }),
+                 "did you mean 'record'?"));
+}
+
+TEST(ParseParticipation, RefusesWhatIsNotACycle) {
+    for (const char* text :
+         {"", "always", "cyclic", "cyclic:", "cyclic:0", "cyclic:-2", "cyclic:2.5", "cyclic:x"})
+        EXPECT_TRUE(contains(
+            message_of<ConfigError>([&] { (void)parse_participation("participation", text); }),
+            "participation"))
+            << text;
+}
+
+TEST(AgentExposure, OfAnAgentIsTwiceTheClipInEveryRound) {
+    const Exposure exposure = agent_exposure(Adjacency::agent, {}, 0.1, 5000, 300, 128);
+    EXPECT_EQ(exposure.sensitivity, 0.2);
+    EXPECT_EQ(exposure.sensitivity_squared_over_rounds, 5000.0);
+    EXPECT_EQ(exposure.batch_size, 128);
+    // The number of records plays no role.
+    EXPECT_EQ(agent_exposure(Adjacency::agent, {}, 0.1, 5000, 3, 128).sensitivity, 0.2);
+}
+
+TEST(AgentExposure, OfAnAgentRefusesCyclicParticipation) {
+    EXPECT_TRUE(contains(message_of<ConfigError>([] {
+                             (void)agent_exposure(Adjacency::agent, {2}, 0.1, 100, 300, 10);
+                         }),
+                         "cyclic needs adjacency record"));
+}
+
+TEST(AgentExposure, OfARecordIsDividedByTheBatch) {
+    const Exposure replaced = agent_exposure(Adjacency::record, {}, 3, 100, 300, 128);
+    EXPECT_DOUBLE_EQ(replaced.sensitivity, 6.0 / 128);
+    EXPECT_EQ(replaced.sensitivity_squared_over_rounds, 100.0);
+    EXPECT_EQ(replaced.batch_size, 128);
+    const Exposure zeroed = agent_exposure(Adjacency::record_zero_out, {}, 3, 100, 300, 128);
+    EXPECT_DOUBLE_EQ(zeroed.sensitivity, 3.0 / 128);
+    EXPECT_EQ(agent_exposure(Adjacency::record_add_remove, {}, 3, 100, 300, 128).sensitivity,
+              zeroed.sensitivity);
+}
+
+TEST(AgentExposure, SplitsKnownRecordsIntoBatchesWithCyclicParticipation) {
+    // 412 records in 19 batches: ceil(412/19) = 22, also for the short last batch.
+    const Exposure exposure = agent_exposure(Adjacency::record, {19}, 1, 380, 412, 5);
+    EXPECT_EQ(exposure.batch_size, 22);
+    EXPECT_DOUBLE_EQ(exposure.sensitivity, 2.0 / 22);
+    EXPECT_EQ(exposure.sensitivity_squared_over_rounds, 20.0);
+    EXPECT_EQ(
+        agent_exposure(Adjacency::record, {19}, 1, 381, 412, 5).sensitivity_squared_over_rounds,
+        21.0);
+    // One record a batch is the smallest that exists.
+    EXPECT_EQ(agent_exposure(Adjacency::record, {412}, 1, 380, 412, 5).batch_size, 1);
+    EXPECT_EQ(agent_exposure(Adjacency::record_zero_out, {19}, 1, 380, 412, 5).sensitivity,
+              1.0 / 22);
+    // Unknown records: the given batch counts.
+    EXPECT_EQ(agent_exposure(Adjacency::record, {19}, 1, 380, 0, 5).batch_size, 5);
+}
+
+TEST(AgentExposure, OfAllRecordsHasTheirNumberAsDivisor) {
+    for (const Eigen::Index records : {1, 7, 412}) {
+        const Exposure replaced =
+            agent_exposure(Adjacency::record, {}, 3, 100, records, std::nullopt);
+        EXPECT_EQ(replaced.batch_size, records);
+        EXPECT_DOUBLE_EQ(replaced.sensitivity, 6.0 / static_cast<double>(records));
+        const Exposure agent = agent_exposure(Adjacency::agent, {}, 3, 100, records, std::nullopt);
+        EXPECT_EQ(agent.batch_size, records);
+        EXPECT_EQ(agent.sensitivity, 6);
+    }
+    EXPECT_EQ(agent_exposure(Adjacency::record, {19}, 1, 380, 412, std::nullopt).batch_size, 22);
+    EXPECT_TRUE(contains(message_of<ConfigError>([] {
+                             (void)agent_exposure(Adjacency::record, {}, 1, 10, 0, std::nullopt);
+                         }),
+                         "'all'"));
+}
+
+TEST(AgentExposure, RefusesBatchesThatTheRecordsCannotFill) {
+    for (const Adjacency adjacency : {Adjacency::record, Adjacency::record_zero_out}) {
+        EXPECT_TRUE(contains(
+            message_of<ConfigError>([&] { (void)agent_exposure(adjacency, {}, 1, 10, 127, 128); }),
+            "batch-size: 128 exceeds the 127 records"));
+        EXPECT_NO_THROW((void)agent_exposure(adjacency, {}, 1, 10, 128, 128));
+        EXPECT_TRUE(contains(
+            message_of<ConfigError>([&] { (void)agent_exposure(adjacency, {20}, 1, 10, 19, 1); }),
+            "20 batches"));
+        EXPECT_THROW((void)agent_exposure(adjacency, {}, 1, 10, 100, 0), ConfigError);
+        EXPECT_THROW((void)agent_exposure(adjacency, {}, 1, 10, 100, -4), ConfigError);
+    }
+}
+
+TEST(AgentExposure, RefusesAClipNormOrRoundsThatBoundNothing) {
+    for (const double clip_norm : {0.0, -1.0, not_a_number, infinity})
+        EXPECT_TRUE(contains(message_of<ConfigError>([&] {
+                                 (void)agent_exposure(Adjacency::agent, {}, clip_norm, 10, 0, 1);
+                             }),
+                             "clip-norm"));
+    for (const long rounds : {0L, -5L})
+        EXPECT_THROW((void)agent_exposure(Adjacency::agent, {}, 1, rounds, 0, 1), ConfigError);
+}
+
+}  // namespace
+}  // namespace sotto

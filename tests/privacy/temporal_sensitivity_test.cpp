@@ -1,0 +1,111 @@
+#include "sotto/privacy/temporal_sensitivity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/test_support.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/seeded_random.hpp"
+
+namespace sotto {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::relatively_near;
+
+/// The definition, with C_time given entry by entry.
+template <class Entry>
+double brute_force_sensitivity(Entry&& c, long cycle, long rounds) {
+    double largest = 0;
+    for (long first = 0; first < cycle; ++first) {
+        double sum = 0;
+        for (long s = 0; s < rounds; ++s)
+            for (long t = 0; t < rounds; ++t) {
+                if (s % cycle != first || t % cycle != first) continue;
+                double gram = 0;
+                for (long r = 0; r < rounds; ++r) gram += c(r, s) * c(r, t);
+                sum += std::abs(gram);
+            }
+        largest = std::max(largest, sum);
+    }
+    return largest;
+}
+
+TEST(TemporalSensitivity, OfIndependentNoiseCountsParticipations) {
+    for (const long rounds : {1L, 2L, 7L, 12L, 100L})
+        for (const long cycle : {1L, 2L, 3L, 7L, 12L, 1000L}) {
+            const double found = temporal_sensitivity_squared({}, {cycle}, rounds);
+            EXPECT_EQ(found, std::ceil(static_cast<double>(rounds) / static_cast<double>(cycle)));
+            EXPECT_EQ(found,
+                      brute_force_sensitivity(
+                          [](long s, long t) { return s == t ? 1.0 : 0.0; }, cycle, rounds));
+        }
+}
+
+TEST(TemporalSensitivity, OfEveryKindOfFactorIsTheDefinition) {
+    constexpr std::uint64_t seed = 5;
+    constexpr long length = 12;
+    SeededRandom random(seed, "temporal factor");
+    TemporalFactor dense{TemporalFactor::Kind::dense, Eigen::MatrixXd::Zero(length, length)};
+    TemporalFactor banded{TemporalFactor::Kind::banded, Eigen::MatrixXd::Zero(length, 3)};
+    for (long t = 0; t < length; ++t) {
+        for (long s = 0; s < t; ++s) dense.lower(t, s) = random.normal();
+        dense.lower(t, t) = 1 + random.uniform();
+        banded.lower.row(t) << 1 + random.uniform(), random.normal(), random.normal();
+    }
+    TemporalFactor one_lag{TemporalFactor::Kind::one_lag, Eigen::MatrixXd::Zero(length, 2)};
+    for (long t = 0; t < length; ++t)
+        one_lag.lower.row(t) << 1 + random.uniform(), t == 5 ? 0.0 : random.normal();
+    Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(length, length);
+    inverse.diagonal() = one_lag.lower.col(0);
+    inverse.diagonal(-1) = one_lag.lower.col(1).tail(length - 1);
+    const Eigen::MatrixXd inverted = inverse.inverse();
+    for (const long rounds : {1L, 2L, 5L, 11L, 12L})
+        for (const long cycle : {1L, 2L, 4L, 12L, 50L}) {
+            SCOPED_TRACE(testing::Message() << rounds << " rounds, cycle " << cycle);
+            EXPECT_TRUE(relatively_near(
+                temporal_sensitivity_squared(one_lag, {cycle}, rounds),
+                brute_force_sensitivity(
+                    [&](long t, long s) { return t >= s ? inverted(t, s) : 0.0; }, cycle, rounds),
+                1e-12));
+            EXPECT_TRUE(relatively_near(
+                temporal_sensitivity_squared(dense, {cycle}, rounds),
+                brute_force_sensitivity(
+                    [&](long t, long s) { return dense.lower(t, s); }, cycle, rounds),
+                1e-13));
+            EXPECT_TRUE(relatively_near(temporal_sensitivity_squared(banded, {cycle}, rounds),
+                                        brute_force_sensitivity(
+                                            [&](long t, long s) {
+                                                return t >= s && t - s < 3 ? banded.lower(t, t - s)
+                                                                           : 0.0;
+                                            },
+                                            cycle,
+                                            rounds),
+                                        1e-13));
+        }
+}
+
+TEST(TemporalSensitivity, OfAFactorThatEndsBeforeTheRunIsRefused) {
+    const TemporalFactor factor{TemporalFactor::Kind::dense, Eigen::MatrixXd::Identity(5, 5)};
+    EXPECT_EQ(temporal_sensitivity_squared(factor, {}, 5), 5.0);
+    EXPECT_TRUE(contains(
+        message_of<PrivacyError>([&] { (void)temporal_sensitivity_squared(factor, {}, 6); }),
+        "covers 5 rounds, the run has 6"));
+}
+
+TEST(PatternSensitivities, HaveTheLargestAsThatOfTheRun) {
+    TemporalFactor factor{TemporalFactor::Kind::banded, Eigen::MatrixXd::Constant(9, 2, 0.5)};
+    for (const TemporalFactor& each : {TemporalFactor{}, factor})
+        for (const long cycle : {1L, 2L, 4L, 20L}) {
+            const Eigen::VectorXd patterns = pattern_sensitivities_squared(each, {cycle}, 9);
+            EXPECT_EQ(patterns.size(), std::min(cycle, 9L));
+            EXPECT_DOUBLE_EQ(patterns.maxCoeff(), temporal_sensitivity_squared(each, {cycle}, 9));
+        }
+    // Of independent rounds every round is counted once.
+    EXPECT_EQ(pattern_sensitivities_squared({}, {4}, 9), Eigen::Vector4d(3, 2, 2, 2));
+}
+
+}  // namespace
+}  // namespace sotto

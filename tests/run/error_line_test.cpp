@@ -1,0 +1,25 @@
+#include "run/error_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sotto {
+namespace {
+
+std::string printed(const std::string& message) {
+    ::testing::internal::CaptureStderr();
+    print_error_line(message);
+    return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(ErrorLine, IsOneLineWhateverTheMessageQuotes) {
+    EXPECT_EQ(printed("rounds: 0 is not allowed"), "sotto: rounds: 0 is not allowed\n");
+    EXPECT_EQ(printed("a\nb\rc\td\x1b[31m\x7f"), "sotto: a?b?c?d?[31m?\n");
+    EXPECT_EQ(printed(std::string("a\0b", 3)), "sotto: a?b\n");
+    EXPECT_EQ(printed("Erdős–Rényi"), "sotto: Erdős–Rényi\n");
+    EXPECT_EQ(printed(""), "sotto: \n");
+}
+
+}  // namespace
+}  // namespace sotto

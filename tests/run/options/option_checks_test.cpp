@@ -1,0 +1,80 @@
+#include "run/options/option_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "run/run_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+
+TEST(NoiseOfAGivenDeviation, LeavesNoRoomForABudget) {
+    PlanConfig config;
+    config.epsilon = 3;
+    require_one_source_of_noise(config);
+    config.noise_std = 1;
+    expect_contains(message_of<ConfigError>([&] { require_one_source_of_noise(config); }),
+                    "--noise-std: --epsilon is given too");
+    config.epsilon = PlanConfig{}.epsilon;
+    require_one_source_of_noise(config);
+    config.budgets_file = "budgets";
+    expect_contains(message_of<ConfigError>([&] { require_one_source_of_noise(config); }),
+                    "--noise-std: --budgets is given too");
+}
+
+TEST(RosterAndIdentity, AreNeededTogether) {
+    TrainConfig config;
+    require_roster_with_identity(config);
+    config.trust = TrustConfig{"roster", ""};
+    expect_contains(message_of<ConfigError>([&] { require_roster_with_identity(config); }),
+                    "--roster: --identity is needed too");
+    config.trust = TrustConfig{"", "identity"};
+    expect_contains(message_of<ConfigError>([&] { require_roster_with_identity(config); }),
+                    "--identity: --roster is needed too");
+    config.trust = TrustConfig{"roster", "identity"};
+    require_roster_with_identity(config);
+}
+
+TEST(AgentsThatLeave, LeaveARunThatIsTakenUp) {
+    TrainConfig config;
+    require_resume_with_without(config);
+    config.resume = ResumeConfig{"", {1}};
+    expect_contains(message_of<ConfigError>([&] { require_resume_with_without(config); }),
+                    "--without: --resume DIR is needed too");
+    config.resume->directory = "runs/a";
+    require_resume_with_without(config);
+}
+
+TEST(StallLimits, WarnBeforeTheyAbort) {
+    const auto settled = [](double warn, double abort, bool given) {
+        TrainConfig config;
+        config.stall_warn_seconds = warn;
+        config.stall_abort_seconds = abort;
+        settle_stall_limits(config, given);
+        return config.stall_warn_seconds;
+    };
+    EXPECT_EQ(settled(30, 300, false), 30);
+    EXPECT_EQ(settled(30, 10, false), 5);
+    EXPECT_EQ(settled(30, 0, true), 30);  // never aborts
+    EXPECT_EQ(settled(9, 10, true), 9);
+    expect_contains(message_of<ConfigError>([&] { (void)settled(9, 5, true); }),
+                    "--stall-abort: 5 is not allowed (0, or more than --stall-warn, 9)");
+}
+
+TEST(AllChecks, AreMade) {
+    TrainConfig config;
+    settle_train_config(config, false);
+    TrainConfig noise = config, trust = config, resume = config, stall = config;
+    noise.plan.noise_std = 1;
+    noise.plan.epsilon = 3;
+    trust.trust = TrustConfig{"roster", ""};
+    resume.resume = ResumeConfig{"", {1}};
+    stall.stall_abort_seconds = 1;
+    for (TrainConfig* bad : {&noise, &trust, &resume, &stall})
+        EXPECT_THROW(settle_train_config(*bad, true), ConfigError);
+}
+
+}  // namespace
+}  // namespace sotto

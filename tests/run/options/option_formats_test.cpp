@@ -1,0 +1,109 @@
+#include "run/options/option_formats.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "run/run_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+
+TEST(RealText, IsTheShortestASpokenNumberHas) {
+    EXPECT_EQ(real_text(1e-5), "1e-5");
+    EXPECT_EQ(real_text(1e4), "1e4");
+    EXPECT_EQ(real_text(0.05), "0.05");
+    EXPECT_EQ(real_text(0.1), "0.1");
+    EXPECT_EQ(real_text(300), "300");
+    EXPECT_EQ(real_text(2048), "2048");
+    EXPECT_EQ(real_text(0), "0");
+    EXPECT_EQ(real_text(-1.5), "-1.5");
+    EXPECT_EQ(real_text(1.0 / 3), "0.3333333333333333");
+    EXPECT_EQ(real_text(1e300), "1e300");
+    EXPECT_EQ(real_text(-1e-300), "-1e-300");
+}
+
+TEST(RealText, ReadsBackAsTheSameDouble) {
+    std::mt19937_64 random(7);
+    int finite = 0;
+    for (int i = 0; i < 20000; ++i) {
+        const double value = std::bit_cast<double>(random());
+        if (!std::isfinite(value)) continue;
+        ++finite;
+        const double again = parse_real("x", real_text(value));
+        ASSERT_EQ(std::bit_cast<std::uint64_t>(again), std::bit_cast<std::uint64_t>(value))
+            << real_text(value);
+    }
+    EXPECT_GT(finite, 19000);
+    for (const double value : {std::numeric_limits<double>::max(),
+                               std::numeric_limits<double>::min(),
+                               std::numeric_limits<double>::denorm_min()})
+        EXPECT_EQ(parse_real("x", real_text(value)), value);
+}
+
+TEST(RealFormats, RefuseWhatIsOutsideWithOptionValueAndRange) {
+    const auto refusal = [](const OptionFormat<double>& format, const char* text) {
+        return message_of<ConfigError>([&] { (void)format.read("--x", text); });
+    };
+    expect_contains(refusal(any_real(), "nan"), "--x");
+    expect_contains(refusal(any_real(), "1.5z"), "1.5z");
+    expect_contains(refusal(positive_real(), "0"), "above 0");
+    expect_contains(refusal(real_between(1, 2), "2.5"), "2.5");
+    for (const char* text : {"0", "1", "-1", "2"})
+        expect_contains(refusal(real_inside_unit_interval(), text),
+                        std::string("--x: ") + text + " is not allowed (must lie strictly");
+    EXPECT_EQ(real_between(1, 2).read("--x", "2"), 2);
+    EXPECT_EQ(positive_real().read("--x", "1e-300"), 1e-300);
+    EXPECT_EQ(real_between(0, 1e9).allowed, "0 to 1e9");
+}
+
+TEST(WholeFormat, HasABottomAndATop) {
+    const auto refusal = [](const OptionFormat<long long>& format, const char* text) {
+        return message_of<ConfigError>([&] { (void)format.read("--x", text); });
+    };
+    expect_contains(refusal(whole(1), "0"), "--x: 0 is not allowed (must be at least 1)");
+    expect_contains(refusal(whole(1, 100000), "4294967297"), "100000");
+    expect_contains(refusal(whole(0), "1.5"), "1.5");
+    EXPECT_EQ(whole(0).read("--x", "9007199254740993"), 9007199254740993);
+    EXPECT_EQ(whole(0).write(9007199254740993), "9007199254740993");
+    EXPECT_EQ(whole(0).allowed, "whole, at least 0");
+    EXPECT_EQ(whole(1, 1000).allowed, "1 to 1000");
+}
+
+TEST(Switches, AreOnOrOffAndFlagsTrueOrFalse) {
+    EXPECT_TRUE(on_off().read("--x", "on"));
+    EXPECT_EQ(on_off().write(false), "off");
+    EXPECT_EQ(on_off().allowed, "on, off");
+    EXPECT_EQ(on_off().kind, OptionKind::value);
+    EXPECT_TRUE(flag().read("--x", "true"));
+    EXPECT_EQ(flag().write(true), "true");
+    EXPECT_EQ(flag().kind, OptionKind::flag);
+    expect_contains(message_of<ConfigError>([] { (void)on_off().read("--x", "onn"); }),
+                    "did you mean 'on'");
+}
+
+TEST(WordList, KeepsWordsThatHoldBlanks) {
+    const std::vector<std::string> words{"plain", "with blank", "a\"quote", "0.5"};
+    const std::string text = word_list().write(words);
+    EXPECT_EQ(word_list().read("choose", text), words);
+    EXPECT_EQ(word_list().write({"1", "2"}), "1 2");
+    expect_contains(message_of<ConfigError>([] { (void)word_list().read("choose", " "); }),
+                    "choose: a value is needed");
+    expect_contains(message_of<ConfigError>([] { (void)word_list().read("choose", "1 2 1"); }),
+                    "the value 1 is there twice");
+}
+
+TEST(RealFormats, ApproveOfTheirOwnText) {
+    for (const double value : {0.25, 1e-9, 0.999999})
+        EXPECT_EQ(real_inside_unit_interval().read("--x", real_inside_unit_interval().write(value)),
+                  value);
+}
+
+}  // namespace
+}  // namespace sotto

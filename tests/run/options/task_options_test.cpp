@@ -1,0 +1,39 @@
+#include "run/options/task_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include "run/options/option_set.hpp"
+#include "run/options/task_defaults.hpp"
+#include "run/run_fixtures.hpp"
+#include "run/task.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+
+OptionSet<TrainConfig> set() { return OptionSet<TrainConfig>().add(task_options()); }
+
+TEST(TaskOptions, FillTheTaskAndItsRegularisation) {
+    const TrainConfig config = set().read({{"task", "mlp"},
+                                           {"hidden", "12"},
+                                           {"standardise", "off"},
+                                           {"partition", "by-label:2"},
+                                           {"l2", "0.5"},
+                                           {"seed", "4"}});
+    EXPECT_EQ(config.task.task, "mlp");
+    EXPECT_EQ(config.task.hidden, 12);
+    EXPECT_FALSE(config.task.standardise);
+    EXPECT_EQ(name_of(*config.task.partition), "by-label:2");
+    EXPECT_EQ(config.l2, 0.5);
+    EXPECT_EQ(config.task.seed, 4U);
+}
+
+TEST(TaskOptions, NameEveryTaskAndItsDefaultsInTheirHelp) {
+    const std::string help = find_option(set().written(), "task")->help;
+    for (const std::string& name : task_names()) expect_contains(help, name);
+    expect_contains(help, task_defaults_text());
+}
+
+}  // namespace
+}  // namespace sotto

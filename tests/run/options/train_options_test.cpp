@@ -1,0 +1,270 @@
+#include "run/options/train_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+#include "run/run_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+
+std::set<std::string> names_where(const std::function<bool(const OptionFacts&)>& holds) {
+    std::set<std::string> names;
+    for (const auto& group : train_option_set().groups())
+        for (const auto& option : group.options)
+            if (holds(option)) names.insert(option.name);
+    return names;
+}
+
+/// The keys and values of config.ini.
+OptionTexts texts_of(const std::string& ini) {
+    OptionTexts texts;
+    std::istringstream lines(ini);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t equals = line.find(" = ");
+        if (!line.starts_with("#") && equals != std::string::npos)
+            texts[line.substr(0, equals)] = line.substr(equals + 3);
+    }
+    return texts;
+}
+
+/// Nothing in it has its default.
+OptionTexts everything_else() {
+    return {{"topology", "geometric"},
+            {"agents", "7"},
+            {"edge-probability", "0.3333333333333333"},
+            {"radius", "0.7"},
+            {"graph-seed", "9223372036854775807"},
+            {"graph", "some.edges"},
+            {"mixing", "lazy-metropolis"},
+            {"mixing-schedule", "random"},
+            {"mechanism", "space-time"},
+            {"utility", "final"},
+            {"spatial-mechanism", "decor"},
+            {"temporal", "banded:3"},
+            {"temporal-restart", "40"},
+            {"epsilon", "0.30000000000000004"},
+            {"delta", "1e-7"},
+            {"calibration", "rdp"},
+            {"adjacency", "record-zero-out"},
+            {"clip-norm", "0.25"},
+            {"rounds", "17"},
+            {"step-size", "1e-3"},
+            {"step-schedule", "piecewise:3:0.5,7:1e-05"},
+            {"gossip-steps", "3"},
+            {"batch-size", "all"},
+            {"participation", "cyclic:4"},
+            {"coalition-size", "2"},
+            {"seed-groups", "circulant:4"},
+            {"common-variance", "true"},
+            {"variance-cap", "2.5e7"},
+            {"budgets", "some.budgets"},
+            {"plan", "plan.json"},
+            {"task", "mlp"},
+            {"standardise", "off"},
+            {"hidden", "5"},
+            {"data", "a.csv,b.csv"},
+            {"test-data", "t.csv"},
+            {"test-fraction", "0.125"},
+            {"partition", "dirichlet:0.1"},
+            {"l2", "0.01"},
+            {"seed", "42"},
+            {"eval-every", "6"},
+            {"optimality-gap", "off"},
+            {"secure-sum", "on"},
+            {"view", "node:0;all-nodes"},
+            {"record-view", "2,5,eavesdropper"},
+            {"checkpoint-every", "8"},
+            {"noise-seed", "99"},
+            {"roster", "agents.roster"},
+            {"identity", "agent%r.identity"},
+            {"bootstrap", "distributed"},
+            {"link-encryption", "off"},
+            {"mask-partners", "3"},
+            {"past-noise-memory", "0.5"},
+            {"threads", "3"}};
+}
+
+TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
+    EXPECT_EQ(names_where([](const OptionFacts& o) { return o.agreement == Agreement::value; }),
+              (std::set<std::string>{"task",
+                                     "standardise",
+                                     "hidden",
+                                     "partition",
+                                     "test-fraction",
+                                     "seed",
+                                     "rounds",
+                                     "gossip-steps",
+                                     "temporal",
+                                     "temporal-restart",
+                                     "eval-every",
+                                     "dry-run",
+                                     "link-encryption",
+                                     "secure-sum",
+                                     "mask-partners",
+                                     "optimality-gap",
+                                     "record-view",
+                                     "checkpoint-every",
+                                     "without"}));
+    EXPECT_EQ(names_where([](const OptionFacts& o) { return o.agreement == Agreement::presence; }),
+              (std::set<std::string>{"noise-seed"}));
+}
+
+TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
+    EXPECT_EQ(names_where([](const OptionFacts& o) { return o.beside_run; }),
+              (std::set<std::string>{"resume",
+                                     "without",
+                                     "data",
+                                     "test-data",
+                                     "roster",
+                                     "identity",
+                                     "threads",
+                                     "stall-warn",
+                                     "stall-abort",
+                                     "checkpoint-every",
+                                     "eval-every",
+                                     "link-encryption",
+                                     "past-noise-memory",
+                                     "view",
+                                     "dry-run",
+                                     "bootstrap",
+                                     "optimality-gap"}));
+}
+
+TEST(TrainOptions, ThatDoNotReproduceTheRun) {
+    EXPECT_EQ(names_where([](const OptionFacts& o) { return !o.reproduces_run; }),
+              (std::set<std::string>{
+                  "resume", "without", "dry-run", "run-directory", "stall-warn", "stall-abort"}));
+}
+
+TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
+    const auto never = names_where([](const OptionFacts& o) { return !o.peers_may_set; });
+    for (const char* name :
+         {"epsilon",        "delta",         "noise-std",        "budgets",
+          "calibration",    "adjacency",     "clip-norm",        "mechanism",
+          "coalition-size", "participation", "batch-size",       "plan",
+          "seed-groups",    "roster",        "identity",         "task",
+          "data",           "test-data",     "standardise",      "noise-seed",
+          "record-view",    "secure-sum",    "mask-partners",    "link-encryption",
+          "optimality-gap", "bootstrap",     "spatial-mechanism"})
+        EXPECT_TRUE(never.contains(name)) << name;
+    for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
+        EXPECT_FALSE(never.contains(name)) << name;
+}
+
+TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
+    EXPECT_EQ(as_ini(TrainConfig{}),
+              "# Start this run again: sotto train --config THIS_FILE\n"
+              "\n# Graph\ntopology = erdos-renyi\nagents = 20\nedge-probability = 0.5\n"
+              "graph-seed = 0\nmixing = metropolis\nmixing-schedule = fixed\n"
+              "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
+              "spatial-mechanism = pairs\ntemporal = dense\nepsilon = 10\ndelta = 1e-5\n"
+              "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
+              "step-size = 0.05\nstep-schedule = constant\ngossip-steps = 1\nbatch-size = 128\n"
+              "participation = every\ncommon-variance = false\nvariance-cap = 1e4\n"
+              "\n# Task\ntask = logistic\nstandardise = on\ndata = synthetic\n"
+              "test-fraction = 0.2\nl2 = 0\nseed = 1\n"
+              "\n# Run\neval-every = 0\nsecure-sum = off\ncheckpoint-every = 0\n"
+              "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\n"
+              "mask-partners = 16\npast-noise-memory = 2048\nthreads = 0\n");
+}
+
+TEST(ConfigurationFile, RestoresEveryValueExactly) {
+    const OptionTexts given = everything_else();
+    const TrainConfig config = read_train_config(given);
+    const OptionTexts written = texts_of(as_ini(config));
+    EXPECT_EQ(written, given);
+    const TrainConfig again = read_train_config(written);
+    EXPECT_EQ(as_ini(again), as_ini(config));
+    EXPECT_EQ(again.plan.epsilon, 0.1 + 0.2);
+    EXPECT_EQ(again.graph.topology.edge_probability, 1.0 / 3);
+    EXPECT_EQ(again.plan.steps.pieces.at(1).factor, 1e-5);
+    EXPECT_EQ(again.record_views, (std::vector<int>{2, 5}));
+    EXPECT_TRUE(again.record_wire);
+    EXPECT_EQ(again.trust->identity, "agent%r.identity");
+    // The test holds every option of config.ini but the other source of noise.
+    auto keys = names_where([](const OptionFacts& o) { return o.reproduces_run; });
+    keys.erase("noise-std");
+    for (const auto& [name, text] : given) keys.erase(name);
+    EXPECT_EQ(keys, std::set<std::string>{});
+}
+
+TEST(ConfigurationFile, ComesFromValuesThatNobodyTyped) {
+    TrainConfig config = test::quadratic_config(5, "corn", 12);
+    const TrainConfig again = read_train_config(texts_of(as_ini(config)));
+    EXPECT_EQ(as_ini(again), as_ini(config));
+    EXPECT_EQ(again.plan.mechanism, "corn");
+    EXPECT_EQ(again.plan.utility.horizon, 10);
+    EXPECT_EQ(again.noise_seed, 17U);
+}
+
+TEST(ConfigurationFile, OfTheLastVersionIsRead) {
+    // Other spellings of the same numbers, and a budget beside the noise that replaced it.
+    const TrainConfig config = read_train_config({{"delta", "0.00001"},
+                                                  {"variance-cap", "10000"},
+                                                  {"epsilon", "10"},
+                                                  {"noise-std", "1.50"},
+                                                  {"record-view", "5,2"},
+                                                  {"common-variance", "false"}});
+    EXPECT_EQ(config.plan.delta, PlanConfig{}.delta);
+    EXPECT_EQ(config.plan.variance_cap, PlanConfig{}.variance_cap);
+    EXPECT_EQ(config.plan.noise_std, 1.5);
+    expect_contains(as_ini(config), "record-view = 2,5\n");
+    expect_contains(as_ini(config), "\nnoise-std = 1.5\n");
+}
+
+TEST(ConfigurationFile, RefusesAValueItCannotHoldBeforeAnythingStarts) {
+    expect_contains(message_of<ConfigError>([] {
+                        (void)read_train_config({{"data", "a#b.svm"}});
+                    }),
+                    "--data: 'a#b.svm' holds a # or a line break");
+}
+
+TEST(AgreementOfRanks, IsAboutValuesAndNotAboutTheirSpelling) {
+    const auto lines = [](const OptionTexts& given) {
+        return agreement_lines(read_train_config(given));
+    };
+    EXPECT_EQ(lines({}), lines({{"test-fraction", "0.20"}, {"seed", "1"}, {"epsilon", "3"}}));
+    EXPECT_NE(lines({}), lines({{"rounds", "999"}}));
+    expect_contains(lines({}), "--rounds 1000\n");
+    expect_contains(lines({}), "--dry-run off\n");
+    expect_contains(lines({}), "--partition not given\n");
+    // Keys differ from agent to agent; that they are reproducible must not.
+    EXPECT_EQ(lines({{"noise-seed", "1"}}), lines({{"noise-seed", "2"}}));
+    EXPECT_NE(lines({{"noise-seed", "1"}}), lines({}));
+}
+
+TEST(TrainConfigThatIsRead, IsThatOfItsTask) {
+    const TrainConfig config = read_train_config({{"task", "averaging"}});
+    EXPECT_EQ(config.plan.steps.step_size, 1);
+    EXPECT_EQ(config.plan.batch_size, std::nullopt);
+    EXPECT_EQ(config.l2, 1);
+    EXPECT_EQ(name_of(*config.task.partition), "iid");
+}
+
+TEST(TrainConfigThatIsRead, IsChecked) {
+    EXPECT_THROW((void)read_train_config({{"roster", "x"}}), ConfigError);
+    EXPECT_THROW((void)read_train_config({{"without", "1"}}), ConfigError);
+    EXPECT_THROW((void)read_train_config({{"stall-warn", "9"}, {"stall-abort", "5"}}), ConfigError);
+    EXPECT_EQ(read_train_config({{"stall-abort", "5"}}).stall_warn_seconds, 2.5);
+    EXPECT_THROW((void)read_train_config({{"noise-std", "1"}, {"epsilon", "3"}}), ConfigError);
+}
+
+TEST(EveryTrainOption, HasHelpAndAGroupAndOneName) {
+    std::set<std::string> names;
+    for (const auto& group : train_option_set().groups()) {
+        EXPECT_FALSE(group.title.empty());
+        for (const auto& option : group.options) {
+            EXPECT_TRUE(names.insert(option.name).second) << option.name;
+            EXPECT_FALSE(option.help.empty()) << option.name;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sotto

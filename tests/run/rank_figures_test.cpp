@@ -1,0 +1,59 @@
+#include "run/rank_figures.hpp"
+
+#include "run/run_fixtures.hpp"
+#include "sotto/core/host.hpp"
+#include "sotto/core/numbers.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+
+RankFigures sample() { return {"host-\xff", {2, 5}, {1, 2, 3, 4}, 9000000000, 12.5}; }
+
+TEST(RankFigures, SurviveTheWayToOtherRanks) {
+    const RankFigures back = rank_figures_from_bytes(to_bytes(sample()), 1);
+    EXPECT_EQ(back.host, sample().host);
+    EXPECT_EQ(back.agents, sample().agents);
+    EXPECT_EQ(back.seconds.gradient, 1);
+    EXPECT_EQ(back.seconds.noise, 2);
+    EXPECT_EQ(back.seconds.exchange, 3);
+    EXPECT_EQ(back.seconds.mix, 4);
+    EXPECT_EQ(back.bytes_sent, 9000000000);
+    EXPECT_EQ(back.peak_memory_mib, 12.5);
+}
+
+TEST(RankFigures, ThatAreNoneAreRefusedNamingTheRank) {
+    const std::string good = to_bytes(sample());
+    RankFigures endless = sample(), negative = sample(), heavy = sample();
+    endless.seconds.mix = infinity;
+    negative.bytes_sent = -1;
+    heavy.peak_memory_mib = not_a_number;
+    for (const std::string& bad : {std::string(),
+                                   good.substr(0, good.size() - 1),
+                                   good + "x",
+                                   to_bytes(endless),
+                                   to_bytes(negative),
+                                   to_bytes(heavy)})
+        expect_contains(message_of<NetworkError>([&] { (void)rank_figures_from_bytes(bad, 7); }),
+                        "rank 7");
+}
+
+TEST(JobFigures, AreThoseOfItsOnlyProcess) {
+    const auto network = make_memory_network(2, 1);
+    const Membership members{6, {1, 4}};
+    const RankFigures own = own_figures(*network, members, {1, 2, 3, 4});
+    EXPECT_EQ(own.host, local_host_name());
+    EXPECT_EQ(own.agents, members.numbers);
+    EXPECT_GT(own.peak_memory_mib, 0);
+    const JobFigures job = gather_figures(*network, own);
+    ASSERT_EQ(job.ranks.size(), 1U);
+    EXPECT_EQ(to_bytes(job.ranks[0]), to_bytes(own));
+    EXPECT_EQ(job.phases.total(), 10);
+    EXPECT_EQ(job.bytes_sent, own.bytes_sent);
+    EXPECT_EQ(job.peak_memory_mib, own.peak_memory_mib);
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,88 @@
+#include "run/record_task.hpp"
+
+#include "run/task_fixtures.hpp"
+#include "run/tasks/table.hpp"
+
+namespace sotto {
+namespace {
+
+using test::build;
+using test::expect_contains;
+using test::message_of;
+using test::on;
+using test::TemporaryFolder;
+
+TEST(RecordTask, StartsEveryModelFromTheSeed) {
+    const TemporaryFolder folder;
+    std::string text;
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(i % 3) + " " + std::to_string(i % 15 + 1) + ":1 16:0.5\n";
+    for (const auto& [name, dimension] : {std::pair<std::string, Eigen::Index>{"softmax", 3 * 17},
+                                          {"mlp", 128 * 17 + 3 * 129},
+                                          {"cnn", 160 + 32 + 4640 + 64 + 3 * 33}}) {
+        TaskConfig config = on(folder.write("data.txt", text));
+        config.task = name;
+        const LocalTask task = build(config, 3);
+        EXPECT_EQ(task.initial.size(), dimension) << name;
+        EXPECT_EQ(task.objectives[1]->dimension(), dimension);
+        EXPECT_EQ(build(config, 2).initial, task.initial) << name;
+        config.seed = 2;
+        if (name == "softmax") {
+            EXPECT_EQ(task.initial, Eigen::VectorXd::Zero(dimension));
+        } else {
+            EXPECT_NE(build(config, 3).initial, task.initial) << name;
+        }
+    }
+    TaskConfig config = on(folder.write("odd.txt", "0 1:1 15:1\n1 2:1\n0 3:1\n1 4:1\n"));
+    config.task = "cnn";
+    expect_contains(message_of<DataError>([&] { (void)build(config, 1); }), "15 features");
+    config.hidden = 5;
+    expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }), "hidden");
+}
+
+TEST(RecordTask, AsksForOneOutputAClassOrOneForAValue) {
+    LocalData data;
+    data.classes = 7;
+    EXPECT_EQ(outputs_of(on("x"), data), 7);
+    data.target = Target::value;
+    EXPECT_EQ(outputs_of(on("x"), data), 1);
+    data.target = Target::label;
+    data.classes = 1;
+    expect_contains(message_of<DataError>([&] { (void)outputs_of(on("x"), data); }),
+                    "x: all records are of one class");
+}
+
+TEST(RecordTask, RefusesOptionsOfOtherTasks) {
+    for (const std::string& name : tasks().names()) {
+        TaskConfig config = on("x");
+        config.task = name;
+        EXPECT_NO_THROW(require_options_fit(config)) << name;
+        config.hidden = 9;
+        if (tasks().find("task", name).has_option("hidden"))
+            EXPECT_NO_THROW(require_options_fit(config)) << name;
+        else
+            expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
+                            "task '" + name + "' has no hidden layer (allowed: mlp)");
+    }
+}
+
+TEST(RecordTask, MakesTheObjectiveOfOneAgentOfTheDataOfAll) {
+    const TemporaryFolder folder;
+    const TaskConfig config = on(folder.write("data.txt", test::records_with_own_feature(40)));
+    const auto network = make_memory_network(4, 1);
+    const Membership members = Membership::everybody(4);
+    const LocalData data = read_local_data(config, *network, members);
+    const LocalTask task = build_record_task(config, *network, members);
+    EXPECT_EQ(task.description, data.description);
+    const Eigen::VectorXd model = Eigen::VectorXd::LinSpaced(data.features + 1, -1, 1);
+    for (std::size_t a = 0; a < 4; ++a) {
+        const auto alone =
+            make_record_objective(config, data, data.agents[a].shard, data.agents[a].test);
+        EXPECT_EQ(alone->train_loss(model).loss, task.objectives[a]->train_loss(model).loss);
+        EXPECT_EQ(alone->test_loss(model, 0, 1).loss,
+                  task.objectives[a]->test_loss(model, 0, 1).loss);
+    }
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,99 @@
+#include "run/training/agreed_phase.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "run/task.hpp"
+#include "run/training/participants.hpp"
+#include "run/training_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::Json;
+using test::logistic_config;
+using test::message_of;
+using test::quadratic_config;
+using test::TemporaryFolder;
+using test::train;
+
+TEST(AgreedPhase, RefusesAPlanFileWithoutNoiseForABudget) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(4, "none", 30);
+    config.run_directory = folder.path("first");
+    (void)train(config);
+    config.plan.mechanism = "corn";
+    config.plan.plan_file = folder.path("first/plan.json");
+    config.run_directory = folder.path("second");
+    expect_contains(message_of<PrivacyError>([&] { (void)train(config); }), "no noise");
+    EXPECT_FALSE(std::filesystem::exists(folder.path("second")));
+}
+
+TEST(AgreedPhase, RefusesAPlanFileForAnotherBudget) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(4, "corn", 30);
+    config.run_directory = folder.path("first");
+    const TrainResult first = train(config);
+    config.plan.plan_file = folder.path("first/plan.json");
+    config.run_directory = folder.path("again");
+    EXPECT_DOUBLE_EQ(train(config).epsilon, first.epsilon);
+    // The same messages and models: the plan is all that counts.
+    for (int u = 0; u < 4; ++u) {
+        const std::string model = "/agents/" + std::to_string(u) + "/model.npy";
+        EXPECT_EQ(read_file(folder.path("first") + model), read_file(folder.path("again") + model));
+    }
+    config.run_directory = folder.path("second");
+    config.plan.epsilon = 9;
+    EXPECT_THROW((void)train(config), PrivacyError);
+    config.plan.epsilon = 10;
+    config.plan.rounds = 31;
+    EXPECT_THROW((void)train(config), PrivacyError);
+    config.plan.rounds = 30;
+    config.plan.clip_norm *= 1.01;
+    EXPECT_THROW((void)train(config), PrivacyError);
+    EXPECT_FALSE(std::filesystem::exists(folder.path("second")));
+}
+
+TEST(AgreedPhase, AccountsForRecordsWithEachAgentsOwnShard) {
+    const TemporaryFolder folder;
+    TrainConfig config = logistic_config(folder, 4, "ldp", 30);
+    config.plan.adjacency = Adjacency::record;
+    config.plan.participation = {4};
+    config.task.partition = {PartitionSpec::Kind::dirichlet, 1, 1};
+    config.run_directory = folder.path("run");
+    const TrainResult result = train(config);
+    EXPECT_NEAR(result.epsilon, 10, 1e-5);
+    const Json ledger = test::read_json(folder.path("run/ledger.json"));
+    EXPECT_EQ(ledger["participation"], "cyclic:4");
+    const auto network = make_memory_network(4, 1);
+    const auto records =
+        build_task(config.task, *network, Membership::everybody(network->agents())).records;
+    EXPECT_NE(*std::ranges::min_element(records), *std::ranges::max_element(records));
+    for (std::size_t u = 0; u < 4; ++u) {
+        const double batch = std::ceil(static_cast<double>(records[u]) / 4);
+        EXPECT_DOUBLE_EQ(ledger["agents"][u]["sensitivity"].get<double>(), 0.2 / batch);
+        EXPECT_EQ(ledger["agents"][u]["temporal_sensitivity_squared"], 8);
+    }
+}
+
+TEST(AgreedPhase, IsThatOfAWholeRunWhereNothingWasDoneBefore) {
+    const TrainConfig config = quadratic_config(4, "corn", 30);
+    const auto network = make_memory_network(4, 1);
+    const Participants there = gather_participants(config, *network, nullptr);
+    const LocalTask task = build_task(config.task, *network, there.members);
+    const AgreedPhase phase = agree_on_phase(config, *network, there, task, std::nullopt);
+    EXPECT_EQ(phase.config.rounds, 30);
+    EXPECT_EQ(phase.config.steps.first_round, 0);
+    ASSERT_TRUE(phase.planned);
+    EXPECT_EQ(phase.plan.hash(), phase.planned->design.plan.hash());
+    EXPECT_FALSE(phase.resumption);
+    ASSERT_EQ(phase.exposures.size(), 4U);
+    for (const Exposure& exposure : phase.exposures)
+        EXPECT_EQ(exposure.sensitivity, 2 * config.plan.clip_norm);
+    EXPECT_EQ(phase.budgets.size(), 4U);
+    EXPECT_EQ(phase.run_budgets.size(), 4U);
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,86 @@
+#include "run/training/local_agents.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "run/task_fixtures.hpp"
+#include "run/training_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+/// Agents 1 and 4 of six.
+class LocalAgents : public ::testing::Test {
+  protected:
+    std::vector<LocalAgent> agents(bool rows_are_rounds = false) {
+        PreparedRun prepared = test::prepare(config, *network);
+        prepared.run.members = {6, {1, 4}};
+        return build_agents(
+            prepared.run, test::build(config.task, 2).objectives, rows_are_rounds, exposures);
+    }
+    std::set<Eigen::Index> rows(LocalAgent& agent, long rounds) const {
+        std::set<Eigen::Index> seen;
+        for (long round = 0; round < rounds; ++round)
+            for (const Eigen::Index row : agent.batches.rows(static_cast<std::uint64_t>(round)))
+                seen.insert(row);
+        return seen;
+    }
+    test::TemporaryFolder folder;
+    TrainConfig config = test::logistic_config(folder, 2, "ldp", 30);
+    std::unique_ptr<Network> network = make_memory_network(2, 1);
+    std::vector<Exposure> exposures = [] {
+        std::vector<Exposure> both(2);
+        both[0].batch_size = 8;
+        both[1].batch_size = 5;
+        return both;
+    }();
+};
+
+TEST_F(LocalAgents, HavePlacesNumbersAndDivisors) {
+    const auto local = agents();
+    ASSERT_EQ(local.size(), 2U);
+    EXPECT_EQ(local[0].id, 0);
+    EXPECT_EQ(local[0].number, 1);
+    EXPECT_EQ(local[0].batch_size, 8);
+    EXPECT_EQ(local[1].id, 1);
+    EXPECT_EQ(local[1].number, 4);
+    EXPECT_EQ(local[1].batch_size, 5);
+}
+
+TEST_F(LocalAgents, DrawBatchesOfTheirSizeByTheirNumber) {
+    auto local = agents();
+    for (LocalAgent& agent : local) {
+        const auto batch = agent.batches.rows(3);
+        EXPECT_EQ(std::ssize(batch), agent.batch_size);
+        BatchSampler wanted = BatchSampler::uniform(
+            agent.objective->records(), agent.batch_size, config.task.seed, agent.number);
+        EXPECT_TRUE(std::ranges::equal(batch, wanted.rows(3)));
+    }
+}
+
+TEST_F(LocalAgents, UseAllTheyHaveWhereThatIsLess) {
+    exposures[0].batch_size = 1000000;
+    auto local = agents();
+    EXPECT_EQ(std::ssize(local[0].batches.rows(0)), local[0].objective->records());
+    EXPECT_EQ(local[0].batch_size, 1000000);
+}
+
+TEST_F(LocalAgents, UseEveryRecordOnceACycle) {
+    config.plan.adjacency = Adjacency::record;
+    config.plan.participation = {4};
+    auto local = agents();
+    for (LocalAgent& agent : local)
+        EXPECT_EQ(std::ssize(rows(agent, 4)), agent.objective->records());
+}
+
+TEST_F(LocalAgents, TakeRowTInRoundTWhereRowsAreRounds) {
+    auto local = agents(true);
+    for (const std::uint64_t round : {0U, 1U, 7U}) {
+        const auto row = local[0].batches.rows(round);
+        ASSERT_EQ(row.size(), 1U);
+        EXPECT_EQ(row[0], static_cast<Eigen::Index>(round));
+    }
+}
+
+}  // namespace
+}  // namespace sotto

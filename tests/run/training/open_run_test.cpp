@@ -1,0 +1,87 @@
+#include "run/options/train_options.hpp"
+#include "run/training/open_run.hpp"
+
+#include "run/task.hpp"
+#include "run/training_fixtures.hpp"
+#include "sotto/plan/plan_json.hpp"
+
+namespace sotto {
+namespace {
+
+using test::Json;
+using test::quadratic_config;
+
+class OpenRunOf : public ::testing::Test {
+  protected:
+    OpenRunOf() { config.run_directory = folder.path("run"); }
+    OpenRun open() { return open_run(test::prepare(config, *network)); }
+    bool has(const std::string& file) const {
+        return std::filesystem::exists(std::filesystem::path(folder.path("run")) / file);
+    }
+    test::TemporaryFolder folder;
+    TrainConfig config = quadratic_config(4, "decor", 25);
+    std::unique_ptr<Network> network = make_memory_network(4, 1);
+};
+
+TEST_F(OpenRunOf, AConfigurationCountsAllPlannedRoundsBeforeTheFirst) {
+    const OpenRun run = open();
+    EXPECT_EQ(run.directory.path(), folder.path("run"));
+    EXPECT_EQ(run.progress.rounds, 0);
+    EXPECT_EQ(run.progress.totals.loop_seconds, 0);
+    EXPECT_EQ(read_file(folder.path("run/config.ini")), as_ini(config));
+    const Json ledger = test::read_json(folder.path("run/ledger.json"));
+    EXPECT_EQ(ledger["status"], "running");
+    EXPECT_EQ(ledger["rounds"]["completed"], 0);
+    EXPECT_EQ(ledger["rounds"]["accounted"], 25);
+    const Json history = test::read_json(folder.path("run/history.json"));
+    EXPECT_EQ(history["starts"], 1);
+    EXPECT_EQ(history["completed"], false);
+    EXPECT_EQ(test::read_json(folder.path("run/manifest.json"))["plan_hash"],
+              to_hex(run.prepared.run.plan.hash()));
+    EXPECT_EQ(plan_from_json(read_file(folder.path("run/plan.json")), "plan").hash(),
+              run.prepared.run.plan.hash());
+    EXPECT_FALSE(has("views"));
+}
+
+TEST_F(OpenRunOf, ANoiseSeedHasTheSameSeedsEveryTime) {
+    const OpenRun first = open();
+    config.run_directory = folder.path("again");
+    network = make_memory_network(4, 1);
+    const OpenRun again = open();
+    config.run_directory = folder.path("fresh");
+    config.noise_seed.reset();
+    network = make_memory_network(4, 1);
+    const OpenRun fresh = open();
+    for (std::size_t a = 0; a < 4; ++a) {
+        ASSERT_FALSE(first.rings[a].groups().empty());
+        EXPECT_EQ(first.rings[a].groups(), again.rings[a].groups());
+        const auto seed = [&](const OpenRun& run) {
+            const auto bytes = run.rings[a].seed(run.rings[a].groups().front()).bytes();
+            return std::vector<std::uint8_t>(bytes.begin(), bytes.end());
+        };
+        EXPECT_EQ(seed(first), seed(again));
+        EXPECT_NE(seed(first), seed(fresh));
+    }
+}
+
+TEST_F(OpenRunOf, SecureSumsHasOneOfThemAnAgent) {
+    EXPECT_TRUE(open().sums.empty());
+    config.run_directory = folder.path("sums");
+    config.secure_sum = true;
+    network = make_memory_network(4, 1);
+    const OpenRun run = open();
+    ASSERT_EQ(run.sums.size(), 4U);
+    for (int u = 0; u < 4; ++u) EXPECT_EQ(run.sums[static_cast<std::size_t>(u)].agent(), u);
+}
+
+TEST_F(OpenRunOf, ATaskWithoutANameCannotBeTakenUp) {
+    const auto make_task = [&] {
+        return build_task(config.task, *network, Membership::everybody(4));
+    };
+    const OpenRun run = open_run(prepare_run(config, *network, make_task));
+    EXPECT_TRUE(has("config.ini"));
+    EXPECT_FALSE(has("history.json"));
+}
+
+}  // namespace
+}  // namespace sotto

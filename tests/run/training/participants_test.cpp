@@ -1,0 +1,167 @@
+#include "run/training/participants.hpp"
+
+#include <numeric>
+
+#include "run/resume_fixtures.hpp"
+#include "run/run_history.hpp"
+#include "run/task.hpp"
+#include "sotto/agent/checkpoint.hpp"
+#include "sotto/privacy/gdp.hpp"
+
+namespace sotto {
+namespace {
+
+using test::agents;
+using test::expect_contains;
+using test::Json;
+using test::message_of;
+using test::models_of;
+using test::resumed;
+using test::run;
+using test::run_until_killed;
+using test::run_until_stopped;
+
+namespace fs = std::filesystem;
+
+class Departure : public test::ResumableRun {};
+
+TEST_F(Departure, LetsAgentsLeaveWithStableNumbers) {
+    TrainConfig first = config("run");
+    first.graph.topology.topology = Topology::complete;
+    const TrainResult stopped = run_until_stopped(first, 20);
+    const Json before = ledger("run");
+    const TrainResult rest = run(resumed(first, path("run"), {1, 4}), 4);
+    EXPECT_EQ(rest.resumed->agents_gone, (std::vector<int>{1, 4}));
+    EXPECT_EQ(rest.agents, 4);
+    const Json after = ledger("run");
+    for (const std::size_t u : {1U, 4U}) {
+        EXPECT_EQ(after.at("agents").at(u).at("mu"), before.at("agents").at(u).at("mu"));
+        EXPECT_EQ(after.at("agents").at(u).at("left_after"), stopped.rounds);
+        EXPECT_FALSE(fs::exists(path("run") + "/agents/" + std::to_string(u) + "/summary"));
+    }
+    const double target = gdp_mu(first.plan.epsilon, first.plan.delta);
+    const RunHistory history = read_history(path("run"));
+    EXPECT_EQ(history.phases[1].members.numbers, (std::vector<int>{0, 2, 3, 5}));
+    for (const std::size_t u : {0U, 2U, 3U, 5U}) {
+        const double mu = after.at("agents").at(u).at("mu");
+        EXPECT_LE(mu, target * (1 + 1e-9));
+        EXPECT_GT(mu, 0.99 * target);
+    }
+    // Everybody keeps its own records: the same data, whoever else is there.
+    EXPECT_EQ(after.at("phases").at(1).at("agents_gone"), (Json{1, 4}));
+    // Later somebody else leaves; numbers still mean the same.
+    TrainConfig second = config("more");
+    second.graph.topology.topology = Topology::complete;
+    second.checkpoint_every = 5;
+    (void)run_until_stopped(second, 10);
+    run_until_killed(resumed(second, path("more"), {0}), 31, 5);
+    const TrainResult last = run(resumed(second, path("more"), {3}), 4);
+    EXPECT_EQ(last.resumed->agents_gone, (std::vector<int>{0, 3}));
+    EXPECT_LE(last.epsilon, second.plan.epsilon * (1 + 1e-9));
+}
+
+TEST_F(Departure, WhoStaysTrainsOnItsOwnDataOnly) {
+    // Every record has a feature of its own: a model shows whose records it has met.
+    TrainConfig first = config("run", "none");
+    first.graph.topology.topology = Topology::complete;
+    first.task.data = folder.write("own.txt", test::records_with_own_feature(120));
+    first.plan.steps.step_size = 0.5;
+    const TrainResult stopped = run_until_stopped(first, 10);
+    const fs::path checkpoints = fs::path(folder.path("run/checkpoints"));
+    const fs::path at = fs::directory_iterator(checkpoints)->path();
+    Eigen::MatrixXd before(models_of(path("run")).rows(), 3);
+    int column = 0;
+    for (const int number : {0, 2, 5})
+        before.col(column++) =
+            read_checkpoint(at / ("agent-" + std::to_string(number) + ".checkpoint"))
+                .checkpoint.model;
+    (void)run(resumed(first, path("run"), {1, 3, 4}), 3);
+    const Eigen::MatrixXd after = models_of(path("run"), {0, 2, 5});
+    // What the three have met since is what changed in their mean by more than mixing can.
+    const Eigen::VectorXd moved = (after.rowwise().mean() - before.rowwise().mean()).cwiseAbs();
+    TaskConfig task = first.task;
+    const auto network = make_memory_network(3, 1);
+    const LocalTask alone = build_task(task, *network, Membership{agents, {0, 2, 5}});
+    Eigen::VectorXd own = Eigen::VectorXd::Zero(moved.size());
+    for (const auto& objective : alone.objectives) {
+        std::vector<Eigen::Index> all(static_cast<std::size_t>(objective->records()));
+        std::iota(all.begin(), all.end(), 0);
+        Eigen::VectorXd gradient(moved.size());
+        objective->mean_gradient(Eigen::VectorXd::Zero(moved.size()), all, gradient);
+        own += gradient.cwiseAbs();
+    }
+    EXPECT_GT(stopped.rounds, 0);
+    for (Eigen::Index feature = 0; feature + 1 < moved.size(); ++feature) {
+        if (own(feature) == 0)
+            EXPECT_LT(moved(feature), 1e-12) << feature;
+        else
+            EXPECT_GT(moved(feature), 1e-6) << feature;
+    }
+}
+
+TEST_F(Departure, RefusesDeparturesThatBreakTheRun) {
+    TrainConfig ring = config("run");
+    (void)run_until_stopped(ring, 20);
+    const auto refusal = [&](const TrainConfig& config, std::vector<int> without, int there) {
+        return message_of<ConfigError>(
+            [&] { (void)run(resumed(config, path("run"), std::move(without)), there); });
+    };
+    expect_contains(refusal(ring, {1, 4}, 4), "not connected");
+    expect_contains(refusal(ring, {7}, 5), "does not exist");
+    expect_contains(refusal(ring, {0, 1, 2, 3, 4, 5}, 1), "nobody is left");
+    expect_contains(refusal(ring, {1}, 6), "take part, but there are");
+    // Nothing of that has changed the run.
+    const TrainResult rest = run(resumed(ring, path("run"), {1}), 5);
+    EXPECT_EQ(rest.resumed->repeated, 0);
+    TrainConfig zip = config("zip", "zip-dl");
+    (void)run_until_stopped(zip, 20);
+    expect_contains(message_of<ConfigError>([&] { (void)run(resumed(zip, path("zip"), {1}), 5); }),
+                    "own copy");
+}
+
+RunHistory history_of(const Membership& members) {
+    RunHistory history;
+    history.phases.emplace_back().members = members;
+    return history;
+}
+
+TEST(MembersWithout, KeepTheirNumbers) {
+    const RunHistory history = history_of({6, {0, 2, 3, 5}});
+    const Membership rest = members_without(history, {2, 5});
+    EXPECT_EQ(rest.all, 6);
+    EXPECT_EQ(rest.numbers, (std::vector<int>{0, 3}));
+    EXPECT_EQ(members_without(history, {}).numbers, (std::vector<int>{0, 2, 3, 5}));
+    expect_contains(message_of<ConfigError>([&] { (void)members_without(history, {1}); }),
+                    "agent 1 has already left (allowed: those still there, 0, 2, 3, 5)");
+    expect_contains(message_of<ConfigError>([&] { (void)members_without(history, {6}); }),
+                    "agent 6 does not exist");
+}
+
+TEST(KeepMembers, MixesOverThoseWhoStay) {
+    TrainConfig config = test::quadratic_config(5, "ldp", 10);
+    config.graph.topology.topology = Topology::complete;
+    const BuiltTopography whole = build_topography(config.graph, 10);
+    const BuiltTopography rest = keep_members(whole, config, {5, {0, 3, 4}});
+    EXPECT_EQ(rest.topography.graph.agents(), 3);
+    EXPECT_EQ(rest.topography.graph.edges().size(), 3U);
+    expect_contains(rest.description, ", without 1,2");
+    EXPECT_EQ(keep_members(whole, config, Membership::everybody(5)).description, whole.description);
+}
+
+TEST(KeepMembers, RefusesWhatNamesThoseWhoHaveLeft) {
+    TrainConfig config = test::quadratic_config(5, "ldp", 10);
+    config.graph.topology.topology = Topology::complete;
+    const BuiltTopography whole = build_topography(config.graph, 10);
+    const auto refusal = [&](auto&& change) {
+        TrainConfig changed = config;
+        change(changed);
+        return message_of<ConfigError>([&] { (void)keep_members(whole, changed, {5, {0, 3, 4}}); });
+    };
+    expect_contains(refusal([](TrainConfig& c) { c.graph.mixing = "w.npy"; }), "--mixing FILE");
+    expect_contains(refusal([](TrainConfig& c) { c.plan.plan_file = "p.json"; }), "--plan");
+    expect_contains(refusal([](TrainConfig& c) { c.record_views = {0}; }), "--record-view");
+    expect_contains(refusal([](TrainConfig& c) { c.record_wire = true; }), "--record-view");
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "run/run_fixtures.hpp"
+#include "run/training/prepare_run.hpp"
+
+namespace sotto::test {
+
+struct Watcher final : TrainingListener {
+    void on_start(const PlannedNoise& noise,
+                  const BuiltTopography&,
+                  const std::string& task_description,
+                  const std::string& plan_report,
+                  const RunEstimate* given) override {
+        starts += 1;
+        mechanism = noise.design.plan.mechanism;
+        task = task_description;
+        report = plan_report;
+        estimated = given != nullptr;
+    }
+    void on_round(long now, long of) override {
+        EXPECT_EQ(now, completed + 1);
+        completed = now;
+        rounds = of;
+    }
+    void on_evaluation(long round, double epsilon, const Evaluation&) override {
+        EXPECT_EQ(round, completed);
+        evaluated.push_back(round);
+        epsilons.push_back(epsilon);
+    }
+    int starts = 0;
+    std::string mechanism, task, report;
+    bool estimated = false;
+    long completed = 0, rounds = 0;
+    std::vector<long> evaluated;
+    std::vector<double> epsilons;
+};
+
+inline TrainResult train(const TrainConfig& config,
+                         Watcher& watcher,
+                         const std::function<bool()>& stop) {
+    const auto network = make_memory_network(config.graph.topology.agents, config.threads);
+    return run_training(config, *network, watcher, stop);
+}
+inline TrainResult train(const TrainConfig& config) {
+    Watcher watcher;
+    return train(config, watcher, [] { return false; });
+}
+
+inline std::vector<std::vector<std::string>> read_metrics(const std::filesystem::path& directory) {
+    std::ifstream file(directory / "metrics.csv");
+    std::vector<std::vector<std::string>> rows;
+    for (std::string line; std::getline(file, line);) {
+        auto& row = rows.emplace_back();
+        for (std::size_t begin = 0; begin <= line.size();) {
+            const std::size_t end = std::min(line.find(',', begin), line.size());
+            row.push_back(line.substr(begin, end - begin));
+            begin = end + 1;
+        }
+    }
+    return rows;
+}
+
+/// A run of agents of this process, before anything is written.
+inline PreparedRun prepare(const TrainConfig& config, Network& network) {
+    return prepare_run(config, network, {});
+}
+
+}  // namespace sotto::test

@@ -1,0 +1,66 @@
+#include "run/transport.hpp"
+
+#include <numeric>
+
+#include "run/build_topography.hpp"
+#include "run/run_fixtures.hpp"
+#include "run/training_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+
+/// Joined by line ends.
+std::string statements_of(const TrainConfig& config) {
+    const auto network = make_memory_network(config.graph.topology.agents, 1);
+    const BuiltTopography built = build_topography(config.graph, 1);
+    const auto lines =
+        transport_statements(config, *network, built.topography.graph, NoisePlan{}, false);
+    return std::accumulate(
+        lines.begin(), lines.end(), std::string(), [](std::string all, const std::string& line) {
+            return std::move(all) + line + "\n";
+        });
+}
+
+TrainConfig star_of_six() {
+    TrainConfig config = test::quadratic_config(6, "decor", 10);
+    config.graph.topology.topology = Topology::star;
+    return config;
+}
+
+TEST(TransportStatements, OfOneProcessSayThatItSeesEverything) {
+    EXPECT_EQ(statements_of(star_of_six()),
+              "All agents run in one process, which sees everything.\n");
+}
+
+TEST(TransportStatements, OfSecureSumsCountWhoMayCollude) {
+    TrainConfig config = star_of_six();
+    config.secure_sum = true;
+    config.mask_partners = 1;
+    expect_contains(statements_of(config),
+                    "colludes with up to 1 of its neighbours; up to 3 neighbours, with any");
+    expect_contains(statements_of(config), "5 agents have one neighbour, whose message is the sum");
+    config.mask_partners = 2;
+    expect_contains(statements_of(config), "learns only the sum of the others.");
+}
+
+TEST(TransportStatements, NameWhatIsRecorded) {
+    TrainConfig config = star_of_six();
+    config.record_views = {2, 4};
+    config.record_wire = true;
+    const std::string lines = statements_of(config);
+    expect_contains(lines, "The views of agents 2, 4 are recorded");
+    expect_contains(lines, "The messages of all agents are recorded");
+    config.secure_sum = true;
+    expect_contains(statements_of(config), "The masked shares of all agents are recorded");
+}
+
+TEST(SameOptions, OfOneProcessAreTheSame) {
+    const TrainConfig config = star_of_six();
+    const auto network = make_memory_network(6, 1);
+    EXPECT_NO_THROW(verify_same_options(*network, config));
+}
+
+}  // namespace
+}  // namespace sotto

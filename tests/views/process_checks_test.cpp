@@ -1,0 +1,133 @@
+#include "views/process_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/test_support.hpp"
+#include "sotto/core/error.hpp"
+#include "views/phase_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace test;
+
+class ViewChecks : public ::testing::Test {
+  protected:
+    Graph graph = make_graph(Topology::ring, 5);
+    NoisePlan plan = unit_plan(5);
+    MessageProcess process = process_of(graph, plan, {fixed_phase(metropolis(graph), 3)});
+    View view{View::Kind::neighbours, {0}};
+    std::vector<int> targets{1};
+
+    template <class Expected>
+    void expect(const std::string& part) {
+        EXPECT_NE(message_of<Expected>([&] {
+                      check_process(process);
+                      check_view(process, view, targets);
+                  }).find(part),
+                  std::string::npos)
+            << part;
+    }
+};
+
+TEST_F(ViewChecks, NameMembersAndTargets) {
+    view.members = {5};
+    expect<ConfigError>("agent 5 does not exist (allowed: 0 to 4)");
+    view.members = {2, 1};
+    expect<ConfigError>("ascending");
+    view.members = {};
+    expect<ConfigError>("at least one member");
+    view.members = {0};
+    targets = {-1};
+    expect<ConfigError>("agent -1 does not exist");
+}
+
+TEST_F(ViewChecks, NamePhasesAndSteps) {
+    process.step_sizes = {1, 1};
+    expect<ConfigError>("2 are given, the run has 3 rounds");
+    process.step_sizes = {1, 0, 1};
+    expect<ConfigError>("0 is not allowed");
+    process.step_sizes.clear();
+    process.phases.front().departed = {2};
+    expect<ConfigError>("agent 2 has departed");
+    process.phases.clear();
+    expect<ConfigError>("phases");
+    process = process_of(graph, plan, {fixed_phase(metropolis(graph), 0)});
+    expect<ConfigError>("0 rounds");
+    process = process_of(graph, plan, {fixed_phase(metropolis(graph), 3)}, 0);
+    expect<ConfigError>("gossip-steps: 0");
+}
+
+TEST_F(ViewChecks, NameAgentsThatWereNeverThere) {
+    const Graph ring = Graph::from_edges(5, {{0, 1}, {1, 2}, {2, 3}, {0, 3}});
+    process.phases = {fixed_phase(metropolis(ring), 3, {4})};
+    targets = {4};
+    expect<ConfigError>("agent 4 has departed");
+    targets = {1};
+    view.members = {4};
+    expect<ConfigError>("agent 4 has departed");
+}
+
+TEST_F(ViewChecks, RefuseNoiseWithoutAKnownBound) {
+    plan.streams[1].distribution = StreamDistribution::laplace;
+    expect<PrivacyError>("not Gaussian");
+    plan = unit_plan(5);
+    plan.temporal = difference_factor(2);
+    expect<PrivacyError>("covers 2 rounds, the run has 3");
+}
+
+class PhaseChecks : public ::testing::Test {
+  protected:
+    Graph graph = make_graph(Topology::ring, 5);
+    NoisePlan plan = unit_plan(5);
+    NoisePlan own = unit_plan(5);
+
+    template <class Expected>
+    void expect(const std::vector<PhaseShape>& shapes, const std::string& part) {
+        const auto message = message_of<Expected>(
+            [&] { check_process(process_of(graph, plan, phases_of(graph, shapes))); });
+        EXPECT_NE(message.find(part), std::string::npos) << message;
+    }
+};
+
+TEST_F(PhaseChecks, NameRepeatedRoundsThatAreNotThere) {
+    expect<ConfigError>({{3, 1}}, "1 repeated rounds are not allowed (0 to 0");
+    expect<ConfigError>({{3}, {3, 4}}, "4 repeated rounds are not allowed (0 to 3");
+    expect<ConfigError>({{3}, {3, 2}, {1, 5}}, "5 repeated rounds are not allowed (0 to 4");
+    expect<ConfigError>({{3}, {3, -1}}, "-1 repeated rounds");
+}
+
+TEST_F(PhaseChecks, NamePlansThatDoNotFit) {
+    const NoisePlan larger = unit_plan(6);
+    expect<ConfigError>({{3}, {3, 0, {}, &larger}}, "6 agents, that of the process for 5");
+    own.streams[1].distribution = StreamDistribution::laplace;
+    expect<PrivacyError>({{3}, {3, 0, {}, &own}}, "not Gaussian");
+    own = unit_plan(5);
+    own.entry = NoiseEntry::message;
+    expect<PrivacyError>({{3}, {3, 0, {}, &own}}, "where noise enters");
+    own = zero_sum_plan(graph, mixing_without(graph, {}), true);
+    own.entry = NoiseEntry::gradient;
+    expect<PrivacyError>({{3}, {3, 0, {}, &own}}, "all receivers get the same message");
+    own = with_factor(unit_plan(5), difference_factor(2));
+    expect<PrivacyError>({{2, 0, {}, &own}, {3, 0, {}, &own}}, "covers 2 rounds, the run has 3");
+    plan = with_factor(unit_plan(5), difference_factor(4));
+    expect<PrivacyError>({{2}, {3, 1}}, "covers 4 rounds, the run has 5");
+}
+
+TEST_F(PhaseChecks, RefuseAMeanThatAnAgentWithNoiseHasLeft) {
+    plan.aggregation = Aggregation::trusted_mean;
+    expect<PrivacyError>({{3}, {3, 0, {2}}}, "an agent with noise has left");
+}
+
+TEST(LacksNoise, WhereAnAgentWithNoiseHasLeft) {
+    const Graph graph = make_graph(Topology::ring, 4);
+    const NoisePlan everybody = unit_plan(4), one = private_plan({1, 0, 0, 0});
+    NoisePlan none = blank_plan(4);
+    EXPECT_TRUE(lacks_noise(everybody, fixed_phase(metropolis(graph), 1, {2})));
+    EXPECT_FALSE(lacks_noise(everybody, fixed_phase(metropolis(graph), 1)));
+    EXPECT_TRUE(lacks_noise(one, fixed_phase(metropolis(graph), 1, {0})));
+    EXPECT_FALSE(lacks_noise(none, fixed_phase(metropolis(graph), 1, {0})));
+}
+
+}  // namespace
+}  // namespace sotto

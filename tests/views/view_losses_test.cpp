@@ -1,0 +1,66 @@
+#include "sotto/views/view_losses.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/test_support.hpp"
+#include "sotto/core/error.hpp"
+#include "views/phase_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace test;
+
+NoisePlan laplace_plan(int agents) {
+    NoisePlan plan = unit_plan(agents);
+    for (NoiseStream& stream : plan.streams) stream.distribution = StreamDistribution::laplace;
+    return plan;
+}
+
+TEST(ViewLosses, OfGaussianNoiseAreThoseOfTheView) {
+    const Graph graph = ring_with_a_chord();
+    const NoisePlan plan = decor_plan(graph);
+    const auto process = process_of(graph, plan, phases_of(graph, {{6}}));
+    PlanUse use;
+    use.participation.cycle = 2;
+    const View view{View::Kind::neighbours, {0}};
+    const std::vector<int> targets{1, 2, 3};
+    const auto losses = view_losses(process, use, view, targets, {});
+    const auto expected = view_sensitivity(process, view, targets, use.participation, {});
+    for (std::size_t i = 0; i < targets.size(); ++i)
+        EXPECT_EQ(losses[i].certified(), expected[i].certified());
+}
+
+TEST(ViewLosses, OfLaplaceNoiseAreThoseOfAllMessagesAndAddUpOverPhases) {
+    const Graph graph = ring_with_a_chord();
+    const NoisePlan plan = laplace_plan(6);
+    const auto loss = [&](const std::vector<PhaseShape>& shapes, const View& view) {
+        const auto process = process_of(graph, plan, phases_of(graph, shapes));
+        const auto squared = view_losses(process, {}, view, std::vector<int>{3}, {}).front();
+        EXPECT_EQ(squared.tight_upper, infinity) << "nothing but all messages is known";
+        return std::sqrt(squared.certified());
+    };
+    const View node{View::Kind::neighbours, {0}}, everything{View::Kind::all_messages, {0}};
+    const double once = std::sqrt(run_sensitivity_squared(plan, {}, 4)(3));
+    EXPECT_TRUE(relatively_near(loss({{4}}, everything), once, 1e-12));
+    EXPECT_EQ(loss({{4}}, node), loss({{4}}, everything));
+    EXPECT_TRUE(relatively_near(loss({{4}, {4, 4, {}, &plan}}, node), 2 * once, 1e-12));
+    EXPECT_EQ(loss({{4}}, {View::Kind::neighbours, {3}}), infinity) << "it knows its own noise";
+}
+
+TEST(ViewLosses, RefuseSumsOfMessagesOfTheirOwn) {
+    const Graph graph = ring_with_a_chord();
+    NoisePlan plan = zero_sum_plan(graph, metropolis(graph), true);
+    for (NoiseStream& stream : plan.streams) stream.distribution = StreamDistribution::laplace;
+    const auto process = process_of(graph, plan, phases_of(graph, {{3}}));
+    EXPECT_TRUE(contains(
+        message_of<PrivacyError>([&] {
+            (void)view_losses(process, {}, {View::Kind::secure_sum, {0}}, std::vector<int>{3}, {});
+        }),
+        "secure-sum is not possible"));
+}
+
+}  // namespace
+}  // namespace sotto
