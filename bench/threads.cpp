@@ -1,7 +1,8 @@
 // Rounds like those of a training: calls on threads, then a stretch of the caller alone.
 //   bench_threads pool|own|openmp|alone CALLS MICROSECONDS SHARE ROUNDS THREADS
-// A call works for so many microseconds, the caller alone for the SHARE of a round's work. Prints the
-// microseconds of every round as JSON. How OpenMP's threads wait is the environment's OMP_WAIT_POLICY.
+// A call works for so many microseconds, the caller alone for the SHARE of a round's work. Prints
+// the microseconds of every round as JSON. How OpenMP's threads wait is the environment's
+// OMP_WAIT_POLICY.
 
 #include <fmt/format.h>
 
@@ -47,9 +48,8 @@ Way way_named(const std::string& name, int threads) {
             for (long i = 0; i < count; ++i) call(i);
         };
     if (name == "pool")
-        return [threads](long count, const Call& call) {
-            sotto::parallel_for(count, threads, call);
-        };
+        return
+            [threads](long count, const Call& call) { sotto::parallel_for(count, threads, call); };
     if (name == "own")
         return [pool = std::make_shared<sotto::bench::SleepingPool>(threads)](
                    long count, const Call& call) { pool->parallel_for(count, call); };
@@ -75,12 +75,12 @@ int main(int argc, char** argv) {
     nlohmann::json microseconds = nlohmann::json::array();
     for (long round = 0; round < rounds; ++round) {
         const auto start = sotto::Clock::now();
-        way(calls, [&](long i) {
-            values[static_cast<std::size_t>(i)] = work(static_cast<long>(each));
-        });
+        way(calls,
+            [&](long i) { values[static_cast<std::size_t>(i)] = work(static_cast<long>(each)); });
         values.back() = work(alone);
         microseconds.push_back(1e6 * sotto::seconds_since(start));
     }
-    fmt::print("{}\n", nlohmann::json{{"microseconds", microseconds}, {"value", values.back()}}.dump());
+    fmt::print("{}\n",
+               nlohmann::json{{"microseconds", microseconds}, {"value", values.back()}}.dump());
     return 0;
 }

@@ -21,9 +21,7 @@ endif()
 
 find_program(SOTTO_CCACHE ccache)
 if(SOTTO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # What ccache asks for where headers are precompiled, as those of the tests are.
-    set(CMAKE_CXX_COMPILER_LAUNCHER
-        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${SOTTO_CCACHE})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${SOTTO_CCACHE})
 endif()
 
 # sotto_library(NAME [INTERNAL] SOURCES ... DEPENDS ...): static library sotto_NAME, alias sotto::NAME,

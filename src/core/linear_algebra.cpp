@@ -33,9 +33,8 @@ constexpr Index narrowest_block = 64, most_blocks = 16;
 template <class Block>
 void for_blocks(Index size, double multiplications, const Block& block) {
     const Index even = (size + most_blocks - 1) / most_blocks;
-    const Index width = multiplications < worth_sharing
-                            ? size
-                            : std::max(narrowest_block, (even + 7) / 8 * 8);
+    const Index width =
+        multiplications < worth_sharing ? size : std::max(narrowest_block, (even + 7) / 8 * 8);
     parallel_for((size + width - 1) / width, linear_algebra_threads(), [&](long i) {
         block(i * width, std::min(width, size - i * width));
     });
@@ -148,7 +147,12 @@ void add_gram(const MatrixXd& rows, MatrixXd& matrix) {
         const Index below = size - first - count;
         add_gram_block(own, matrix.block(first, first, count, count));
         if (below > 0)
-            add_block(1, rows.rightCols(below), true, own, false, matrix.block(first + count, first, below, count));
+            add_block(1,
+                      rows.rightCols(below),
+                      true,
+                      own,
+                      false,
+                      matrix.block(first + count, first, below, count));
     });
 }
 
@@ -200,12 +204,14 @@ void add_product(double alpha,
     const double multiplications = multiplications_of(out, inner);
     if (out.rows() > out.cols())
         for_blocks(out.rows(), multiplications, [&](Index first, Index count) {
-            const auto part = transpose_a ? a.block(0, first, inner, count) : a.block(first, 0, count, inner);
+            const auto part =
+                transpose_a ? a.block(0, first, inner, count) : a.block(first, 0, count, inner);
             add_block(alpha, part, transpose_a, b, transpose_b, out.middleRows(first, count));
         });
     else
         for_blocks(out.cols(), multiplications, [&](Index first, Index count) {
-            const auto part = transpose_b ? b.block(first, 0, count, inner) : b.block(0, first, inner, count);
+            const auto part =
+                transpose_b ? b.block(first, 0, count, inner) : b.block(0, first, inner, count);
             add_block(alpha, a, transpose_a, part, transpose_b, out.middleCols(first, count));
         });
 }
@@ -227,25 +233,26 @@ bool cholesky(MatrixXd& matrix) {
 void solve_lower(const MatrixXd& lower, MatrixXd& right) {
     if (right.size() == 0) return;
     end_blas_threads();
-    for_blocks(right.cols(), multiplications_of(right, lower.rows()) / 2, [&](Index first, Index count) {
+    for_blocks(
+        right.cols(), multiplications_of(right, lower.rows()) / 2, [&](Index first, Index count) {
 #ifdef SOTTO_HAVE_LAPACK
-        cblas_dtrsm(CblasColMajor,
-                    CblasLeft,
-                    CblasLower,
-                    CblasNoTrans,
-                    CblasNonUnit,
-                    static_cast<int>(right.rows()),
-                    static_cast<int>(count),
-                    1.0,
-                    lower.data(),
-                    static_cast<int>(lower.rows()),
-                    right.col(first).data(),
-                    static_cast<int>(right.rows()));
+            cblas_dtrsm(CblasColMajor,
+                        CblasLeft,
+                        CblasLower,
+                        CblasNoTrans,
+                        CblasNonUnit,
+                        static_cast<int>(right.rows()),
+                        static_cast<int>(count),
+                        1.0,
+                        lower.data(),
+                        static_cast<int>(lower.rows()),
+                        right.col(first).data(),
+                        static_cast<int>(right.rows()));
 #else
         auto part = right.middleCols(first, count);
         lower.triangularView<Eigen::Lower>().solveInPlace(part);
 #endif
-    });
+        });
 }
 
 void set_linear_algebra_threads(int threads) {

@@ -10,8 +10,8 @@
 #include "noise/coalition_certificate.hpp"
 #include "noise/coalition_step.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/privacy/coalitions.hpp"
 #include "sotto/core/numbers.hpp"
+#include "sotto/privacy/coalitions.hpp"
 
 namespace sotto {
 

@@ -7,9 +7,9 @@
 
 #include "noise/solver_input.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/temporal_sensitivity.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 

@@ -4,9 +4,9 @@
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/temporal_sensitivity.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 

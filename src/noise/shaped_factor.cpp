@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+
 #include "noise/banded_factor.hpp"
 #include "noise/mixing_modes.hpp"
 #include "noise/one_lag_factor.hpp"

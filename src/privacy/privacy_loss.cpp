@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "sotto/core/error.hpp"
-#include "sotto/privacy/gdp.hpp"
 #include "sotto/core/numbers.hpp"
+#include "sotto/privacy/gdp.hpp"
 
 namespace sotto {
 

@@ -12,8 +12,8 @@
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/noise/reference_objectives.hpp"
 #include "sotto/noise/seed_groups.hpp"
-#include "sotto/plan/plan_json.hpp"
 #include "sotto/noise/temporal_utility.hpp"
+#include "sotto/plan/plan_json.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
 #include "sotto/privacy/temporal_sensitivity.hpp"
@@ -83,15 +83,14 @@ void require_choices(const PlanConfig& config,
                      const Mechanism& spatial) {
     if (!mechanism.takes_temporal &&
         (config.temporal.kind != TemporalShape::Kind::dense || config.temporal.restart > 0))
-        throw ConfigError(fmt::format(
-            "temporal: mechanism {} has no temporal factor to choose (allowed with {})",
-            mechanism.name,
-            join(mechanisms_with(&Mechanism::takes_temporal), ", ")));
-    if (!config.seed_groups.empty() && !spatial.seed_groups)
         throw ConfigError(
-            fmt::format("seed-groups: mechanism {} has its own (allowed with {})",
-                        spatial.name,
-                        join(recommended_mechanisms(&Mechanism::seed_groups), ", ")));
+            fmt::format("temporal: mechanism {} has no temporal factor to choose (allowed with {})",
+                        mechanism.name,
+                        join(mechanisms_with(&Mechanism::takes_temporal), ", ")));
+    if (!config.seed_groups.empty() && !spatial.seed_groups)
+        throw ConfigError(fmt::format("seed-groups: mechanism {} has its own (allowed with {})",
+                                      spatial.name,
+                                      join(recommended_mechanisms(&Mechanism::seed_groups), ", ")));
     if (config.common_variance && !spatial.seed_groups)
         throw ConfigError(
             fmt::format("common-variance: mechanism {} has no choice (allowed with {})",

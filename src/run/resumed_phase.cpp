@@ -10,7 +10,6 @@
 #include "sotto/graph/mixing_file.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/composition.hpp"
-#include "sotto/privacy/composition.hpp"
 
 namespace sotto {
 

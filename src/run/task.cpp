@@ -7,12 +7,12 @@
 #include "run/own_task.hpp"
 #include "run/peer_notes.hpp"
 #include "run/record_task.hpp"
+#include "run/tasks/table.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/learn/averaging.hpp"
 #include "sotto/learn/layers/models.hpp"
 #include "sotto/learn/logistic.hpp"
 #include "sotto/learn/quadratic.hpp"
-#include "run/tasks/table.hpp"
-#include "sotto/core/error.hpp"
 
 namespace sotto {
 

@@ -1,18 +1,19 @@
 #include "run/training.hpp"
 
 #include <iterator>
+
 #include "run/agent_path.hpp"
 #include "run/plan_report.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/plan/plan_json.hpp"
-#include "sotto/privacy/ledger_json.hpp"
-#include "sotto/trust/seed_agreement.hpp"
 #include "run/training/close_run.hpp"
 #include "run/training/estimate_run.hpp"
 #include "run/training/open_run.hpp"
 #include "run/training/prepare_run.hpp"
 #include "run/training/train_rounds.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/core/stopwatch.hpp"
+#include "sotto/plan/plan_json.hpp"
+#include "sotto/privacy/ledger_json.hpp"
+#include "sotto/trust/seed_agreement.hpp"
 
 namespace sotto {
 

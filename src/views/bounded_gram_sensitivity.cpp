@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "sotto/core/numbers.hpp"
 #include "views/participation_patterns.hpp"
 #include "views/tight_sensitivity.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
-#include "views/bounded_gram_sensitivity.hpp"
 #include "sotto/core/numbers.hpp"
+#include "views/bounded_gram_sensitivity.hpp"
 
 namespace sotto {
 
@@ -35,8 +35,7 @@ SquaredSensitivity gram_sensitivity(const Eigen::MatrixXd& gram,
         if (round < 0)
             throw ConfigError(
                 fmt::format("Gram matrix: training round {} is not allowed (0 or more)", round));
-    return bounded_gram_sensitivity(
-        gram, numbers, participation, tight_gap, infinity);
+    return bounded_gram_sensitivity(gram, numbers, participation, tight_gap, infinity);
 }
 
 }  // namespace sotto

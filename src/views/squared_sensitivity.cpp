@@ -1,14 +1,13 @@
 #include "sotto/views/squared_sensitivity.hpp"
-#include "sotto/core/numbers.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/core/numbers.hpp"
+
 namespace sotto {
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 SquaredSensitivity SquaredSensitivity::unbounded() {
     return {true, infinity, infinity, infinity, infinity, infinity};

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/parallel.hpp"
 #include "views/all_messages.hpp"
 #include "views/bounded_gram_sensitivity.hpp"
@@ -13,7 +14,6 @@
 #include "views/process_rounds.hpp"
 #include "views/temporal_model.hpp"
 #include "views/view_grams.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 

@@ -1,9 +1,10 @@
+#include "sotto/agent/grid.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "sotto/agent/grid.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/core/seeded_random.hpp"
 

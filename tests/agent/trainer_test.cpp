@@ -128,8 +128,9 @@ TEST(Trainer, SaysWhichAgentDivergedInWhichRound) {
                                   std::make_unique<test::FunctionObjective>(
                                       2,
                                       [&calls, u](const Eigen::VectorXd&) -> Eigen::VectorXd {
-                if (u == 3 && ++calls == 8) return Eigen::Vector2d(not_a_number, 1);
-                return Eigen::Vector2d(1, 1);
+                                          if (u == 3 && ++calls == 8)
+                                              return Eigen::Vector2d(not_a_number, 1);
+                                          return Eigen::Vector2d(1, 1);
                                       }),
                                   1));
         TrainerOptions options;

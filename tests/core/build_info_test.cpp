@@ -8,7 +8,8 @@ namespace sotto {
 namespace {
 
 TEST(BuildInfo, NamesVersionCommitAndCompiler) {
-    EXPECT_TRUE(std::regex_match(build_version(), std::regex(R"(\d+\.\d+\.\d+)"))) << build_version();
+    EXPECT_TRUE(std::regex_match(build_version(), std::regex(R"(\d+\.\d+\.\d+)")))
+        << build_version();
     EXPECT_TRUE(std::regex_match(build_commit(), std::regex("unknown|.*[0-9a-f]{7,}(-dirty)?")))
         << build_commit();
     EXPECT_TRUE(std::regex_match(build_compiler(), std::regex(R"(\w+ \d+(\.\d+)*)")))

@@ -51,8 +51,8 @@ TEST(IntegerFromJson, NamesTheTypeOfWhatIsNoNumber) {
     EXPECT_TRUE(contains(
         message_of<DataError>([] { (void)integer_from_json<int>(Json::parse(nested(40))); }),
         "array where"));
-    EXPECT_TRUE(contains(
-        message_of<DataError>([] { (void)integer_from_json<int>(Json("12")); }), "string where"));
+    EXPECT_TRUE(contains(message_of<DataError>([] { (void)integer_from_json<int>(Json("12")); }),
+                         "string where"));
 }
 
 }  // namespace

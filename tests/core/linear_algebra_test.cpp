@@ -141,9 +141,8 @@ TEST_F(LinearAlgebraThreads, OfParallelForChangeNoBits) {
     const Results alone = results_with(1, shared_size);
     std::vector<Results> inside(3);
     set_linear_algebra_threads(2);
-    parallel_for(3, 2, [&](long i) {
-        inside[static_cast<std::size_t>(i)] = results_of(shared_size);
-    });
+    parallel_for(
+        3, 2, [&](long i) { inside[static_cast<std::size_t>(i)] = results_of(shared_size); });
     for (const Results& results : inside) EXPECT_EQ(results, alone);
 }
 
@@ -169,12 +168,14 @@ TEST(AddProduct, AddsWithEveryTransposition) {
         for (const bool transpose_a : {false, true})
             for (const bool transpose_b : {false, true})
                 for (const Eigen::Index columns : {n + 2, n / 2 + 1}) {
-                    const Eigen::MatrixXd a = random_matrix(n, n + 1), b = random_matrix(n + 1, columns);
+                    const Eigen::MatrixXd a = random_matrix(n, n + 1),
+                                          b = random_matrix(n + 1, columns);
                     Eigen::MatrixXd out = Eigen::MatrixXd::Ones(n, columns);
                     const Eigen::MatrixXd left = transpose_a ? a.transpose() : a;
                     const Eigen::MatrixXd right = transpose_b ? b.transpose() : b;
                     add_product(0.5, left, transpose_a, right, transpose_b, out);
-                    const Eigen::MatrixXd expected = 0.5 * a * b + Eigen::MatrixXd::Ones(n, columns);
+                    const Eigen::MatrixXd expected =
+                        0.5 * a * b + Eigen::MatrixXd::Ones(n, columns);
                     EXPECT_LE((out - expected).norm(), 1e-13 * expected.norm());
                 }
 }
@@ -193,11 +194,14 @@ TEST(AddGram, AddsToTheLowerTriangleOnly) {
         const Eigen::MatrixXd rows = random_matrix(2 * n + 1, n);
         Eigen::MatrixXd matrix = Eigen::MatrixXd::Constant(n, n, 3);
         add_gram(rows, matrix);
-        const Eigen::MatrixXd expected = rows.transpose() * rows + Eigen::MatrixXd::Constant(n, n, 3);
+        const Eigen::MatrixXd expected =
+            rows.transpose() * rows + Eigen::MatrixXd::Constant(n, n, 3);
         const Eigen::MatrixXd lower = (matrix - expected).triangularView<Eigen::Lower>();
         EXPECT_LE(lower.norm(), 1e-13 * expected.norm());
         const Eigen::MatrixXd upper = matrix.triangularView<Eigen::StrictlyUpper>();
-        EXPECT_EQ(upper, Eigen::MatrixXd(Eigen::MatrixXd::Constant(n, n, 3).triangularView<Eigen::StrictlyUpper>()));
+        EXPECT_EQ(upper,
+                  Eigen::MatrixXd(
+                      Eigen::MatrixXd::Constant(n, n, 3).triangularView<Eigen::StrictlyUpper>()));
     }
 }
 

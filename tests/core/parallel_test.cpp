@@ -39,13 +39,15 @@ TEST(ParallelFor, MakesTheSameBitsWithAnyNumberOfThreads) {
         std::vector<double> results(37);
         parallel_for(std::ssize(results), threads, [&](long i) {
             double sum = 0;
-            for (long k = 1; k <= 1000 + i; ++k) sum += std::sin(static_cast<double>(k * i)) / static_cast<double>(k);
+            for (long k = 1; k <= 1000 + i; ++k)
+                sum += std::sin(static_cast<double>(k * i)) / static_cast<double>(k);
             results[static_cast<std::size_t>(i)] = sum;
         });
         return results;
     };
     const std::vector<double> alone = results_with(1);
-    for (int threads = 2; threads <= 8; ++threads) EXPECT_EQ(results_with(threads), alone) << threads;
+    for (int threads = 2; threads <= 8; ++threads)
+        EXPECT_EQ(results_with(threads), alone) << threads;
 }
 
 /// The most calls that ran at one time, and the threads that ran them.

@@ -47,12 +47,11 @@ LocalTask build_hills(const TaskConfig&, Network& network, const Membership& mem
     return task;
 }
 
-const Registered<TaskRecord> hill(
-    tasks(),
-    {.name = "hill",
-     .summary = "the mean of the agents' numbers",
-     .build = build_hills,
-     .defaults = {{"step-size", "0.5"}}});
+const Registered<TaskRecord> hill(tasks(),
+                                  {.name = "hill",
+                                   .summary = "the mean of the agents' numbers",
+                                   .build = build_hills,
+                                   .defaults = {{"step-size", "0.5"}}});
 
 }  // namespace
 }  // namespace sotto

@@ -48,9 +48,7 @@ TEST(AddedMechanism, IsPlannedAndListed) {
     EXPECT_DOUBLE_EQ(twice["objective"], 4 * ldp["objective"].get<double>());
     for (const char* command : {"plan", "account", "train", "sweep", "audit"})
         expect_contains(help_of(command), "twice");
-    expect_contains(message_of<ConfigError>([] {
-                        (void)find_mechanism("--mechanism", "twise");
-                    }),
+    expect_contains(message_of<ConfigError>([] { (void)find_mechanism("--mechanism", "twise"); }),
                     "twice");
 }
 
@@ -69,9 +67,8 @@ TEST(AddedMechanism, TrainsAnAddedTaskAndItsLedgerCountsItsNoise) {
     const Json twice = test::read_json(folder.path("run/ledger.json"));
     const Json ldp = test::read_json(folder.path("ldp/ledger.json"));
     for (std::size_t u = 0; u < 6; ++u)
-        EXPECT_NEAR(twice["agents"][u]["mu"].get<double>(),
-                    ldp["agents"][u]["mu"].get<double>() / 2,
-                    1e-9);
+        EXPECT_NEAR(
+            twice["agents"][u]["mu"].get<double>(), ldp["agents"][u]["mu"].get<double>() / 2, 1e-9);
 }
 
 TEST(AddedTask, IsLearntWithItsOwnDefaults) {
@@ -104,8 +101,7 @@ TEST(AddedView, IsAccountedFor) {
     ASSERT_EQ(ended.code, 0);
     const Json account = Json::parse(ended.out);
     std::set<int> observers;
-    for (const Json& pair : account["pairs"])
-        observers.insert(pair["observers"].at(0).get<int>());
+    for (const Json& pair : account["pairs"]) observers.insert(pair["observers"].at(0).get<int>());
     EXPECT_EQ(observers, (std::set<int>{0, 2, 4}));
     expect_contains(help_of("account"), "even-nodes");
 }

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/test_support.hpp"
-#include "sotto/graph/spectrum.hpp"
 #include "noise/mechanism_fixtures.hpp"
+#include "sotto/graph/spectrum.hpp"
 #include "sotto/noise/laplacian_solver.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 

@@ -42,8 +42,7 @@ TEST(MakeSeedGroups, ReadsAFileAndNamesTheLineThatIsWrong) {
     EXPECT_EQ(groups[0].members, (std::vector<int>{1, 3}));
     EXPECT_EQ(groups[1].members, (std::vector<int>{0, 2, 4}));
     for (const std::string bad : {"1\n", "0 0\n", "0 5\n", "0 x\n", "\n"})
-        EXPECT_TRUE(contains(message_of<DataError>([&] { (void)read(bad); }), path))
-            << bad;
+        EXPECT_TRUE(contains(message_of<DataError>([&] { (void)read(bad); }), path)) << bad;
 }
 
 }  // namespace

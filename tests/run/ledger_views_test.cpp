@@ -67,7 +67,8 @@ TEST(LedgerViews, SayWhatTheAccountantSays) {
     const auto headline = guarantees(plan, {{1}}, std::vector<Exposure>(5, {unit, 12, 1}), 1e-5);
     double all_messages = 0;
     for (const int u : others)
-        all_messages = std::max(all_messages, headline[static_cast<std::size_t>(u)].loss.mu().value());
+        all_messages =
+            std::max(all_messages, headline[static_cast<std::size_t>(u)].loss.mu().value());
     EXPECT_NEAR(ledger["views"][1]["mu"], all_messages, 1e-9 * all_messages);
     EXPECT_EQ(ledger["views"][1]["argument"], "all messages seen");
     EXPECT_GE(ledger["views"][2]["mu"].get<double>(), node["mu"].get<double>() * (1 - 1e-9));

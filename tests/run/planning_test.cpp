@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "sotto/core/numbers.hpp"
-#include "sotto/plan/plan_json.hpp"
 #include "run/planning_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/plan/plan_json.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "sotto/privacy/protection.hpp"

@@ -1,9 +1,9 @@
 #include "run/resume.hpp"
 
+#include "run/resume_fixtures.hpp"
 #include "sotto/agent/recording/recorded_view.hpp"
 #include "sotto/trust/enrolment.hpp"
 #include "sotto/views/view_sensitivity.hpp"
-#include "run/resume_fixtures.hpp"
 
 namespace sotto {
 namespace {

@@ -1,7 +1,7 @@
 #include "run/run_directory.hpp"
 
-#include "sotto/core/numbers.hpp"
 #include "run/resume_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {

@@ -1,9 +1,9 @@
 #include "run/task.hpp"
 
-#include "sotto/core/numbers.hpp"
-#include "sotto/learn/quadratic.hpp"
 #include "run/task_fixtures.hpp"
 #include "run/tasks/table.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/learn/quadratic.hpp"
 
 namespace sotto {
 namespace {

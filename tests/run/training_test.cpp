@@ -1,15 +1,15 @@
-#include "run/options/train_options.hpp"
 #include "run/training.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "sotto/core/numbers.hpp"
-#include "sotto/agent/recording/recorded_view.hpp"
-#include "sotto/agent/recording/recorded_wire.hpp"
+#include "run/options/train_options.hpp"
 #include "run/training_fixtures.hpp"
 #include "run/training_summary.hpp"
+#include "sotto/agent/recording/recorded_view.hpp"
+#include "sotto/agent/recording/recorded_wire.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/mechanism.hpp"
 #include "sotto/plan/plan_json.hpp"
 

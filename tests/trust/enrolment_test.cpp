@@ -76,8 +76,7 @@ TEST_F(Enrolment, KeepsEveryEntryOfManyAtOnce) {
     ASSERT_EQ(roster.entries().size(), static_cast<std::size_t>(processes * each));
     for (const auto& entry : roster.entries())
         EXPECT_EQ(Identity::read(path(entry.name)).public_key(), entry.key);
-    EXPECT_EQ(folder_.entries(),
-              processes * each + 1);
+    EXPECT_EQ(folder_.entries(), processes * each + 1);
 }
 
 }  // namespace

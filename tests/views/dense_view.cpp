@@ -43,7 +43,7 @@ PlayedRun::PlayedRun(const MessageProcess& process, const View& view)
 }
 
 std::vector<std::optional<Eigen::MatrixXd>> dense_grams(const MessageProcess& process,
-                                                               const View& view) {
+                                                        const View& view) {
     const PlayedRun run(process, view);
     const long rounds = process.rounds();
     std::vector<Eigen::VectorXd> columns;

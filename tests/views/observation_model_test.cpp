@@ -106,13 +106,14 @@ TEST(ObservationModel, AnswersToInputsAsTheRunDoes) {
             continue;
         }
         const Eigen::MatrixXd before = played.topRows(row).transpose();
-        const Eigen::VectorXd known = before * before.completeOrthogonalDecomposition().solve(difference);
+        const Eigen::VectorXd known =
+            before * before.completeOrthogonalDecomposition().solve(difference);
         EXPECT_LE((difference - known).norm(), 1e-10) << "value " << row;
-        EXPECT_GT((played.row(row).transpose() -
-                   before * before.completeOrthogonalDecomposition().solve(
-                                played.row(row).transpose()))
-                      .norm(),
-                  1e-4)
+        EXPECT_GT(
+            (played.row(row).transpose() -
+             before * before.completeOrthogonalDecomposition().solve(played.row(row).transpose()))
+                .norm(),
+            1e-4)
             << "value " << row << " tells something new";
     }
     EXPECT_EQ(not_nothing, 10);

@@ -9,9 +9,9 @@
 #include "commands/account/muffliato_column.hpp"
 #include "commands/account/worst_coalition.hpp"
 #include "run/view_answers.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
-#include "sotto/core/error.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/views/agent_list.hpp"
 #include "sotto/views/view_losses.hpp"
@@ -100,7 +100,8 @@ std::map<int, Guarantee> against_eavesdropper(const AccountSubject& subject,
             against[u] = guarantee_of_target(
                 subject,
                 u,
-                precision(u) * subject.exposures[static_cast<std::size_t>(u)].sensitivity_squared_over_rounds);
+                precision(u) *
+                    subject.exposures[static_cast<std::size_t>(u)].sensitivity_squared_over_rounds);
         return against;
     }
     ViewOptions options;
@@ -174,19 +175,18 @@ AccountResult run_account(const AccountConfig& config,
                                   : ask_every_observer(asked, subject, config.how, network);
     AccountResult result;
     network.agree([&] {
-        const auto eavesdropper =
-            against_eavesdropper(subject, asked.targets, config.how.threads);
+        const auto eavesdropper = against_eavesdropper(subject, asked.targets, config.how.threads);
         const MuffliatoColumn muffliato(config.subject.plan, subject, asked.query);
         result = account_of_pairs(
             name_of(asked.query),
             pairs_of(findings, eavesdropper, muffliato, subject, config.subject.fixed_inputs));
-        result.eavesdropper = std::ranges::max_element(eavesdropper, [](const auto& a, const auto& b) {
-                         return a.second < b.second;
-                     })->second;
+        result.eavesdropper =
+            std::ranges::max_element(eavesdropper, [](const auto& a, const auto& b) {
+                return a.second < b.second;
+            })->second;
     });
     result.search = findings.search;
-    result.seconds =
-        seconds_since(start);
+    result.seconds = seconds_since(start);
     return result;
 }
 

@@ -4,11 +4,11 @@
 
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/views/agent_list.hpp"
 #include "sotto/views/matrix_sensitivity.hpp"
 #include "sotto/views/view_sensitivity.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
@@ -39,8 +39,7 @@ AccountResult account_matrices(const std::string& a_file,
     }
     AccountResult result = account_of_pairs("matrices", std::move(pairs));
     result.eavesdropper.epsilon = not_a_number;
-    result.seconds =
-        seconds_since(start);
+    result.seconds = seconds_since(start);
     return result;
 }
 

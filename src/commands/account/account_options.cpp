@@ -27,16 +27,19 @@ does not exist says how a graph file's labels are numbered.)",
                       "means)",
               .details = R"(
 Changes `argument` only.)"},
-             bound([](auto& c) -> auto& { return c.subject.fixed_inputs; }, words(inputs))},
+             bound(
+                 [](auto& c) -> auto& { return c.subject.fixed_inputs; }, words(inputs))},
             {{.name = "l2",
               .help = "regularisation of the training, which counts in partial views",
               .details = R"(
 With `--step-schedule inverse`, step size 1 and `--l2 1`: averaging.)"},
-             bound([](auto& c) -> auto& { return c.subject.l2; }, any_real())},
+             bound(
+                 [](auto& c) -> auto& { return c.subject.l2; }, any_real())},
             {{.name = "sensitivity",
               .help = "Delta of one participation (default 1 with --noise-std or matrices, else "
                       "from --adjacency, --clip-norm, --batch-size)"},
-             bound([](auto& c) -> auto& { return c.subject.sensitivity; }, any_real())}};
+             bound(
+                 [](auto& c) -> auto& { return c.subject.sensitivity; }, any_real())}};
 }
 
 std::vector<Option<AccountOptions>> run_to_account_for() {
@@ -56,7 +59,8 @@ std::vector<Option<AccountConfig>> departure_options() {
               .help = "ROUND:a,b;ROUND:c: agents that are gone from this round on (rounds from 0)",
               .details = R"(
 The mixing rule then holds among those who stay.)"},
-             bound([](auto& c) -> auto& { return c.subject.departures; }, any_text())}};
+             bound(
+                 [](auto& c) -> auto& { return c.subject.departures; }, any_text())}};
 }
 
 /// What else there is to account for or to convert, and how.

@@ -8,12 +8,12 @@
 #include "commands/audit/attack_statistics.hpp"
 #include "commands/audit/hypothesis_signs.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/gdp.hpp"
 #include "sotto/privacy/guarantee.hpp"
 #include "sotto/views/argument.hpp"
 #include "sotto/views/view_losses.hpp"
 #include "sotto/views/view_query.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 

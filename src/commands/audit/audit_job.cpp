@@ -6,11 +6,11 @@
 #include "commands/audit/audit_options.hpp"
 #include "commands/audit/audit_report.hpp"
 #include "run/run_directory.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/views/argument.hpp"
 #include "sotto/views/worst_signs.hpp"
-#include "sotto/core/error.hpp"
 
 namespace sotto {
 

@@ -27,16 +27,15 @@ std::string attack_help() {
 }
 
 std::vector<Option<AuditConfig>> attack_options() {
-    return {
-        {{.name = "attack",
-          .help = attack_help(),
-          .details = R"(
+    return {{{.name = "attack", .help = attack_help(), .details = R"(
 [Threat models](../threat-models.md) says what each of them measures. `reconstruction` takes `--data`, `--partition`
 (default iid) and `--seed`; `membership` all task options, 1000 rounds by default and the tasks logistic, softmax, mlp
 and cnn. An option that means nothing to an attack is refused (exit code 2).)"},
-         bound(&AuditConfig::attack, any_text())},
-        {{.name = "view", .help = "who attacks: " + view_placeholders(ViewUse::audit), .beside_run = true},
-         bound(&AuditConfig::view, any_text())}};
+             bound(&AuditConfig::attack, any_text())},
+            {{.name = "view",
+              .help = "who attacks: " + view_placeholders(ViewUse::audit),
+              .beside_run = true},
+             bound(&AuditConfig::view, any_text())}};
 }
 
 std::vector<Option<AuditConfig>> likelihood_options() {
@@ -92,8 +91,8 @@ void require_meaning(const AuditConfig& config) {
     const auto asked = set.written(config), defaults = set.written();
     for (const WrittenOption& option : asked.front().options)
         if (option.text != find_option(defaults, option.name)->text)
-            throw ConfigError(fmt::format(
-                "--{}: has no meaning with --attack {}", option.name, config.attack));
+            throw ConfigError(
+                fmt::format("--{}: has no meaning with --attack {}", option.name, config.attack));
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ void accumulate(const MatrixXd& projection, const MatrixXd& values, Index& row, 
 
 }  // namespace
 
-ContributionEstimator::ContributionEstimator(ViewInnovations::Innovation responses, Index coordinates) {
+ContributionEstimator::ContributionEstimator(ViewInnovations::Innovation responses,
+                                             Index coordinates) {
     const Directions exact = directions_of(responses.noiseless, weakest_noiseless, rounding);
     const MatrixXd remaining = product(responses.whitened, false, exact.hidden);
     const Directions covered =

@@ -10,8 +10,8 @@
 #include "run/record_task.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/seeded_random.hpp"
 #include "sotto/core/numbers.hpp"
+#include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
 

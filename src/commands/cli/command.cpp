@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "sotto/net/launch_environment.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "sotto/net/launch_environment.hpp"
 
 namespace sotto::cli {
 

@@ -1,9 +1,9 @@
 #include "commands/doctor/doctor.hpp"
 
-#include "sotto/core/numbers.hpp"
 #include "commands/doctor/folder_checks.hpp"
 #include "commands/doctor/library_checks.hpp"
 #include "commands/doctor/machine_checks.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 

@@ -1,10 +1,11 @@
 #include "commands/doctor/exchange_check.hpp"
-#include "sotto/core/stopwatch.hpp"
 
 #include <fmt/format.h>
 
 #include <atomic>
 #include <chrono>
+
+#include "sotto/core/stopwatch.hpp"
 
 namespace sotto {
 
@@ -58,8 +59,7 @@ DoctorCheck check_exchange(Network& network) {
     network.connect(graph);
     const auto start = Clock::now();
     const int wrong_sender = exchange_known_values(network, graph);
-    const double own_ms =
-        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    const double own_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     const double elapsed_ms = network.maximum(own_ms);
     const double part =
         network.sum_over_agents(Eigen::MatrixXd::Ones(1, std::ssize(network.local_agents())))(0);

@@ -13,8 +13,8 @@
 #include <regex>
 #include <sstream>
 
-#include "sotto/core/stopwatch.hpp"
 #include "commands/doctor/mpi_settings.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/net/mpi_network.hpp"
 
 namespace sotto {

@@ -4,13 +4,13 @@
 
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/graph/graph_report.hpp"
+#include "run/build_topography.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/option_set.hpp"
-#include "commands/graph/graph_report.hpp"
-#include "run/build_topography.hpp"
-#include "sotto/graph/edge_list.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/graph/edge_list.hpp"
 
 namespace sotto::cli {
 

@@ -7,9 +7,9 @@
 
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "run/agent_path.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/option_set.hpp"
-#include "run/agent_path.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/trust/enrolment.hpp"

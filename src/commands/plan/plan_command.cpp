@@ -4,18 +4,18 @@
 
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/plan/plan_json.hpp"
+#include "run/build_topography.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/option_checks.hpp"
 #include "run/options/option_set.hpp"
 #include "run/options/plan_options.hpp"
-#include "commands/plan/plan_json.hpp"
-#include "run/build_topography.hpp"
 #include "run/plan_report.hpp"
 #include "run/planning.hpp"
+#include "sotto/core/files.hpp"
 #include "sotto/plan/plan_json.hpp"
 #include "sotto/privacy/privacy_record.hpp"
-#include "sotto/core/files.hpp"
 
 namespace sotto::cli {
 
@@ -65,8 +65,7 @@ int run(const std::vector<std::string>& arguments) {
     const NoisePlan& plan = planned.design.plan;
     const CountedPlan counted = count_plan(plan, config.plan, built.topography, exposures, budgets);
     if (config.out) write_file_atomically(*config.out, to_json(plan));
-    write_json(general,
-               plan_report_json(planned, config.plan, counted.exposures, counted.budgets));
+    write_json(general, plan_report_json(planned, config.plan, counted.exposures, counted.budgets));
     if (std::FILE* out = report_stream(general)) {
         fmt::print(out,
                    "graph      {}, {} edges, mixing {}\n",
@@ -74,7 +73,9 @@ int run(const std::vector<std::string>& arguments) {
                    built.topography.graph.edges().size(),
                    config.graph.mixing);
         for (const auto& note : built.notes) fmt::print(out, "note       {}\n", note);
-        fmt::print(out, "{}", plan_report_text(planned,
+        fmt::print(out,
+                   "{}",
+                   plan_report_text(planned,
                                     config.plan,
                                     counted.exposures,
                                     counted.budgets,

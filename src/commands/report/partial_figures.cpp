@@ -10,8 +10,8 @@
 #include "commands/report/shown_observers.hpp"
 #include "run/view_answers.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/net/memory_network.hpp"
 #include "sotto/core/stopwatch.hpp"
+#include "sotto/net/memory_network.hpp"
 
 namespace sotto {
 

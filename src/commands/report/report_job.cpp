@@ -91,8 +91,7 @@ Report make_report(const ReportConfig& config) {
     data.add_files();
     data.add_account();
     Report report = data.finish();
-    report.seconds =
-        seconds_since(start);
+    report.seconds = seconds_since(start);
     return report;
 }
 

@@ -17,8 +17,7 @@ double score(std::span<const SweepRow> rows, std::size_t candidate, const std::s
     long count = 0;
     for (const SweepRow& row : rows) {
         if (row.training.candidate != candidate) continue;
-        if (!row.outcome || row.outcome->status != SweepOutcome::Status::done)
-            return infinity;
+        if (!row.outcome || row.outcome->status != SweepOutcome::Status::done) return infinity;
         sum += row.outcome->metrics.at(metric);
         ++count;
     }

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/json_output.hpp"
-#include "run/build_topography.hpp"
-#include "run/training_summary.hpp"
 #include "commands/sweep/sweep_choice.hpp"
 #include "commands/sweep/sweep_folder.hpp"
 #include "commands/sweep/sweep_inputs.hpp"
 #include "commands/sweep/sweep_picture.hpp"
 #include "commands/sweep/sweep_tables.hpp"
 #include "commands/sweep/sweep_training.hpp"
+#include "core/json_output.hpp"
+#include "run/build_topography.hpp"
+#include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/numbers.hpp"

@@ -51,8 +51,7 @@ SweepOutcome outcome_from_json(const std::filesystem::path& file) {
         outcome.exit_code = json.value("exit_code", 0);
         if (json.contains("metrics"))
             for (const auto& [name, value] : json.at("metrics").items())
-                outcome.metrics[name] = value.is_null() ? not_a_number
-                                                        : value.get<double>();
+                outcome.metrics[name] = value.is_null() ? not_a_number : value.get<double>();
         return outcome;
     } catch (const Json::exception& damage) {
         throw DataError(

@@ -1,9 +1,10 @@
 #include "commands/sweep/sweep_result.hpp"
-#include "sotto/core/numbers.hpp"
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 

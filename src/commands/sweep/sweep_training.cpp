@@ -7,9 +7,9 @@
 #include "run/training.hpp"
 #include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/net/memory_network.hpp"
-#include "sotto/core/stopwatch.hpp"
 #include "sotto/core/numbers.hpp"
+#include "sotto/core/stopwatch.hpp"
+#include "sotto/net/memory_network.hpp"
 
 namespace sotto {
 
@@ -29,8 +29,7 @@ std::map<std::string, double> metrics_of(const TrainResult& trained, const Train
     const auto summary = nlohmann::json::parse(summary_json(trained, config.plan));
     std::map<std::string, double> metrics;
     for (const std::string& name : sweep_metrics())
-        metrics[name] = summary.at(name).is_null() ? not_a_number
-                                                   : summary.at(name).get<double>();
+        metrics[name] = summary.at(name).is_null() ? not_a_number : summary.at(name).get<double>();
     return metrics;
 }
 

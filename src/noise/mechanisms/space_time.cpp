@@ -1,9 +1,8 @@
 
-#include "sotto/core/numbers.hpp"
-
 #include "noise/finish_plan.hpp"
 #include "noise/mechanisms/table.hpp"
 #include "noise/time_design.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/temporal_utility.hpp"
 
 namespace sotto {

@@ -1,6 +1,6 @@
-#include "sotto/core/numbers.hpp"
 #include "noise/mechanisms/table.hpp"
 #include "noise/message_plan.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 

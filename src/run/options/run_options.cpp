@@ -75,7 +75,8 @@ every agent has a data file of its own (`%r`), and `optimality_gap` is then null
 std::vector<Option<TrainConfig>> view_options() {
     return {
         {{.name = "view",
-          .help = "additional views of the ledger, separated by ';': " + view_placeholders(ViewUse::ledger),
+          .help = "additional views of the ledger, separated by ';': " +
+                  view_placeholders(ViewUse::ledger),
           .details = R"(
 [The ledger](../ledger.md) says what they add.)",
           .beside_run = true},

@@ -38,8 +38,9 @@ void write_end(OpenRun& open, const TrainResult& result) {
     ledger.set_views(open.prepared.views->after(result.rounds));
     open.directory.write(
         "ledger.json",
-        to_json(ledger, result.interrupted ? Ledger::Status::interrupted : Ledger::Status::completed,
-                       result.rounds));
+        to_json(ledger,
+                result.interrupted ? Ledger::Status::interrupted : Ledger::Status::completed,
+                result.rounds));
     open.directory.write("summary.json", summary_json(result, open.prepared.run.config.plan));
     if (result.interrupted || !open.prepared.run.resumable) return;
     open.prepared.history.completed = true;

@@ -50,11 +50,8 @@ std::vector<PrivacyBudget> ledger_budgets(const AgreedPhase& phase, const Member
 std::vector<PrivacyPhase> phases_of(const Run& run, const AgreedPhase& phase) {
     std::vector<PrivacyPhase> phases =
         phase.resumption ? phase.resumption->past : std::vector<PrivacyPhase>{};
-    PrivacyPhase& now =
-        phases.emplace_back(first_phase(run.plan,
-                                        phase.exposures,
-                                        plan_use(run.phase, run.topography.mixing),
-                                        run.phase.rounds));
+    PrivacyPhase& now = phases.emplace_back(first_phase(
+        run.plan, phase.exposures, plan_use(run.phase, run.topography.mixing), run.phase.rounds));
     now.members = run.members;
     now.key_epoch = run.key_epoch;
     return phases;
@@ -64,17 +61,15 @@ std::vector<PrivacyPhase> phases_of(const Run& run, const AgreedPhase& phase) {
 Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& task) {
     if (phase.resumption)
         run.network.agree([&] { require_counted(*phase.resumption, run.plan.coalition_size); });
-    PrivacyRecord record{.phases = phases_of(run, phase),
-                         .budgets = ledger_budgets(phase, run.members),
-                         .adjacency = run.config.plan.adjacency,
-                         .rounds = run.config.plan.rounds,
-                         .reproducible_noise = run.config.noise_seed.has_value(),
-                         .authentication = run.session.authentication(),
-                         .more_statements = transport_statements(run.config,
-                                                                 run.network,
-                                                                 run.topography.graph,
-                                                                 run.plan,
-                                                                 run.optimality_gap)};
+    PrivacyRecord record{
+        .phases = phases_of(run, phase),
+        .budgets = ledger_budgets(phase, run.members),
+        .adjacency = run.config.plan.adjacency,
+        .rounds = run.config.plan.rounds,
+        .reproducible_noise = run.config.noise_seed.has_value(),
+        .authentication = run.session.authentication(),
+        .more_statements = transport_statements(
+            run.config, run.network, run.topography.graph, run.plan, run.optimality_gap)};
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
     return Ledger(std::move(record));
 }

@@ -1,8 +1,9 @@
 #include "run/training/training_loop.hpp"
-#include "sotto/privacy/ledger_json.hpp"
 
 #include <algorithm>
 #include <cmath>
+
+#include "sotto/privacy/ledger_json.hpp"
 
 namespace sotto {
 

@@ -45,8 +45,9 @@ TEST(TopographyMessage, SaysWhyAGraphOrAMatrixIsNone) {
     std::string bytes = pack_topography(changing_path());
     const double heavy = 7;
     bytes.replace(bytes.size() - 8, 8, reinterpret_cast<const char*>(&heavy), 8);
-    EXPECT_TRUE(contains(message_of<NetworkError>([&] { (void)unpack_topography(bytes, 3); }),
-                         "the graph from rank 0 is not usable: mixing matrix: row 2 sums to 7.33333333333 "));
+    EXPECT_TRUE(contains(
+        message_of<NetworkError>([&] { (void)unpack_topography(bytes, 3); }),
+        "the graph from rank 0 is not usable: mixing matrix: row 2 sums to 7.33333333333 "));
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using fs::perms;
-using test::TemporaryFolder;
 using test::record_five;
+using test::TemporaryFolder;
 
 TEST(PrivateFolder, IsMadeForItsOwnerOnlyAndMayBeThere) {
     const TemporaryFolder temporary;

@@ -14,8 +14,8 @@ namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
-using test::TemporaryFolder;
 using test::recorded_agents;
+using test::TemporaryFolder;
 
 class RecordedSeeds : public ::testing::Test {
   protected:

@@ -14,11 +14,11 @@ namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
-using test::TemporaryFolder;
 using test::record_five;
 using test::recorded_agents;
 using test::recorded_dimension;
 using test::recorded_rounds;
+using test::TemporaryFolder;
 
 /// What each agent is about to send, told by the trainer: one matrix an exchange and receiver.
 class Messages final : public RoundObserver {

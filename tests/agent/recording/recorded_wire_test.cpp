@@ -11,8 +11,8 @@ namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
-using test::TemporaryFolder;
 using test::record_five;
+using test::TemporaryFolder;
 
 /// Agent 1 between 0 and 2; it records alone.
 const Graph path = Graph::from_edges(3, {{0, 1}, {1, 2}});

@@ -16,9 +16,9 @@ namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
-using test::TemporaryFolder;
 using test::record_five;
 using test::recorded_rounds;
+using test::TemporaryFolder;
 
 /// A recording of two gossip steps a round with secure sums, and what its reader says of it.
 template <class Reader>
@@ -125,15 +125,11 @@ TYPED_TEST(DamagedRecording, IsRefusedForItsHeader) {
     this->expect(refused("{", "["), "header cannot be read");
     this->expect(refused("\"agent\":2", "\"agent\":9"), "agent 9 of 5");
     this->expect(refused("\"agent\":2", "\"agent\":-1"), "agent -1 of 5");
-    this->expect(refused("\"dimension\":20000", "\"dimension\":20001"),
-                 "values a record");
-    this->expect(refused("\"dimension\":20000", "\"dimension\":0"),
-                 "dimension 0");
-    this->expect(refused("\"dimension\":20000", "\"dimension\":9e9"),
-                 "whole number");
+    this->expect(refused("\"dimension\":20000", "\"dimension\":20001"), "values a record");
+    this->expect(refused("\"dimension\":20000", "\"dimension\":0"), "dimension 0");
+    this->expect(refused("\"dimension\":20000", "\"dimension\":9e9"), "whole number");
     this->expect(refused("\"gossip_steps\":2", "\"gossip_steps\":0"), "0 gossip steps");
-    this->expect(refused("\"gossip_steps\":2", "\"gossip_steps\":3"),
-                 "not whole rounds of 3");
+    this->expect(refused("\"gossip_steps\":2", "\"gossip_steps\":3"), "not whole rounds of 3");
     this->expect(refused("\"gossip_steps\":2", "\"gossip_steps\":1"), "gossip step 1");
     this->expect(refused("\"neighbours\":[", "\"neighbours\":[2,"), "neighbour 2 of agent 2");
     this->expect(refused("\"neighbours\":[", "\"neighbours\":[9,"), "neighbour 9 of agent 2");
@@ -141,10 +137,8 @@ TYPED_TEST(DamagedRecording, IsRefusedForItsHeader) {
     this->expect(refused("\"outputs\":[", "\"other\":["), "outputs");
     this->expect(refused(TestFixture::view ? "\"sum\"" : "\"shares\"", "\"mud\""), "mud");
     // Sizes that nothing is taken for: 2^36 values are announced, and not there.
-    this->expect(refused("\"dimension\":20000", "\"dimension\":68719476736"),
-                 "values a record");
-    this->expect(refused("\"dimension\":20000", "\"dimension\":68719476737"),
-                 "dimension 687");
+    this->expect(refused("\"dimension\":20000", "\"dimension\":68719476736"), "values a record");
+    this->expect(refused("\"dimension\":20000", "\"dimension\":68719476737"), "dimension 687");
 }
 
 TYPED_TEST(DamagedRecording, IsRefusedForRoundsOutOfOrder) {

@@ -31,7 +31,8 @@ class RecordingRun {
         for (const KeyRing& ring : rings_) record_seeds(views(), made_->plan, ring);
         process_.graph = &graph();
         process_.plan = &plan();
-        process_.phases = {{.rounds = run.rounds, .mixing = made_->topography.schedule(), .departed = {}}};
+        process_.phases = {
+            {.rounds = run.rounds, .mixing = made_->topography.schedule(), .departed = {}}};
         process_.gossip_steps = made_->run.gossip_steps;
         process_.step_sizes.assign(static_cast<std::size_t>(run.rounds), made_->run.step_size);
     }

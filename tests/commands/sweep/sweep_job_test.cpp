@@ -14,9 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::TemporaryFolder;
 
-TrainConfig read(const std::string& ini) {
-    return cli::train_config_of({ini, "sweep"});
-}
+TrainConfig read(const std::string& ini) { return cli::train_config_of({ini, "sweep"}); }
 
 /// Two step sizes, of which one is far too small, and two seeds.
 SweepConfig small_sweep(const TemporaryFolder& folder) {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "run/training_fixtures.hpp"
 #include "sotto/plan/plan_json.hpp"
 #include "sotto/views/view_sensitivity.hpp"
-#include "run/training_fixtures.hpp"
 
 namespace sotto {
 namespace {

@@ -1,6 +1,6 @@
-#include "run/options/train_options.hpp"
 #include "run/training/open_run.hpp"
 
+#include "run/options/train_options.hpp"
 #include "run/task.hpp"
 #include "run/training_fixtures.hpp"
 #include "sotto/plan/plan_json.hpp"
