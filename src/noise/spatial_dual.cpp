@@ -35,13 +35,14 @@ VectorXd DualProblem::newton_direction(const DualPoint& point) const {
     constexpr double step = 1.0;
     const double first = std::log(1 / largest) - 4.5;
     const double last = std::log(1 / smallest) + 1.2;
-    MatrixXd curvature = MatrixXd::Zero(n, n);
+    MatrixXd curvature = MatrixXd::Zero(n, n);  // lower triangle
+    MatrixXd factor(n, n);
     for (double x = first; x <= last + step; x += step) {
         const double t = std::exp(x);
         const VectorXd half =
             (point.root.array() * (-point.root.array() * t).exp()).sqrt().matrix();
-        const MatrixXd scaled = point.basis * half.asDiagonal();
-        const MatrixXd factor = scaled * scaled.transpose();
+        factor.setZero();
+        add_gram(half.asDiagonal() * point.basis.transpose(), factor);
         curvature.array() += (step * t) * factor.array().square();
     }
     // Agents whose constraint is slack have lambda_u near 0 and tiny rows: equilibrate first.
@@ -49,7 +50,8 @@ VectorXd DualProblem::newton_direction(const DualPoint& point) const {
     curvature = scale.asDiagonal() * curvature * scale.asDiagonal();
     curvature.diagonal().array() += 1e-13;
     const VectorXd residual = point.diagonal - kappa_.cwiseProduct(point.lambda);
-    return scale.cwiseProduct(curvature.ldlt().solve(scale.cwiseProduct(residual)));
+    const Eigen::LDLT<MatrixXd, Eigen::Lower> solver(curvature);
+    return scale.cwiseProduct(solver.solve(scale.cwiseProduct(residual)));
 }
 
 MatrixXd DualProblem::feasible_covariance(const DualPoint& point) const {
@@ -57,9 +59,11 @@ MatrixXd DualProblem::feasible_covariance(const DualPoint& point) const {
     // X_uu = S_uu / lambda_u.
     const VectorXd stretch =
         (point.diagonal.array() / point.lambda.array() / kappa_.array()).sqrt() * weight.array();
-    const MatrixXd scaled = stretch.asDiagonal() * point.basis;
-    MatrixXd covariance = scaled * point.root.cwiseInverse().asDiagonal() * scaled.transpose();
-    return 0.5 * (covariance + covariance.transpose());
+    const VectorXd deviation = point.root.cwiseSqrt().cwiseInverse();
+    const MatrixXd scaled = stretch.asDiagonal() * point.basis * deviation.asDiagonal();
+    MatrixXd covariance = MatrixXd::Zero(scaled.rows(), scaled.rows());
+    add_gram(scaled.transpose(), covariance);
+    return covariance.selfadjointView<Eigen::Lower>();
 }
 
 double DualProblem::gap(const DualPoint& point) const {
