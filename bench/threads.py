@@ -7,7 +7,7 @@ from common import median
 CALLS = 20  # agents of one process
 ALONE = 0.1  # of a round's work is the caller's own
 CALL_MICROSECONDS = [5, 50] if common.QUICK else [2, 5, 20, 100, 500]
-ROUND_SECONDS = 0.02 if common.QUICK else 0.2  # of work, in one process
+ROUND_SECONDS = 0.02 if common.QUICK else 0.05  # of work, in one process
 REPETITIONS = 2 if common.QUICK else 7
 # name: (way of bench_threads, environment)
 WAYS = {
