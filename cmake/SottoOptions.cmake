@@ -1,9 +1,15 @@
 # Compiler settings shared by every target, and the function that makes a folder's library.
 
+set(shadow -Wshadow)
+if(CMAKE_UNITY_BUILD)
+    # A local name may also be one that another source of the unit keeps to itself; only GCC can say "local".
+    set(shadow $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
+endif()
+
 add_library(sotto_options INTERFACE)
 target_compile_features(sotto_options INTERFACE cxx_std_20)
 target_compile_options(sotto_options INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    -Wall -Wextra -Wpedantic ${shadow} -Wconversion
     # GCC 12 sees overlaps in std::string concatenation that cannot happen (bug 105651).
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     # Shared noise must have the same bits on every machine: never fuse a multiplication and an addition.
@@ -17,6 +23,17 @@ if(SOTTO_SANITIZE)
     target_compile_options(sotto_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer
         -fno-sanitize-recover=undefined)
     target_link_options(sotto_options INTERFACE -fsanitize=address,undefined)
+endif()
+
+if(SOTTO_FUZZ)
+    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+        message(FATAL_ERROR "SOTTO_FUZZ needs clang: CC=clang CXX=clang++ (Debian packages clang-14 and libclang-rt-14-dev)")
+    endif()
+    # Casts of numbers that do not fit are undefined too, but not part of "undefined".
+    set(sanitizers address,undefined,float-cast-overflow)
+    target_compile_options(sotto_options INTERFACE -O1 -g -fsanitize=fuzzer-no-link,${sanitizers}
+        -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(sotto_options INTERFACE -fsanitize=${sanitizers})
 endif()
 
 find_program(SOTTO_CCACHE ccache)

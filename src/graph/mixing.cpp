@@ -182,7 +182,8 @@ MixingSchedule::MixingSchedule(std::vector<MixingMatrix> matrices)
 
 MixingSchedule MixingSchedule::from(long round) const {
     MixingSchedule later = *this;
-    std::ranges::rotate(later.matrices_, later.matrices_.begin() + round % period());
+    auto& matrices = later.matrices_;
+    std::rotate(matrices.begin(), matrices.begin() + round % period(), matrices.end());
     return later;
 }
 

@@ -61,8 +61,7 @@ ScheduledMixing random_schedule(const TopologySpec& topology,
         own.push_back(make_mixing(graph, rule));
     }
     std::ranges::sort(edges);
-    const auto repeated = std::ranges::unique(edges);
-    edges.erase(repeated.begin(), repeated.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     ScheduledMixing result{Graph::from_edges(topology.agents, std::move(edges)), {}};
     for (const MixingMatrix& mixing : own)
         result.matrices.push_back(MixingMatrix::from_dense(result.graph, mixing.dense()));

@@ -165,7 +165,7 @@ std::pair<VectorXd, double> best_powers(BandedObjective& objective, Index rounds
     return {std::move(entries), value};
 }
 
-LBFGSpp::LBFGSParam<double> descent_parameters() {
+LBFGSpp::LBFGSParam<double> factor_descent_parameters() {
     LBFGSpp::LBFGSParam<double> parameters;
     parameters.m = 20;
     parameters.epsilon = 0;
@@ -201,7 +201,7 @@ ShapedFactor solve_banded_factor(const VectorXd& values,
         slope *= scale;
         return scale * found;
     };
-    const LBFGSpp::LBFGSParam<double> parameters = descent_parameters();
+    const LBFGSpp::LBFGSParam<double> parameters = factor_descent_parameters();
     LBFGSpp::LBFGSSolver<double> solver(parameters);
     try {
         double end = 0;

@@ -143,7 +143,7 @@ TemporalSolution solve_one_participation(const MatrixXd& utility,
     return {std::move(gram), value, same.lower_bound};
 }
 
-LBFGSpp::LBFGSParam<double> descent_parameters() {
+LBFGSpp::LBFGSParam<double> gram_descent_parameters() {
     LBFGSpp::LBFGSParam<double> parameters;
     parameters.m = 20;
     parameters.epsilon = 0;
@@ -163,7 +163,7 @@ TemporalSolution descend(const MatrixXd& root,
                          double scale,
                          const TemporalOptions& options) {
     Objective objective(root, free, scale);
-    const LBFGSpp::LBFGSParam<double> parameters = descent_parameters();
+    const LBFGSpp::LBFGSParam<double> parameters = gram_descent_parameters();
     LBFGSpp::LBFGSSolver<double> solver(parameters);
     TemporalSolution solution;
     for (double before = infinity; objective.evaluations() < options.max_iterations;) {

@@ -10,8 +10,8 @@
 #include "sotto/net/network.hpp"
 #include "sotto/privacy/exposure.hpp"
 #include "sotto/privacy/plan_use.hpp"
-#include "sotto/views/message_process.hpp"
 #include "sotto/privacy/privacy_record.hpp"
+#include "sotto/views/message_process.hpp"
 
 namespace sotto {
 

@@ -19,7 +19,7 @@ namespace sotto {
 namespace {
 
 /// The words of a line, without its comment.
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> words_of_line(std::string_view line) {
     constexpr std::string_view separators = " \t,";
     line = line.substr(0, line.find('#'));
     std::vector<std::string_view> words;
@@ -81,7 +81,7 @@ std::vector<double> read_epsilons(const std::string& path, int agents) try {
     LineReader reader(path);
     std::string_view line;
     while (reader.next(line))
-        epsilons.add(words_of(line), fmt::format("{}:{}", path, reader.line_number()));
+        epsilons.add(words_of_line(line), fmt::format("{}:{}", path, reader.line_number()));
     return std::move(epsilons).finish();
 } catch (const ConfigError& error) {
     throw DataError(error.what());  // what is wrong with a number of a file is wrong with the data

@@ -108,8 +108,8 @@ struct TrainConfig {
     std::optional<ResumeConfig> resume;
     double stall_warn_seconds = 30;    ///< StallLimits
     double stall_abort_seconds = 300;  ///< of the rounds; ten times as much in the bootstrap
-    int asked_threads = 0;  ///< of one process; 0: whoever starts the run decides
-    int threads = 1;        ///< what that comes to here
+    int asked_threads = 0;             ///< of one process; 0: whoever starts the run decides
+    int threads = 1;                   ///< what that comes to here
 };
 
 }  // namespace sotto

@@ -4,9 +4,9 @@
 #include <memory>
 #include <span>
 
+#include "run/run.hpp"
 #include "sotto/agent/recording/recorded_view.hpp"
 #include "sotto/agent/recording/recorded_wire.hpp"
-#include "run/run.hpp"
 #include "sotto/agent/trainer.hpp"
 #include "sotto/trust/key_ring.hpp"
 

@@ -16,20 +16,18 @@ namespace sotto {
 
 namespace {
 
-using Json = nlohmann::json;
-
 template <class Read>
 auto read_json(const std::filesystem::path& file, Read&& read) {
     const std::string text = read_file(file);
     try {
-        return read(json_from_text<Json>(text));
+        return read(json_from_text<nlohmann::json>(text));
     } catch (const nlohmann::json::exception& error) {
         throw DataError(fmt::format("{}: it is damaged ({})", file.string(), error.what()));
     }
 }
 
 long rounds_that_count(const std::filesystem::path& directory) {
-    return read_json(directory / "ledger.json", [](const Json& ledger) {
+    return read_json(directory / "ledger.json", [](const nlohmann::json& ledger) {
         const std::string status = ledger.at("status");
         const bool final = status == "completed" || status == "interrupted";
         return ledger.at("rounds").at(final ? "completed" : "planned").get<long>();
@@ -40,7 +38,7 @@ long rounds_that_count(const std::filesystem::path& directory) {
 void require_same_graph(const std::filesystem::path& directory, const Topography& topography) {
     const std::filesystem::path manifest = directory / "manifest.json";
     if (!std::filesystem::exists(manifest)) return;
-    read_json(manifest, [&](const Json& json) {
+    read_json(manifest, [&](const nlohmann::json& json) {
         for (const auto& [key, digest] : {std::pair("graph_hash", topography.graph.hash()),
                                           std::pair("mixing_hash", topography.mixing_hash())})
             if (json.at(key) != to_hex(digest))

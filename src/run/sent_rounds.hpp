@@ -4,8 +4,8 @@
 
 #include "run/config.hpp"
 #include "sotto/agent/bootstrap.hpp"
-#include "sotto/views/message_process.hpp"
 #include "sotto/privacy/privacy_record.hpp"
+#include "sotto/views/message_process.hpp"
 
 namespace sotto {
 

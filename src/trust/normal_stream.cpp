@@ -25,9 +25,6 @@ constexpr std::uint64_t max_coordinates =
 /// Keystream generated at a time: it must stay in the first-level cache until it is transformed.
 constexpr std::size_t blocks_per_piece = 8;
 
-/// Keystream is what the cipher makes of zeros.
-constexpr std::array<std::uint8_t, blocks_per_piece * bytes_per_block> zeros{};
-
 using Nonce = std::array<std::uint8_t, crypto_stream_chacha20_ietf_NONCEBYTES>;
 
 Nonce make_nonce(std::uint32_t epoch, std::uint64_t round) {
@@ -61,6 +58,8 @@ void NormalStream::fill(std::uint32_t epoch,
     const auto key = key_.bytes();
     std::uint64_t block = first / normal_block;
     alignas(64) std::array<std::uint64_t, blocks_per_piece * normal_block> words;
+    // Keystream is what the cipher makes of zeros.
+    static constexpr std::array<std::uint8_t, blocks_per_piece * bytes_per_block> zeros{};
     while (!out.empty()) {
         const std::size_t blocks =
             std::min((out.size() + normal_block - 1) / normal_block, blocks_per_piece);

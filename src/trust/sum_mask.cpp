@@ -17,8 +17,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "mask words are little-endian");
 
-/// Keystream is what the cipher makes of zeros.
-constexpr std::array<std::uint8_t, mask_piece * sizeof(std::uint64_t)> zeros{};
 /// The counter has 32 bits and counts blocks.
 constexpr std::int64_t most_words = (std::int64_t{1} << 32) * mask_block;
 
@@ -57,6 +55,8 @@ void SumMask::apply(std::int64_t round,
                                 scratch.size(),
                                 mask_block));
     auto counter = static_cast<std::uint32_t>(first / mask_block);
+    // Keystream is what the cipher makes of zeros.
+    static constexpr std::array<std::uint8_t, mask_piece * sizeof(std::uint64_t)> zeros{};
     while (!words.empty()) {
         const std::size_t count = std::min(words.size(), most);
         crypto_stream_chacha20_ietf_xor_ic(reinterpret_cast<unsigned char*>(scratch.data()),

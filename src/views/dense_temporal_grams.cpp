@@ -14,7 +14,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 
 constexpr long most_observed_values = 12000;
-constexpr double rounding = 1e-13;
 
 /// Observations of all rounds, one below the other, when `input(round)` times the columns of
 /// `state_input(step)` and `observed_input(step)` enter every round from `start` on.
@@ -115,7 +114,7 @@ std::vector<TargetGram> dense_temporal_grams(const ObservationModel& model,
                         most_observed_values));
     const MatrixXd covariance = observed_covariance(model, inverse);
     const Whitening whitening =
-        whiten(covariance, values > 0 ? rounding * covariance.diagonal().maxCoeff() : 0.0);
+        whiten(covariance, values > 0 ? variance_rounding * covariance.diagonal().maxCoeff() : 0.0);
     std::vector<TargetGram> result(targets.size());
     const Eigen::Map<const Eigen::VectorXd> scale(model.input_scale.data(), model.rounds);
     for (std::size_t i = 0; i < targets.size(); ++i) {

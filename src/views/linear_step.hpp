@@ -3,8 +3,8 @@
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
 
-#include "views/step_entries.hpp"
 #include "sotto/core/sparse_rows.hpp"
+#include "views/step_entries.hpp"
 
 namespace sotto {
 

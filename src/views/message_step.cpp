@@ -4,10 +4,11 @@ namespace sotto {
 
 namespace {
 
-/// Writes messages of one gossip step as rows of functions of the state, the noise and the inputs.
-class Messages {
+/// Writes messages of one gossip step, each the same to all receivers, as rows of functions of the
+/// state, the noise and the inputs.
+class BroadcastMessages {
   public:
-    Messages(const ViewRounds& rounds, const StateLayouts& layouts, long round, int step)
+    BroadcastMessages(const ViewRounds& rounds, const StateLayouts& layouts, long round, int step)
         : agents_(rounds.agents_at(round)),
           sources_(rounds.sources_at(round).index),
           injects_(step == 0),
@@ -36,7 +37,7 @@ class Messages {
     const MixingMatrix* mixing_;  // which made the models that are sent; null: all are known
 };
 
-RowEntries observed_sums(const Messages& messages,
+RowEntries observed_sums(const BroadcastMessages& messages,
                          const PhaseAgents& agents,
                          const MixingMatrix& mixing) {
     RowEntries observed;
@@ -51,7 +52,7 @@ RowEntries observed_sums(const Messages& messages,
     return observed;
 }
 
-RowEntries observed_messages(const Messages& messages, const PhaseAgents& agents) {
+RowEntries observed_messages(const BroadcastMessages& messages, const PhaseAgents& agents) {
     RowEntries observed;
     for (const int v : agents.seen)
         messages.add(observed, static_cast<int>(observed.rows++), v, 1.0);
@@ -65,7 +66,7 @@ StepEntries message_step(const ViewRounds& rounds,
                          long round,
                          int step) {
     const PhaseAgents& agents = rounds.agents_at(round);
-    const Messages messages(rounds, layouts, round, step);
+    const BroadcastMessages messages(rounds, layouts, round, step);
     StepEntries entries = layouts.blank_step(round, step);
     for (Eigen::Index i = 0; i < agents.hidden.size(); ++i)
         messages.add(entries.state,

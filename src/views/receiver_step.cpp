@@ -10,10 +10,11 @@ namespace {
 
 using Coefficients = std::vector<std::pair<int, double>>;  // (place among the sources, coefficient)
 
-/// Writes messages of one gossip step as rows of functions of the state, the noise and the inputs.
-class Messages {
+/// Writes messages of one gossip step, each to one receiver, as rows of functions of the state, the
+/// noise and the inputs.
+class ReceiverMessages {
   public:
-    Messages(const ViewRounds& rounds, const StateLayouts& layouts, long round, int step)
+    ReceiverMessages(const ViewRounds& rounds, const StateLayouts& layouts, long round, int step)
         : rounds_(rounds),
           round_(round),
           agents_(rounds.agents_at(round)),
@@ -71,14 +72,14 @@ class Messages {
     const MixingMatrix& mixing_;
 };
 
-RowEntries observed_sums(const Messages& messages, const PhaseAgents& agents) {
+RowEntries observed_sums(const ReceiverMessages& messages, const PhaseAgents& agents) {
     RowEntries observed;
     for (const int a : agents.watch)
         messages.add_sum(observed, static_cast<int>(observed.rows++), a);
     return observed;
 }
 
-RowEntries observed_messages(const Messages& messages,
+RowEntries observed_messages(const ReceiverMessages& messages,
                              const PhaseAgents& agents,
                              const Graph& graph,
                              const View& view) {
@@ -102,7 +103,7 @@ StepEntries receiver_step(const ViewRounds& rounds,
                           long round,
                           int step) {
     const PhaseAgents& agents = rounds.agents_at(round);
-    const Messages messages(rounds, layouts, round, step);
+    const ReceiverMessages messages(rounds, layouts, round, step);
     const StateLayout after = layouts.after(round, step);
     StepEntries entries = layouts.blank_step(round, step);
     for (Eigen::Index i = 0; i < after.present->size(); ++i)

@@ -9,7 +9,6 @@ namespace sotto {
 
 namespace {
 
-constexpr double rounding = 1e-13;  // relative to the state's covariance
 constexpr double steady_tolerance = 1e-13;
 
 using Eigen::Index;
@@ -65,7 +64,7 @@ ViewFilter::ViewFilter(const ObservationModel& model) : model_(model), steady_ro
             scale =
                 std::max(scale, noise * MatrixXd(step.observed_covariance).diagonal().maxCoeff());
         Gain gain;
-        gain.whitening = whiten(innovation, rounding * scale);
+        gain.whitening = whiten(innovation, variance_rounding * scale);
         gain.gain = MatrixXd::Zero(cross.rows(), gain.whitening.rows.rows());
         add_product(1, cross, false, gain.whitening.rows, true, gain.gain);
         covariance = forward * step.transition.transpose();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "privacy/unknown_noise.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/views/squared_sensitivity.hpp"
 
@@ -12,7 +13,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-constexpr double rank_cut_off = 1e-11;
 constexpr double well_conditioned = 1e-7;  // smallest squared pivot: no eigenvalues needed
 
 }  // namespace

@@ -14,6 +14,9 @@ struct Whitening {
     [[nodiscard]] bool shows_without_noise(const Eigen::MatrixXd& columns) const;
 };
 
+/// Error of computed variances, relative to the largest of them.
+inline constexpr double variance_rounding = 1e-13;
+
 /// @param floor eigenvalues up to it are rounding errors; besides, those up to 1e-11 of the largest
 /// count as zero.
 [[nodiscard]] Whitening whiten(const Eigen::MatrixXd& covariance, double floor);

@@ -36,20 +36,20 @@ const LinearStep* repeated_step(const ObservationModel& model) {
 
 /// What is observed j rounds after unit noise (rows: sources) and unit inputs (rows: targets)
 /// entered, in columns j * observed and on.
-struct Responses {
+struct ImpulseResponses {
     MatrixXd to_noise, to_input;
 };
 
 /// By adjoints of the few observed rows.
-Responses adjoint_responses(const ObservationModel& model,
-                            const LinearStep& step,
-                            std::span<const int> targets) {
+ImpulseResponses adjoint_responses(const ObservationModel& model,
+                                   const LinearStep& step,
+                                   std::span<const int> targets) {
     const Index observed = step.observation.rows();
     const auto rounds = static_cast<Index>(model.rounds);
     const auto count = static_cast<Index>(targets.size());
     const Eigen::SparseMatrix<double>& source_factor = model.source_factors.front();
-    Responses responses{MatrixXd(source_factor.cols(), observed * rounds),
-                        MatrixXd(count, observed * rounds)};
+    ImpulseResponses responses{MatrixXd(source_factor.cols(), observed * rounds),
+                               MatrixXd(count, observed * rounds)};
     const SparseRows factor = SparseRows(source_factor.transpose());
     const SparseRows state_source = factor * SparseRows(step.state_source.transpose());
     const SparseRows state_input = SparseRows(step.state_input.transpose());
@@ -122,7 +122,7 @@ std::optional<std::vector<TargetGram>> whole_run_grams(const ObservationModel& m
     const Index observed = step->observation.rows();
     const auto rounds = static_cast<Index>(model.rounds);
     const double noise = model.noise_scale.front() * model.noise_scale.front();
-    const Responses responses = adjoint_responses(model, *step, targets);
+    const ImpulseResponses responses = adjoint_responses(model, *step, targets);
     const std::optional<MatrixXd> lower =
         covariance_factor(responses.to_noise, observed, rounds, noise);
     if (!lower) return std::nullopt;

@@ -14,6 +14,9 @@
 
 namespace sotto::test {
 
+/// Whose noise is looked at.
+inline constexpr int noisy_agents = 20;
+
 /// Gradients from a function of the model; the loss is not looked at.
 class FunctionObjective final : public Objective {
   public:

@@ -11,9 +11,8 @@ namespace {
 
 using test::MechanismCase;
 using test::NoiseRun;
+using test::noisy_agents;
 using test::Recording;
-
-constexpr int agents = 20;
 
 Recording record(const Topography& topography, const NoisePlan& plan, const NoiseRun& run) {
     const auto network = make_memory_network(plan.agents, run.threads);
@@ -35,7 +34,7 @@ TEST_P(InjectedNoise, IsTheAccountedNoiseOfTwentyAgents) {
                                  Topology::star,
                                  Topology::complete,
                                  Topology::erdos_renyi}) {
-        const Topography topography = test::topography_of(shape, agents, 0.3);
+        const Topography topography = test::topography_of(shape, noisy_agents, 0.3);
         const NoisePlan plan = plan_on(topography);
         EXPECT_EQ(
             test::injected_is_not_accounted(record(topography, plan, run), topography, plan, run),
@@ -58,7 +57,7 @@ TEST_P(InjectedNoise, IsTheAccountedNoiseOfAFewAgents) {
 
 TEST_P(InjectedNoise, OfAnotherSizeOrWithMixingWeightsWouldBeNoticed) {
     const NoiseRun run;
-    const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
+    const Topography topography = test::topography_of(Topology::erdos_renyi, noisy_agents, 0.3);
     const NoisePlan plan = plan_on(topography);
     if (plan.noiseless()) GTEST_SKIP() << "there is no noise to change";
     const auto noise = record(topography, plan, run).fresh_noise(run.step_size, plan);
@@ -88,7 +87,7 @@ TEST_P(InjectedNoise, OfAnotherSizeOrWithMixingWeightsWouldBeNoticed) {
 
 TEST_P(InjectedNoise, DrawnOnceOrSharedByRoundsWouldBeNoticed) {
     const NoiseRun run;
-    const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
+    const Topography topography = test::topography_of(Topology::erdos_renyi, noisy_agents, 0.3);
     const NoisePlan plan = plan_on(topography);
     if (plan.noiseless()) GTEST_SKIP() << "there is no noise to share";
     const auto noise = record(topography, plan, run).fresh_noise(run.step_size, plan);
@@ -108,7 +107,7 @@ TEST_P(InjectedNoise, DrawnOnceOrSharedByRoundsWouldBeNoticed) {
 
 TEST_P(InjectedNoise, WithoutTheGradientWouldBeNoticed) {
     const NoiseRun run;
-    const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
+    const Topography topography = test::topography_of(Topology::erdos_renyi, noisy_agents, 0.3);
     const NoisePlan plan = plan_on(topography);
     const Eigen::MatrixXd accounted = spatial_covariance(plan);
     const Recording recorded = record(topography, plan, run);
@@ -130,7 +129,7 @@ class CorrelatedNoise : public InjectedNoise {};
 
 TEST_P(CorrelatedNoise, WithAnotherCorrelationOverRoundsWouldBeNoticed) {
     const NoiseRun run;
-    const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
+    const Topography topography = test::topography_of(Topology::erdos_renyi, noisy_agents, 0.3);
     const NoisePlan plan = plan_on(topography);
     const Eigen::MatrixXd accounted = spatial_covariance(plan);
     const Recording recorded = record(topography, plan, run);
@@ -161,18 +160,19 @@ INSTANTIATE_TEST_SUITE_P(Every,
 
 TEST(InjectedNoiseOfATrustedMean, HasTheVarianceOfOneAgentOverNSquared) {
     const NoiseRun run;
-    const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
-    const Eigen::VectorXd kappa = test::uneven_limits(agents);
+    const Topography topography = test::topography_of(Topology::erdos_renyi, noisy_agents, 0.3);
+    const Eigen::VectorXd kappa = test::uneven_limits(noisy_agents);
     const NoisePlan plan = test::plan_of({"Cdp", "cdp", {}}, topography, kappa);
     const Recording recorded = record(topography, plan, run);
     std::vector<Eigen::MatrixXd> of_mean;
     for (const auto& noise : recorded.noise(run.step_size))
         of_mean.emplace_back(noise.rowwise().mean());
     const Eigen::MatrixXd expected =
-        Eigen::MatrixXd::Constant(1, 1, 1 / (kappa.minCoeff() * agents * agents));
+        Eigen::MatrixXd::Constant(1, 1, 1 / (kappa.minCoeff() * noisy_agents * noisy_agents));
     EXPECT_EQ(test::covariance_mismatch(of_mean, expected), "") << "seed " << run.noise_seed;
     EXPECT_NE(test::covariance_mismatch(of_mean, 1.2 * expected), "");
-    for (int u = 1; u < agents; ++u) EXPECT_TRUE(recorded.last.col(u) == recorded.last.col(0));
+    for (int u = 1; u < noisy_agents; ++u)
+        EXPECT_TRUE(recorded.last.col(u) == recorded.last.col(0));
 }
 
 TEST(NoiseSeed, DecidesTheNoise) {

@@ -7,7 +7,8 @@
 namespace sotto {
 namespace {
 
-constexpr int agents = 20;
+using test::noisy_agents;
+
 constexpr std::uint64_t noise_seed = 4;
 
 std::vector<KeyRing> rings_of(const NoisePlan& plan) {
@@ -44,11 +45,11 @@ Eigen::VectorXd direct_noise(const NoisePlan& plan,
 
 /// Of every mechanism with independent rounds, or with correlated ones.
 std::vector<NoisePlan> plans(bool correlated = false) {
-    const Topography topography = test::topography_of(Topology::erdos_renyi, agents, 0.3);
+    const Topography topography = test::topography_of(Topology::erdos_renyi, noisy_agents, 0.3);
     std::vector<NoisePlan> result;
     for (const auto& entry : test::mechanism_cases())
         if (find_mechanism("mechanism", entry.mechanism).correlates_rounds == correlated)
-            result.push_back(test::plan_of(entry, topography, test::uneven_limits(agents)));
+            result.push_back(test::plan_of(entry, topography, test::uneven_limits(noisy_agents)));
     return result;
 }
 
@@ -59,9 +60,9 @@ TEST(NoiseSource, GivesWhatThePlanSaysForEveryDimensionAndNumberOfThreads) {
         for (const int threads : {1, 2, 3}) {
             NoiseSource source(plan, rings, threads);
             for (const Eigen::Index d : {1, 63, 64, 65, 1000, 20000}) {
-                Eigen::MatrixXd noise = Eigen::MatrixXd::Constant(d, agents, 7);
+                Eigen::MatrixXd noise = Eigen::MatrixXd::Constant(d, noisy_agents, 7);
                 source.draw(3, 11, noise);
-                for (int u = 0; u < agents; ++u)
+                for (int u = 0; u < noisy_agents; ++u)
                     ASSERT_TRUE(noise.col(u) ==
                                 direct_noise(plan, rings[static_cast<std::size_t>(u)], 3, 11, d))
                         << plan.mechanism << ", agent " << u << ", dimension " << d << ", "
@@ -101,7 +102,7 @@ TEST(NoiseSource, CorrelatesRoundsAsTheTemporalFactorSaysInAnyOrderOfDrawing) {
         plan.grid_step_log2 -= 20;  // rounding to the grid is not what is compared
         const auto rings = rings_of(plan);
         for (const Eigen::Index d : {5, 7000}) {  // one tile, and two
-            std::vector<Eigen::MatrixXd> fresh(rounds, Eigen::MatrixXd(d, agents));
+            std::vector<Eigen::MatrixXd> fresh(rounds, Eigen::MatrixXd(d, noisy_agents));
             NoiseSource independent(plan, rings, 1);
             for (Eigen::Index t = 0; t < rounds; ++t)
                 independent.draw(
@@ -112,10 +113,10 @@ TEST(NoiseSource, CorrelatesRoundsAsTheTemporalFactorSaysInAnyOrderOfDrawing) {
                 const Eigen::MatrixXd inverse = dense_factor(factor, rounds).inverse();
                 NoiseSource source(correlated, rings, 2);
                 NoiseSource jumping(correlated, rings, 1);
-                Eigen::MatrixXd noise(d, agents), again(d, agents);
+                Eigen::MatrixXd noise(d, noisy_agents), again(d, noisy_agents);
                 for (Eigen::Index t = 0; t < rounds; ++t) {
                     source.draw(1, static_cast<std::uint64_t>(t), noise);
-                    Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(d, agents);
+                    Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(d, noisy_agents);
                     for (Eigen::Index s = 0; s <= t; ++s)
                         expected += inverse(t, s) * fresh[static_cast<std::size_t>(s)];
                     EXPECT_LT((noise - expected).cwiseAbs().maxCoeff(),
@@ -138,10 +139,10 @@ TEST(NoiseSource, GivesOneAgentAloneTheSameAsAmongOthers) {
     for (const NoisePlan& plan : plans()) {
         const auto rings = rings_of(plan);
         NoiseSource together(plan, rings, 1);
-        Eigen::MatrixXd all(5000, agents);
+        Eigen::MatrixXd all(5000, noisy_agents);
         together.draw(0, 2, all);
         int drawn = 0;
-        for (int u = 0; u < agents; ++u) {
+        for (int u = 0; u < noisy_agents; ++u) {
             NoiseSource alone(plan, {&rings[static_cast<std::size_t>(u)], 1}, 1);
             Eigen::MatrixXd own(5000, 1);
             alone.draw(0, 2, own);
@@ -160,12 +161,12 @@ TEST(NoiseSource, GivesOtherNoiseInEveryRoundAndEpoch) {
         std::vector<Eigen::VectorXd> seen;
         for (const std::uint32_t epoch : {0u, 1u})
             for (const std::uint64_t round : {0ull, 1ull, 2ull, 1ull << 32, (1ull << 32) + 1}) {
-                Eigen::MatrixXd noise(100, agents);
+                Eigen::MatrixXd noise(100, noisy_agents);
                 source.draw(epoch, round, noise);
                 for (const auto& other : seen)
                     EXPECT_GT((noise.col(0) - other).cwiseAbs().maxCoeff(), 1e-3);
                 seen.emplace_back(noise.col(0));
-                Eigen::MatrixXd again(100, agents);
+                Eigen::MatrixXd again(100, noisy_agents);
                 source.draw(epoch, round, again);
                 EXPECT_TRUE(again == noise);
             }

@@ -13,10 +13,10 @@
 namespace sotto {
 namespace {
 
-constexpr std::uint64_t seed = 3;
+constexpr std::uint64_t matrix_seed = 3;
 
 Eigen::MatrixXd random_symmetric(Eigen::Index n) {
-    SeededRandom random(seed, "symmetric matrix", static_cast<std::uint64_t>(n));
+    SeededRandom random(matrix_seed, "symmetric matrix", static_cast<std::uint64_t>(n));
     Eigen::MatrixXd matrix(n, n);
     for (Eigen::Index i = 0; i < n; ++i)
         for (Eigen::Index j = 0; j <= i; ++j) matrix(i, j) = matrix(j, i) = random.normal();
@@ -73,7 +73,7 @@ TEST(SymmetricEigen, RefusesValuesThatAreNotFinite) {
 }
 
 Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index columns) {
-    SeededRandom random(seed, "matrix", static_cast<std::uint64_t>(rows));
+    SeededRandom random(matrix_seed, "matrix", static_cast<std::uint64_t>(rows));
     return Eigen::MatrixXd::NullaryExpr(rows, columns, [&](auto, auto) { return random.normal(); });
 }
 

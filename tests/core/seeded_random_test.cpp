@@ -9,7 +9,7 @@
 namespace sotto {
 namespace {
 
-constexpr std::uint64_t seed = 20240607;
+constexpr std::uint64_t tested_seed = 20240607;
 constexpr double standard_errors = 5;
 
 /// Sample mean and, around the true mean, sample variance of `count` draws.
@@ -33,11 +33,12 @@ Moments moments_of(long count, double true_mean, Draw&& draw) {
 void expect_moments(
     const Moments& found, long count, double mean, double variance, double fourth_central_moment) {
     const auto n = static_cast<double>(count);
-    EXPECT_NEAR(found.mean, mean, standard_errors * std::sqrt(variance / n)) << "seed " << seed;
+    EXPECT_NEAR(found.mean, mean, standard_errors * std::sqrt(variance / n))
+        << "seed " << tested_seed;
     EXPECT_NEAR(found.variance,
                 variance,
                 standard_errors * std::sqrt((fourth_central_moment - variance * variance) / n))
-        << "seed " << seed;
+        << "seed " << tested_seed;
 }
 
 TEST(SeededRandom, DrawsTheSameValuesForEver) {
@@ -73,7 +74,7 @@ TEST(SeededRandom, SharesNoValueBetweenPurposesSeedsOrIndices) {
 
 TEST(SeededRandom, DrawsUncorrelatedSequencesForDifferentPurposes) {
     constexpr long count = 200'000;
-    SeededRandom a(seed, "graph"), b(seed, "partition"), c(seed, "graph", 1);
+    SeededRandom a(tested_seed, "graph"), b(tested_seed, "partition"), c(tested_seed, "graph", 1);
     double ab = 0, ac = 0;
     for (long i = 0; i < count; ++i) {
         const double x = a.uniform() - 0.5;
@@ -82,13 +83,13 @@ TEST(SeededRandom, DrawsUncorrelatedSequencesForDifferentPurposes) {
     }
     // The product of two independent centred uniforms has variance 1/144.
     const double bound = standard_errors * std::sqrt(count / 144.0);
-    EXPECT_LE(std::abs(ab), bound) << "seed " << seed;
-    EXPECT_LE(std::abs(ac), bound) << "seed " << seed;
+    EXPECT_LE(std::abs(ab), bound) << "seed " << tested_seed;
+    EXPECT_LE(std::abs(ac), bound) << "seed " << tested_seed;
 }
 
 TEST(SeededRandom, DrawsUniformNumbersOfMeanOneHalfAndVarianceOneTwelfth) {
     constexpr long count = 400'000;
-    SeededRandom random(seed, "uniform");
+    SeededRandom random(tested_seed, "uniform");
     double smallest = 1, largest = 0;
     const Moments found = moments_of(count, 0.5, [&] {
         const double x = random.uniform();
@@ -106,7 +107,7 @@ TEST(SeededRandom, DrawsUniformNumbersOfMeanOneHalfAndVarianceOneTwelfth) {
 TEST(SeededRandom, DrawsEveryWholeNumberBelowABoundEquallyOften) {
     for (const std::uint64_t bound : {1U, 2U, 3U, 7U, 10U, 64U}) {
         constexpr long count = 100'000;
-        SeededRandom random(seed, "below", bound);
+        SeededRandom random(tested_seed, "below", bound);
         std::vector<long> histogram(bound);
         for (long i = 0; i < count; ++i) {
             const std::uint64_t value = random.below(bound);
@@ -117,7 +118,7 @@ TEST(SeededRandom, DrawsEveryWholeNumberBelowABoundEquallyOften) {
         const double deviation = standard_errors * std::sqrt(count * p * (1 - p));
         for (const long frequency : histogram)
             EXPECT_NEAR(static_cast<double>(frequency), count * p, deviation)
-                << "bound " << bound << ", seed " << seed;
+                << "bound " << bound << ", seed " << tested_seed;
     }
 }
 
@@ -125,19 +126,19 @@ TEST(SeededRandom, IsUnbiasedForABoundThatDoesNotDivideItsRange) {
     // Taking the remainder of 64 bits would draw the lower half of 3 * 2^62 twice as often.
     constexpr std::uint64_t bound = std::uint64_t{3} << 62;
     constexpr long count = 20'000;
-    SeededRandom random(seed, "large bound");
+    SeededRandom random(tested_seed, "large bound");
     long lower = 0;
     for (long i = 0; i < count; ++i)
         lower += random.below(bound) < (std::uint64_t{1} << 62) ? 1 : 0;
     EXPECT_NEAR(static_cast<double>(lower),
                 count / 3.0,
                 standard_errors * std::sqrt(count * (1.0 / 3) * (2.0 / 3)))
-        << "seed " << seed;
+        << "seed " << tested_seed;
 }
 
 TEST(SeededRandom, DrawsNormalNumbersOfMeanZeroAndVarianceOne) {
     constexpr long count = 400'000;
-    SeededRandom random(seed, "normal");
+    SeededRandom random(tested_seed, "normal");
     long beyond_two = 0;
     const Moments found = moments_of(count, 0.0, [&] {
         const double x = random.normal();
@@ -149,13 +150,13 @@ TEST(SeededRandom, DrawsNormalNumbersOfMeanZeroAndVarianceOne) {
     EXPECT_NEAR(static_cast<double>(beyond_two),
                 count * p,
                 standard_errors * std::sqrt(count * p * (1 - p)))
-        << "seed " << seed;
+        << "seed " << tested_seed;
 }
 
 TEST(SeededRandom, DrawsGammaNumbersWhoseMeanAndVarianceAreTheShape) {
     constexpr long count = 200'000;
     for (const double shape : {0.1, 0.5, 1.0, 3.0, 10.0}) {
-        SeededRandom random(seed, "gamma", static_cast<std::uint64_t>(shape * 10));
+        SeededRandom random(tested_seed, "gamma", static_cast<std::uint64_t>(shape * 10));
         const Moments found = moments_of(count, shape, [&] { return random.gamma(shape); });
         // Central fourth moment of gamma(k, 1): 3 k^2 + 6 k.
         SCOPED_TRACE(shape);
@@ -165,7 +166,7 @@ TEST(SeededRandom, DrawsGammaNumbersWhoseMeanAndVarianceAreTheShape) {
 
 TEST(SeededRandom, ShufflesEveryOrderEquallyOften) {
     constexpr long count = 60'000;
-    SeededRandom random(seed, "shuffle");
+    SeededRandom random(tested_seed, "shuffle");
     std::vector<long> histogram(6);
     for (long i = 0; i < count; ++i) {
         std::vector<int> order{0, 1, 2};
@@ -181,7 +182,7 @@ TEST(SeededRandom, ShufflesEveryOrderEquallyOften) {
         EXPECT_NEAR(static_cast<double>(frequency),
                     count * p,
                     standard_errors * std::sqrt(count * p * (1 - p)))
-            << "seed " << seed;
+            << "seed " << tested_seed;
 }
 
 }  // namespace

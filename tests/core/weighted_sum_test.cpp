@@ -15,11 +15,11 @@
 namespace sotto {
 namespace {
 
-constexpr std::uint64_t seed = 4;
+constexpr std::uint64_t column_seed = 4;
 
 struct Problem {
     Problem(std::size_t count, std::size_t size) : columns(count), weights(count) {
-        SeededRandom random(seed, "weighted sum test", count * 1'000'000 + size);
+        SeededRandom random(column_seed, "weighted sum test", count * 1'000'000 + size);
         for (std::size_t j = 0; j < count; ++j) {
             // One spare value in front of every second column makes it unaligned.
             columns[j].resize(size + 1);
@@ -53,7 +53,7 @@ void expect_equal_to_plain_loop(std::size_t count, std::size_t size) {
     std::vector<double> out(size + 3, -1.0);
     weighted_sum(problem.pointers, problem.weights, std::span(out).first(size));
     EXPECT_EQ(size == 0 ? 0 : std::memcmp(out.data(), expected.data(), size * sizeof(double)), 0)
-        << count << " columns of " << size << ", seed " << seed;
+        << count << " columns of " << size << ", seed " << column_seed;
     for (std::size_t i = size; i < out.size(); ++i)
         EXPECT_EQ(out[i], -1.0) << "written past its end";
 }

@@ -15,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = SOTTO_SOURCE_DIR;
-
 /// Paths in a text that begin with a folder of the project and name a file by its ending.
 std::set<std::string> files_named_in(const std::string& text) {
     static const std::regex path(

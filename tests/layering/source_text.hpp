@@ -6,6 +6,9 @@
 
 namespace sotto::layering {
 
+/// The folder of the project.
+inline const std::filesystem::path root = SOTTO_SOURCE_DIR;
+
 /// C++ text whose comments, strings and preprocessor lines are blanked out; line breaks and the
 /// number of characters stay.
 [[nodiscard]] std::string without_words(std::string text);

@@ -18,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = SOTTO_SOURCE_DIR;
-
 constexpr int most_lines_of_a_function = 70;
 constexpr int most_lines_of_a_source = 450;
 

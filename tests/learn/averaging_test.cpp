@@ -10,9 +10,9 @@
 namespace sotto {
 namespace {
 
-using testing::all_rows;
-using testing::random_real_data;
-using testing::random_vector;
+using test::all_rows;
+using test::random_real_data;
+using test::random_vector;
 
 Eigen::VectorXd mean_of(const Dataset& data) {
     return Eigen::MatrixXd(data.features).colwise().mean().transpose();

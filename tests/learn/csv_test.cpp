@@ -10,9 +10,9 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::data_file;
-using sotto::testing::expect_error;
-using sotto::testing::features_of;
+using test::data_file;
+using test::expect_error;
+using test::features_of;
 using test::TemporaryFolder;
 
 TEST(ReadCsv, TakesTheLastColumnAsTargetWithOrWithoutAHeader) {

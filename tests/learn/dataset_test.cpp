@@ -14,9 +14,9 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::all_rows;
-using sotto::testing::features_of;
-using sotto::testing::random_real_data;
+using test::all_rows;
+using test::features_of;
+using test::random_real_data;
 using test::TemporaryFolder;
 
 TEST(Concatenate, StacksRowsAndPadsColumns) {

@@ -3,11 +3,12 @@
 // What objectives write into a vector they are given, as values.
 
 #include <Eigen/Dense>
+#include <boost/multiprecision/cpp_int.hpp>
 #include <vector>
 
 #include "sotto/learn/objective.hpp"
 
-namespace sotto::testing {
+namespace sotto::test {
 
 inline Eigen::VectorXd mean_gradient(Objective& objective,
                                      const Eigen::VectorXd& model,
@@ -27,4 +28,12 @@ inline Eigen::VectorXd clipped_sum(Objective& objective,
     return sum;
 }
 
-}  // namespace sotto::testing
+/// Exact comparison: no rounding in squares, sum or bound.
+inline bool norm_is_at_most(const Eigen::VectorXd& vector, double bound) {
+    using boost::multiprecision::cpp_rational;
+    cpp_rational squares = 0;
+    for (const double value : vector) squares += cpp_rational(value) * cpp_rational(value);
+    return squares <= cpp_rational(bound) * cpp_rational(bound);
+}
+
+}  // namespace sotto::test

@@ -13,10 +13,10 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::data_file;
-using sotto::testing::error_of;
-using sotto::testing::expect_error;
-using sotto::testing::features_of;
+using test::data_file;
+using test::error_of;
+using test::expect_error;
+using test::features_of;
 using test::TemporaryFolder;
 
 /// Big-endian.

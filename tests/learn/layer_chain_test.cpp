@@ -14,7 +14,7 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::random_vector;
+using test::random_vector;
 
 constexpr Eigen::Index records = 5;
 

@@ -17,10 +17,10 @@ namespace sotto {
 namespace {
 
 using boost::multiprecision::cpp_rational;
-using sotto::testing::all_rows;
-using sotto::testing::clipped_sum;
-using sotto::testing::mean_gradient;
-using sotto::testing::random_vector;
+using test::all_rows;
+using test::clipped_sum;
+using test::mean_gradient;
+using test::random_vector;
 
 /// Records with normal features and random classes (or values).
 Dataset random_records(Eigen::Index records,

@@ -11,8 +11,8 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::expect_error;
-using sotto::testing::features_of;
+using test::expect_error;
+using test::features_of;
 using test::TemporaryFolder;
 
 TEST(ReadLeaf, KeepsWritersRecordsAndLabels) {

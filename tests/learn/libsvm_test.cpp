@@ -10,10 +10,10 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::data_file;
+using test::data_file;
 using test::TemporaryFolder;
 
-std::string error_of(const std::string& path) {
+std::string libsvm_error(const std::string& path) {
     try {
         (void)read_libsvm(path);
     } catch (const DataError& error) {
@@ -97,24 +97,25 @@ TEST(ReadLibsvm, NamesTheLineOfEveryDefect) {
     for (const std::string& defect : defects) {
         const std::string path =
             folder.write("bad", "# first line\n1 1:1\n" + defect + "\n1 1:1\n");
-        expect_mentions(error_of(path), "bad, line 3:");
+        expect_mentions(libsvm_error(path), "bad, line 3:");
     }
 }
 
 TEST(ReadLibsvm, SaysWhatIsAllowed) {
     const TemporaryFolder folder;
-    expect_mentions(error_of(folder.write("a", "1 0:1\n")), "from 1 to 2147483646");
-    expect_mentions(error_of(folder.write("b", "1 5:1 4:1\n")),
+    expect_mentions(libsvm_error(folder.write("a", "1 0:1\n")), "from 1 to 2147483646");
+    expect_mentions(libsvm_error(folder.write("b", "1 5:1 4:1\n")),
                     "greater than the one before it, 5");
-    expect_mentions(error_of(folder.write("c", "1 5:nan\n")), "\"5:nan\" must be a finite number");
-    expect_mentions(error_of(folder.write("d", "1 five\n")), "must be index:value");
+    expect_mentions(libsvm_error(folder.write("c", "1 5:nan\n")),
+                    "\"5:nan\" must be a finite number");
+    expect_mentions(libsvm_error(folder.write("d", "1 five\n")), "must be index:value");
 }
 
 TEST(ReadLibsvm, RefusesFilesWithoutRecords) {
     const TemporaryFolder folder;
-    expect_mentions(error_of(folder.write("empty", "")), "holds no records");
-    expect_mentions(error_of(folder.write("comments", "# nothing\n\n")), "holds no records");
-    expect_mentions(error_of(folder.path("missing")), "missing");
+    expect_mentions(libsvm_error(folder.write("empty", "")), "holds no records");
+    expect_mentions(libsvm_error(folder.write("comments", "# nothing\n\n")), "holds no records");
+    expect_mentions(libsvm_error(folder.path("missing")), "missing");
 }
 
 TEST(ReadLibsvm, RefusesATruncatedGzipFile) {
@@ -125,7 +126,7 @@ TEST(ReadLibsvm, RefusesATruncatedGzipFile) {
     const std::string path = folder.write_gzip("cut.gz", text);
     EXPECT_EQ(read_libsvm(path).records(), 20000);
     std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
-    expect_mentions(error_of(path), "line");
+    expect_mentions(libsvm_error(path), "line");
 }
 
 struct RealFile {

@@ -17,11 +17,12 @@ namespace sotto {
 namespace {
 
 using boost::multiprecision::cpp_rational;
-using sotto::testing::all_rows;
-using sotto::testing::clipped_sum;
-using sotto::testing::mean_gradient;
-using sotto::testing::random_real_data;
-using sotto::testing::random_vector;
+using test::all_rows;
+using test::clipped_sum;
+using test::mean_gradient;
+using test::norm_is_at_most;
+using test::random_real_data;
+using test::random_vector;
 
 TEST(Logistic, BatchGradientIsTheMeanOverItsRows) {
     const auto objective = make_logistic_objective(random_real_data(50, 8, 3), nullptr);
@@ -74,6 +75,18 @@ TEST(Logistic, LossesAreStableForHugeScores) {
                     (2 * std::exp(-50.0)),
                 1,
                 1e-12);
+}
+
+TEST(Logistic, LossesOfRecordsAreThoseOfTestSetsOfOneRecord) {
+    const auto others = std::make_shared<const Dataset>(random_real_data(30, 6, 12));
+    const auto objective = make_logistic_objective(random_real_data(20, 6, 11), others);
+    const Eigen::VectorXd model = random_vector(7, 1, 13);
+    const Eigen::VectorXd losses = objective->record_losses(model, *others);
+    ASSERT_EQ(losses.size(), 30);
+    for (Eigen::Index row = 0; row < 30; ++row)
+        EXPECT_EQ(losses[row], objective->test_loss(model, row, 30).loss);
+    EXPECT_EQ(objective->record_losses(model, Dataset{}).size(), 0);
+    EXPECT_THROW((void)objective->record_losses(model, random_real_data(3, 5, 1)), DataError);
 }
 
 TEST(Logistic, SlicesOfTheTestSetAddUpToTheWhole) {
@@ -151,13 +164,6 @@ std::vector<Task> tasks() {
             {"one feature", narrow, 1},
             {"real values", random_real_data(40, 9, 21), 1},
             {"large values", large, 1e-4}};
-}
-
-/// Exact comparison: no rounding in squares, sum or bound.
-bool norm_is_at_most(const Eigen::VectorXd& vector, double bound) {
-    cpp_rational squares = 0;
-    for (const double value : vector) squares += cpp_rational(value) * cpp_rational(value);
-    return squares <= cpp_rational(bound) * cpp_rational(bound);
 }
 
 TEST(LogisticClipping, IsTheExactSumOfItsRecordsBitForBit) {

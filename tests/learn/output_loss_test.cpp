@@ -10,7 +10,7 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::random_vector;
+using test::random_vector;
 
 Dataset labelled(const Eigen::VectorXd& labels, Target target = Target::label) {
     Dataset data;

@@ -15,7 +15,7 @@ namespace {
 
 using Rows = std::vector<Eigen::Index>;
 using Kind = PartitionSpec::Kind;
-using sotto::testing::all_rows;
+using test::all_rows;
 
 Eigen::VectorXd cyclic_labels(Eigen::Index records, int classes) {
     Eigen::VectorXd labels(records);

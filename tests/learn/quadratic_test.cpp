@@ -10,7 +10,8 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::all_rows;
+using test::all_rows;
+using test::random_real_data;
 
 TEST(Quadratic, HasTheValuesOfTheEquation) {
     const double angle = std::acos(-1.0) / 12;
@@ -44,6 +45,12 @@ TEST(Quadratic, HasNoRecordsToClip) {
     EXPECT_THROW(
         objective->clipped_gradient_sum(Eigen::Vector2d(0, 0), all_rows(1), 1, 0x1p-20, sum),
         ConfigError);
+}
+
+TEST(Quadratic, HasNoLossesOfSingleRecords) {
+    EXPECT_THROW((void)make_quadratic_objective(0, 4)->record_losses(Eigen::Vector2d(1, 2),
+                                                                     random_real_data(3, 2, 1)),
+                 ConfigError);
 }
 
 }  // namespace

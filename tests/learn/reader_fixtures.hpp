@@ -10,7 +10,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/learn/readers.hpp"
 
-namespace sotto::testing {
+namespace sotto::test {
 
 inline std::string error_of(const std::string& path) {
     try {
@@ -35,4 +35,4 @@ inline Eigen::MatrixXd features_of(const Dataset& data) {
     return features;
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::test

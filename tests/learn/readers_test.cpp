@@ -10,7 +10,7 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::expect_error;
+using test::expect_error;
 using test::TemporaryFolder;
 
 TEST(ReadRecords, RecognisesTheFormatByItsContent) {

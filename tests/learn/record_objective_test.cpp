@@ -4,6 +4,7 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
+#include "learn/gradients.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
@@ -12,9 +13,10 @@ namespace sotto {
 namespace {
 
 using boost::multiprecision::cpp_rational;
-using sotto::testing::all_rows;
-using sotto::testing::random_real_data;
-using sotto::testing::random_vector;
+using test::all_rows;
+using test::norm_is_at_most;
+using test::random_real_data;
+using test::random_vector;
 
 /// Half the squared distance of the model to the record's features.
 class Distances final : public RecordObjective {
@@ -39,12 +41,6 @@ class Distances final : public RecordObjective {
     }
     bool has_accuracy() const override { return true; }
 };
-
-bool norm_is_at_most(const Eigen::VectorXd& vector, double bound) {
-    cpp_rational squares = 0;
-    for (const double value : vector) squares += cpp_rational(value) * cpp_rational(value);
-    return squares <= cpp_rational(bound) * cpp_rational(bound);
-}
 
 TEST(RecordObjective, SumsRoundedClippedGradientsExactlyAndNoneIsLongerThanTheClip) {
     const Dataset data = random_real_data(40, 7, 3);

@@ -11,8 +11,8 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::random_real_data;
-using sotto::testing::random_vector;
+using test::random_real_data;
+using test::random_vector;
 
 TEST(RowWalker, VisitsTheStoredValuesOfARow) {
     const Dataset data = random_real_data(20, 6, 4);

@@ -12,7 +12,7 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::all_rows;
+using test::all_rows;
 
 TEST(SplitRows, GivesDisjointAscendingPartsThatCoverAllRows) {
     for (const Eigen::Index records : {2, 3, 10, 1001})

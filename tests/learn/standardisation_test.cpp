@@ -11,8 +11,8 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::all_rows;
-using sotto::testing::features_of;
+using test::all_rows;
+using test::features_of;
 
 TEST(Standardised, TrainingRowsHaveMeanZeroAndDeviationOne) {
     SeededRandom random(5, "test");

@@ -13,7 +13,7 @@
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/learn/dataset.hpp"
 
-namespace sotto::testing {
+namespace sotto::test {
 
 /// Path of a real data file, if the environment says where they are.
 inline std::optional<std::string> data_file(const std::string& name) {
@@ -53,4 +53,4 @@ inline Dataset random_real_data(Eigen::Index records, Eigen::Index features, std
     return data;
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::test

@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t seed = 23;
+constexpr std::uint64_t kappa_seed = 23;
 
 Eigen::MatrixXd covariance_of(const LaplacianSolution& solution, const Eigen::MatrixXd& laplacian) {
     const Eigen::Index n = laplacian.rows();
@@ -31,7 +31,7 @@ void for_each_problem(Function&& f) {
                 const Eigen::Index n = graph.agents();
                 f(graph,
                   horizon_utility(graph, horizon),
-                  equal ? Eigen::VectorXd::Ones(n).eval() : random_kappa(n, seed));
+                  equal ? Eigen::VectorXd::Ones(n).eval() : random_kappa(n, kappa_seed));
             }
 }
 
@@ -101,7 +101,7 @@ TEST(SolveLaplacianCovariance, KeepsTheCap) {
 TEST(SolveLaplacianCovariance, ScalesInverselyWithKappa) {
     const Graph graph = make_graph(Topology::erdos_renyi, 10);
     const Eigen::MatrixXd utility = horizon_utility(graph, 10);
-    const Eigen::VectorXd kappa = random_kappa(10, seed);
+    const Eigen::VectorXd kappa = random_kappa(10, kappa_seed);
     const LaplacianSolution base = solve_laplacian_covariance(utility, laplacian_of(graph), kappa);
     for (const double factor : {1e-6, 1e6})
         EXPECT_TRUE(relatively_near(

@@ -11,6 +11,9 @@
 
 namespace sotto::test {
 
+/// Of the unequal kappa that mechanisms are given.
+inline constexpr std::uint64_t unequal_kappa_seed = 31;
+
 /// A graph with its mixing matrix; makes inputs that point to them.
 struct Setting {
     NamedGraph named;

@@ -19,8 +19,6 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t seed = 31;
-
 /// Calls f(mechanism, input, design) for every private mechanism over graphs, horizons and kappa.
 template <class Function>
 void for_each_design(Function&& f) {
@@ -34,9 +32,10 @@ void for_each_design(Function&& f) {
                     SCOPED_TRACE(setting.named.name + ", " + mechanism.name + ", horizon " +
                                  std::to_string(horizon) + (equal ? "" : ", unequal kappa"));
                     const Eigen::Index n = setting.named.graph.agents();
-                    DesignInput input = setting.input(
-                        horizon,
-                        equal ? Eigen::VectorXd::Constant(n, 0.02).eval() : random_kappa(n, seed));
+                    DesignInput input =
+                        setting.input(horizon,
+                                      equal ? Eigen::VectorXd::Constant(n, 0.02).eval()
+                                            : random_kappa(n, unequal_kappa_seed));
                     ask_like_the_program(input, mechanism);
                     const Design design = mechanism.design(input);
                     // Noise on messages has tests of its own.
@@ -118,7 +117,7 @@ TEST(Mechanisms, ScaleTheirNoiseAndNotTheirObjectiveWithTheBudget) {
         for (const auto& mechanism : mechanisms().records()) {
             if (!mechanism.needs_budget) continue;
             SCOPED_TRACE(setting.named.name + ", " + mechanism.name);
-            const Eigen::VectorXd kappa = random_kappa(6, seed);
+            const Eigen::VectorXd kappa = random_kappa(6, unequal_kappa_seed);
             DesignInput input = setting.input(10, kappa);
             ask_like_the_program(input, mechanism);
             const Design loose = mechanism.design(input);

@@ -14,7 +14,7 @@ using namespace test;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr std::uint64_t seed = 5;
+constexpr std::uint64_t dual_problem_seed = 5;
 
 /// S = (Lambda^1/2 M Lambda^1/2)^1/2.
 MatrixXd root_of(const MatrixXd& utility, const VectorXd& lambda) {
@@ -26,8 +26,9 @@ MatrixXd root_of(const MatrixXd& utility, const VectorXd& lambda) {
 
 TEST(DualPoint, IsScaledToTheBestBoundOfItsDirection) {
     for (const Eigen::Index n : {2, 7}) {
-        const MatrixXd utility = random_positive_definite(n, seed);
-        const VectorXd kappa = random_kappa(n, seed), lambda = random_kappa(n, seed + 1);
+        const MatrixXd utility = random_positive_definite(n, dual_problem_seed);
+        const VectorXd kappa = random_kappa(n, dual_problem_seed),
+                       lambda = random_kappa(n, dual_problem_seed + 1);
         DualProblem problem(utility, kappa);
         const DualPoint point = problem.evaluate(lambda);
         // Proportional to lambda, with Tr S = kappa.lambda.
@@ -43,8 +44,8 @@ TEST(DualPoint, IsScaledToTheBestBoundOfItsDirection) {
 
 TEST(NewtonDirection, SolvesTheSystemThatTheSumOverAllPairsOfEigenvaluesGives) {
     constexpr Eigen::Index n = 6;
-    const MatrixXd utility = random_positive_definite(n, seed);
-    const VectorXd kappa = random_kappa(n, seed);
+    const MatrixXd utility = random_positive_definite(n, dual_problem_seed);
+    const VectorXd kappa = random_kappa(n, dual_problem_seed);
     DualProblem problem(utility, kappa);
     const DualPoint point = problem.evaluate(kappa.cwiseInverse());
     MatrixXd k = MatrixXd::Zero(n, n);
@@ -60,10 +61,10 @@ TEST(NewtonDirection, SolvesTheSystemThatTheSumOverAllPairsOfEigenvaluesGives) {
 }
 
 TEST(FeasibleCovariance, GivesEveryAgentExactlyItsPrecisionAtAnyPoint) {
-    const MatrixXd utility = random_positive_definite(7, seed);
-    const VectorXd kappa = random_kappa(7, seed);
+    const MatrixXd utility = random_positive_definite(7, dual_problem_seed);
+    const VectorXd kappa = random_kappa(7, dual_problem_seed);
     DualProblem problem(utility, kappa);
-    const DualPoint point = problem.evaluate(random_kappa(7, seed + 1));
+    const DualPoint point = problem.evaluate(random_kappa(7, dual_problem_seed + 1));
     const MatrixXd covariance = problem.feasible_covariance(point);
     EXPECT_TRUE(precision_of(covariance).isApprox(kappa, 1e-9));
     EXPECT_GE(cost(utility, covariance), point.bound);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t seed = 17;
+constexpr std::uint64_t spatial_problem_seed = 17;
 
 struct Problem {
     std::string name;
@@ -27,7 +27,8 @@ std::vector<Problem> regular_problems() {
     const auto add = [&](const std::string& name, const Eigen::MatrixXd& utility) {
         const Eigen::Index n = utility.rows();
         problems.push_back({name + ", equal kappa", utility, Eigen::VectorXd::Ones(n)});
-        problems.push_back({name + ", unequal kappa", utility, random_kappa(n, seed)});
+        problems.push_back(
+            {name + ", unequal kappa", utility, random_kappa(n, spatial_problem_seed)});
     };
     for (const Eigen::Index n : {1, 2, 3, 8, 15})
         for (const std::uint64_t s : {1U, 2U, 3U})
@@ -89,7 +90,7 @@ TEST(SolveSpatialCovariance, CannotBeImprovedByAnyFeasiblePerturbation) {
         SCOPED_TRACE(name);
         const SpatialSolution found = solve_spatial_covariance(utility, kappa);
         const Eigen::Index n = kappa.size();
-        SeededRandom random(seed, "perturbation", static_cast<std::uint64_t>(n));
+        SeededRandom random(spatial_problem_seed, "perturbation", static_cast<std::uint64_t>(n));
         const Eigen::MatrixXd root = found.covariance.llt().matrixL();
         for (const double size : {1e-4, 1e-2, 0.3})
             for (int repetition = 0; repetition < 20; ++repetition) {
@@ -102,15 +103,15 @@ TEST(SolveSpatialCovariance, CannotBeImprovedByAnyFeasiblePerturbation) {
                 for (const auto& feasible : {scaled_to_feasible(covariance, kappa),
                                              stretched_to_feasible(covariance, kappa)})
                     EXPECT_GE(cost(utility, feasible), found.lower_bound * (1 - 1e-9))
-                        << "seed " << seed;
+                        << "seed " << spatial_problem_seed;
             }
     }
 }
 
 TEST(SolveSpatialCovariance, ScalesInverselyWithKappaAndLinearlyWithTheUtility) {
     for (const Eigen::Index n : {3, 9}) {
-        const Eigen::MatrixXd utility = random_positive_definite(n, seed);
-        const Eigen::VectorXd kappa = random_kappa(n, seed);
+        const Eigen::MatrixXd utility = random_positive_definite(n, spatial_problem_seed);
+        const Eigen::VectorXd kappa = random_kappa(n, spatial_problem_seed);
         const SpatialSolution base = solve_spatial_covariance(utility, kappa);
         for (const double factor : {1e-6, 0.3, 1e6}) {
             const SpatialSolution tighter = solve_spatial_covariance(utility, factor * kappa);
@@ -124,8 +125,8 @@ TEST(SolveSpatialCovariance, ScalesInverselyWithKappaAndLinearlyWithTheUtility) 
 }
 
 TEST(SolveSpatialCovariance, IsKnownInClosedFormForDiagonalAndUniformUtilities) {
-    const Eigen::VectorXd kappa = random_kappa(6, seed);
-    const Eigen::VectorXd weight = random_kappa(6, seed + 1);
+    const Eigen::VectorXd kappa = random_kappa(6, spatial_problem_seed);
+    const Eigen::VectorXd weight = random_kappa(6, spatial_problem_seed + 1);
     // Independent agents: R = diag(1/kappa).
     const SpatialSolution diagonal =
         solve_spatial_covariance(weight.asDiagonal().toDenseMatrix(), kappa);
@@ -149,8 +150,8 @@ TEST(SolveSpatialCovariance, IsKnownInClosedFormForDiagonalAndUniformUtilities) 
 }
 
 TEST(SolveSpatialCovariance, NumbersItsAgentsArbitrarily) {
-    const Eigen::MatrixXd utility = random_positive_definite(8, seed);
-    const Eigen::VectorXd kappa = random_kappa(8, seed);
+    const Eigen::MatrixXd utility = random_positive_definite(8, spatial_problem_seed);
+    const Eigen::VectorXd kappa = random_kappa(8, spatial_problem_seed);
     Eigen::PermutationMatrix<Eigen::Dynamic> permutation(8);
     permutation.indices() << 3, 7, 0, 1, 6, 2, 5, 4;
     const SpatialSolution a = solve_spatial_covariance(utility, kappa);

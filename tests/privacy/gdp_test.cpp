@@ -18,8 +18,8 @@ namespace {
 
 using test::relatively_near;
 
-const std::vector<double> epsilons{1e-3, 1e-2, 0.1, 0.5, 1, 3, 10, 30, 100, 300, 1e3};
-const std::vector<double> deltas{1e-12, 1e-9, 1e-6, 1e-5, 1e-3, 0.1, 0.5, 0.9};
+const std::vector<double> gaussian_epsilons{1e-3, 1e-2, 0.1, 0.5, 1, 3, 10, 30, 100, 300, 1e3};
+const std::vector<double> gaussian_deltas{1e-12, 1e-9, 1e-6, 1e-5, 1e-3, 0.1, 0.5, 0.9};
 
 /// delta = int (p - e^epsilon q)^+ for p = N(mu, 1), q = N(0, 1). From the point where the two are
 /// equal on, the integrand is phi(c + y) (1 - e^(-mu y)), c = epsilon/mu - mu/2: nothing cancels.
@@ -39,7 +39,7 @@ double integrated_delta(double mu, double epsilon) {
 }
 
 TEST(GdpDelta, IsTheIntegralThatDefinesIt) {
-    for (const double epsilon : epsilons)
+    for (const double epsilon : gaussian_epsilons)
         for (const double mu :
              {1e-3, 0.01, 0.1, 0.3, 1.0, 2.0, 3.7, 5.0, 10.0, 20.0, 38.0, 41.0, 44.0, 60.0}) {
             const double expected = integrated_delta(mu, epsilon);
@@ -72,7 +72,7 @@ TEST(GdpDelta, HasItsKnownValuesAtTheEnds) {
 }
 
 TEST(GdpDelta, RisesWithMuAndFallsWithEpsilon) {
-    for (const double epsilon : epsilons) {
+    for (const double epsilon : gaussian_epsilons) {
         double before = 0;
         for (double mu = 0.02; mu < 60; mu *= 1.3) {
             const double delta = gdp_delta(mu, epsilon);
@@ -84,7 +84,7 @@ TEST(GdpDelta, RisesWithMuAndFallsWithEpsilon) {
     }
     for (double mu = 0.02; mu < 60; mu *= 1.3) {
         double before = 1;
-        for (const double epsilon : epsilons) {
+        for (const double epsilon : gaussian_epsilons) {
             const double delta = gdp_delta(mu, epsilon);
             EXPECT_LE(delta, before * (1 + 1e-14)) << mu << " " << epsilon;
             before = delta;
@@ -93,8 +93,8 @@ TEST(GdpDelta, RisesWithMuAndFallsWithEpsilon) {
 }
 
 TEST(GdpMu, MeetsItsEpsilonAndDeltaExactly) {
-    for (const double epsilon : epsilons)
-        for (const double delta : deltas) {
+    for (const double epsilon : gaussian_epsilons)
+        for (const double delta : gaussian_deltas) {
             SCOPED_TRACE(testing::Message() << "epsilon " << epsilon << ", delta " << delta);
             const double mu = gdp_mu(epsilon, delta);
             ASSERT_TRUE(mu > 0 && std::isfinite(mu));
@@ -130,7 +130,7 @@ TEST(GdpEpsilon, IsZeroWhereDeltaAloneCoversTheLoss) {
 TEST(GdpEpsilon, OfNoNoiseIsInfinite) { EXPECT_EQ(gdp_epsilon(infinity, 1e-5), infinity); }
 
 TEST(GdpEpsilon, RisesWithMuAndFallsWithDelta) {
-    for (const double delta : deltas) {
+    for (const double delta : gaussian_deltas) {
         double before = -1;
         for (double mu = 1e-3; mu < 60; mu *= 1.2) {
             const double epsilon = gdp_epsilon(mu, delta);
@@ -140,7 +140,7 @@ TEST(GdpEpsilon, RisesWithMuAndFallsWithDelta) {
     }
     for (double mu = 1e-3; mu < 60; mu *= 1.7) {
         double before = infinity;
-        for (const double delta : deltas) {
+        for (const double delta : gaussian_deltas) {
             const double epsilon = gdp_epsilon(mu, delta);
             EXPECT_TRUE(epsilon < before || epsilon == 0) << mu << " " << delta;
             before = epsilon;
@@ -150,14 +150,14 @@ TEST(GdpEpsilon, RisesWithMuAndFallsWithDelta) {
 
 TEST(RdpEpsilon, IsNeverBelowTheExactEpsilon) {
     for (double mu = 1e-3; mu < 60; mu *= 1.2)
-        for (const double delta : deltas)
+        for (const double delta : gaussian_deltas)
             EXPECT_GE(rdp_epsilon(mu, delta), gdp_epsilon(mu, delta)) << mu << " " << delta;
     EXPECT_EQ(rdp_epsilon(0, 1e-5), 0.0);
 }
 
 TEST(RdpMu, InvertsRdpEpsilonAndNeedsMoreNoiseThanTheExactCurve) {
-    for (const double epsilon : epsilons)
-        for (const double delta : deltas) {
+    for (const double epsilon : gaussian_epsilons)
+        for (const double delta : gaussian_deltas) {
             const double mu = rdp_mu(epsilon, delta);
             EXPECT_TRUE(relatively_near(rdp_epsilon(mu, delta), epsilon, 1e-13));
             EXPECT_LT(mu, gdp_mu(epsilon, delta)) << epsilon << " " << delta;

@@ -20,8 +20,8 @@ using test::contains;
 using test::message_of;
 using test::relatively_near;
 
-const std::vector<double> epsilons{0, 1e-3, 0.1, 0.7, 1, 3, 10};
-const std::vector<double> deltas{1e-12, 1e-9, 1e-5, 1e-3, 0.1, 0.5};
+const std::vector<double> composed_epsilons{0, 1e-3, 0.1, 0.7, 1, 3, 10};
+const std::vector<double> composed_deltas{1e-12, 1e-9, 1e-5, 1e-3, 0.1, 0.5};
 
 /// Losses of every kind, all finite.
 std::vector<PrivacyLoss> sample_losses() {
@@ -99,11 +99,11 @@ TEST(PrivacyLoss, OfGaussianNoiseIsTheGdpCurve) {
     for (const double mu : {0.0, 0.01, 0.3, 1.0, 2.5, 30.0}) {
         const PrivacyLoss loss = PrivacyLoss::gaussian(mu);
         EXPECT_EQ(loss.mu(), mu);
-        for (const double epsilon : epsilons) {
+        for (const double epsilon : composed_epsilons) {
             EXPECT_EQ(loss.delta(epsilon).upper, gdp_delta(mu, epsilon));
             EXPECT_EQ(loss.delta(epsilon).lower, gdp_delta(mu, epsilon));
         }
-        for (const double delta : deltas) {
+        for (const double delta : composed_deltas) {
             EXPECT_EQ(loss.epsilon(delta).upper, gdp_epsilon(mu, delta));
             EXPECT_EQ(loss.epsilon(delta).lower, gdp_epsilon(mu, delta));
         }
@@ -119,7 +119,7 @@ TEST(PrivacyLoss, OfLaplaceNoiseIsPureAndTheCurveThatOfRandomisedResponse) {
         EXPECT_FALSE(loss.mu().has_value());
         EXPECT_EQ(loss.delta(pure).upper, 0);
         EXPECT_TRUE(relatively_near(loss.delta(0).upper, std::tanh(pure / 2), 1e-14));
-        for (const double epsilon : epsilons)
+        for (const double epsilon : composed_epsilons)
             if (epsilon < pure) {
                 EXPECT_TRUE(
                     relatively_near(loss.delta(epsilon).upper,
@@ -131,7 +131,7 @@ TEST(PrivacyLoss, OfLaplaceNoiseIsPureAndTheCurveThatOfRandomisedResponse) {
 
 TEST(PrivacyLoss, EpsilonAndDeltaAreInverse) {
     for (const PrivacyLoss& loss : sample_losses())
-        for (const double delta : deltas) {
+        for (const double delta : composed_deltas) {
             const Certified epsilon = loss.epsilon(delta);
             EXPECT_LE(epsilon.lower, epsilon.upper);
             EXPECT_LE(epsilon.upper - epsilon.lower, 1e-12 * epsilon.upper);
@@ -147,7 +147,7 @@ TEST(PrivacyLoss, EpsilonAndDeltaAreInverse) {
 TEST(PrivacyLoss, EpsilonOfBothKindsIsTheEndOfItsIntervalThatHolds) {
     for (const double mu : {0.05, 0.3, 1.0, 2.5})
         for (const double pure : {0.01, 0.5, 2.0})
-            for (const double delta : deltas) {
+            for (const double delta : composed_deltas) {
                 const PrivacyLoss loss =
                     compose(PrivacyLoss::gaussian(mu), PrivacyLoss::pure(pure));
                 const Certified epsilon = loss.epsilon(delta);

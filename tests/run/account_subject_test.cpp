@@ -11,7 +11,7 @@ namespace {
 using test::expect_contains;
 using test::message_of;
 
-SubjectConfig config_of(const std::string& mechanism) {
+SubjectConfig subject_config(const std::string& mechanism) {
     SubjectConfig config;
     config.graph.topology.topology = Topology::ring;
     config.graph.topology.agents = 5;
@@ -27,7 +27,7 @@ std::unique_ptr<AccountSubject> build(const SubjectConfig& config) {
 
 TEST(AccountSubject, HasAPlanThatMeetsItsBudget) {
     for (const std::string mechanism : {"ldp", "pairs", "laplace", "zip-dl"}) {
-        const auto subject = build(config_of(mechanism));
+        const auto subject = build(subject_config(mechanism));
         EXPECT_EQ(subject->plan.mechanism, mechanism);
         EXPECT_EQ(subject->delta, mechanism == "laplace" ? 0 : 1e-5);
         EXPECT_EQ(subject->process.graph, &subject->built.topography.graph);
@@ -40,7 +40,7 @@ TEST(AccountSubject, HasAPlanThatMeetsItsBudget) {
 }
 
 TEST(AccountSubject, TakesASensitivityInsteadOfTheAdjacencys) {
-    SubjectConfig config = config_of("ldp");
+    SubjectConfig config = subject_config("ldp");
     EXPECT_EQ(build(config)->exposures.front().sensitivity, 2 * config.plan.clip_norm);
     config.plan.noise_std = 2;
     EXPECT_EQ(build(config)->exposures.front().sensitivity, 1);
@@ -53,7 +53,7 @@ TEST(AccountSubject, TakesASensitivityInsteadOfTheAdjacencys) {
 }
 
 TEST(AccountSubject, SplitsTheRunWhereAgentsLeave) {
-    SubjectConfig config = config_of("ldp");
+    SubjectConfig config = subject_config("ldp");
     config.departures = "10:4";
     const auto subject = build(config);
     ASSERT_EQ(subject->process.phases.size(), 2U);

@@ -13,14 +13,8 @@ namespace {
 
 using test::expect_contains;
 using test::message_of;
+using test::ring;
 using test::TemporaryFolder;
-
-Graph ring(int agents) {
-    TopologySpec spec;
-    spec.topology = Topology::ring;
-    spec.agents = agents;
-    return make_topology(spec).graph;
-}
 
 TEST(BuildTopography, ReadsAStackOfMixingMatricesAsASchedule) {
     const TemporaryFolder folder;

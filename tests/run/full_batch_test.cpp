@@ -36,7 +36,7 @@ TEST(FullBatch, IsGradientDescentWithEveryAgentsOwnDivisor) {
             for (Eigen::Index u = 0; u < 5; ++u) {
                 auto& objective = *task.objectives[static_cast<std::size_t>(u)];
                 objective.mean_gradient(
-                    models.col(u), sotto::testing::all_rows(objective.records()), gradient);
+                    models.col(u), test::all_rows(objective.records()), gradient);
                 stepped.col(u) -= 0.5 * gradient;
             }
             models = stepped * w.transpose();

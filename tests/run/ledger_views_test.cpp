@@ -16,14 +16,8 @@ namespace {
 using test::expect_contains;
 using test::Json;
 using test::message_of;
+using test::ring;
 using test::TemporaryFolder;
-
-Graph ring(int agents) {
-    TopologySpec spec;
-    spec.topology = Topology::ring;
-    spec.agents = agents;
-    return make_topology(spec).graph;
-}
 
 TEST(LedgerViews, SayWhatTheAccountantSays) {
     const TemporaryFolder folder;

@@ -9,10 +9,10 @@
 namespace sotto {
 namespace {
 
-ProcessNote sample() { return {"host-\xff", "Open MPI", {{3, 7, std::string(64, 'a')}}}; }
+ProcessNote sample_note() { return {"host-\xff", "Open MPI", {{3, 7, std::string(64, 'a')}}}; }
 
 TEST(ProcessNote, SurvivesTheWayToRankZero) {
-    const ProcessNote back = process_note_from_json(to_json(sample()), 1);
+    const ProcessNote back = process_note_from_json(to_json(sample_note()), 1);
     EXPECT_EQ(back.network, "Open MPI");
     EXPECT_TRUE(back.host.starts_with("host-"));
     ASSERT_EQ(back.commitments.size(), 1U);
@@ -22,7 +22,7 @@ TEST(ProcessNote, SurvivesTheWayToRankZero) {
 }
 
 TEST(ProcessNote, OfAnotherShapeIsRefusedNamingTheRank) {
-    const std::string good = to_json(sample());
+    const std::string good = to_json(sample_note());
     const std::string deep = std::string(300000, '[') + std::string(300000, ']');
     const auto refused = [&](const std::string& from, const std::string& to) {
         std::string text = good;

@@ -10,12 +10,12 @@ namespace {
 using test::expect_contains;
 using test::message_of;
 
-RankFigures sample() { return {"host-\xff", {2, 5}, {1, 2, 3, 4}, 9000000000, 12.5}; }
+RankFigures sample_figures() { return {"host-\xff", {2, 5}, {1, 2, 3, 4}, 9000000000, 12.5}; }
 
 TEST(RankFigures, SurviveTheWayToOtherRanks) {
-    const RankFigures back = rank_figures_from_bytes(to_bytes(sample()), 1);
-    EXPECT_EQ(back.host, sample().host);
-    EXPECT_EQ(back.agents, sample().agents);
+    const RankFigures back = rank_figures_from_bytes(to_bytes(sample_figures()), 1);
+    EXPECT_EQ(back.host, sample_figures().host);
+    EXPECT_EQ(back.agents, sample_figures().agents);
     EXPECT_EQ(back.seconds.gradient, 1);
     EXPECT_EQ(back.seconds.noise, 2);
     EXPECT_EQ(back.seconds.exchange, 3);
@@ -25,8 +25,8 @@ TEST(RankFigures, SurviveTheWayToOtherRanks) {
 }
 
 TEST(RankFigures, ThatAreNoneAreRefusedNamingTheRank) {
-    const std::string good = to_bytes(sample());
-    RankFigures endless = sample(), negative = sample(), heavy = sample();
+    const std::string good = to_bytes(sample_figures());
+    RankFigures endless = sample_figures(), negative = sample_figures(), heavy = sample_figures();
     endless.seconds.mix = infinity;
     negative.bytes_sent = -1;
     heavy.peak_memory_mib = not_a_number;

@@ -68,6 +68,13 @@ inline Eigen::MatrixXd models_of(const TrainConfig& config) {
                      Membership::everybody(config.graph.topology.agents).numbers);
 }
 
+inline Graph ring(int agents) {
+    TopologySpec spec;
+    spec.topology = Topology::ring;
+    spec.agents = agents;
+    return make_topology(spec).graph;
+}
+
 /// A short training of the quadratic task.
 inline TrainConfig quadratic_config(int agents, const std::string& mechanism, long rounds) {
     TrainConfig config;

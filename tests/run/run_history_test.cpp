@@ -15,7 +15,7 @@ struct Written {
     RunHistory history;
     std::vector<std::string> plans;
 };
-Written sample() {
+Written sample_history() {
     Written written;
     RunHistory& history = written.history;
     history.run.fill(5);
@@ -43,7 +43,7 @@ TEST(NumberedFile, HasNoNumberTheFirstTime) {
 }
 
 TEST(RunHistory, ComesBackAsItWasWritten) {
-    const auto [history, plans] = sample();
+    const auto [history, plans] = sample_history();
     const RunHistory back = history_from_json(to_json(history), plans, "history");
     EXPECT_EQ(to_json(back), to_json(history));
     EXPECT_EQ(back.run, history.run);
@@ -62,7 +62,7 @@ TEST(RunHistory, ComesBackAsItWasWritten) {
 }
 
 TEST(RunHistory, IsRefusedWhereItsPartsDoNotFitTogether) {
-    const auto [history, plans] = sample();
+    const auto [history, plans] = sample_history();
     const auto refusal = [&](auto&& change) {
         Json json = Json::parse(to_json(history));
         change(json);
@@ -92,7 +92,7 @@ TEST(RunHistory, IsRefusedWhereItsPartsDoNotFitTogether) {
 
 TEST(RunHistory, IsReadWithTheFilesOfItsPlans) {
     const test::TemporaryFolder folder;
-    const auto [history, plans] = sample();
+    const auto [history, plans] = sample_history();
     expect_contains(message_of<DataError>([&] { (void)read_history(folder.path("")); }),
                     "there is no history.json");
     (void)folder.write("history.json", to_json(history));

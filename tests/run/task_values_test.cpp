@@ -25,7 +25,7 @@ TEST(TaskValues, TakeEveryColumnAndDealEveryRowOnce) {
         EXPECT_EQ(shard.feature_count(), 2);
         records += shard.records();
         sum += static_cast<double>(shard.records()) *
-               mean_features(shard, sotto::testing::all_rows(shard.records())).transpose();
+               mean_features(shard, test::all_rows(shard.records())).transpose();
     }
     EXPECT_EQ(records, 4);
     EXPECT_EQ(sum, Eigen::RowVector2d(16, 20));
@@ -40,7 +40,7 @@ TEST(TaskValues, GoByTheNumbersOfAgentsThatAreThere) {
     const LocalValues some = values_of(config, Membership{5, {1, 4}});
     ASSERT_EQ(some.shards.size(), 2U);
     const auto mean_of = [](const Dataset& shard) {
-        return mean_features(shard, sotto::testing::all_rows(shard.records()));
+        return mean_features(shard, test::all_rows(shard.records()));
     };
     EXPECT_EQ(mean_of(some.shards[0]), mean_of(all.shards[1]));
     EXPECT_EQ(mean_of(some.shards[1]), mean_of(all.shards[4]));

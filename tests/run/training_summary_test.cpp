@@ -8,7 +8,7 @@ namespace {
 
 using test::Json;
 
-TrainResult sample() {
+TrainResult sample_result() {
     TrainResult result;
     result.mechanism = "corn";
     result.agents = 3;
@@ -37,7 +37,7 @@ Json summary_of(const TrainResult& result) {
 }
 
 TEST(TrainingSummary, HoldsWhatTheResultSays) {
-    const Json json = summary_of(sample());
+    const Json json = summary_of(sample_result());
     EXPECT_EQ(json["mechanism"], "corn");
     EXPECT_EQ(json["rounds"], 40);
     EXPECT_EQ(json["epsilon"], 9.5);
@@ -63,7 +63,7 @@ TEST(TrainingSummary, HoldsWhatTheResultSays) {
 }
 
 TEST(TrainingSummary, HasNullForWhatIsNoNumber) {
-    TrainResult result = sample();
+    TrainResult result = sample_result();
     result.epsilon = result.mu = infinity;
     const Json json = summary_of(result);
     EXPECT_TRUE(json["epsilon"].is_null());
@@ -74,7 +74,7 @@ TEST(TrainingSummary, HasNullForWhatIsNoNumber) {
 }
 
 TEST(TrainingSummary, SaysHowARunWasTakenUp) {
-    TrainResult result = sample();
+    TrainResult result = sample_result();
     result.resumed = ResumedRun{20, 3, 1, false, {1, 4}};
     EXPECT_EQ(summary_of(result)["resumed"],
               (Json{{"round", 20},
@@ -85,7 +85,7 @@ TEST(TrainingSummary, SaysHowARunWasTakenUp) {
 }
 
 TEST(TrainingSummary, OfADryRunIsAnEstimate) {
-    TrainResult result = sample();
+    TrainResult result = sample_result();
     result.dry_run = true;
     result.estimate = {true, 12, 0.5};
     const Json json = summary_of(result);

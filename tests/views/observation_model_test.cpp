@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-ObservationModel model_of(const MessageProcess& process, const View& view) {
+ObservationModel independent_model_of(const MessageProcess& process, const View& view) {
     return make_observation_model(process, view, {lagged_noise({}, process.rounds(), 0)});
 }
 
@@ -18,7 +18,7 @@ TEST(ObservationModel, StoresEqualStepsOnce) {
     const NoisePlan plan = unit_plan(6);
     const View view{View::Kind::neighbours, {0}};
     const auto process = process_of(graph, plan, {fixed_phase(metropolis(graph), 50)}, 3);
-    const ObservationModel model = model_of(process, view);
+    const ObservationModel model = independent_model_of(process, view);
     EXPECT_EQ(model.rounds, 50);
     EXPECT_EQ(model.step_at.size(), 150U);
     // The first step of the run, the first of any other round, and the others.
@@ -28,7 +28,8 @@ TEST(ObservationModel, StoresEqualStepsOnce) {
     const MixingSchedule two(
         {metropolis(graph), MixingMatrix::from_rule(graph, MixingRule::lazy_metropolis)});
     const auto changing = process_of(graph, plan, {{8, two, {}, nullptr, 0}});
-    EXPECT_EQ(model_of(changing, view).steps.size(), 3U) << "the first, odd and even rounds";
+    EXPECT_EQ(independent_model_of(changing, view).steps.size(), 3U)
+        << "the first, odd and even rounds";
 }
 
 TEST(ObservationModel, ScalesNoiseAndInputsByStepSizes) {
@@ -37,11 +38,11 @@ TEST(ObservationModel, ScalesNoiseAndInputsByStepSizes) {
     const View view{View::Kind::neighbours, {0}};
     auto process = process_of(graph, plan, {fixed_phase(metropolis(graph), 3)});
     process.step_sizes = {1, 0.5, 0.25};
-    EXPECT_EQ(model_of(process, view).noise_scale, process.step_sizes);
-    EXPECT_EQ(model_of(process, view).input_scale, process.step_sizes);
+    EXPECT_EQ(independent_model_of(process, view).noise_scale, process.step_sizes);
+    EXPECT_EQ(independent_model_of(process, view).input_scale, process.step_sizes);
     plan.entry = NoiseEntry::message;
-    EXPECT_EQ(model_of(process, view).noise_scale, (std::vector<double>{1, 1, 1}));
-    EXPECT_EQ(model_of(process, view).input_scale, process.step_sizes);
+    EXPECT_EQ(independent_model_of(process, view).noise_scale, (std::vector<double>{1, 1, 1}));
+    EXPECT_EQ(independent_model_of(process, view).input_scale, process.step_sizes);
 }
 
 TEST(ObservationModel, CountsWhatIsObservedBesideWhatStandsAlone) {
@@ -49,7 +50,7 @@ TEST(ObservationModel, CountsWhatIsObservedBesideWhatStandsAlone) {
     const NoisePlan plan = unit_plan(4);
     const auto process = process_of(graph, plan, {fixed_phase(metropolis(graph), 5)});
     // In round 0 the message of agent 1 says something of round 0 alone.
-    const ObservationModel model = model_of(process, {View::Kind::neighbours, {0}});
+    const ObservationModel model = independent_model_of(process, {View::Kind::neighbours, {0}});
     EXPECT_EQ(model.observed_values(), 4);
     EXPECT_DOUBLE_EQ(model.at(0).alone(1), 1);
     LaggedNoise together = lagged_noise({}, 5, 0);

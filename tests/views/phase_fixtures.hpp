@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "views/process_rounds.hpp"
+#include "views/temporal_model.hpp"
 #include "views/view_comparison.hpp"
 
 namespace sotto::test {
@@ -66,6 +68,10 @@ inline std::vector<Phase> phases_of(const Graph& graph, const std::vector<PhaseS
                           shape.plan,
                           shape.repeated});
     return phases;
+}
+
+inline TemporalModel temporal_model_of(const MessageProcess& process, const View& view) {
+    return make_temporal_model(process, process_rounds(process), view);
 }
 
 }  // namespace sotto::test

@@ -9,15 +9,11 @@ namespace {
 
 using namespace test;
 
-TemporalModel model_of(const MessageProcess& process, const View& view) {
-    return make_temporal_model(process, process_rounds(process), view);
-}
-
 TEST(TemporalModel, OfIndependentRoundsNeedsNoFactor) {
     const Graph graph = ring_with_a_chord();
     const NoisePlan plan = decor_plan(graph);
-    const TemporalModel temporal =
-        model_of(process_of(graph, plan, phases_of(graph, {{6}})), {View::Kind::neighbours, {0}});
+    const TemporalModel temporal = temporal_model_of(
+        process_of(graph, plan, phases_of(graph, {{6}})), {View::Kind::neighbours, {0}});
     EXPECT_EQ(temporal.inverse.size(), 0);
     EXPECT_EQ(temporal.model.state_size(), 2) << "agents 2 and 4";
 }
@@ -25,8 +21,8 @@ TEST(TemporalModel, OfIndependentRoundsNeedsNoFactor) {
 TEST(TemporalModel, OfAShortMemoryHasItInTheState) {
     const Graph graph = ring_with_a_chord();
     const NoisePlan plan = with_factor(decor_plan(graph), difference_factor(40));
-    const TemporalModel temporal =
-        model_of(process_of(graph, plan, phases_of(graph, {{40}})), {View::Kind::neighbours, {0}});
+    const TemporalModel temporal = temporal_model_of(
+        process_of(graph, plan, phases_of(graph, {{40}})), {View::Kind::neighbours, {0}});
     EXPECT_EQ(temporal.inverse.size(), 0);
     EXPECT_EQ(temporal.model.state_size(), 2 + 5) << "one lag of five agents' noise";
 }
@@ -38,7 +34,7 @@ TEST(TemporalModel, OfALongMemoryIsWhitenedAtOnce) {
                     second = with_factor(decor_plan(graph), difference_factor(3));
     const MessageProcess process =
         process_of(graph, first, phases_of(graph, {{4}, {3, 0, {}, &second}}));
-    const TemporalModel temporal = model_of(process, {View::Kind::secure_sum, {0}});
+    const TemporalModel temporal = temporal_model_of(process, {View::Kind::secure_sum, {0}});
     ASSERT_EQ(temporal.inverse.rows(), 7);
     Eigen::MatrixXd factor = Eigen::MatrixXd::Zero(7, 7);
     factor.topLeftCorner(4, 4) = first.temporal.lower;

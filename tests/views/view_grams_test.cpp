@@ -11,10 +11,6 @@ namespace {
 
 using namespace test;
 
-TemporalModel model_of(const MessageProcess& process, const View& view) {
-    return make_temporal_model(process, process_rounds(process), view);
-}
-
 void expect_dense(const std::vector<TargetGram>& grams,
                   const std::vector<int>& targets,
                   const MessageProcess& process,
@@ -36,7 +32,7 @@ TEST(ViewGrams, WhitenAtOnceWhereFewValuesAreSeenOfMany) {
     const NoisePlan plan = unit_plan(12);
     const auto process = process_of(graph, plan, {fixed_phase(metropolis(graph), 8)});
     const View view{View::Kind::neighbours, {0}};
-    const ViewGrams grams(model_of(process, view));
+    const ViewGrams grams(temporal_model_of(process, view));
     const std::vector<int> targets{1, 2, 7};
     const auto whole = grams.try_whole_run(targets);
     ASSERT_TRUE(whole);
@@ -48,7 +44,7 @@ TEST(ViewGrams, FollowInputsWhereMuchIsSeen) {
     const NoisePlan plan = decor_plan(graph);
     const auto process = process_of(graph, plan, {fixed_phase(metropolis(graph), 9)}, 2);
     const View view{View::Kind::neighbours, {0, 1}};
-    ViewGrams grams(model_of(process, view));
+    ViewGrams grams(temporal_model_of(process, view));
     const std::vector<int> targets{2, 3, 4, 5};
     EXPECT_FALSE(grams.try_whole_run(targets));
     EXPECT_EQ(grams.bytes_of_a_target(), 0) << "nothing is followed yet";
@@ -63,7 +59,7 @@ TEST(ViewGrams, SayWhatATargetTakes) {
     double before = 0;
     for (const long rounds : {8, 16}) {
         const auto process = process_of(graph, plan, {fixed_phase(metropolis(graph), rounds)});
-        ViewGrams grams(model_of(process, {View::Kind::neighbours, {0}}));
+        ViewGrams grams(temporal_model_of(process, {View::Kind::neighbours, {0}}));
         grams.prepare(11);
         EXPECT_GT(grams.bytes_of_a_target(), before);
         before = grams.bytes_of_a_target();
@@ -76,7 +72,7 @@ TEST(ViewGrams, OfALongMemoryAreWhitenedAtOnce) {
         with_factor(decor_plan(graph), random_factor(TemporalFactor::Kind::dense, 0, 6));
     const auto process = process_of(graph, plan, phases_of(graph, {{6}}));
     const View view{View::Kind::neighbours, {2}};
-    ViewGrams grams(model_of(process, view));
+    ViewGrams grams(temporal_model_of(process, view));
     const std::vector<int> targets{0, 1, 3, 4, 5};
     EXPECT_FALSE(grams.try_whole_run(targets)) << "that is for independent rounds";
     grams.prepare(targets.size());

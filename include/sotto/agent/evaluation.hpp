@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "sotto/core/numbers.hpp"
 #include "sotto/agent/local_agent.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {

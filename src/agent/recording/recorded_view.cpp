@@ -16,9 +16,11 @@ namespace {
 
 constexpr NameTable<Received, 3> received_names{
     {{{Received::messages, "messages"}, {Received::sum, "sum"}, {Received::mean, "mean"}}}};
-/// Where the parts of a record of a view stand.
-struct ViewLayout {
-    explicit ViewLayout(const ViewHeader& header)
+
+}  // namespace
+
+struct ViewHeader::Layout {
+    explicit Layout(const ViewHeader& header)
         : before(record_prefix + std::ssize(header.neighbours) + 1),
           gradient(before + header.dimension),
           noise(gradient + header.dimension),
@@ -27,14 +29,12 @@ struct ViewLayout {
     Eigen::Index mixing_row = record_prefix, before, gradient, noise, message, received;
 };
 
-}  // namespace
-
 Eigen::Index ViewHeader::columns() const {
     return received == Received::messages ? std::ssize(neighbours) : 1;
 }
 
 Eigen::Index ViewHeader::values_per_record() const {
-    return ViewLayout(*this).received + dimension * columns();
+    return Layout(*this).received + dimension * columns();
 }
 
 struct ViewRecorder::View {
@@ -47,7 +47,7 @@ struct ViewRecorder::View {
                {{"received", received_names.name_of(header.received)}},
                header.values_per_record()) {}
     ViewHeader header;
-    ViewLayout layout;
+    ViewHeader::Layout layout;
     RecordingFileWriter file;
 };
 
@@ -144,7 +144,7 @@ bool RecordedViewReader::next(RecordedRound& record) {
     const std::span<const double> values = file_->next();
     if (values.empty()) return false;
     file_->require_finite(values);
-    const ViewLayout layout(header_);
+    const ViewHeader::Layout layout(header_);
     const auto matrix = [&](Eigen::Index first, Eigen::Index rows, Eigen::Index columns) {
         return Eigen::Map<const Eigen::MatrixXd>(values.data() + first, rows, columns);
     };

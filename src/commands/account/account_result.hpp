@@ -56,7 +56,8 @@ struct AccountResult {
     [[nodiscard]] bool is_guarantee() const;
 };
 
-/// The pairs, worst first, and what follows from them. `eavesdropper`, `search` and `seconds` are left open.
+/// The pairs, worst first, and what follows from them. `eavesdropper`, `search` and `seconds` are
+/// left open.
 [[nodiscard]] AccountResult account_of_pairs(std::string view, std::vector<PairFigure> pairs);
 
 }  // namespace sotto

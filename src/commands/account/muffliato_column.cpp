@@ -8,7 +8,7 @@ namespace sotto {
 
 namespace {
 
-constexpr double most_work = 1e9;  // rounds times agents times edges
+constexpr double most_work_for_bound = 1e9;  // rounds times agents times edges
 
 /// Variance of every agent's private noise if each has one and the same, and no other.
 std::optional<double> common_private_variance(const NoisePlan& plan) {
@@ -49,7 +49,7 @@ MuffliatoColumn::MuffliatoColumn(const PlanConfig& plan,
                         static_cast<double>(graph.edges().size() + 1);
     if (asks_single_nodes(query) && plan.participation.cycle == 1 && plan.gossip_steps == 1 &&
         subject.plan.temporal.kind == TemporalFactor::Kind::identity &&
-        has_equal_rounds(subject.process) && work < most_work)
+        has_equal_rounds(subject.process) && work < most_work_for_bound)
         variance_ = common_private_variance(subject.plan);
 }
 

@@ -17,6 +17,9 @@ namespace sotto {
 [[nodiscard]] nlohmann::ordered_json run_json(const AuditResult& result);
 void add_ending(nlohmann::ordered_json& json, const AuditResult& result);
 
+/// Lines of a table of single agents.
+inline constexpr std::size_t most_table_lines = 10;
+
 /// Null where it is not finite.
 [[nodiscard]] nlohmann::ordered_json number_json(double value);
 /// "-" where it is not a number, "infinite" where it is that.

@@ -9,6 +9,7 @@
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/numbers.hpp"
+#include "views/dense_matrices.hpp"
 
 namespace sotto {
 
@@ -49,12 +50,6 @@ Directions directions_of(const MatrixXd& responses, double relative, double leas
             values.head(rank),
             svd.matrixV().leftCols(rank),
             svd.matrixV().rightCols(unknowns - rank)};
-}
-
-MatrixXd product(const MatrixXd& a, bool transpose, const MatrixXd& b) {
-    MatrixXd result = MatrixXd::Zero(transpose ? a.cols() : a.rows(), b.cols());
-    add_product(1, a, transpose, b, false, result);
-    return result;
 }
 
 /// sum += projection^T values, of the rows of the projection that belong to them.

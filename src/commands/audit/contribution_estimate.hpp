@@ -9,14 +9,14 @@ namespace sotto {
 /// Least-squares estimates of what agents contribute, from what a view saw.
 ///
 /// Innovations are y = R Theta + e, e independent and standard normal, and z = N Theta without
-/// noise, Theta unknowns x coordinates (ViewInnovations, docs/equations.md 8). z is solved first: Theta =
-/// N^+ z + V phi, V a basis of the null space of N; then phi minimises |y - R Theta|^2. Under
-/// Gaussian noise no unbiased estimate is better: variances() is the Cramer-Rao bound, and
+/// noise, Theta unknowns x coordinates (ViewInnovations, docs/equations.md 8). z is solved first:
+/// Theta = N^+ z + V phi, V a basis of the null space of N; then phi minimises |y - R Theta|^2.
+/// Under Gaussian noise no unbiased estimate is better: variances() is the Cramer-Rao bound, and
 /// estimates() attain it. Under Laplace noise it is the variance of the best linear estimate.
 class ContributionEstimator {
   public:
-    /// @param responses R and N of ViewInnovations::responses, one column an unknown.  @param coordinates
-    /// d. Cost O(rows unknowns^2).
+    /// @param responses R and N of ViewInnovations::responses, one column an unknown.  @param
+    /// coordinates d. Cost O(rows unknowns^2).
     ContributionEstimator(ViewInnovations::Innovation responses, Eigen::Index coordinates);
 
     /// What was seen in the next gossip step; steps in order. Cost O(rows unknowns d).

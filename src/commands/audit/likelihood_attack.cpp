@@ -66,7 +66,9 @@ class LikelihoodAttack final : public Attack {
     AuditDesign design_;
 };
 
-std::unique_ptr<Attack> start(AuditConfig config, AuditSubject subject, Network& network) {
+std::unique_ptr<Attack> start_likelihood_attack(AuditConfig config,
+                                                AuditSubject subject,
+                                                Network& network) {
     AuditDesign design;
     network.agree([&] {
         design = config.run ? recorded_design(config, subject) : design_audit(config, subject);
@@ -83,7 +85,7 @@ AttackRecord likelihood_attack() {
             .fixed_inputs = true,
             .options = {"target", "hypothesis", "trials", "width"},
             .defaults = {{"rounds", "20"}},
-            .start = start};
+            .start = start_likelihood_attack};
 }
 
 }  // namespace sotto

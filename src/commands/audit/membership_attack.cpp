@@ -135,7 +135,9 @@ class MembershipAttack final : public Attack {
     std::vector<AskedAgent> asked_;  // of every agent
 };
 
-std::unique_ptr<Attack> start(AuditConfig config, AuditSubject subject, Network& network) {
+std::unique_ptr<Attack> start_membership_attack(AuditConfig config,
+                                                AuditSubject subject,
+                                                Network& network) {
     network.agree([&] { require_attackable(config.train.task); });
     return std::make_unique<MembershipAttack>(std::move(config), std::move(subject));
 }
@@ -148,7 +150,7 @@ AttackRecord membership_attack() {
             .fixed_inputs = false,
             .options = {},
             .defaults = {},
-            .start = start};
+            .start = start_membership_attack};
 }
 
 }  // namespace sotto

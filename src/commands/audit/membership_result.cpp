@@ -15,11 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_lines = 10;
-
 std::string or_dash(double value) { return number_text(value, 3); }
 
-struct DistanceSummary {
+struct MembershipSummary {
     long targets = 0;
     double auc_sum = 0, auc_largest = 0, advantage_sum = 0;
 
@@ -29,10 +27,10 @@ struct DistanceSummary {
     }
 };
 
-std::map<int, DistanceSummary> by_distance(const MembershipResult& result) {
-    std::map<int, DistanceSummary> summaries;
+std::map<int, MembershipSummary> by_distance(const MembershipResult& result) {
+    std::map<int, MembershipSummary> summaries;
     for (const MembershipFigures& figures : result.targets) {
-        DistanceSummary& summary = summaries[figures.distance];
+        MembershipSummary& summary = summaries[figures.distance];
         ++summary.targets;
         summary.auc_sum += figures.ranking.auc;
         summary.auc_largest = std::max(summary.auc_largest, figures.ranking.auc);
@@ -130,7 +128,7 @@ std::string MembershipResult::tables() const {
     std::vector<MembershipFigures> best = targets;
     std::ranges::stable_sort(
         best, std::greater(), [](const MembershipFigures& f) { return f.ranking.auc; });
-    best.resize(std::min(best.size(), most_lines));
+    best.resize(std::min(best.size(), most_table_lines));
     text += fmt::format("  {:>8} {:>8} {:>10} {:>8} {:>8} {:>18} {:>10} {:>12} {:>10}\n",
                         "agent",
                         "distance",

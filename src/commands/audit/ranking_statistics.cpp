@@ -26,7 +26,7 @@ std::vector<double> sorted(std::span<const double> values) {
 
 /// Share of sorted values below; equal ones count half.
 double share_below(const std::vector<double>& values, double score) {
-    const auto [first, last] = std::ranges::equal_range(values, score);
+    const auto [first, last] = std::equal_range(values.begin(), values.end(), score);
     const auto below = static_cast<double>(first - values.begin());
     const auto equal = static_cast<double>(last - first);
     return (below + equal / 2) / static_cast<double>(values.size());

@@ -35,7 +35,9 @@ class ReconstructionAttack final : public Attack {
     Rows rows_;
 };
 
-std::unique_ptr<Attack> start(AuditConfig config, AuditSubject subject, Network& network) {
+std::unique_ptr<Attack> start_reconstruction_attack(AuditConfig config,
+                                                    AuditSubject subject,
+                                                    Network& network) {
     Rows rows;
     network.agree([&] {
         rows = public_rows(config.train.plan, *subject.account);
@@ -58,7 +60,7 @@ AttackRecord reconstruction_attack() {
             .fixed_inputs = true,
             .options = {"data", "partition"},
             .defaults = {{"rounds", "20"}, {"partition", "iid"}},
-            .start = start};
+            .start = start_reconstruction_attack};
 }
 
 }  // namespace sotto

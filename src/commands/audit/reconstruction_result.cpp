@@ -18,8 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_lines = 10;
-
 /// error / bound, where there is one.
 double ratio_of(const ReconstructedRow& row) {
     return row.exact || !row.identifiable ? not_a_number : row.error / row.deviation;
@@ -30,7 +28,7 @@ std::string bound_text(const ReconstructedRow& row) {
     return row.exact ? "0" : fmt::format("{:.4g}", row.deviation);
 }
 
-struct DistanceSummary {
+struct ReconstructionSummary {
     long targets = 0, hidden = 0, exact = 0, recovered = 0;
     std::vector<double> relative_errors;
 
@@ -42,10 +40,10 @@ struct DistanceSummary {
     }
 };
 
-std::map<int, DistanceSummary> by_distance(const ReconstructionResult& result) {
-    std::map<int, DistanceSummary> summaries;
+std::map<int, ReconstructionSummary> by_distance(const ReconstructionResult& result) {
+    std::map<int, ReconstructionSummary> summaries;
     for (const ReconstructedRow& row : result.targets) {
-        DistanceSummary& summary = summaries[row.distance];
+        ReconstructionSummary& summary = summaries[row.distance];
         ++summary.targets;
         summary.hidden += row.identifiable ? 0 : 1;
         summary.exact += row.exact ? 1 : 0;
@@ -137,7 +135,7 @@ std::string ReconstructionResult::tables() const {
     std::string text = distance_table(*this);
     std::vector<ReconstructedRow> best = targets;
     std::ranges::stable_sort(best, {}, &ReconstructedRow::relative_error);
-    best.resize(std::min(best.size(), most_lines));
+    best.resize(std::min(best.size(), most_table_lines));
     text += fmt::format("  {:>8} {:>8} {:>10} {:>14} {:>8} {:>14}\n",
                         "agent",
                         "distance",

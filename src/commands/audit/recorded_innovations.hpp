@@ -8,8 +8,8 @@
 
 namespace sotto {
 
-/// Recordings of a run as the accountant's filter sees them (ViewInnovations), gossip step by gossip step.
-/// The filter knows the noise of every seed that members turned out to hold.
+/// Recordings of a run as the accountant's filter sees them (ViewInnovations), gossip step by
+/// gossip step. The filter knows the noise of every seed that members turned out to hold.
 class RecordedInnovations {
   public:
     /// @param views folder `views` of the run directory.  @param process the run as its plan says;

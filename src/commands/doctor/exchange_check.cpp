@@ -23,7 +23,7 @@ Graph graph_of(int ranks, bool all_pairs) {
     return Graph::from_edges(ranks, edges);
 }
 
-double value_of(int sender, Eigen::Index i) {
+double known_value(int sender, Eigen::Index i) {
     return sender + 1 + static_cast<double>(i) / (2 * dimension);
 }
 
@@ -33,7 +33,7 @@ int exchange_known_values(Network& network, const Graph& graph) {
     std::vector<Outgoing> outgoing;
     for (const int agent : network.local_agents()) {
         Eigen::VectorXd& message = messages.emplace_back(dimension);
-        for (Eigen::Index i = 0; i < dimension; ++i) message(i) = value_of(agent, i);
+        for (Eigen::Index i = 0; i < dimension; ++i) message(i) = known_value(agent, i);
         outgoing.push_back({message.data(), {}});
     }
     std::atomic<int> wrong_sender = -1;
@@ -44,7 +44,7 @@ int exchange_known_values(Network& network, const Graph& graph) {
         const auto members = graph.closed_neighbourhood(network.local_agents()[local_index]);
         for (std::size_t j = 0; j < columns.size(); ++j)
             for (Eigen::Index i = 0; i < count; ++i)
-                if (columns[j][i] != value_of(members[j], first + i)) wrong_sender = members[j];
+                if (columns[j][i] != known_value(members[j], first + i)) wrong_sender = members[j];
     };
     network.exchange({0, 0}, outgoing, dimension, deliver);
     return wrong_sender;

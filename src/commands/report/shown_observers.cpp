@@ -13,7 +13,7 @@ namespace sotto {
 namespace {
 
 /// Observers times agents^3: about half a minute on two cores; ten minutes for single agents.
-constexpr double most_work = 2e10, most_work_for_agents = 3e11;
+constexpr double most_work_for_coalitions = 2e10, most_work_for_agents = 3e11;
 
 }  // namespace
 
@@ -31,7 +31,8 @@ int largest_shown_coalition(int agents, const std::optional<int>& asked) {
     double count = 1;
     for (int size = 1; size < agents; ++size) {
         count += count_coalitions(agents, size);
-        if (count > most_observers || count * one > (size == 1 ? most_work_for_agents : most_work))
+        if (count > most_observers ||
+            count * one > (size == 1 ? most_work_for_agents : most_work_for_coalitions))
             return size - 1;
     }
     return std::max(agents - 1, 0);

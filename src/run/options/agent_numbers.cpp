@@ -29,7 +29,7 @@ void sort_agents(const std::string& option, std::vector<int>& agents) {
 }
 
 /// The parts between commas; a comma at the end adds none.
-std::vector<std::string_view> words_of(std::string_view text) {
+std::vector<std::string_view> list_items(std::string_view text) {
     std::vector<std::string_view> words = split(text, ',');
     if (words.back().empty()) words.pop_back();
     return words;
@@ -39,7 +39,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
 
 std::vector<int> parse_agent_numbers(const std::string& option, const std::string& text) {
     std::vector<int> agents;
-    for (const std::string_view word : words_of(text)) agents.push_back(parse_agent(option, word));
+    for (const std::string_view word : list_items(text))
+        agents.push_back(parse_agent(option, word));
     sort_agents(option, agents);
     return agents;
 }
@@ -50,7 +51,7 @@ std::string agent_numbers_text(const std::vector<int>& agents) {
 
 RecordedNames parse_recorded_names(const std::string& option, const std::string& text) {
     RecordedNames recorded;
-    for (const std::string_view word : words_of(text)) {
+    for (const std::string_view word : list_items(text)) {
         if (word == eavesdropper) {
             if (recorded.wire)
                 throw ConfigError(fmt::format("{}: {} is named twice", option, eavesdropper));

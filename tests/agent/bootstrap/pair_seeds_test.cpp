@@ -15,15 +15,15 @@
 namespace sotto {
 namespace {
 
-constexpr int agents = 6;
+constexpr int paired_agents = 6;
 
 /// Seeds of all pairs for the agents of one process, by agent and group.
 std::map<std::pair<int, int>, std::string> pair_seeds(const std::vector<int>& local, int threads) {
-    const NoisePlan plan = test::plan_of_all_groups(agents);
+    const NoisePlan plan = test::plan_of_all_groups(paired_agents);
     std::vector<int> groups;
     for (std::size_t g = 0; g < plan.groups.size(); ++g)
         if (plan.groups[g].members.size() == 2) groups.push_back(static_cast<int>(g));
-    auto all = test::pair_secrets(agents);
+    auto all = test::pair_secrets(paired_agents);
     Session session;
     session.transcript[0] = 3;
     for (const int agent : local)
@@ -38,11 +38,11 @@ std::map<std::pair<int, int>, std::string> pair_seeds(const std::vector<int>& lo
 }
 
 TEST(PairSeeds, AreThoseOfBothEndsHoweverAgentsAreSpreadOverProcesses) {
-    const NoisePlan plan = test::plan_of_all_groups(agents);
-    std::vector<int> everybody(agents);
+    const NoisePlan plan = test::plan_of_all_groups(paired_agents);
+    std::vector<int> everybody(paired_agents);
     std::iota(everybody.begin(), everybody.end(), 0);
     const auto together = pair_seeds(everybody, 1);
-    EXPECT_EQ(together.size(), static_cast<std::size_t>(agents * (agents - 1)));
+    EXPECT_EQ(together.size(), static_cast<std::size_t>(paired_agents * (paired_agents - 1)));
     EXPECT_EQ(pair_seeds(everybody, 3), together);
     for (const auto& [end, seed] : together) {
         const auto& members = plan.groups[static_cast<std::size_t>(end.second)].members;
@@ -55,8 +55,8 @@ TEST(PairSeeds, AreThoseOfBothEndsHoweverAgentsAreSpreadOverProcesses) {
 }
 
 TEST(PairSeeds, FollowFromThePairSecretTheTranscriptAndTheGroup) {
-    const NoisePlan plan = test::plan_of_all_groups(agents);
-    auto secrets = test::pair_secrets(agents);
+    const NoisePlan plan = test::plan_of_all_groups(paired_agents);
+    auto secrets = test::pair_secrets(paired_agents);
     Digest transcript{};
     transcript[0] = 3;
     for (const auto& [end, seed] : pair_seeds({2}, 1)) {

@@ -15,7 +15,7 @@ using test::record_five;
 using test::TemporaryFolder;
 
 /// Agent 1 between 0 and 2; it records alone.
-const Graph path = Graph::from_edges(3, {{0, 1}, {1, 2}});
+const Graph path_of_three = Graph::from_edges(3, {{0, 1}, {1, 2}});
 constexpr int local[] = {1};
 
 /// What agent 1 says it is about to send.
@@ -28,7 +28,7 @@ TEST(WireRecorder, WritesWhatIsSentAndZerosWhereNobodyIsSentAnything) {
     const TemporaryFolder temporary;
     const fs::path folder = temporary.path("wire");
     const NoisePlan plan = test::silent_plan(3);
-    WireRecorder recorder(folder, local, path, plan, {2, WireContent::messages, 2, 7});
+    WireRecorder recorder(folder, local, path_of_three, plan, {2, WireContent::messages, 2, 7});
     const Eigen::Vector2d first(1, -2), second(3, 4);
     recorder.on_message(5, 0, own_round(NoiseRow::all_receivers, 0, first, true));
     recorder.on_mixed(5, 0);
@@ -58,7 +58,7 @@ TEST(WireRecorder, LeavesOutTheCopyAnAgentKeeps) {
     const fs::path folder = temporary.path("wire");
     NoisePlan plan = test::silent_plan(3);
     plan.rows = {{1, 0, {}, {}}, {1, 1, {}, {}}, {1, 2, {}, {}}};
-    WireRecorder recorder(folder, local, path, plan, {1, WireContent::messages, 1, 0});
+    WireRecorder recorder(folder, local, path_of_three, plan, {1, WireContent::messages, 1, 0});
     for (int receiver = 0; receiver < 3; ++receiver)
         recorder.on_message(
             0, 0, own_round(receiver, 0, Eigen::VectorXd::Constant(1, 10 + receiver), true));
@@ -76,7 +76,7 @@ TEST(WireRecorder, WritesSharesWordForWord) {
     const TemporaryFolder temporary;
     const fs::path folder = temporary.path("wire");
     WireRecorder recorder(
-        folder, local, path, test::silent_plan(3), {3, WireContent::shares, 1, 0});
+        folder, local, path_of_three, test::silent_plan(3), {3, WireContent::shares, 1, 0});
     recorder.on_message(
         0, 0, own_round(NoiseRow::all_receivers, 0, Eigen::Vector3d(1, 2, 3), true));
     const std::vector<std::uint64_t> words{1, 0x7ff8000000000000, 3, 4, 5, ~std::uint64_t{0}};

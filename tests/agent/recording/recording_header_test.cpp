@@ -7,11 +7,12 @@
 namespace sotto {
 namespace {
 
-const Graph path = Graph::from_edges(4, {{0, 1}, {1, 3}});
+/// A path of three agents, and agent 2 by itself.
+const Graph path_without_two = Graph::from_edges(4, {{0, 1}, {1, 3}});
 
 TEST(RecordingHeader, SaysWhoseRecordingItIs) {
     const NoisePlan plan = test::silent_plan(4);
-    const RecordingHeader header = recording_header(1, path, plan, 7, 3, 5);
+    const RecordingHeader header = recording_header(1, path_without_two, plan, 7, 3, 5);
     EXPECT_EQ(header.agent, 1);
     EXPECT_EQ(header.agents, 4);
     EXPECT_EQ(header.dimension, 7);
@@ -27,7 +28,7 @@ TEST(RecordingHeader, SaysWhoseRecordingItIs) {
 TEST(RecordingHeader, NamesTheReceiversOfMessagesOfTheirOwn) {
     NoisePlan plan = test::silent_plan(4);
     plan.rows = {{1, 0, {}, {}}};
-    const RecordingHeader header = recording_header(1, path, plan, 7, 1, 0);
+    const RecordingHeader header = recording_header(1, path_without_two, plan, 7, 1, 0);
     EXPECT_EQ(header.outputs, (std::vector<int>{0, 1, 3}));
     EXPECT_EQ(header.column_of(3), 2);
     EXPECT_EQ(header.column_of(2), -1);

@@ -9,11 +9,11 @@
 namespace sotto::test {
 namespace {
 
-constexpr int agents = 8;
+constexpr int audited_agents = 8;
 constexpr long rounds = 12;
 
 AuditConfig config_of(const std::string& mechanism, const std::string& view) {
-    AuditConfig config = audit_config(mechanism, agents, rounds);
+    AuditConfig config = audit_config(mechanism, audited_agents, rounds);
     config.view = view;
     config.trials = 2000;
     return config;

@@ -15,7 +15,7 @@ using test::Json;
 using test::message_of;
 using test::TemporaryFolder;
 
-constexpr int agents = 5;
+constexpr int agents_on_path = 5;
 
 /// Records of 20 random features out of many, and labels that have nothing to do with them: what a
 /// model knows about them it has learnt by heart.
@@ -34,14 +34,14 @@ std::string random_records(int records, std::uint64_t seed) {
     return text;
 }
 
-AuditConfig attack(const TemporaryFolder& folder,
-                   const std::string& mechanism,
-                   const std::string& view) {
+AuditConfig membership_config(const TemporaryFolder& folder,
+                              const std::string& mechanism,
+                              const std::string& view) {
     AuditConfig config;
     config.attack = "membership";
     config.view = view;
     config.train.graph.topology.topology = Topology::path;
-    config.train.graph.topology.agents = agents;
+    config.train.graph.topology.agents = agents_on_path;
     config.train.plan.mechanism = mechanism;
     config.train.plan.adjacency = Adjacency::record;
     config.train.plan.rounds = 300;
@@ -49,7 +49,7 @@ AuditConfig attack(const TemporaryFolder& folder,
     config.train.plan.clip_norm = 5;
     config.train.plan.steps.step_size = 1;
     config.train.plan.utility = {Utility::Kind::horizon, 10};
-    config.train.task.data = folder.write("train.txt", random_records(60 * agents, 1));
+    config.train.task.data = folder.write("train.txt", random_records(60 * agents_on_path, 1));
     config.train.task.test_data = folder.write("test.txt", random_records(400, 2));
     config.train.task.partition = {PartitionSpec::Kind::iid, 0, 1};
     config.train.noise_seed = 5;
@@ -57,13 +57,15 @@ AuditConfig attack(const TemporaryFolder& folder,
     return config;
 }
 
-MembershipResult run(const AuditConfig& config) { return test::audit<MembershipResult>(config); }
+MembershipResult attack_membership(const AuditConfig& config) {
+    return test::audit<MembershipResult>(config);
+}
 
 TEST(Membership, FindsRecordsThatWereLearntByHeart) {
     const TemporaryFolder folder;
-    AuditConfig config = attack(folder, "none", "node:0");
+    AuditConfig config = membership_config(folder, "none", "node:0");
     config.train.plan.rounds = 1000;
-    const MembershipResult result = run(config);
+    const MembershipResult result = attack_membership(config);
     ASSERT_EQ(result.targets.size(), 4U);
     for (std::size_t k = 0; k < result.targets.size(); ++k) {
         const MembershipFigures& figures = result.targets[k];
@@ -82,9 +84,9 @@ TEST(Membership, FindsRecordsThatWereLearntByHeart) {
 
 TEST(Membership, FindsNothingUnderNoiseAndSaysWhatIsClaimed) {
     const TemporaryFolder folder;
-    AuditConfig config = attack(folder, "pairs", "eavesdropper");
+    AuditConfig config = membership_config(folder, "pairs", "eavesdropper");
     config.train.plan.epsilon = 1;
-    const MembershipResult result = run(config);
+    const MembershipResult result = attack_membership(config);
     ASSERT_EQ(result.targets.size(), 5U);
     for (const MembershipFigures& figures : result.targets) {
         EXPECT_TRUE(figures.heard);
@@ -103,14 +105,14 @@ TEST(Membership, FindsNothingUnderNoiseAndSaysWhatIsClaimed) {
 
 TEST(Membership, IsInconsistentWhereRecordsWereClippedLessThanClaimed) {
     const TemporaryFolder folder;
-    AuditConfig config = attack(folder, "ldp", "node:1");
+    AuditConfig config = membership_config(folder, "ldp", "node:1");
     config.train.plan.noise_std = 1e-3;
-    const MembershipResult honest = run(config);
+    const MembershipResult honest = attack_membership(config);
     EXPECT_TRUE(honest.consistent());
     EXPECT_GT(honest.targets.front().epsilon_certain, 0);
     config.run = honest.run_directory;
     config.train.plan.clip_norm = 1e-6;
-    const MembershipResult leaky = run(config);
+    const MembershipResult leaky = attack_membership(config);
     EXPECT_FALSE(leaky.consistent());
     EXPECT_TRUE(leaky.targets.front().exceeds());
     EXPECT_EQ(leaky.targets.front().ranking.auc, honest.targets.front().ranking.auc);
@@ -126,34 +128,36 @@ TEST(Membership, AsksAboutAsManyRecordsOfEveryLabel) {
         for (int i = 0; i < records; ++i) text += i % 10 < positive ? "+1 1:1\n" : "-1 1:1\n";
         return text;
     };
-    AuditConfig config = attack(folder, "none", "node:0");
-    config.train.task.data = folder.write("train.txt", constant_features(60 * agents, 9));
+    AuditConfig config = membership_config(folder, "none", "node:0");
+    config.train.task.data = folder.write("train.txt", constant_features(60 * agents_on_path, 9));
     config.train.task.test_data = folder.write("test.txt", constant_features(400, 5));
     config.train.plan.clip_norm = 1;
     config.train.plan.rounds = 50;
-    for (const MembershipFigures& figures : run(config).targets)
+    for (const MembershipFigures& figures : attack_membership(config).targets)
         EXPECT_DOUBLE_EQ(figures.ranking.auc, 0.5);
 }
 
 TEST(Membership, RefusesTasksWithoutRecordsHeldOut) {
     const TemporaryFolder folder;
     for (const char* task : {"quadratic", "averaging", "./own.so"}) {
-        AuditConfig config = attack(folder, "none", "node:0");
+        AuditConfig config = membership_config(folder, "none", "node:0");
         config.train.task.task = task;
-        expect_contains(message_of<ConfigError>([&] { (void)run(config); }), "held out");
+        expect_contains(message_of<ConfigError>([&] { (void)attack_membership(config); }),
+                        "held out");
     }
 }
 
 TEST(Membership, RefusesRecordingsOfAnotherRun) {
     const TemporaryFolder folder;
-    AuditConfig config = attack(folder, "none", "node:0");
+    AuditConfig config = membership_config(folder, "none", "node:0");
     config.train.plan.rounds = 5;
-    config.run = run(config).run_directory;
+    config.run = attack_membership(config).run_directory;
     config.train.plan.rounds = 6;
-    expect_contains(message_of<DataError>([&] { (void)run(config); }), "not a recording of this");
+    expect_contains(message_of<DataError>([&] { (void)attack_membership(config); }),
+                    "not a recording of this");
     config.train.plan.rounds = 5;
     config.view = "node:2";
-    EXPECT_NE(message_of<DataError>([&] { (void)run(config); }), "");
+    EXPECT_NE(message_of<DataError>([&] { (void)attack_membership(config); }), "");
 }
 
 }  // namespace

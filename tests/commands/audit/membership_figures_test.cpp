@@ -13,7 +13,7 @@ namespace sotto {
 namespace {
 
 using test::message_of;
-using testing::random_real_data;
+using test::random_real_data;
 
 std::map<double, long> labels_of(const Dataset& data, const std::vector<Eigen::Index>& rows) {
     std::map<double, long> counts;

@@ -29,10 +29,10 @@ std::string table(int records, int columns) {
     return text;
 }
 
-AuditConfig attack(const TemporaryFolder& folder,
-                   const std::string& mechanism,
-                   const std::string& view,
-                   int columns = 6) {
+AuditConfig reconstruction_config(const TemporaryFolder& folder,
+                                  const std::string& mechanism,
+                                  const std::string& view,
+                                  int columns = 6) {
     constexpr int agents = 7;
     AuditConfig config;
     config.attack = "reconstruction";
@@ -51,7 +51,7 @@ AuditConfig attack(const TemporaryFolder& folder,
     return config;
 }
 
-ReconstructionResult run(const AuditConfig& config) {
+ReconstructionResult attack_reconstruction(const AuditConfig& config) {
     return test::audit<ReconstructionResult>(config);
 }
 
@@ -75,9 +75,9 @@ void expect_errors_attain_the_bound(const ReconstructionResult& result) {
 TEST(Reconstruction, RecoversEveryRowWithoutNoise) {
     const TemporaryFolder folder;
     for (const std::string view : {"coalition:2,5", "eavesdropper", "secure-sum:1,2,4"}) {
-        AuditConfig config = attack(folder, "none", view);
+        AuditConfig config = reconstruction_config(folder, "none", view);
         config.train.run_directory = folder.path(view);
-        const ReconstructionResult result = run(config);
+        const ReconstructionResult result = attack_reconstruction(config);
         EXPECT_TRUE(result.consistent()) << view;
         for (const ReconstructedRow& row : result.targets) {
             EXPECT_TRUE(row.exact && row.recovered) << view << " " << row.target;
@@ -90,8 +90,8 @@ TEST(Reconstruction, ErrsByTheCramerRaoBoundUnderNoise) {
     const TemporaryFolder folder;
     for (const char* mechanism : {"ldp", "pairs", "decor", "zip-dl"}) {
         SCOPED_TRACE(mechanism);
-        AuditConfig config = attack(folder, mechanism, "coalition:2,5", 400);
-        const ReconstructionResult result = run(config);
+        AuditConfig config = reconstruction_config(folder, mechanism, "coalition:2,5", 400);
+        const ReconstructionResult result = attack_reconstruction(config);
         EXPECT_TRUE(result.consistent());
         EXPECT_EQ(result.dimension(), 400);
         expect_errors_attain_the_bound(result);
@@ -100,17 +100,17 @@ TEST(Reconstruction, ErrsByTheCramerRaoBoundUnderNoise) {
 
 TEST(Reconstruction, CountsBatchesParticipationAndGossipSteps) {
     const TemporaryFolder folder;
-    AuditConfig config = attack(folder, "mafalda", "eavesdropper", 400);
+    AuditConfig config = reconstruction_config(folder, "mafalda", "eavesdropper", 400);
     config.train.plan.adjacency = Adjacency::record;
     config.train.plan.participation.cycle = 4;
     config.train.plan.batch_size = 16;
-    const ReconstructionResult records = run(config);
+    const ReconstructionResult records = attack_reconstruction(config);
     EXPECT_TRUE(records.consistent());
     expect_errors_attain_the_bound(records);
 
-    config = attack(folder, "muffliato", "coalition:2,5", 400);
+    config = reconstruction_config(folder, "muffliato", "coalition:2,5", 400);
     config.train.plan.gossip_steps = 2;
-    const ReconstructionResult gossip = run(config);
+    const ReconstructionResult gossip = attack_reconstruction(config);
     EXPECT_TRUE(gossip.consistent());
     expect_errors_attain_the_bound(gossip);
 }
@@ -118,9 +118,9 @@ TEST(Reconstruction, CountsBatchesParticipationAndGossipSteps) {
 TEST(Reconstruction, BoundOfIndependentNoiseSeenWholeIsTheNoiseOverTheRounds) {
     // The eavesdropper sees -row + noise of every agent in every round by itself.
     const TemporaryFolder folder;
-    AuditConfig config = attack(folder, "ldp", "eavesdropper", 400);
+    AuditConfig config = reconstruction_config(folder, "ldp", "eavesdropper", 400);
     config.train.plan.noise_std = 0.7;
-    const ReconstructionResult result = run(config);
+    const ReconstructionResult result = attack_reconstruction(config);
     ASSERT_EQ(result.targets.size(), 7U);
     for (const ReconstructedRow& row : result.targets) {
         EXPECT_EQ(row.distance, -1);
@@ -132,7 +132,8 @@ TEST(Reconstruction, BoundOfIndependentNoiseSeenWholeIsTheNoiseOverTheRounds) {
 TEST(Reconstruction, SeesThroughCornWithOneCuriousAgent) {
     // All noise is shared: who holds the seed takes it away, but for rounding to the noise's grid.
     const TemporaryFolder folder;
-    const ReconstructionResult result = run(attack(folder, "corn", "all-messages:3"));
+    const ReconstructionResult result =
+        attack_reconstruction(reconstruction_config(folder, "corn", "all-messages:3"));
     EXPECT_TRUE(result.consistent());
     for (const ReconstructedRow& row : result.targets) {
         EXPECT_TRUE(row.exact && row.recovered) << row.target;
@@ -143,10 +144,10 @@ TEST(Reconstruction, SeesThroughCornWithOneCuriousAgent) {
 TEST(Reconstruction, SaysWhoCannotBeIdentified) {
     // One round shows the neighbours' messages and nothing of anybody further away.
     const TemporaryFolder folder;
-    AuditConfig config = attack(folder, "none", "node:0");
+    AuditConfig config = reconstruction_config(folder, "none", "node:0");
     config.train.graph.topology.topology = Topology::ring;
     config.train.plan.rounds = 1;
-    const ReconstructionResult result = run(config);
+    const ReconstructionResult result = attack_reconstruction(config);
     ASSERT_EQ(result.targets.size(), 6U);
     for (std::size_t k = 0; k < result.targets.size(); ++k) {
         const ReconstructedRow& row = result.targets[k];
@@ -159,8 +160,8 @@ TEST(Reconstruction, SaysWhoCannotBeIdentified) {
 
 TEST(Reconstruction, LeavesWhatItFoundInTheRunDirectory) {
     const TemporaryFolder folder;
-    AuditConfig config = attack(folder, "pairs", "coalition:2,5");
-    const ReconstructionResult result = run(config);
+    AuditConfig config = reconstruction_config(folder, "pairs", "coalition:2,5");
+    const ReconstructionResult result = attack_reconstruction(config);
     const std::filesystem::path run_directory = result.run_directory;
     const Eigen::MatrixXd rows = read_npy(run_directory / "rows.npy");
     const Eigen::MatrixXd estimates = read_npy(run_directory / "reconstruction.npy");
@@ -179,15 +180,15 @@ TEST(Reconstruction, LeavesWhatItFoundInTheRunDirectory) {
     // The recordings of one member alone, looked at later.
     config.run = result.run_directory;
     config.view = "node:5";
-    const ReconstructionResult again = run(config);
+    const ReconstructionResult again = attack_reconstruction(config);
     EXPECT_EQ(again.targets.size(), 6U);
     EXPECT_TRUE(again.consistent());
 }
 
 TEST(Reconstruction, IsInconsistentWhereRowsAreKnownBetterThanTheBound) {
     const TemporaryFolder folder;
-    AuditConfig config = attack(folder, "pairs", "coalition:2,5");
-    const ReconstructionResult honest = run(config);
+    AuditConfig config = reconstruction_config(folder, "pairs", "coalition:2,5");
+    const ReconstructionResult honest = attack_reconstruction(config);
     ASSERT_TRUE(honest.consistent());
     // As if the estimates had been the truth.
     const std::filesystem::path file = std::filesystem::path(honest.run_directory) / "rows.npy";
@@ -196,7 +197,7 @@ TEST(Reconstruction, IsInconsistentWhereRowsAreKnownBetterThanTheBound) {
         rows.row(honest.targets[k].target) = honest.estimates.row(static_cast<Eigen::Index>(k));
     write_npy(file, rows);
     config.run = honest.run_directory;
-    const ReconstructionResult leaky = run(config);
+    const ReconstructionResult leaky = attack_reconstruction(config);
     EXPECT_FALSE(leaky.consistent());
     EXPECT_EQ(leaky.findings.size(), honest.targets.size());
     expect_contains(audit_report_text(leaky), "INCONSISTENT");
@@ -204,16 +205,22 @@ TEST(Reconstruction, IsInconsistentWhereRowsAreKnownBetterThanTheBound) {
 
 TEST(Reconstruction, RefusesWhatItCannotAttack) {
     const TemporaryFolder folder;
-    expect_contains(message_of<ConfigError>([&] { (void)run(attack(folder, "cdp", "node:0")); }),
+    expect_contains(message_of<ConfigError>([&] {
+                        (void)attack_reconstruction(reconstruction_config(folder, "cdp", "node:0"));
+                    }),
                     "cannot be audited");
-    expect_contains(message_of<ConfigError>([&] { (void)run(attack(folder, "ldp", "all-nodes")); }),
-                    "one observer");
-    AuditConfig config = attack(folder, "ldp", "node:0");
+    expect_contains(
+        message_of<ConfigError>([&] {
+            (void)attack_reconstruction(reconstruction_config(folder, "ldp", "all-nodes"));
+        }),
+        "one observer");
+    AuditConfig config = reconstruction_config(folder, "ldp", "node:0");
     config.level = 1;
-    expect_contains(message_of<ConfigError>([&] { (void)run(config); }), "--confidence");
-    config = attack(folder, "ldp", "node:0");
+    expect_contains(message_of<ConfigError>([&] { (void)attack_reconstruction(config); }),
+                    "--confidence");
+    config = reconstruction_config(folder, "ldp", "node:0");
     config.train.task.data = folder.write("few.csv", table(3, 2));
-    EXPECT_NE(message_of<DataError>([&] { (void)run(config); }), "");
+    EXPECT_NE(message_of<DataError>([&] { (void)attack_reconstruction(config); }), "");
 }
 
 }  // namespace

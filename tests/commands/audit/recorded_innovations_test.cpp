@@ -8,15 +8,14 @@
 namespace sotto {
 namespace {
 
+using test::pair_view;
 using test::RecordingRun;
-
-const View members{View::Kind::neighbours, {1, 3}};
 
 TEST(RecordedInnovations, AreAsManyAsTheResponses) {
     for (const int gossip_steps : {1, 2}) {
         const RecordingRun run({"Messages", "decor", gossip_steps});
         const MessageProcess process = run.process();
-        RecordedInnovations recorded(run.views(), members, process, 24, "24", 1);
+        RecordedInnovations recorded(run.views(), pair_view, process, 24, "24", 1);
         const std::vector<int> target{0};
         const auto responses =
             recorded.test().responses(target, Eigen::MatrixXd::Ones(process.rounds(), 1));
@@ -42,7 +41,7 @@ TEST(RecordedInnovations, SayWhoHoldsASeedAndWhoseItIs) {
     std::filesystem::remove(run.views() / "1" / "seeds.json");
     record_seeds(run.views(), run.plan(), run.rings()[1]);
     const MessageProcess process = run.process();
-    const RecordedInnovations recorded(run.views(), members, process, 24, "24", 1);
+    const RecordedInnovations recorded(run.views(), pair_view, process, 24, "24", 1);
     const auto findings = recorded.leak_findings();
     ASSERT_FALSE(findings.empty());
     for (const std::string& finding : findings) {
@@ -56,7 +55,7 @@ TEST(RecordedInnovations, OfOtherModelsAreRefused) {
     const MessageProcess process = run.process();
     test::expect_contains(test::message_of<DataError>([&] {
                               const RecordedInnovations recorded(
-                                  run.views(), members, process, 25, "rows have 25", 1);
+                                  run.views(), pair_view, process, 25, "rows have 25", 1);
                           }),
                           "models of 24 coordinates are recorded, rows have 25");
 }

@@ -12,9 +12,8 @@ namespace {
 
 using test::expect_contains;
 using test::message_of;
+using test::pair_view;
 using test::RecordingRun;
-
-const View members{View::Kind::neighbours, {1, 3}};
 
 TEST(RecordedMessages, AreWhatTheirSendersSent) {
     for (const test::RecordedCase& entry : {test::RecordedCase{"Messages", "decor"},
@@ -22,14 +21,14 @@ TEST(RecordedMessages, AreWhatTheirSendersSent) {
                                             test::RecordedCase{"ZipDl", "zip-dl"}}) {
         SCOPED_TRACE(entry.label);
         const RecordingRun run(entry);
-        RecordedMessages recorded(run.views(), members, run.process(), 1);
+        RecordedMessages recorded(run.views(), pair_view, run.process(), 1);
         EXPECT_EQ(recorded.dimension(), run.made().run.dimension);
         std::vector<RecordedView> own;
         for (int u = 0; u < RecordingRun::agents; ++u) own.push_back(run.view_of(u));
         std::size_t steps = 0;
         for (; recorded.next(); ++steps) {
             const SeenStep step = recorded.step();
-            for (const int receiver : members.members)
+            for (const int receiver : pair_view.members)
                 for (const int sender : run.graph().closed_neighbourhood(receiver)) {
                     const RecordedView& sent = own[static_cast<std::size_t>(sender)];
                     EXPECT_TRUE(step.message(sender, receiver) ==
@@ -54,7 +53,7 @@ TEST(RecordedMessages, OfEverybodyAreThoseOnTheWire) {
 TEST(RecordedMessages, KnowTheNoiseOfSeedsThatMembersHold) {
     // All noise of corn comes from one seed, which everybody holds.
     const RecordingRun run({"Corn", "corn"});
-    RecordedMessages recorded(run.views(), members, run.process(), 1);
+    RecordedMessages recorded(run.views(), pair_view, run.process(), 1);
     for (std::size_t t = 0; recorded.next(); ++t)
         for (const int u : {0, 2, 4}) {
             const Eigen::VectorXd noise = run.view_of(u).records[t].noise.col(0);
@@ -64,7 +63,7 @@ TEST(RecordedMessages, KnowTheNoiseOfSeedsThatMembersHold) {
     EXPECT_TRUE(recorded.leaked_seeds().empty());
     // Nobody else's seed tells anything about noise of one's own.
     const RecordingRun independent({"Independent", "ldp"});
-    RecordedMessages others(independent.views(), members, independent.process(), 1);
+    RecordedMessages others(independent.views(), pair_view, independent.process(), 1);
     ASSERT_TRUE(others.next());
     const Eigen::VectorXd known = others.step().known_noise(0, 1);
     EXPECT_TRUE(known.size() == 0 || known.isZero(0));
@@ -84,7 +83,7 @@ TEST(RecordedMessages, OfSecureSumsAreTheSumsAlone) {
                   RecordingRun::agents * 0x1p-41);
     }
     expect_contains(message_of<ConfigError>(
-                        [&] { (void)RecordedMessages(run.views(), members, run.process(), 1); }),
+                        [&] { (void)RecordedMessages(run.views(), pair_view, run.process(), 1); }),
                     "ask secure-sum");
     expect_contains(message_of<ConfigError>([&] {
                         (void)RecordedMessages(
@@ -102,7 +101,7 @@ TEST(RecordedMessages, NameSeedsThatMembersHoldAgainstThePlan) {
     run.rings()[1].add(foreign, run.rings()[4].seed(foreign).clone());
     std::filesystem::remove(run.views() / "1" / "seeds.json");
     record_seeds(run.views(), run.plan(), run.rings()[1]);
-    const RecordedMessages recorded(run.views(), members, run.process(), 1);
+    const RecordedMessages recorded(run.views(), pair_view, run.process(), 1);
     EXPECT_EQ(recorded.leaked_seeds(), (std::vector<std::pair<int, int>>{{1, foreign}}));
     const auto& holders = recorded.knowledge().groups[static_cast<std::size_t>(foreign)].members;
     EXPECT_TRUE(std::ranges::is_sorted(holders));
@@ -112,7 +111,7 @@ TEST(RecordedMessages, NameSeedsThatMembersHoldAgainstThePlan) {
 TEST(RecordedMessages, OfAnotherRunAreRefused) {
     const RecordingRun run({"Messages", "decor"}), other({"Other", "ldp"});
     const auto message = [&](const std::filesystem::path& views, const MessageProcess& process) {
-        return message_of<DataError>([&] { (void)RecordedMessages(views, members, process, 1); });
+        return message_of<DataError>([&] { (void)RecordedMessages(views, pair_view, process, 1); });
     };
     expect_contains(message(run.views(), other.process()), "not a recording of this run");
     MessageProcess longer = run.process();

@@ -16,6 +16,9 @@
 
 namespace sotto::test {
 
+/// What agents 1 and 3 are sent.
+inline const View pair_view{View::Kind::neighbours, {1, 3}};
+
 /// Agents record what they see, hold and send in a folder of their own.
 class RecordingRun {
   public:

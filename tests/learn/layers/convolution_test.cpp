@@ -8,8 +8,8 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::expect_a_layer;
-using sotto::testing::Setting;
+using test::expect_a_layer;
+using test::Setting;
 
 TEST(ConvolutionLayer, IsDifferentiatedRecordByRecord) {
     expect_a_layer(*make_convolution_layer({4, 5, 2}, 3));

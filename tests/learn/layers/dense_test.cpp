@@ -8,8 +8,8 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::expect_a_layer;
-using sotto::testing::Setting;
+using test::expect_a_layer;
+using test::Setting;
 
 TEST(DenseLayer, IsDifferentiatedRecordByRecord) {
     expect_a_layer(*make_dense_layer(5, 3, WeightStart::he));

@@ -8,8 +8,8 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::expect_a_layer;
-using sotto::testing::Setting;
+using test::expect_a_layer;
+using test::Setting;
 
 TEST(GroupNormLayer, IsDifferentiatedRecordByRecord) {
     expect_a_layer(*make_group_norm_layer({3, 2, 6}, 2));

@@ -12,7 +12,7 @@
 #include "learn/test_data.hpp"
 #include "sotto/learn/layers/layer.hpp"
 
-namespace sotto::testing {
+namespace sotto::test {
 
 inline Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
     return random_vector(rows * columns, 1, seed).reshaped(rows, columns);
@@ -114,4 +114,4 @@ inline void expect_a_layer(Layer& layer) {
     expect_records_do_not_meet(layer);
 }
 
-}  // namespace sotto::testing
+}  // namespace sotto::test

@@ -10,8 +10,8 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::expect_a_layer;
-using sotto::testing::Setting;
+using test::expect_a_layer;
+using test::Setting;
 
 TEST(MaxPoolLayer, IsDifferentiatedRecordByRecord) {
     expect_a_layer(*make_max_pool_layer({5, 7, 3}));

@@ -8,7 +8,7 @@
 namespace sotto {
 namespace {
 
-using sotto::testing::expect_a_layer;
+using test::expect_a_layer;
 
 TEST(ReluLayer, IsDifferentiatedRecordByRecord) { expect_a_layer(*make_relu_layer(7)); }
 

@@ -10,11 +10,9 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t seed = 31;
-
 TEST(Ldp, GivesEveryAgentItsOwnVariance) {
     for (const auto& setting : settings({6})) {
-        const Eigen::VectorXd kappa = random_kappa(6, seed);
+        const Eigen::VectorXd kappa = random_kappa(6, unequal_kappa_seed);
         const Design design = design_of("ldp", setting.input(10, kappa));
         EXPECT_TRUE(spatial_covariance(design.plan)
                         .isApprox(kappa.cwiseInverse().asDiagonal().toDenseMatrix(), 1e-12));

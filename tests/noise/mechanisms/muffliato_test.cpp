@@ -10,11 +10,9 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t seed = 31;
-
 TEST(Muffliato, IsLdpWithOneGossipStepAndMixesMoreWithSeveral) {
     for (const auto& setting : settings({6})) {
-        const Eigen::VectorXd kappa = random_kappa(6, seed);
+        const Eigen::VectorXd kappa = random_kappa(6, unequal_kappa_seed);
         DesignInput input = setting.input(10, kappa);
         const Design once = design_of("muffliato", input);
         EXPECT_TRUE(spatial_covariance(once.plan) ==
@@ -32,7 +30,7 @@ TEST(Muffliato, IsLdpWithOneGossipStepAndMixesMoreWithSeveral) {
 
 TEST(Muffliato, GivesEveryAgentIndependentNoiseHoweverOftenItIsMixed) {
     const Setting setting = settings({6}).front();
-    const Eigen::VectorXd kappa = random_kappa(6, seed);
+    const Eigen::VectorXd kappa = random_kappa(6, unequal_kappa_seed);
     DesignInput input = setting.input(10, kappa);
     input.gossip_steps = 4;
     const NoisePlan plan = design_of("muffliato", input).plan;

@@ -11,8 +11,6 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t seed = 31;
-
 TEST(SpaceTime, BeatsItsPartsOverEverySpatialMechanismAndKeepsItsCoalitions) {
     const Graph graph = make_graph(Topology::erdos_renyi, 6, 2, 0.5);
     const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
@@ -22,7 +20,7 @@ TEST(SpaceTime, BeatsItsPartsOverEverySpatialMechanismAndKeepsItsCoalitions) {
     input.utility = {Utility::Kind::trajectory, 0};
     input.rounds = 20;
     input.participation = {5};
-    input.kappa = random_kappa(6, seed);
+    input.kappa = random_kappa(6, unequal_kappa_seed);
     const double independent = design_of("ldp", input).objective;
     const double mafalda = design_of("mafalda", input).objective;
     EXPECT_LT(mafalda, independent);

@@ -11,14 +11,14 @@ namespace {
 using test::expect_contains;
 using test::message_of;
 
-OptionSet<GraphConfig> set() { return OptionSet<GraphConfig>().add(graph_options()); }
+OptionSet<GraphConfig> graph_option_set() { return OptionSet<GraphConfig>().add(graph_options()); }
 
 TEST(GraphOptions, DescribeATopology) {
-    const GraphConfig config = set().read({{"topology", "geometric"},
-                                           {"agents", "9"},
-                                           {"radius", "0.4"},
-                                           {"graph-seed", "3"},
-                                           {"mixing", "uniform"}});
+    const GraphConfig config = graph_option_set().read({{"topology", "geometric"},
+                                                        {"agents", "9"},
+                                                        {"radius", "0.4"},
+                                                        {"graph-seed", "3"},
+                                                        {"mixing", "uniform"}});
     EXPECT_EQ(config.topology.topology, Topology::geometric);
     EXPECT_EQ(config.topology.agents, 9);
     EXPECT_EQ(config.topology.radius, 0.4);
@@ -28,7 +28,7 @@ TEST(GraphOptions, DescribeATopology) {
 }
 
 TEST(GraphOptions, NameEveryTopologyInTheirHelp) {
-    const auto groups = set().written();
+    const auto groups = graph_option_set().written();
     for (const std::string& name : topology_names())
         expect_contains(find_option(groups, "topology")->help, name);
     EXPECT_EQ(find_option(groups, "radius")->text, std::nullopt);
@@ -36,15 +36,15 @@ TEST(GraphOptions, NameEveryTopologyInTheirHelp) {
 
 TEST(GraphOptions, RefuseNamesAndNumbersThatCannotBe) {
     expect_contains(message_of<ConfigError>([] {
-                        (void)set().read({{"topology", "rnig"}});
+                        (void)graph_option_set().read({{"topology", "rnig"}});
                     }),
                     "did you mean 'ring'");
     expect_contains(message_of<ConfigError>([] {
-                        (void)set().read({{"agents", "0"}});
+                        (void)graph_option_set().read({{"agents", "0"}});
                     }),
                     "--agents: 0 is not allowed (must be at least 1)");
     expect_contains(message_of<ConfigError>([] {
-                        (void)set().read({{"agents", "4294967297"}});
+                        (void)graph_option_set().read({{"agents", "4294967297"}});
                     }),
                     "100000");
 }

@@ -12,15 +12,15 @@ namespace {
 
 using test::expect_contains;
 
-OptionSet<TrainConfig> set() { return OptionSet<TrainConfig>().add(task_options()); }
+OptionSet<TrainConfig> task_option_set() { return OptionSet<TrainConfig>().add(task_options()); }
 
 TEST(TaskOptions, FillTheTaskAndItsRegularisation) {
-    const TrainConfig config = set().read({{"task", "mlp"},
-                                           {"hidden", "12"},
-                                           {"standardise", "off"},
-                                           {"partition", "by-label:2"},
-                                           {"l2", "0.5"},
-                                           {"seed", "4"}});
+    const TrainConfig config = task_option_set().read({{"task", "mlp"},
+                                                       {"hidden", "12"},
+                                                       {"standardise", "off"},
+                                                       {"partition", "by-label:2"},
+                                                       {"l2", "0.5"},
+                                                       {"seed", "4"}});
     EXPECT_EQ(config.task.task, "mlp");
     EXPECT_EQ(config.task.hidden, 12);
     EXPECT_FALSE(config.task.standardise);
@@ -30,7 +30,7 @@ TEST(TaskOptions, FillTheTaskAndItsRegularisation) {
 }
 
 TEST(TaskOptions, NameEveryTaskAndItsDefaultsInTheirHelp) {
-    const std::string help = find_option(set().written(), "task")->help;
+    const std::string help = find_option(task_option_set().written(), "task")->help;
     for (const std::string& name : task_names()) expect_contains(help, name);
     expect_contains(help, task_defaults_text());
 }

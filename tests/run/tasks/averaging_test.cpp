@@ -46,7 +46,7 @@ std::string csv_of(const Eigen::MatrixXd& rows) {
 }
 
 Eigen::MatrixXd random_rows(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
-    return sotto::testing::random_vector(rows * columns, 1, seed).reshaped(rows, columns);
+    return test::random_vector(rows * columns, 1, seed).reshaped(rows, columns);
 }
 
 constexpr double grid = 0x1p-40;  // of mechanism none

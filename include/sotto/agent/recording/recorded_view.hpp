@@ -25,6 +25,9 @@ enum class Received {
 
 /// Of a recorded view; where there is an output for every receiver, the agent itself is among them.
 struct ViewHeader : RecordingHeader {
+    /// Where the parts of a record stand.
+    struct Layout;
+
     Received received = Received::messages;
 
     /// Vectors received a gossip step: one per neighbour, or 1.
