@@ -24,4 +24,8 @@ namespace sotto {
 /// same (OptionFacts::agreement).
 [[nodiscard]] std::string agreement_lines(const TrainConfig& config);
 
+/// The options that an agent decides on for itself, as they are here, by name: those that protect
+/// it, name its data or programs it executes (OptionFacts::peers_may_set).
+[[nodiscard]] OptionTexts own_options(const TrainConfig& config);
+
 }  // namespace sotto
