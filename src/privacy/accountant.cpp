@@ -17,10 +17,6 @@ Eigen::MatrixXd spatial_covariance(const NoisePlan& plan) {
     return outer_product(unknown_coefficients(plan, {}));
 }
 
-Eigen::MatrixXd unknown_covariance(const NoisePlan& plan, const Observer& observer) {
-    return outer_product(unknown_coefficients(plan, observer.coalition));
-}
-
 Eigen::VectorXd observed_precision(const NoisePlan& plan, const Observer& observer) {
     for (const int member : observer.coalition)
         if (member < 0 || member >= plan.agents)

@@ -7,6 +7,7 @@
 
 #include "core/test_support.hpp"
 #include "privacy/privacy_fixtures.hpp"
+#include "privacy/unknown_noise.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/gdp.hpp"
 
@@ -39,6 +40,11 @@ Eigen::MatrixXd brute_force_unknown(const NoisePlan& plan, const Observer& obser
                                         coefficients(v, static_cast<Eigen::Index>(k));
     }
     return covariance;
+}
+
+/// Its rows and columns of the coalition are zero: its own noise is known to it.
+Eigen::MatrixXd unknown_covariance(const NoisePlan& plan, const Observer& observer) {
+    return outer_product(unknown_coefficients(plan, observer.coalition));
 }
 
 std::vector<Observer> sample_observers(const NoisePlan& plan) {

@@ -56,8 +56,8 @@ void set_linear_algebra_threads(int threads);
 [[nodiscard]] int linear_algebra_threads();
 
 /// Ends the threads that OpenBLAS starts when it is loaded; from then on every call of BLAS and
-/// LAPACK stays on its own thread. Its threads do not sleep while they wait for each other, and a
-/// decomposition beside other work took 75 times as long with them (docs/decisions/threads.md).
+/// LAPACK stays on its own thread. Its threads do not sleep while they wait for each other
+/// (docs/decisions/threads.md).
 /// Every function here does so before its first call; a program that starts with it saves the
 /// tenth of a second for which they look for work. Nothing where another BLAS is in use.
 void end_blas_threads();

@@ -21,12 +21,9 @@ struct Observer {
     std::vector<int> coalition;  ///< ascending
 };
 
-/// R^(I): the part of R that the observer does not know, i.e. from streams whose seed no member of
-/// its coalition holds; rows and columns of the coalition are zero (its own noise is known to it).
-[[nodiscard]] Eigen::MatrixXd unknown_covariance(const NoisePlan& plan, const Observer& observer);
-
-/// diag((R^(I))^-1): how sharply the observer sees one unit of each agent's gradient in one round
-/// [1 / gradient unit^2]. Infinite where the unknown noise does not cover the agent (e_u outside
+/// diag((R^(I))^-1), R^(I) the part of R that the observer does not know, i.e. from streams whose
+/// seed no member of its coalition holds: how sharply it sees one unit of each agent's gradient in
+/// one round [1 / gradient unit^2]. Infinite where the unknown noise does not cover the agent (e_u outside
 /// the range of R^(I): eigenvalues up to 1e-11 of the largest count as zero, components above 1e-9
 /// as outside), and for the coalition itself. With a trusted mean the observer sees only the mean
 /// (unless it holds the aggregator's seed): 1/(1^T R 1) for every agent. Cost O(n^3).
