@@ -50,29 +50,21 @@ StoppedRun::StoppedRun(const Arguments& more) {
 }
 
 void StoppedRun::set_at_rank_0(const std::string& option, const std::string& value) {
-    remove_at_rank_0(option);
     const std::string file = path(dishonest) + "/config.ini";
-    write_file_atomically(file, content_of(file) + option + " = " + value + "\n");
-    change_own_checkpoint(option, &value);
-}
-
-void StoppedRun::remove_at_rank_0(const std::string& option) {
-    const std::string file = path(dishonest) + "/config.ini";
-    std::string kept;
+    std::string changed;
     for (const std::string& line : lines_of(content_of(file)))
-        if (!line.starts_with(option + " =")) kept += line + "\n";
-    write_file_atomically(file, kept);
-    change_own_checkpoint(option, nullptr);
+        if (!line.starts_with(option + " =")) changed += line + "\n";
+    write_file_atomically(file, changed + option + " = " + value + "\n");
+    change_own_checkpoint(option, value);
 }
 
-void StoppedRun::change_own_checkpoint(const std::string& option, const std::string* value) {
+void StoppedRun::change_own_checkpoint(const std::string& option, const std::string& value) {
     for (const auto& folder : fs::directory_iterator(path(dishonest) + "/checkpoints")) {
         const fs::path file = folder.path() / "agent-0.checkpoint";
         const fs::path manifest = folder.path() / "manifest.json";
         if (!fs::exists(manifest)) continue;
         Checkpoint own = read_checkpoint(file).checkpoint;
-        own.own_options->erase(option);
-        if (value != nullptr) own.own_options->emplace(option, *value);
+        own.own_options->insert_or_assign(option, value);
         SealedCheckpoint sealed = sealed_checkpoint_from_json(content_of(manifest));
         sealed.digests[0] = to_hex(write_checkpoint(file, own));
         write_file_atomically(manifest, to_json(sealed));

@@ -16,7 +16,6 @@ class StoppedRun {
     /// Rank 0 changes its config.ini, and what its own agent's checkpoint says of the option: its
     /// own program would not do this for it.
     void set_at_rank_0(const std::string& option, const std::string& value);
-    void remove_at_rank_0(const std::string& option);
 
     /// All ranks take it up, rank 0 in its own directory.  @param more options of the others.
     [[nodiscard]] Outcome take_up(const Arguments& more = {}) const;
@@ -25,7 +24,7 @@ class StoppedRun {
     [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }
 
   private:
-    void change_own_checkpoint(const std::string& option, const std::string* value);
+    void change_own_checkpoint(const std::string& option, const std::string& value);
 
     TempDir folder_;
 };

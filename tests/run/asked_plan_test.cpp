@@ -22,10 +22,11 @@ TEST_P(AskedPlan, IsWhatTheMechanismDesigns) {
     const std::vector<Eigen::Index> records(asked_agents, 100);
     const NoisePlan plan = test::plan(config, topography, records).planned.design.plan;
     EXPECT_NO_THROW(require_asked_plan(plan, config, topography.graph));
-    for (const std::string& other : mechanisms().names())
-        if (other != GetParam())
-            EXPECT_THROW(require_asked_plan(plan, config_of(other), topography.graph), PrivacyError)
-                << other;
+    for (const std::string& other : mechanisms().names()) {
+        if (other == GetParam()) continue;
+        EXPECT_THROW(require_asked_plan(plan, config_of(other), topography.graph), PrivacyError)
+            << other;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Every,
@@ -48,15 +49,16 @@ TEST(AskedPlan, LetsDecorShareSeedsAlongEdgesOnly) {
                 group.members.back() = v;
                 const bool edge =
                     std::ranges::binary_search(graph.neighbours(group.members.front()), v);
-                if (edge)
+                if (edge) {
                     EXPECT_NO_THROW(require_asked_plan(plan, config, graph));
-                else
+                } else {
                     EXPECT_THROW(require_asked_plan(plan, config, graph), PrivacyError);
+                }
             }
 }
 
 TEST(AskedPlan, OfAFileIsThatFilesOrLouder) {
-    const TemporaryFolder folder;
+    const test::TemporaryFolder folder;
     const Topography topography = test::random_topography(asked_agents);
     PlanConfig config = config_of("corn");
     NoisePlan plan = test::plan(config, topography).planned.design.plan;
