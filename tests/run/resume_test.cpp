@@ -161,6 +161,8 @@ TEST_F(Resume, RefusesRunsThatCannotGoOn) {
     (void)run_until_stopped(other, 20);
     TrainConfig with_less = resumed(other, path("other"));
     with_less.task.data = folder.write("less.txt", test::records_with_own_feature(90));
+    expect_contains(message_of<NetworkError>([&] { (void)run(with_less); }), "--data");
+    with_less.resume->given = {"data"};
     (void)message_of<DataError>([&] { (void)run(with_less); });
 }
 
