@@ -15,7 +15,7 @@ namespace sotto {
 namespace {
 
 constexpr std::string_view magic = "sottockp";
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version_without_options = 1, version_with_options = 2;
 constexpr std::size_t seed_entry = sizeof(std::int32_t) + SecretKey::size;
 
 Digest digest_of(std::string_view bytes) {
@@ -37,6 +37,10 @@ Eigen::VectorXd get_vector(ByteReader& reader) {
     return vector;
 }
 
+std::uint32_t version_of(const Checkpoint& checkpoint) {
+    return checkpoint.own_options ? version_with_options : version_without_options;
+}
+
 /// Everything but the seeds.
 std::string body_of(const Checkpoint& checkpoint) {
     ByteWriter writer;
@@ -49,6 +53,11 @@ std::string body_of(const Checkpoint& checkpoint) {
     writer.put(checkpoint.records);
     put_vector(writer, checkpoint.model);
     put_vector(writer, checkpoint.spent);
+    if (checkpoint.own_options)
+        for (const auto& [name, value] : *checkpoint.own_options) {
+            writer.put_text(name);
+            writer.put_text(value);
+        }
     return writer.take();
 }
 
@@ -67,6 +76,7 @@ Digest write_checkpoint(const std::filesystem::path& path, const Checkpoint& che
     writer.put_text(body_of(checkpoint));
     writer.put_text(checkpoint.seeds);
     std::string bytes(magic);
+    const std::uint32_t version = version_of(checkpoint);
     bytes.append(reinterpret_cast<const char*>(&version), sizeof version);
     bytes += writer.take();
     const Digest digest = digest_of(bytes);
@@ -81,13 +91,16 @@ StoredCheckpoint read_checkpoint(const std::filesystem::path& path) {
         return DataError(fmt::format("checkpoint {}: {}", path.string(), reason));
     };
     StoredCheckpoint stored;
-    const std::size_t head = magic.size() + sizeof version;
+    const std::size_t head = magic.size() + sizeof(std::uint32_t);
     if (bytes.size() < head + stored.digest.size() || !bytes.starts_with(magic))
         throw damaged("it is no checkpoint, or cut short");
     std::uint32_t found = 0;
     std::memcpy(&found, bytes.data() + magic.size(), sizeof found);
-    if (found != version)
-        throw damaged(fmt::format("it has version {}; this sotto reads {}", found, version));
+    if (found < version_without_options || found > version_with_options)
+        throw damaged(fmt::format("it has version {}; this sotto reads {} to {}",
+                                  found,
+                                  version_without_options,
+                                  version_with_options));
     const std::string_view content =
         std::string_view(bytes).substr(0, bytes.size() - stored.digest.size());
     std::memcpy(stored.digest.data(), bytes.data() + content.size(), stored.digest.size());
@@ -105,6 +118,11 @@ StoredCheckpoint read_checkpoint(const std::filesystem::path& path) {
         checkpoint.records = body.get<std::int64_t>();
         checkpoint.model = get_vector(body);
         checkpoint.spent = get_vector(body);
+        if (found == version_with_options)
+            for (auto& options = checkpoint.own_options.emplace(); !body.done();) {
+                const std::string name(body.get_text());
+                options[name] = body.get_text();
+            }
         body.require_done();
         checkpoint.seeds = parts.get_text();
         parts.require_done();

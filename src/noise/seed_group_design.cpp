@@ -65,7 +65,7 @@ class RecentSolutions {
 /// What protects against coalitions too and takes no time to solve.
 std::string quick_mechanism() {
     return recommended_mechanisms([](const Mechanism& mechanism) {
-               return mechanism.spatial_part && mechanism.coalitions && !mechanism.seed_groups;
+               return mechanism.spatial_part && mechanism.coalitions && !mechanism.seed_groups();
            })
         .front();
 }

@@ -41,6 +41,7 @@ class PlanCheck {
                     "some of its streams are Gaussian and some Laplace");
         check_streams_are_distinct();
         for (const auto& row : plan_.rows) check_row(row);
+        check_grid();
         for (std::size_t i = 1; i < plan_.rows.size(); ++i) check_order(i);
         check_temporal_factor();
     }
@@ -70,6 +71,25 @@ class PlanCheck {
         std::sort(addresses.begin(), addresses.end());
         require(std::adjacent_find(addresses.begin(), addresses.end()) == addresses.end(),
                 "two streams have the same seed group and index");
+    }
+
+    // On a finer one noise could not be rounded: a double has room for 2^51 steps on either side.
+    // Noise on messages has a grid that follows its quietest part (verify_agents_protected).
+    void check_grid() const {
+        if (plan_.entry == NoiseEntry::message) return;
+        double largest = 0;
+        for (const auto& row : plan_.rows) {
+            double squared = 0;
+            for (const double coefficient : row.coefficients) squared += coefficient * coefficient;
+            largest = std::max(largest, squared * unit_variance(plan_.distribution()));
+        }
+        const double deviation = plan_.scale * std::sqrt(largest);
+        require(plan_.grid_step() >= std::ldexp(deviation, finest_grid_log2),
+                fmt::format("grid_step_log2 is {}: a step must be at least 2^{} of the largest "
+                            "standard deviation of noise, {:.3g}",
+                            plan_.grid_step_log2,
+                            finest_grid_log2,
+                            deviation));
     }
 
     void check_row(const NoiseRow& row) const {

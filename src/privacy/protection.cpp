@@ -13,6 +13,8 @@ namespace sotto {
 namespace {
 
 constexpr double verification_tolerance = 1e-9;
+/// Of a grid's step where noise is added to messages; plans are made with 2^-40, rounded down.
+constexpr int finest_message_grid_log2 = -42;
 
 void verify_budget(const NoisePlan& plan,
                    int agent,
@@ -46,6 +48,17 @@ void verify_grid(const NoisePlan& plan, int agent, double conditional_std) {
                     conditional_std));
 }
 
+/// @param conditional_std of the agent with the least.
+void verify_grid_of_messages(const NoisePlan& plan, double conditional_std) {
+    if (plan.grid_step() >= std::ldexp(conditional_std, finest_message_grid_log2)) return;
+    throw PrivacyError(fmt::format(
+        "the plan's grid step {:.3g} is too fine: at least 2^{} of the smallest conditional noise "
+        "standard deviation {:.3g} is needed",
+        plan.grid_step(),
+        finest_message_grid_log2,
+        conditional_std));
+}
+
 }  // namespace
 
 void verify_agents_protected(const NoisePlan& plan,
@@ -60,6 +73,8 @@ void verify_agents_protected(const NoisePlan& plan,
         verify_budget(plan, agent, exposures[place], budgets[place], precision(agent));
         verify_grid(plan, agent, 1 / std::sqrt(precision(agent) * round_precision));
     }
+    if (plan.entry == NoiseEntry::message)
+        verify_grid_of_messages(plan, 1 / std::sqrt(precision.maxCoeff() * round_precision));
 }
 
 }  // namespace sotto

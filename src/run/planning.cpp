@@ -20,9 +20,6 @@
 
 namespace sotto {
 
-namespace {
-
-/// The mechanism that correlates agents: the mechanism itself, or the part of it that was chosen.
 const Mechanism& spatial_part(const PlanConfig& config) {
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
     if (!mechanism.takes_spatial) return mechanism;
@@ -31,7 +28,25 @@ const Mechanism& spatial_part(const PlanConfig& config) {
     return spatial;
 }
 
-}  // namespace
+std::vector<SeedGroup> configured_seed_groups(const PlanConfig& config, const Graph& graph) {
+    return make_seed_groups(
+        config.seed_groups.empty() ? default_seed_groups(graph.agents()) : config.seed_groups,
+        graph);
+}
+
+std::optional<NoisePlan> read_given_plan(const PlanConfig& config, int agents) {
+    if (!config.plan_file) return std::nullopt;
+    if (config.noise_std)
+        throw ConfigError(
+            "--noise-std: not possible with --plan, whose noise is what the file says");
+    NoisePlan plan = plan_from_json(read_file(*config.plan_file), *config.plan_file);
+    if (plan.agents != agents)
+        throw ConfigError(fmt::format("plan: {} is made for {} agents, the graph has {}",
+                                      *config.plan_file,
+                                      plan.agents,
+                                      agents));
+    return plan;
+}
 
 int coalition_size_of(const PlanConfig& config, int agents, const NoisePlan* plan) {
     if (config.plan_file)
@@ -87,21 +102,15 @@ void require_choices(const PlanConfig& config,
             fmt::format("temporal: mechanism {} has no temporal factor to choose (allowed with {})",
                         mechanism.name,
                         join(mechanisms_with(&Mechanism::takes_temporal), ", ")));
-    if (!config.seed_groups.empty() && !spatial.seed_groups)
+    if (!config.seed_groups.empty() && !spatial.seed_groups())
         throw ConfigError(fmt::format("seed-groups: mechanism {} has its own (allowed with {})",
                                       spatial.name,
                                       join(recommended_mechanisms(&Mechanism::seed_groups), ", ")));
-    if (config.common_variance && !spatial.seed_groups)
+    if (config.common_variance && !spatial.seed_groups())
         throw ConfigError(
             fmt::format("common-variance: mechanism {} has no choice (allowed with {})",
                         spatial.name,
                         join(recommended_mechanisms(&Mechanism::seed_groups), ", ")));
-}
-
-std::vector<SeedGroup> configured_seed_groups(const PlanConfig& config, const Graph& graph) {
-    return make_seed_groups(
-        config.seed_groups.empty() ? default_seed_groups(graph.agents()) : config.seed_groups,
-        graph);
 }
 
 /// kappa of every agent.
@@ -143,22 +152,8 @@ DesignInput design_input(const PlanConfig& config,
     require_choices(config, mechanism, spatial);
     input.temporal = config.temporal;
     input.coalition_size = coalition_size_of(config, topography.graph.agents(), nullptr);
-    if (spatial.seed_groups) input.seed_groups = configured_seed_groups(config, topography.graph);
+    if (spatial.seed_groups()) input.seed_groups = configured_seed_groups(config, topography.graph);
     return input;
-}
-
-std::optional<NoisePlan> read_given_plan(const PlanConfig& config, int agents) {
-    if (!config.plan_file) return std::nullopt;
-    if (config.noise_std)
-        throw ConfigError(
-            "--noise-std: not possible with --plan, whose noise is what the file says");
-    NoisePlan plan = plan_from_json(read_file(*config.plan_file), *config.plan_file);
-    if (plan.agents != agents)
-        throw ConfigError(fmt::format("plan: {} is made for {} agents, the graph has {}",
-                                      *config.plan_file,
-                                      plan.agents,
-                                      agents));
-    return plan;
 }
 
 /// M of what mixes the messages of this plan.

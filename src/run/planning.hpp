@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "run/budgets.hpp"
@@ -8,6 +9,17 @@
 #include "sotto/noise/mechanism.hpp"
 
 namespace sotto {
+
+/// The mechanism that correlates agents: the mechanism itself, or the part of it that was chosen.
+[[nodiscard]] const Mechanism& spatial_part(const PlanConfig& config);
+
+/// Who may share a seed, as configured.
+[[nodiscard]] std::vector<SeedGroup> configured_seed_groups(const PlanConfig& config,
+                                                            const Graph& graph);
+
+/// The plan of --plan FILE, if that is given. @throws DataError, PrivacyError naming the file, and
+/// ConfigError where it is made for another number of agents.
+[[nodiscard]] std::optional<NoisePlan> read_given_plan(const PlanConfig& config, int agents);
 
 /// How many colluding agents a run must withstand: as configured, or what the mechanism is made for
 /// (never more than the other agents), or, with a plan file, what that plan says.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "run/options/train_options.hpp"
 #include "run/sent_mark.hpp"
 #include "sotto/agent/checkpoint.hpp"
 #include "sotto/core/bytes.hpp"
@@ -77,16 +78,59 @@ std::optional<std::vector<KeyRing>> open_seeds(Network& network,
 
 }  // namespace
 
+void require_own_options(const std::vector<Checkpoint>& local,
+                         const TrainConfig& config,
+                         int processes) {
+    const auto text_of = [](const OptionTexts& options, const std::string& name) {
+        const auto place = options.find(name);
+        return place == options.end() ? std::string("not given") : "'" + place->second + "'";
+    };
+    const OptionTexts now = own_options(config);
+    for (const Checkpoint& own : local) {
+        if (!own.own_options) {
+            if (processes > 1)
+                throw NetworkError(fmt::format(
+                    "agent {}'s checkpoint is of an older sotto, which kept no options of its own: "
+                    "rank 0 alone would decide what protects it (take the run up in one process, "
+                    "without mpirun, or start a new one)",
+                    own.agent));
+            continue;
+        }
+        OptionTexts names = now;
+        names.insert(own.own_options->begin(), own.own_options->end());
+        for (const auto& [name, text] : names) {
+            const std::string kept = text_of(*own.own_options, name), asked = text_of(now, name);
+            if (kept == asked ||
+                std::ranges::find(config.resume->given, name) != config.resume->given.end())
+                continue;
+            throw NetworkError(fmt::format(
+                "agent {} takes no --{} from another rank: config.ini, as rank 0 has it, has {}, its "
+                "own checkpoint {}",
+                own.agent,
+                name,
+                asked,
+                kept));
+        }
+    }
+}
+
+FoundCheckpoint open_checkpoint(Network& network,
+                                const TrainConfig& config,
+                                const Membership& members) {
+    std::vector<int> numbers;
+    for (const int place : network.local_agents()) numbers.push_back(members.number(place));
+    FoundCheckpoint found = find_checkpoint(config.resume->directory, network, numbers);
+    network.agree([&] { require_own_options(found.local, config, network.processes()); });
+    return found;
+}
+
 Resumption take_up(Network& network,
-                   const ResumeConfig& resume,
-                   const TaskConfig& task,
-                   bool noise_seeded,
+                   const TrainConfig& config,
+                   FoundCheckpoint found,
                    const RunHistory& history,
                    const Membership& members,
                    const std::optional<Credentials>& credentials) {
-    std::vector<int> numbers;
-    for (const int place : network.local_agents()) numbers.push_back(members.number(place));
-    FoundCheckpoint found = find_checkpoint(resume.directory, network, numbers);
+    const ResumeConfig& resume = *config.resume;
     const SealedCheckpoint& sealed = found.sealed;
     const PrivacyPhase& last = history.phases.back();
     const int last_phase = static_cast<int>(history.phases.size()) - 1;
@@ -94,13 +138,13 @@ Resumption take_up(Network& network,
     long sent =
         sent_before(resume.directory, network, history.run, last_phase, last.members.numbers)
             .value_or(begun);
-    network.agree([&] { require_fitting(found, history, resume, task.seed); });
+    network.agree([&] { require_fitting(found, history, resume, config.task.seed); });
     if (sealed.phase == last_phase) sent = std::max(sent, sealed.round);
 
     Resumption result;
     bool same_keys = sealed.clean && sealed.phase == last_phase && sent == sealed.round &&
                      members.numbers == last.members.numbers;
-    if (same_keys && !noise_seeded) {
+    if (same_keys && !config.noise_seed) {
         auto rings = open_seeds(network, found.local, last.plan, credentials);
         same_keys = rings.has_value();
         if (rings) result.rings = std::move(*rings);

@@ -38,15 +38,29 @@ struct Resumption {
     std::vector<std::string> notes;  ///< on process 0: what its user should know
 };
 
-/// Finds the newest usable checkpoint, and what was sent since. COLLECTIVE.
-/// @param task whose seed the run's batches have.  @param noise_seeded keys come from a noise seed,
-/// so that those of a clean stop are always at hand.
+/// Options of every process but process 0 come from there: no agent goes on with others of its own
+/// (own_options) than its checkpoint has, but for those that its process was given. LOCAL.
+/// @param processes of the job.
+/// @throws NetworkError naming the agent, what differs, and both values; where a checkpoint of an
+/// older sotto has no options, if there are other processes that could have changed them.
+void require_own_options(const std::vector<Checkpoint>& local,
+                         const TrainConfig& config,
+                         int processes);
+
+/// The newest usable checkpoint, the local agents' options compared with it: nothing that the
+/// configuration names has been read, executed or written yet. COLLECTIVE.
+/// @param members who takes part from here on.
+/// @throws DataError, NetworkError, the same everywhere.
+[[nodiscard]] FoundCheckpoint open_checkpoint(Network& network,
+                                              const TrainConfig& config,
+                                              const Membership& members);
+
+/// How the run goes on from a checkpoint, by what was sent since. COLLECTIVE.
 /// @param members who takes part from here on.  @param credentials of the local agents, if any.
 /// @throws DataError, ConfigError, the same everywhere.
 [[nodiscard]] Resumption take_up(Network& network,
-                                 const ResumeConfig& resume,
-                                 const TaskConfig& task,
-                                 bool noise_seeded,
+                                 const TrainConfig& config,
+                                 FoundCheckpoint found,
                                  const RunHistory& history,
                                  const Membership& members,
                                  const std::optional<Credentials>& credentials);

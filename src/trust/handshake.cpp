@@ -14,7 +14,7 @@ namespace sotto {
 namespace {
 
 /// Changes whenever the bytes or the meaning of a message change.
-constexpr std::string_view protocol = "sotto.handshake.v1";
+constexpr std::string_view protocol = "sotto.handshake.v2";
 
 struct ProcessAnnouncement {
     std::optional<Digest> roster;
@@ -80,10 +80,11 @@ Digest transcript_of(const HandshakeTerms& terms,
                      const std::optional<Digest>& roster,
                      const Digest& run_id,
                      std::span<const Announcement> all) {
-    Hasher hasher("sotto.transcript.v1");
+    Hasher hasher("sotto.transcript.v2");
     hasher.add(protocol).add_bytes(run_id);
     hasher.add(std::int64_t{roster.has_value()}).add_bytes(roster.value_or(Digest{}));
     hasher.add_bytes(terms.graph).add_bytes(terms.mixing).add_bytes(terms.plan);
+    hasher.add_bytes(terms.options);
     hasher.add(static_cast<std::int64_t>(all.size()));
     for (const Announcement& agent : all) {
         hasher.add(std::int64_t{agent.agent}).add_bytes(agent.ephemeral);
@@ -257,11 +258,11 @@ Session Handshake::finish(std::span<const std::string> from_processes) const {
     for (std::size_t p = 0; p < from_processes.size(); ++p) {
         ByteReader reader(from_processes[p], fmt::format("the confirmation of rank {}", p));
         if (reader.get<Digest>() != transcript_)
-            throw NetworkError(
-                fmt::format("rank {} saw another graph, mixing matrix, plan or announcement than "
-                            "other ranks; start the same program with the same options, and if "
-                            "that is so somebody changes messages",
-                            p));
+            throw NetworkError(fmt::format(
+                "rank {} saw another graph, mixing matrix, plan, option or announcement "
+                "than other ranks; start the same program with the same options, and if "
+                "that is so somebody changes messages",
+                p));
         if (credentials_ != nullptr)
             for (const int agent : agents_of_[p]) {
                 const auto signature = reader.get<Signature>();

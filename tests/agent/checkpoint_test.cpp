@@ -25,6 +25,7 @@ Checkpoint example() {
     checkpoint.records = 1234;
     checkpoint.model = Eigen::VectorXd::LinSpaced(50, -1, 1);
     checkpoint.spent = Eigen::Vector2d(0.25, 0.5);
+    checkpoint.own_options = {{"clip-norm", "0.5"}, {"epsilon", "3"}};
     return checkpoint;
 }
 
@@ -60,6 +61,22 @@ TEST(Checkpoint, ComesBackAsItWasWritten) {
     EXPECT_EQ(read.model, written.model);
     EXPECT_EQ(read.spent, written.spent);
     EXPECT_EQ(read.seeds, written.seeds);
+    EXPECT_EQ(read.own_options, written.own_options);
+}
+
+TEST(Checkpoint, OfAnOlderVersionHasNoOptions) {
+    const TemporaryFolder folder;
+    Checkpoint older = example();
+    older.own_options.reset();
+    (void)write_checkpoint(folder.path("agent"), older);
+    EXPECT_EQ(read_file(folder.path("agent"))[8], 1);  // as version 1 wrote it
+    const Checkpoint read = read_checkpoint(folder.path("agent")).checkpoint;
+    EXPECT_FALSE(read.own_options);
+    EXPECT_EQ(read.spent, older.spent);
+    // None at all are something else than none known.
+    older.own_options.emplace();
+    (void)write_checkpoint(folder.path("agent"), older);
+    EXPECT_TRUE(read_checkpoint(folder.path("agent")).checkpoint.own_options);
 }
 
 TEST(Checkpoint, IsRefusedWithAnyByteChangedOrMissing) {
@@ -106,6 +123,8 @@ TEST(SavedSeeds, OpenForTheirIdentityAndCheckpointOnly) {
     with([](Checkpoint& c) { c.run[0] ^= 1; });
     with([](Checkpoint& c) { c.seeds.back() = static_cast<char>(c.seeds.back() ^ 1); });
     with([](Checkpoint& c) { c.seeds.clear(); });
+    with([](Checkpoint& c) { c.own_options->at("epsilon") = "300"; });
+    with([](Checkpoint& c) { c.own_options.reset(); });
 }
 
 TEST(SavedSeeds, AreNotInTheFileInClear) {

@@ -16,7 +16,7 @@ namespace {
 
 const Registered<Option<PlanConfig>> added(
     plan_options().options,
-    {{.name = "damping", .help = "how much, {}", .agreement = Agreement::value},
+    {{.name = "damping", .help = "how much, {}", .ranks_must_agree = true},
      bound(
          [](auto&) -> auto& { return extension::damping(); }, real_between(0, 1))});
 

@@ -97,7 +97,7 @@ inline NoisePlan plan_of(const MechanismCase& entry,
     const Mechanism& mechanism = find_mechanism("mechanism", entry.mechanism);
     input.coalition_size =
         std::min(mechanism.default_coalition_size, topography.graph.agents() - 1);
-    if (mechanism.seed_groups)
+    if (mechanism.seed_groups())
         input.seed_groups = make_seed_groups(
             entry.mechanism == "pairs" ? "all-pairs" : "neighbourhoods", topography.graph);
     if (mechanism.correlates_rounds) input.participation = correlated_participation;

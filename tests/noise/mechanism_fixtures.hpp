@@ -44,7 +44,7 @@ inline std::vector<Setting> settings(const std::vector<int>& sizes) {
 inline void ask_like_the_program(DesignInput& input, const Mechanism& mechanism) {
     const int agents = input.graph->agents();
     input.coalition_size = std::min(mechanism.default_coalition_size, agents - 1);
-    if (mechanism.seed_groups)
+    if (mechanism.seed_groups())
         input.seed_groups = make_seed_groups(default_seed_groups(agents), *input.graph);
     if (mechanism.correlates_rounds) {
         input.rounds = 12;

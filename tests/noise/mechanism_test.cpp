@@ -28,7 +28,7 @@ void for_each_design(Function&& f) {
                 for (const auto& mechanism : mechanisms().records()) {
                     if (!mechanism.needs_budget) continue;
                     // Those that optimise over coalitions take seconds for more, all together.
-                    if (mechanism.seed_groups && setting.named.graph.agents() > 5) continue;
+                    if (mechanism.seed_groups() && setting.named.graph.agents() > 5) continue;
                     SCOPED_TRACE(setting.named.name + ", " + mechanism.name + ", horizon " +
                                  std::to_string(horizon) + (equal ? "" : ", unequal kappa"));
                     const Eigen::Index n = setting.named.graph.agents();

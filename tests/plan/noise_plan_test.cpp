@@ -47,6 +47,7 @@ TEST(NoisePlanValidate, RefusesNumbersOutOfRange) {
          {"scale NaN", [](NoisePlan& p) { p.scale = not_a_number; }},
          {"scale infinite", [](NoisePlan& p) { p.scale = infinity; }},
          {"grid far too fine", [](NoisePlan& p) { p.grid_step_log2 = -1001; }},
+         {"grid finer than doubles", [](NoisePlan& p) { p.grid_step_log2 = -60; }},
          {"grid far too coarse", [](NoisePlan& p) { p.grid_step_log2 = 1001; }},
          {"grid INT_MIN", [](NoisePlan& p) { p.grid_step_log2 = std::numeric_limits<int>::min(); }},
          {"coefficient NaN", [](NoisePlan& p) { p.rows[1].coefficients[0] = not_a_number; }},

@@ -79,7 +79,7 @@ TEST(LedgerJson, SaysWhatWasPromisedAndForWhom) {
     EXPECT_EQ(json["headline"]["mu"], largest);
     EXPECT_EQ(json["noise"]["keys"], "operating system");
     EXPECT_EQ(json["noise"]["insecure"], false);
-    EXPECT_EQ(json["noise"]["grid_step"], 0x1p-60);
+    EXPECT_EQ(json["noise"]["grid_step"], 0x1p-40);
     EXPECT_EQ(json["noise"]["streams_per_agent"], 1);
 }
 

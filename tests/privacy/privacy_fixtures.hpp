@@ -17,7 +17,7 @@ inline NoisePlan blank_plan(int agents, double scale = 1) {
     plan.mechanism = "hand-made";
     plan.agents = agents;
     plan.scale = scale;
-    plan.grid_step_log2 = -60;
+    plan.grid_step_log2 = -40;
     for (int u = 0; u < agents; ++u) plan.rows.push_back({u, NoiseRow::all_receivers, {}, {}});
     return plan;
 }

@@ -1,5 +1,6 @@
 #include "run/resume.hpp"
 
+#include "run/options/train_options.hpp"
 #include "run/resume_fixtures.hpp"
 #include "sotto/agent/recording/recorded_view.hpp"
 #include "sotto/trust/enrolment.hpp"
@@ -160,6 +161,8 @@ TEST_F(Resume, RefusesRunsThatCannotGoOn) {
     (void)run_until_stopped(other, 20);
     TrainConfig with_less = resumed(other, path("other"));
     with_less.task.data = folder.write("less.txt", test::records_with_own_feature(90));
+    expect_contains(message_of<NetworkError>([&] { (void)run(with_less); }), "--data");
+    with_less.resume->given = {"data"};
     (void)message_of<DataError>([&] { (void)run(with_less); });
 }
 
@@ -172,6 +175,55 @@ TEST(ResumptionText, SaysHowTheRunGoesOn) {
     expect_contains(text, "without agent 3\n");
     expect_contains(text, "a note\n");
     expect_contains(resumption_text({20, 2, 2, false, {3, 4}}, {}), "without agents 3, 4\n");
+}
+
+class OwnOptions : public ::testing::Test {
+  protected:
+    OwnOptions() {
+        config_.plan.epsilon = 3;
+        config_.resume.emplace();
+        checkpoint_.agent = 4;
+        checkpoint_.own_options = own_options(config_);
+    }
+    void accepted(int processes = 2) const {
+        EXPECT_NO_THROW(require_own_options({checkpoint_}, config_, processes));
+    }
+    void refused(const std::string& part) const {
+        const std::string message =
+            message_of<NetworkError>([&] { require_own_options({checkpoint_}, config_, 2); });
+        expect_contains(message, "agent 4");
+        expect_contains(message, part);
+    }
+
+    TrainConfig config_;
+    Checkpoint checkpoint_;
+};
+
+TEST_F(OwnOptions, MayBeAnythingButOthersThanTheCheckpointHas) {
+    accepted();
+    config_.plan.epsilon = 300;
+    refused("--epsilon from another rank");
+    refused("has '300', its own checkpoint '3'");
+    config_.resume->given = {"epsilon"};
+    accepted();
+    config_.noise_seed = 7;
+    refused("has '7', its own checkpoint not given");
+    config_.noise_seed.reset();
+    checkpoint_.own_options->emplace("roster", "all.roster");
+    refused("--roster from another rank");
+}
+
+TEST_F(OwnOptions, MayDifferWhereTheyProtectNobody) {
+    config_.plan.rounds = 77;
+    config_.evaluate_every = 3;
+    config_.graph.mixing = "lazy-metropolis";
+    accepted();
+}
+
+TEST_F(OwnOptions, OfAnOlderCheckpointAreTakenFromNoPeer) {
+    checkpoint_.own_options.reset();
+    refused("of an older sotto");
+    accepted(1);
 }
 
 }  // namespace

@@ -103,6 +103,7 @@ TEST(Handshake, AnswersDependOnEverythingAgreedOn) {
     differs([](HandshakeTerms& terms) { terms.graph[31] ^= 1; });
     differs([](HandshakeTerms& terms) { terms.mixing[0] ^= 128; });
     differs([](HandshakeTerms& terms) { terms.plan[7] ^= 1; });
+    differs([](HandshakeTerms& terms) { terms.options[3] ^= 2; });
 }
 
 TEST(Handshake, OfTwoRunsSharesNothing) {

@@ -49,7 +49,7 @@ inline NoisePlan zero_sum_plan(const Graph& graph, const MixingMatrix& mixing, b
     plan.mechanism = "hand-made";
     plan.agents = graph.agents();
     plan.scale = 0.8;
-    plan.grid_step_log2 = -60;
+    plan.grid_step_log2 = -40;
     plan.entry = NoiseEntry::message;
     for (int u = 0; u < graph.agents(); ++u) {
         const auto list = with_sender ? graph.closed_neighbourhood(u) : graph.neighbours(u);

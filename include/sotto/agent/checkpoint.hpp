@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -25,7 +26,10 @@ struct Checkpoint {
     std::int64_t records = 0;      ///< of the agent: with other data its batches would differ
     Eigen::VectorXd model;         ///< after mixing
     Eigen::VectorXd spent;         ///< PrivacyLoss::amount of the agent so far, by pattern
-    std::string seeds;             ///< of its noise, sealed; empty: not kept
+    /// The options that only the agent itself decides on, by name, as they were; none: of an older
+    /// sotto (version 1), which kept none.
+    std::optional<std::map<std::string, std::string>> own_options;
+    std::string seeds;  ///< of its noise, sealed; empty: not kept
 };
 
 /// File: "sottockp", version (32 bits), the fields in order, and a BLAKE2b-256 of all before it.

@@ -11,6 +11,14 @@
 
 namespace sotto {
 
+/// With whom an agent shares seeds of its noise, beside those it has alone.
+enum class SeedSharing {
+    nobody,
+    neighbours,   ///< one at a time
+    seed_groups,  ///< the groups of DesignInput::seed_groups
+    everybody     ///< one that all have
+};
+
 /// One way to protect a training, with all that is to be known of it. A new mechanism is one file
 /// of src/noise/mechanisms that fills this in and its line in the table there; outside sotto it is
 /// a Registered<Mechanism>. Nothing else knows it by name.
@@ -26,8 +34,9 @@ struct Mechanism {
     /// `default_coalition_size` is what it does when not asked).
     bool coalitions = false;
     int default_coalition_size = 0;
-    bool seed_groups = false;    ///< uses DesignInput::seed_groups, and common_variance
-    bool larger_groups = false;  ///< of more than two agents too
+    NoiseEntry entry = NoiseEntry::gradient;  ///< of its noise
+    SeedSharing sharing = SeedSharing::nobody;
+    bool larger_groups = false;  ///< seed groups of more than two agents too
     /// It says how the noise of one round is correlated between agents, and may do so as part of
     /// another mechanism: as DesignInput::spatial.
     bool spatial_part = false;
@@ -38,6 +47,9 @@ struct Mechanism {
     bool takes_spatial = false;   ///< DesignInput::spatial says how agents' noise is correlated
     /// False where the utility only rates the plan and does not shape it.
     bool uses_utility = true;
+
+    /// Uses DesignInput::seed_groups, and common_variance.
+    [[nodiscard]] bool seed_groups() const { return sharing == SeedSharing::seed_groups; }
 };
 
 /// All mechanisms, from the simplest on: sotto's own, and those registered since.

@@ -32,7 +32,7 @@ struct Announcement {
 /// What the agents of one process know once they have agreed on who takes part in what.
 struct Session {
     Digest run_id{};      ///< from the nonces of all agents: chosen by nobody, never the same twice
-    Digest transcript{};  ///< of run id, roster, graph, mixing, plan and all announcements
+    Digest transcript{};  ///< of run id, roster, all terms and all announcements
     std::optional<Digest> roster;             ///< none: peers are unauthenticated
     std::vector<Announcement> announcements;  ///< of every agent, in agent order
     std::vector<PairSecrets> secrets;         ///< one per local agent
@@ -46,7 +46,7 @@ struct Session {
 /// What all agents must agree on beside themselves.
 struct HandshakeTerms {
     int agents = 0;
-    Digest graph{}, mixing{}, plan{};
+    Digest graph{}, mixing{}, plan{}, options{};
 };
 
 /// The handshake of one process, without the network. Every process makes an announcement and gives
@@ -56,7 +56,8 @@ struct HandshakeTerms {
 /// - an agent outside the roster, an identity used twice or missing, or somebody without the secret
 ///   of the identity it names, stops every process;
 /// - nobody sits between two agents: the keys they agree with are in the transcript they sign;
-/// - nothing from another run, graph, mixing matrix or plan is of use: its transcript differs.
+/// - nothing from another run, graph, mixing matrix, plan or set of options is of use: its
+/// transcript differs.
 ///
 /// Without credentials the first two do not hold; the third and key agreement do. Bytes of peers
 /// may be anything.

@@ -3,19 +3,26 @@
 #include <optional>
 #include <string>
 
+#include "sotto/core/hash.hpp"
+
 namespace sotto {
 
 Session open_session(Network& network,
                      const Topography& topography,
                      const NoisePlan& plan,
-                     const Credentials* credentials) {
+                     const Credentials* credentials,
+                     std::string_view agreed_options) {
+    Hasher hasher("sotto.agreed-options.v1");
+    const Digest options = hasher.add(agreed_options).finish();
     std::optional<Handshake> handshake;
     network.agree([&] {
-        handshake.emplace(
-            HandshakeTerms{
-                network.agents(), topography.graph.hash(), topography.mixing_hash(), plan.hash()},
-            network.local_agents(),
-            credentials);
+        handshake.emplace(HandshakeTerms{network.agents(),
+                                         topography.graph.hash(),
+                                         topography.mixing_hash(),
+                                         plan.hash(),
+                                         options},
+                          network.local_agents(),
+                          credentials);
     });
     const auto announcements = network.all_gather(handshake->announcement());
     std::string confirmation;

@@ -77,18 +77,6 @@ std::string values_of(const WrittenOption& option) {
     return option.help.find(option.allowed) == std::string::npos ? option.allowed : std::string();
 }
 
-std::string agreement_of(const WrittenOption& option) {
-    switch (option.agreement) {
-        case Agreement::none:
-            break;
-        case Agreement::presence:
-            return "all or none";
-        case Agreement::value:
-            return "same";
-    }
-    return {};
-}
-
 bool is_of_training(const WrittenGroup& group) {
     return std::ranges::any_of(train_option_set().groups(), [&](const auto& of_training) {
         return of_training.title == group.title;
@@ -112,7 +100,7 @@ std::string table_of(const WrittenGroup& group) {
                             option.beside_run ? "yes" : "");
         if (training)
             text += fmt::format(" {} | {} | {} |",
-                                agreement_of(option),
+                                option.ranks_must_agree ? "same" : "",
                                 option.peers_may_set ? "" : "never",
                                 option.reproduces_run ? "yes" : "");
         text += "\n";

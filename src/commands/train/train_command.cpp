@@ -90,11 +90,14 @@ int run(const std::vector<std::string>& arguments) {
         const std::optional<ConfigText> of_run = share_config_of_run(ranks, given);
         auto config = std::make_shared<TrainConfig>();
         ranks.agree([&] {
+            std::vector<std::string> beside;
+            for (const auto& [name, text] : given) beside.push_back(name);
             if (of_run)
                 given = parse_options(options(), arguments, of_run);
             else if (!alone)
                 resolve_agents(given, ranks.processes());
             *config = read_train_config(given);
+            if (config->resume) config->resume->given = std::move(beside);
             config->threads = granted_threads(config->asked_threads, alone);
         });
         return PreparedJob{[config] { return agents_alone(*config); },

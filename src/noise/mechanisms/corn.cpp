@@ -56,6 +56,7 @@ Mechanism corn_mechanism() {
     return {.name = "corn",
             .summary = "optimal correlated noise from one seed that all agents share",
             .design = design_corn,
+            .sharing = SeedSharing::everybody,
             .spatial_part = true};
 }
 

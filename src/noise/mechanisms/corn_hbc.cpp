@@ -45,7 +45,7 @@ Mechanism corn_hbc_mechanism() {
         .design = design_corn_hbc,
         .coalitions = true,
         .default_coalition_size = 1,
-        .seed_groups = true,
+        .sharing = SeedSharing::seed_groups,
         .larger_groups = true,
         .spatial_part = true};
 }

@@ -57,6 +57,7 @@ Mechanism decor_mechanism() {
             .summary = "private noise plus one shared stream per edge that cancels",
             .design = design_decor,
             .coalitions = true,
+            .sharing = SeedSharing::neighbours,
             .spatial_part = true};
 }
 

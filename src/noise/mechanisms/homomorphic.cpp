@@ -40,6 +40,7 @@ Mechanism homomorphic_mechanism() {
         .design = design_homomorphic,
         .distribution = StreamDistribution::laplace,
         .coalitions = true,
+        .entry = NoiseEntry::message,
         .uses_utility = false};
 }
 

@@ -23,6 +23,7 @@ Mechanism laplace_mechanism() {
         .design = design_laplace,
         .distribution = StreamDistribution::laplace,
         .coalitions = true,
+        .entry = NoiseEntry::message,
         .uses_utility = false};
 }
 

@@ -35,7 +35,7 @@ Mechanism pairs_mechanism() {
         .design = design_pairs,
         .coalitions = true,
         .default_coalition_size = 1,
-        .seed_groups = true,
+        .sharing = SeedSharing::seed_groups,
         .spatial_part = true};
 }
 

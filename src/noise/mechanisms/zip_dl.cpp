@@ -47,6 +47,7 @@ Mechanism zip_dl_mechanism() {
                 "against an eavesdropper",
             .design = design_zip_dl,
             .coalitions = true,
+            .entry = NoiseEntry::message,
             .uses_utility = false};
 }
 

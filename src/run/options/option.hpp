@@ -18,21 +18,14 @@ enum class OptionKind {
     list     ///< several values, separated by blanks
 };
 
-/// What the ranks of a training must have in common.
-enum class Agreement {
-    none,      ///< every rank may have its own
-    presence,  ///< all have a value or none has; the values may differ
-    value      ///< the same value, or none, on all ranks
-};
-
 /// What there is to say about an option, whatever configuration it belongs to.
 struct OptionFacts {
     std::string name{};
-    std::string help{};          ///< for --help; {} stands for the values that are allowed
-    std::string details{};       ///< more, for the option's page (docs/cli); Markdown
-    bool positional = false;     ///< a word without an option's name before it is its value
-    bool reproduces_run = true;  ///< belongs into a run's config.ini
-    Agreement agreement = Agreement::none;
+    std::string help{};             ///< for --help; {} stands for the values that are allowed
+    std::string details{};          ///< more, for the option's page (docs/cli); Markdown
+    bool positional = false;        ///< a word without an option's name before it is its value
+    bool reproduces_run = true;     ///< belongs into a run's config.ini
+    bool ranks_must_agree = false;  ///< all ranks of a training have the same value, or none
     /// May stand beside the directory of a run (--resume, --run), which says all the rest.
     bool beside_run = false;
     /// Whether config.ini of rank 0 may set it on other ranks that take up a run: never what

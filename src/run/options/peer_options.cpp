@@ -30,7 +30,7 @@ std::vector<Option<TrainConfig>> key_options() {
           .help = "reproducible noise: INSECURE, for experiments; the ledger says so",
           .details = R"(
 Without it noise keys come from the operating system.)",
-          .agreement = Agreement::presence,
+          .ranks_must_agree = true,
           .peers_may_set = false},
          bound(&TrainConfig::noise_seed, whole(0))},
         {{.name = "roster",
@@ -69,14 +69,14 @@ std::vector<Option<TrainConfig>> link_options() {
               .details = R"(
 What evaluation collects is encrypted and authenticated too ([security](../security.md)). In one process nothing
 crosses a wire, and the manifest says so.)",
-              .agreement = Agreement::value,
+              .ranks_must_agree = true,
               .beside_run = true,
               .peers_may_set = false},
              bound(&TrainConfig::link_encryption, on_off())},
             {{.name = "mask-partners",
               .help = "secure-sum: mask partners H on each side; up to 2H+1 neighbours all are "
                       "joined, above a sum withstands 2H-1 colluding ones",
-              .agreement = Agreement::value,
+              .ranks_must_agree = true,
               .peers_may_set = false},
              bound(&TrainConfig::mask_partners, whole(1, 100000))},
             {{.name = "past-noise-memory",

@@ -114,7 +114,7 @@ What the temporal factor of `mafalda` and `space-time` may look like, and with i
 while it trains (times parameters; `--dry-run` counts it): `dense` all rounds, at most 2000; `banded:B` B rounds;
 `one-lag` one round, noise z_t - rho z_{t-1} with the best rho at its own `sensitivity_squared`. The others keep it at
 ceil(T/b).)",
-          .agreement = Agreement::value},
+          .ranks_must_agree = true},
          temporal_kind()},
         {{.name = "temporal-restart",
           .help = "H: the temporal factor begins anew every H rounds, independent of those before",
@@ -123,7 +123,7 @@ No more than H - 1 rounds of noise are kept, and any number of rounds can be pla
 `banded:B` must be below b of `cyclic:b` above 2000 rounds, and `lower_bound` is null, as with `one-lag`. The mixing
 matrix must be symmetric above 2000 rounds. For long runs `dense` with H of several cycles leaves least; a band of B
 gains little more than a factor B + 1 over independent rounds.)",
-          .agreement = Agreement::value},
+          .ranks_must_agree = true},
          temporal_restart()}};
 }
 
@@ -160,7 +160,7 @@ default. The ledger says what it spends.)",
 
 /// What an agent sends, and how often.
 std::vector<Option<PlanConfig>> round_options() {
-    return {{{.name = "rounds", .help = "training rounds T", .agreement = Agreement::value},
+    return {{{.name = "rounds", .help = "training rounds T", .ranks_must_agree = true},
              bound(&PlanConfig::rounds, whole(1))},
             {{.name = "step-size", .help = "eta, > 0"},
              bound(
@@ -174,7 +174,7 @@ sizes count in partial views.)"},
              step_schedule()},
             {{.name = "gossip-steps",
               .help = "mixing steps K a round, each of which sends messages",
-              .agreement = Agreement::value},
+              .ranks_must_agree = true},
              bound(&PlanConfig::gossip_steps, whole(1, 1000))},
             {{.name = "batch-size",
               .help = "records an agent uses a round: a number, or all",

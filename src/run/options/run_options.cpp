@@ -49,7 +49,7 @@ std::vector<Option<TrainConfig>> evaluation_options() {
     return {
         {{.name = "eval-every",
           .help = "rounds between evaluations (0: fifty times a run)",
-          .agreement = Agreement::value,
+          .ranks_must_agree = true,
           .beside_run = true},
          bound(&TrainConfig::evaluate_every, whole(0))},
         {{.name = "optimality-gap",
@@ -59,7 +59,7 @@ std::vector<Option<TrainConfig>> evaluation_options() {
           .details = R"(
 For tasks of up to 512 parameters. It shows rank 0 exact gradients and curvatures; by default it is off over MPI where
 every agent has a data file of its own (`%r`), and `optimality_gap` is then null.)",
-          .agreement = Agreement::value,
+          .ranks_must_agree = true,
           .beside_run = true,
           .peers_may_set = false},
          bound(&TrainConfig::optimality_gap, on_off())},
@@ -67,7 +67,7 @@ every agent has a data file of its own (`%r`), and `optimality_gap` is then null
           .help = "{}: agents learn only weighted sums of their neighbours' messages",
           .details = R"(
 `--mask-partners H` bounds the cost in neighbourhoods above 2H + 1 ([security](../security.md)). Not with `cdp`.)",
-          .agreement = Agreement::value,
+          .ranks_must_agree = true,
           .peers_may_set = false},
          bound(&TrainConfig::secure_sum, on_off())}};
 }
@@ -89,7 +89,7 @@ std::vector<Option<TrainConfig>> view_options() {
 What these agents receive, send and know is written to `views/` in the run directory
 ([recorded views](../recorded-view.md)). With `eavesdropper`, alone or in the list, every agent also writes what it
 puts on the wire: its messages, or its masked shares; not with `cdp`.)",
-          .agreement = Agreement::value,
+          .ranks_must_agree = true,
           .peers_may_set = false},
          recorded_views()}};
 }
@@ -100,7 +100,7 @@ std::vector<Option<TrainConfig>> start_options() {
                       "run is stopped)",
               .details = R"(
 [Resuming](../resuming.md) says what a checkpoint holds and how a run is taken up.)",
-              .agreement = Agreement::value,
+              .ranks_must_agree = true,
               .beside_run = true},
              bound(&TrainConfig::checkpoint_every, whole(0))},
             {{.name = "resume",
@@ -113,13 +113,13 @@ Only what this page and the others mark may stand beside it ([resuming](../resum
             {{.name = "without",
               .help = "a,b,...: agents that leave the run that is taken up",
               .reproduces_run = false,
-              .agreement = Agreement::value,
+              .ranks_must_agree = true,
               .beside_run = true},
              of_resumed_run(&ResumeConfig::without, agent_numbers())},
             {{.name = "dry-run",
               .help = "only print plan, epsilon, memory and estimated time",
               .reproduces_run = false,
-              .agreement = Agreement::value,
+              .ranks_must_agree = true,
               .beside_run = true},
              bound(&TrainConfig::dry_run, flag())}};
 }

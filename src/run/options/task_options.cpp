@@ -16,18 +16,18 @@ std::vector<Option<TaskConfig>> model_options() {
               .details = R"(
 [Tasks](../tasks.md) says what they learn, from which formats, and what that means for the guarantee. `config.ini`
 holds the defaults that were used.)",
-              .agreement = Agreement::value,
+              .ranks_must_agree = true,
               .peers_may_set = false},
              bound(&TaskConfig::task, any_text())},
             {{.name = "standardise",
               .help = "{}: CSV columns by mean and deviation of the training data, which no "
                       "guarantee counts",
-              .agreement = Agreement::value,
+              .ranks_must_agree = true,
               .peers_may_set = false},
              bound(&TaskConfig::standardise, on_off())},
             {{.name = "hidden",
               .help = "mlp: units of the hidden layer (default 128; for values 64)",
-              .agreement = Agreement::value},
+              .ranks_must_agree = true},
              bound(&TaskConfig::hidden, whole(1))}};
 }
 
@@ -48,12 +48,12 @@ the file and keeps its agents' shards only, dealt by `--partition`. [Tasks](../t
              bound(&TaskConfig::test_data, any_text())},
             {{.name = "test-fraction",
               .help = "part of the data to test on, in (0, 1)",
-              .agreement = Agreement::value},
+              .ranks_must_agree = true},
              bound(&TaskConfig::test_fraction, any_real())},
             {{.name = "partition",
               .help = "iid, dirichlet:ALPHA, by-label:k, by-writer:k (LEAF; k writers an agent, "
                       "default 10); default dirichlet:10, iid for values to predict",
-              .agreement = Agreement::value},
+              .ranks_must_agree = true},
              bound(&TaskConfig::partition, named("", parse_partition))}};
 }
 
@@ -64,7 +64,7 @@ long that less than a millionth of an old message would be left.)"},
              bound(&TrainConfig::l2, any_real())},
             {{.name = "seed",
               .help = "data, partition, batches and initialisation; never noise",
-              .agreement = Agreement::value},
+              .ranks_must_agree = true},
              bound(
                  [](auto& c) -> auto& { return c.task.seed; }, whole(0))}};
 }

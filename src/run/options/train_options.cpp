@@ -35,4 +35,12 @@ std::string agreement_lines(const TrainConfig& config) {
     return agreement_lines(train_option_set().written(config));
 }
 
+OptionTexts own_options(const TrainConfig& config) {
+    OptionTexts own;
+    for (const WrittenGroup& group : train_option_set().written(config))
+        for (const WrittenOption& option : group.options)
+            if (!option.peers_may_set && option.text) own[option.name] = *option.text;
+    return own;
+}
+
 }  // namespace sotto

@@ -21,7 +21,11 @@ namespace sotto {
 
 /// What all ranks of a training must have in common, one option a line: what decides which calls
 /// the processes make together, or, for shards that are disjoint and a common start, must be the
-/// same (OptionFacts::agreement).
+/// same (OptionFacts::ranks_must_agree).
 [[nodiscard]] std::string agreement_lines(const TrainConfig& config);
+
+/// The options that an agent decides on for itself, as they are here, by name: those that protect
+/// it, name its data or programs it executes (OptionFacts::peers_may_set).
+[[nodiscard]] OptionTexts own_options(const TrainConfig& config);
 
 }  // namespace sotto

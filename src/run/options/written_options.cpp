@@ -9,9 +9,8 @@ namespace sotto {
 namespace {
 
 /// What a rank tells the others about an option.
-std::string agreed_text(const WrittenOption& option, Agreement agreement) {
+std::string agreed_text(const WrittenOption& option) {
     if (!option.text) return "not given";
-    if (agreement == Agreement::presence) return "given";
     if (option.kind == OptionKind::flag) return *option.text == "true" ? "on" : "off";
     return *option.text;
 }
@@ -62,9 +61,8 @@ std::string agreement_lines(const std::vector<WrittenGroup>& groups) {
     std::string lines;
     for (const WrittenGroup& group : groups)
         for (const WrittenOption& option : group.options)
-            if (option.agreement != Agreement::none)
-                lines +=
-                    fmt::format("--{} {}\n", option.name, agreed_text(option, option.agreement));
+            if (option.ranks_must_agree)
+                lines += fmt::format("--{} {}\n", option.name, agreed_text(option));
     return lines;
 }
 
@@ -73,8 +71,7 @@ std::string lines_of_all(const std::vector<WrittenGroup>& groups) {
     for (const WrittenGroup& group : groups)
         for (const WrittenOption& option : group.options)
             if (option.reproduces_run)
-                lines +=
-                    fmt::format("--{} {}\n", option.name, agreed_text(option, Agreement::value));
+                lines += fmt::format("--{} {}\n", option.name, agreed_text(option));
     return lines;
 }
 

@@ -40,7 +40,7 @@ struct WrittenGroup {
                                    const std::vector<WrittenGroup>& groups);
 
 /// "--name value" or "--name not given", one a line: what all ranks of a training must have in
-/// common (OptionFacts::agreement).
+/// common (OptionFacts::ranks_must_agree).
 [[nodiscard]] std::string agreement_lines(const std::vector<WrittenGroup>& groups);
 /// The same of every option that reproduces the run: of jobs in which each rank computes from its
 /// own options.

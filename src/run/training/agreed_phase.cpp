@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "run/asked_plan.hpp"
 #include "run/resumed_phase.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/core/error.hpp"
@@ -103,6 +104,7 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
         network, phase.planned ? std::optional(phase.planned->design.plan) : std::nullopt);
     int coalition_size = 0;
     network.agree([&] {
+        require_asked_plan(phase.plan, config.plan, topography.graph);
         coalition_size = coalition_size_of(phase.config, phase.plan.agents, &phase.plan);
         CountedPlan counted = count_plan(phase.plan,
                                          phase.config,

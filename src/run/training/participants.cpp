@@ -79,16 +79,20 @@ BuiltTopography build_whole(const TrainConfig& config,
 
 }  // namespace
 
-Participants gather_participants(const TrainConfig& config,
-                                 Network& network,
-                                 const RunHistory* history) {
-    const bool builds = network.process() == 0 || config.bootstrap == Bootstrap::distributed;
+Membership agree_on_members(const TrainConfig& config,
+                            Network& network,
+                            const RunHistory* history) {
     Membership members;
     network.agree([&] {
         members = history != nullptr ? members_without(*history, config.resume->without)
                                      : Membership::everybody(network.agents());
         require_agents_for(members, network);
     });
+    return members;
+}
+
+Participants gather_participants(const TrainConfig& config, Network& network, Membership members) {
+    const bool builds = network.process() == 0 || config.bootstrap == Bootstrap::distributed;
     std::optional<Credentials> credentials;
     std::optional<BuiltTopography> built;
     std::optional<Topography> whole;

@@ -25,13 +25,20 @@ struct Participants {
     [[nodiscard]] bool builds() const { return built.has_value(); }
 };
 
+/// Who takes part: everybody, or who is left of a run that is taken up. COLLECTIVE.
+/// @param history of a run that is taken up; null: it begins.
+/// @throws ConfigError, the same on every process, for agents that are not there, or unless the
+/// network has as many as take part.
+[[nodiscard]] Membership agree_on_members(const TrainConfig& config,
+                                          Network& network,
+                                          const RunHistory* history);
+
 /// Process 0 builds what is public, or every process does; everybody checks the options that it
 /// depends on, and gets process 0's numbers. COLLECTIVE.
-/// @param history of a run that is taken up; null: it begins.
 /// @throws ConfigError, DataError, CryptoError, NetworkError, the same on every process.
 [[nodiscard]] Participants gather_participants(const TrainConfig& config,
                                                Network& network,
-                                               const RunHistory* history);
+                                               Membership members);
 
 /// Who takes part once these have left. @throws ConfigError for agents that are not there, or if
 /// nobody is left.

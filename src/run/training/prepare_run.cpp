@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "run/options/train_options.hpp"
 #include "run/plan_report.hpp"
 #include "run/resumed_phase.hpp"
 #include "run/task.hpp"
@@ -117,8 +118,11 @@ Run meet(const TrainConfig& config,
          const AgreedPhase& phase,
          std::string task_description,
          bool resumable) {
-    Session session = open_session(
-        network, there.topography, phase.plan, there.credentials ? &*there.credentials : nullptr);
+    Session session = open_session(network,
+                                   there.topography,
+                                   phase.plan,
+                                   there.credentials ? &*there.credentials : nullptr,
+                                   agreement_lines(config));
     return {.config = config,
             .network = network,
             .members = std::move(there.members),
@@ -146,17 +150,15 @@ PreparedRun prepare_run(const TrainConfig& config,
     verify_same_options(network, config);
     std::optional<RunHistory> before;
     if (config.resume) before = share_history(network, *config.resume);
-    Participants there = gather_participants(config, network, before ? &*before : nullptr);
+    Membership members = agree_on_members(config, network, before ? &*before : nullptr);
+    std::optional<FoundCheckpoint> found;
+    if (before) found = open_checkpoint(network, config, members);
+    Participants there = gather_participants(config, network, std::move(members));
     LocalTask task = make_task ? make_task() : build_task(config.task, network, there.members);
     std::optional<Resumption> resumption;
     if (before)
-        resumption = take_up(network,
-                             *config.resume,
-                             config.task,
-                             config.noise_seed.has_value(),
-                             *before,
-                             there.members,
-                             there.credentials);
+        resumption =
+            take_up(network, config, std::move(*found), *before, there.members, there.credentials);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "run/options/train_options.hpp"
+
 namespace sotto {
 
 RunCheckpoints::RunCheckpoints(const OpenRun& run, const Trainer& trainer)
@@ -56,6 +58,7 @@ Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index,
     own.records = agent.objective->records();
     own.model = trainer_.models().col(static_cast<Eigen::Index>(local_index));
     own.spent = losses.amounts_of(agent.number);
+    own.own_options = own_options(run.config);
     return own;
 }
 

@@ -22,10 +22,10 @@ struct Car {
 };
 
 OptionGroup<Engine> engine_options() {
-    return option_group<Engine>("Engine",
-                                {{{{.name = "power", .agreement = Agreement::value},
-                                   bound(&Engine::power, positive_real())},
-                                  {{.name = "turbo"}, bound(&Engine::turbo, flag())}}});
+    return option_group<Engine>(
+        "Engine",
+        {{{{.name = "power", .ranks_must_agree = true}, bound(&Engine::power, positive_real())},
+          {{.name = "turbo"}, bound(&Engine::turbo, flag())}}});
 }
 
 OptionGroup<Car> car_options() {

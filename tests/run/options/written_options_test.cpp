@@ -16,18 +16,16 @@ std::vector<WrittenGroup> groups() {
     };
     return {
         {"First",
-         {option({.name = "rounds", .agreement = Agreement::value}, OptionKind::value, "5"),
+         {option({.name = "rounds", .ranks_must_agree = true}, OptionKind::value, "5"),
           option({.name = "radius"}, OptionKind::value, std::nullopt),
           option({.name = "run-directory", .reproduces_run = false}, OptionKind::value, "x")}},
         {"Nothing", {option({.name = "json", .reproduces_run = false}, OptionKind::output, "-")}},
         {"Last",
-         {option({.name = "noise-seed", .agreement = Agreement::presence}, OptionKind::value, "17"),
-          option({.name = "dry-run", .reproduces_run = false, .agreement = Agreement::value},
+         {option({.name = "noise-seed", .ranks_must_agree = true}, OptionKind::value, "17"),
+          option({.name = "dry-run", .reproduces_run = false, .ranks_must_agree = true},
                  OptionKind::flag,
                  "true"),
-          option({.name = "hidden", .agreement = Agreement::value},
-                 OptionKind::value,
-                 std::nullopt)}}};
+          option({.name = "hidden", .ranks_must_agree = true}, OptionKind::value, std::nullopt)}}};
 }
 
 TEST(IniText, HoldsWhatReproducesTheRunByGroups) {
@@ -49,9 +47,9 @@ TEST(IniText, RefusesWhatTheFormatCannotHold) {
     }
 }
 
-TEST(AgreementLines, TellOfKeysOnlyThatThereIsOne) {
+TEST(AgreementLines, HoldWhatRanksMustAgreeOn) {
     EXPECT_EQ(agreement_lines(groups()),
-              "--rounds 5\n--noise-seed given\n--dry-run on\n--hidden not given\n");
+              "--rounds 5\n--noise-seed 17\n--dry-run on\n--hidden not given\n");
 }
 
 TEST(LinesOfAll, HoldEveryOptionThatReproducesTheRun) {

@@ -80,7 +80,8 @@ TEST(AgreedPhase, AccountsForRecordsWithEachAgentsOwnShard) {
 TEST(AgreedPhase, IsThatOfAWholeRunWhereNothingWasDoneBefore) {
     const TrainConfig config = quadratic_config(4, "corn", 30);
     const auto network = make_memory_network(4, 1);
-    const Participants there = gather_participants(config, *network, nullptr);
+    const Participants there =
+        gather_participants(config, *network, agree_on_members(config, *network, nullptr));
     const LocalTask task = build_task(config.task, *network, there.members);
     const AgreedPhase phase = agree_on_phase(config, *network, there, task, std::nullopt);
     EXPECT_EQ(phase.config.rounds, 30);

@@ -1,0 +1,79 @@
+// Rank 0 sends the options of a run that is taken up. It must not decide what protects others, whom
+// they trust, or what they execute and write.
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "hostile/stopped_run.hpp"
+
+namespace sotto::test {
+namespace {
+
+struct ForeignOption {
+    std::string option, value;
+    std::string kept, sent;  // as the refusal quotes them
+};
+
+void expect_refused_by_agent_1(const Outcome& outcome, const ForeignOption& foreign) {
+    EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
+    const auto errors = error_lines(outcome.err);
+    ASSERT_EQ(errors.size(), 1U) << outcome.text();
+    for (const std::string& part :
+         {fmt::format("agent 1 takes no --{} from another rank", foreign.option),
+          "has " + foreign.sent,
+          "its own checkpoint " + foreign.kept})
+        EXPECT_NE(errors.front().find(part), std::string::npos) << part << "\n" << errors.front();
+}
+
+class ForeignOptions : public ::testing::TestWithParam<ForeignOption> {};
+
+TEST_P(ForeignOptions, AreRefusedByEveryHonestAgent) {
+    const ForeignOption& foreign = GetParam();
+    Arguments options{"--adjacency", "record", "--clip-norm", "0.5"};
+    if (foreign.option != "noise-std") options.insert(options.end(), {"--epsilon", "3"});
+    StoppedRun run(options);
+    run.set_at_rank_0(foreign.option, foreign.value);
+    const Outcome outcome = run.take_up();
+    expect_refused_by_agent_1(outcome, foreign);
+    EXPECT_TRUE(all_ended(run.path("run")));
+    EXPECT_FALSE(std::filesystem::exists(run.path("executed")));
+    EXPECT_FALSE(std::filesystem::exists(run.path("run/views")));
+    EXPECT_FALSE(std::filesystem::exists(run.path("run-of-rank-0/views")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfRank0,
+    ForeignOptions,
+    ::testing::Values(
+        ForeignOption{"epsilon", "300", "'3'", "'300'"},
+        ForeignOption{"delta", "0.1", "'1e-5'", "'0.1'"},
+        ForeignOption{"noise-std", "1e-6", "not given", "'1e-6'"},
+        ForeignOption{"noise-seed", "7", "not given", "'7'"},
+        ForeignOption{"adjacency", "record-zero-out", "'record'", "'record-zero-out'"},
+        ForeignOption{"clip-norm", "50", "'0.5'", "'50'"},
+        ForeignOption{"batch-size", "100", "'8'", "'100'"},
+        ForeignOption{"participation", "cyclic:4", "'every'", "'cyclic:4'"},
+        ForeignOption{"mechanism", "corn", "'pairs'", "'corn'"},
+        ForeignOption{"mechanism", "none", "'pairs'", "'none'"},
+        ForeignOption{"coalition-size", "0", "not given", "'0'"},
+        ForeignOption{"seed-groups", "edges", "not given", "'edges'"},
+        ForeignOption{"calibration", "paper", "'exact'", "'paper'"},
+        ForeignOption{"record-view", "0,1,2", "not given", "'0,1,2'"},
+        ForeignOption{"optimality-gap", "on", "not given", "'on'"},
+        ForeignOption{"link-encryption", "off", "'on'", "'off'"},
+        ForeignOption{"secure-sum", "on", "'off'", "'on'"},
+        ForeignOption{"bootstrap", "distributed", "'central'", "'distributed'"},
+        ForeignOption{"task", SOTTO_LEAVING_A_MARK, "'logistic'", "'" SOTTO_LEAVING_A_MARK "'"}),
+    [](const auto& test) { return fmt::format("case_{}", test.index); });
+
+TEST(ForeignOptions, ChangeNothingWhereTheyAreTheSame) {
+    const StoppedRun run({"--epsilon", "3"});
+    const Outcome outcome = run.take_up({"--dry-run"});
+    // Rank 0 goes on, the others only look: that is refused by name, not by foreign options.
+    EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
+    EXPECT_NE(outcome.err.find("--dry-run"), std::string::npos) << outcome.text();
+}
+
+}  // namespace
+}  // namespace sotto::test

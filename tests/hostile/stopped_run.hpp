@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "cli/program.hpp"
+
+namespace sotto::test {
+
+/// A training of three ranks, one agent each, that was stopped after a checkpoint, and rank 0's own
+/// copy of its directory: a run that a dishonest rank 0 takes up with honest others.
+class StoppedRun {
+  public:
+    /// @param more options of the training.
+    explicit StoppedRun(const Arguments& more);
+
+    /// Rank 0 changes its config.ini, and what its own agent's checkpoint says of the option: its
+    /// own program would not do this for it.
+    void set_at_rank_0(const std::string& option, const std::string& value);
+
+    /// All ranks take it up, rank 0 in its own directory.  @param more options of the others.
+    [[nodiscard]] Outcome take_up(const Arguments& more = {}) const;
+
+    [[nodiscard]] const TempDir& folder() const { return folder_; }
+    [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }
+
+  private:
+    void change_own_checkpoint(const std::string& option, const std::string& value);
+
+    TempDir folder_;
+};
+
+}  // namespace sotto::test
