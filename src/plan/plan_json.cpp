@@ -16,12 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr NameTable<StreamDistribution, 2> distributions{
-    {{{StreamDistribution::gaussian, "gaussian"}, {StreamDistribution::laplace, "laplace"}}}};
-constexpr NameTable<NoiseEntry, 2> entries{
-    {{{NoiseEntry::gradient, "gradient"}, {NoiseEntry::message, "message"}}}};
-constexpr NameTable<Aggregation, 2> aggregations{
-    {{{Aggregation::gossip, "gossip"}, {Aggregation::trusted_mean, "trusted-mean"}}}};
 constexpr NameTable<TemporalFactor::Kind, 4> temporal_kinds{
     {{{TemporalFactor::Kind::identity, "identity"},
       {TemporalFactor::Kind::dense, "dense"},
@@ -73,15 +67,15 @@ NoisePlan parse(const Json& json) {
     plan.temporal.kind =
         temporal_kinds.parse("kind", json.at("temporal").at("kind").get<std::string>());
     plan.temporal.lower = matrix_from_json(json.at("temporal").at("lower"));
-    plan.entry = entries.parse("entry", json.at("entry").get<std::string>());
+    plan.entry = noise_entries.parse("entry", json.at("entry").get<std::string>());
     plan.aggregation = aggregations.parse("aggregation", json.at("aggregation").get<std::string>());
     for (const auto& group : json.at("seed_groups"))
         plan.groups.push_back({integers_from_json(group)});
     for (const auto& stream : json.at("streams"))
-        plan.streams.push_back(
-            {integer_from_json<int>(stream.at("group")),
-             integer_from_json<std::uint64_t>(stream.at("index")),
-             distributions.parse("distribution", stream.at("distribution").get<std::string>())});
+        plan.streams.push_back({integer_from_json<int>(stream.at("group")),
+                                integer_from_json<std::uint64_t>(stream.at("index")),
+                                stream_distributions.parse(
+                                    "distribution", stream.at("distribution").get<std::string>())});
     for (const auto& row : json.at("rows"))
         plan.rows.push_back({integer_from_json<int>(row.at("sender")),
                              integer_from_json<int>(row.at("receiver")),
@@ -103,15 +97,16 @@ std::string to_json(const NoisePlan& plan) {
     json["grid_step_log2"] = plan.grid_step_log2;
     json["temporal"] = {{"kind", temporal_kinds.name_of(plan.temporal.kind)},
                         {"lower", matrix_to_json(plan.temporal.lower)}};
-    json["entry"] = entries.name_of(plan.entry);
+    json["entry"] = noise_entries.name_of(plan.entry);
     json["aggregation"] = aggregations.name_of(plan.aggregation);
     json["seed_groups"] = Json::array();
     for (const auto& group : plan.groups) json["seed_groups"].push_back(group.members);
     json["streams"] = Json::array();
     for (const auto& stream : plan.streams)
-        json["streams"].push_back({{"group", stream.group},
-                                   {"index", stream.index},
-                                   {"distribution", distributions.name_of(stream.distribution)}});
+        json["streams"].push_back(
+            {{"group", stream.group},
+             {"index", stream.index},
+             {"distribution", stream_distributions.name_of(stream.distribution)}});
     json["rows"] = Json::array();
     for (const auto& row : plan.rows)
         json["rows"].push_back({{"sender", row.sender},

@@ -9,19 +9,11 @@
 
 #include "run/planning.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/names.hpp"
+#include "sotto/plan/plan_json.hpp"
 
 namespace sotto {
 
 namespace {
-
-constexpr NameTable<Aggregation, 2> aggregations{
-    {{{Aggregation::gossip, "mixed by neighbours"},
-      {Aggregation::trusted_mean, "averaged by a trusted aggregator"}}}};
-constexpr NameTable<NoiseEntry, 2> entries{
-    {{{NoiseEntry::gradient, "added to gradients"}, {NoiseEntry::message, "added to messages"}}}};
-constexpr NameTable<StreamDistribution, 2> distributions{
-    {{{StreamDistribution::gaussian, "Gaussian"}, {StreamDistribution::laplace, "Laplace"}}}};
 
 class AskedPlan {
   public:
@@ -32,13 +24,13 @@ class AskedPlan {
         const Mechanism& asked = find_mechanism("mechanism", config_.mechanism);
         require("mechanism", asked.name, plan_.mechanism);
         if (plan_.noiseless()) return;
-        require("messages",
+        require("aggregation",
                 aggregations.name_of(asked.aggregation),
                 aggregations.name_of(plan_.aggregation));
-        require("noise", entries.name_of(asked.entry), entries.name_of(plan_.entry));
-        require("noise",
-                distributions.name_of(asked.distribution),
-                distributions.name_of(plan_.distribution()));
+        require("entry", noise_entries.name_of(asked.entry), noise_entries.name_of(plan_.entry));
+        require("distribution",
+                stream_distributions.name_of(asked.distribution),
+                stream_distributions.name_of(plan_.distribution()));
         if (!asked.correlates_rounds && plan_.temporal.kind != TemporalFactor::Kind::identity)
             require("rounds", "independent", "correlated");
         require_own_seeds();

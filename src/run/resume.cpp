@@ -104,8 +104,8 @@ void require_own_options(const std::vector<Checkpoint>& local,
                 std::ranges::find(config.resume->given, name) != config.resume->given.end())
                 continue;
             throw NetworkError(fmt::format(
-                "agent {} takes no --{} from another rank: config.ini, as rank 0 has it, has {}, its "
-                "own checkpoint {}",
+                "agent {} takes no --{} from another rank: config.ini, as rank 0 has it, has {}, "
+                "its own checkpoint {}",
                 own.agent,
                 name,
                 asked,

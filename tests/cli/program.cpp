@@ -93,6 +93,23 @@ Arguments disagreeing_command(const Arguments& rank_0,
     return command;
 }
 
+Arguments short_training(const Arguments& more) {
+    Arguments arguments{"train",
+                        "--task",
+                        "quadratic",
+                        "--topology",
+                        "complete",
+                        "--rounds",
+                        "20",
+                        "--eval-every",
+                        "20",
+                        "--quiet",
+                        "--run-directory",
+                        "run"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+}
+
 bool happens(const std::function<bool()>& condition, double seconds) {
     for (const auto start = Clock::now(); seconds_since(start) < seconds; ::usleep(20000))
         if (condition()) return true;

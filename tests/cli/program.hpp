@@ -51,6 +51,9 @@ constexpr int one_process = 0;
                                             const Arguments& others,
                                             const Arguments& starter = {});
 
+/// Options of `sotto train` for a few rounds of a small task on the complete graph, into ./run.
+[[nodiscard]] Arguments short_training(const Arguments& more);
+
 /// A program in a process group of its own, as a terminal starts it, with `directory` as its
 /// working directory. Its output is collected in the background of wait().
 class Process {

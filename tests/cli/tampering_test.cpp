@@ -10,20 +10,7 @@ namespace sotto::test {
 namespace {
 
 Outcome train(const TempDir& directory, const std::string& tamper, const Arguments& more) {
-    Arguments arguments{"train",
-                        "--task",
-                        "quadratic",
-                        "--topology",
-                        "complete",
-                        "--mechanism",
-                        "corn",
-                        "--rounds",
-                        "20",
-                        "--eval-every",
-                        "20",
-                        "--quiet",
-                        "--run-directory",
-                        "run"};
+    Arguments arguments = short_training({"--mechanism", "corn"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     Arguments command = sotto_command(3, arguments);
     const auto program = std::ranges::find(command, std::string("train")) - 1;

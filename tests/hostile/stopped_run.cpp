@@ -72,10 +72,12 @@ void StoppedRun::change_own_checkpoint(const std::string& option, const std::str
 }
 
 Outcome StoppedRun::take_up(const Arguments& more) const {
-    Arguments others{"train", "--resume", path(honest)};
-    others.insert(others.end(), more.begin(), more.end());
-    Process process(disagreeing_command({"train", "--resume", path(dishonest)}, others),
-                    folder_.path());
+    const auto in = [&](const std::string& run) {
+        Arguments arguments{"train", "--resume", path(run)};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return arguments;
+    };
+    Process process(disagreeing_command(in(dishonest), in(honest)), folder_.path());
     return process.wait();
 }
 

@@ -17,7 +17,7 @@ class StoppedRun {
     /// own program would not do this for it.
     void set_at_rank_0(const std::string& option, const std::string& value);
 
-    /// All ranks take it up, rank 0 in its own directory.  @param more options of the others.
+    /// All ranks take it up, rank 0 in its own directory.  @param more options of all.
     [[nodiscard]] Outcome take_up(const Arguments& more = {}) const;
 
     [[nodiscard]] const TempDir& folder() const { return folder_; }

@@ -14,21 +14,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-Arguments training(const Arguments& more) {
-    Arguments arguments{"train",
-                        "--task",
-                        "quadratic",
-                        "--topology",
-                        "complete",
-                        "--rounds",
-                        "20",
-                        "--eval-every",
-                        "20",
-                        "--quiet",
-                        "--run-directory",
-                        "run"};
+/// `sotto plan` for the agents and rounds of short_training.
+void solve_plan(const TempDir& directory, const std::string& file, const Arguments& more) {
+    Arguments arguments{
+        "plan", "--agents", "3", "--topology", "complete", "--rounds", "20", "--out", file};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
+    const Outcome planned = run_sotto(directory, one_process, arguments);
+    ASSERT_EQ(planned.exit_code, 0) << planned.text();
 }
 
 void expect_refused_by_rank_1(const TempDir& directory,
@@ -36,7 +28,9 @@ void expect_refused_by_rank_1(const TempDir& directory,
                               const Arguments& others,
                               const std::string& reason) {
     const Outcome outcome =
-        Process(disagreeing_command(training(rank_0), training(others)), directory.path()).wait();
+        Process(disagreeing_command(short_training(rank_0), short_training(others)),
+                directory.path())
+            .wait();
     EXPECT_EQ(outcome.exit_code, 4) << outcome.text();
     const auto errors = error_lines(outcome.err);
     ASSERT_EQ(errors.size(), 1U) << outcome.text();
@@ -86,20 +80,7 @@ class PlanWithAFalseLabel : public ::testing::TestWithParam<FalseLabel> {};
 TEST_P(PlanWithAFalseLabel, IsRefused) {
     const FalseLabel& wrong = GetParam();
     const TempDir directory;
-    const Outcome planned = run_sotto(directory,
-                                      one_process,
-                                      {"plan",
-                                       "--mechanism",
-                                       wrong.solved,
-                                       "--agents",
-                                       "3",
-                                       "--topology",
-                                       "complete",
-                                       "--rounds",
-                                       "20",
-                                       "--out",
-                                       "honest.json"});
-    ASSERT_EQ(planned.exit_code, 0) << planned.text();
+    ASSERT_NO_FATAL_FAILURE(solve_plan(directory, "honest.json", {"--mechanism", wrong.solved}));
     Json plan = json_of(directory / "honest.json");
     plan["mechanism"] = wrong.asked;
     if (wrong.change) wrong.change(plan);
@@ -114,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
     OfRank0,
     PlanWithAFalseLabel,
     ::testing::Values(
-        FalseLabel{"trusted_mean_as_ldp", "cdp", "ldp", {}, "averaged by a trusted aggregator"},
+        FalseLabel{"trusted_mean_as_ldp", "cdp", "ldp", {}, "aggregation is 'trusted-mean'"},
         FalseLabel{"common_seed_as_decor", "corn", "decor", {}, "lets agents 0,1,2 share a seed"},
         FalseLabel{
             "common_seed_as_muffliato", "corn", "muffliato", {}, "lets agents 0,1,2 share a seed"},
@@ -131,12 +112,20 @@ INSTANTIATE_TEST_SUITE_P(
                        plan["seed_groups"][1] = {0, 1};
                    },
                    "lets agents 0,1 share a seed"},
-        FalseLabel{"gaussian_as_laplace", "zip-dl", "laplace", {}, "is 'Gaussian'"},
-        FalseLabel{"noise_on_gradients_as_noise_on_messages",
+        FalseLabel{"gaussian_as_laplace", "zip-dl", "laplace", {}, "distribution is 'gaussian'"},
+        FalseLabel{
+            "noise_on_gradients_as_noise_on_messages", "ldp", "zip-dl", {}, "entry is 'gradient'"},
+        FalseLabel{"grid_switched_off",
                    "ldp",
-                   "zip-dl",
-                   {},
-                   "'added to gradients'"}),
+                   "ldp",
+                   [](Json& plan) { plan["grid_step_log2"] = -1000; },
+                   "grid_step_log2 is -1000"},
+        FalseLabel{
+            "grid_of_messages_too_fine",
+            "laplace",
+            "laplace",
+            [](Json& plan) { plan["grid_step_log2"] = plan["grid_step_log2"].get<int>() - 3; },
+            "is too fine"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(PlanOfRank0, ForFewerColludersThanAskedIsRefused) {
@@ -149,26 +138,9 @@ TEST(PlanOfRank0, ForFewerColludersThanAskedIsRefused) {
 
 TEST(PlanOfRank0, ThatIsNotTheFileOfTheOthersIsRefused) {
     const TempDir directory;
-    const auto solve = [&](const std::string& epsilon, const std::string& file) {
-        const Outcome planned = run_sotto(directory,
-                                          one_process,
-                                          {"plan",
-                                           "--mechanism",
-                                           "ldp",
-                                           "--agents",
-                                           "3",
-                                           "--topology",
-                                           "complete",
-                                           "--epsilon",
-                                           epsilon,
-                                           "--rounds",
-                                           "20",
-                                           "--out",
-                                           file});
-        ASSERT_EQ(planned.exit_code, 0) << planned.text();
-    };
-    solve("10", "quiet.json");
-    solve("5", "loud.json");
+    for (const auto& [file, epsilon] : {std::pair("quiet.json", "10"), {"loud.json", "5"}})
+        ASSERT_NO_FATAL_FAILURE(
+            solve_plan(directory, file, {"--mechanism", "ldp", "--epsilon", epsilon}));
     expect_refused_by_rank_1(directory,
                              {"--plan", "quiet.json", "--epsilon", "20"},
                              {"--plan", "loud.json", "--epsilon", "20"},
@@ -178,9 +150,10 @@ TEST(PlanOfRank0, ThatIsNotTheFileOfTheOthersIsRefused) {
 TEST(PlanOfRank0, AsAskedForIsTrainedWith) {
     const TempDir directory;
     const Outcome outcome =
-        Process(disagreeing_command(training({"--mechanism", "pairs"}),
-                                    training({"--mechanism", "pairs", "--coalition-size", "1"})),
-                directory.path())
+        Process(
+            disagreeing_command(short_training({"--mechanism", "pairs"}),
+                                short_training({"--mechanism", "pairs", "--coalition-size", "1"})),
+            directory.path())
             .wait();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
 }

@@ -23,10 +23,10 @@ struct Observer {
 
 /// diag((R^(I))^-1), R^(I) the part of R that the observer does not know, i.e. from streams whose
 /// seed no member of its coalition holds: how sharply it sees one unit of each agent's gradient in
-/// one round [1 / gradient unit^2]. Infinite where the unknown noise does not cover the agent (e_u outside
-/// the range of R^(I): eigenvalues up to 1e-11 of the largest count as zero, components above 1e-9
-/// as outside), and for the coalition itself. With a trusted mean the observer sees only the mean
-/// (unless it holds the aggregator's seed): 1/(1^T R 1) for every agent. Cost O(n^3).
+/// one round [1 / gradient unit^2]. Infinite where the unknown noise does not cover the agent (e_u
+/// outside the range of R^(I): eigenvalues up to 1e-11 of the largest count as zero, components
+/// above 1e-9 as outside), and for the coalition itself. With a trusted mean the observer sees only
+/// the mean (unless it holds the aggregator's seed): 1/(1^T R 1) for every agent. Cost O(n^3).
 /// What rounds have to do with each other multiplies it, which exposures count
 /// (run_sensitivity_squared). Noise that depends on the receiver: 1^T (Q Q^T)^+ 1 with Q the
 /// coefficients of all an agent's messages, its own copy left out; Laplace noise: the squared
