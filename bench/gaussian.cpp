@@ -55,7 +55,7 @@ void transform_alone(benchmark::State& state) {
     for (auto& word : words) word = random();
     std::vector<double> out(whole_blocks);
     for (auto _ : state) {
-        sotto::normals_from_bits(words, out);
+        benchmark::DoNotOptimize(sotto::normals_from_bits(words, out));
         benchmark::DoNotOptimize(out.data());
         benchmark::ClobberMemory();
     }
@@ -138,7 +138,7 @@ void openssl_normals(benchmark::State& state, const EVP_CIPHER* cipher) {
         keystream.start(round++);
         for (std::size_t at = 0; at < out.size(); at += piece) {
             keystream.next(reinterpret_cast<unsigned char*>(words.data()), sizeof words);
-            sotto::normals_from_bits(words, {out.data() + at, piece});
+            benchmark::DoNotOptimize(sotto::normals_from_bits(words, {out.data() + at, piece}));
             sotto::round_to_grid({out.data() + at, piece}, grid_step);
         }
         benchmark::DoNotOptimize(out.data());

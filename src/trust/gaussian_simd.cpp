@@ -31,7 +31,7 @@ HWY_INLINE Real horner(Real x, const double (&c)[N]) {
     return sum;
 }
 
-/// -2 log(u) for 2^-52 <= u <= 1. With u = 2^k m, sqrt(1/2) <= m < sqrt(2) and s = (m-1)/(m+1):
+/// -2 log(u) for 2^-1022 <= u <= 1. With u = 2^k m, sqrt(1/2) <= m < sqrt(2) and s = (m-1)/(m+1):
 /// log m = 2 atanh(s) = 2 (s + s^3/3 + ...), |s| <= 0.1716; the terms left out are below 3e-17 of
 /// it.
 HWY_INLINE Real minus_two_log(Real u) {
@@ -115,27 +115,68 @@ HWY_INLINE void sincos_turns(Real v, Real& sine, Real& cosine) {
         d, hn::Xor(hn::Xor(c, swap), hn::And(hn::ShiftLeft<62>(hn::Add(q, one)), sign)));
 }
 
-void transform_blocks(const std::uint64_t* words, double* out, std::size_t blocks) {
+/// Cosine and sine of the angle that `second` stands for, as long as radius(u).
+HWY_INLINE void pair_of(Real u, Word second, Real& cosine, Real& sine) {
+    const Reals d;
+    const Words w;
+    const Word exponent_of_one = hn::Set(w, 0x3FF0000000000000);
+    const Real radius = hn::Sqrt(minus_two_log(u));
+    Real unit_sine, unit_cosine;
+    sincos_turns(hn::BitCast(d, hn::Or(hn::ShiftRight<12>(second), exponent_of_one)),
+                 unit_sine,
+                 unit_cosine);
+    cosine = hn::Mul(radius, unit_cosine);
+    sine = hn::Mul(radius, unit_sine);
+}
+
+/// 1 - N 2^-76, N made of all bits of `first` and the low 12 of `second`, rounded to nearest;
+/// exact below 2^-23.
+HWY_INLINE Real uniform_of(Word first, Word second) {
+    // 52 bits make a double in [1, 2).
+    constexpr std::uint64_t one_bits = 0x3FF0000000000000;
+    // Units of 2^-76 in the last place of 2^-24.
+    constexpr std::uint64_t two_to_minus_24_bits = 0x3E70000000000000;
+    constexpr double two_to_minus_24 = 0x1p-24;
+    const Reals d;
+    const Words w;
+    const Word low_bits = hn::Set(w, 0xFFF);
+    const Word high = hn::Or(hn::ShiftRight<12>(first), hn::Set(w, one_bits));
+    const Word low = hn::Or(hn::ShiftLeft<12>(hn::And(first, low_bits)),
+                            hn::Or(hn::And(second, low_bits), hn::Set(w, two_to_minus_24_bits)));
+    const Real coarse = hn::Sub(hn::Set(d, 2.0), hn::BitCast(d, high));
+    return hn::Sub(coarse, hn::Sub(hn::BitCast(d, low), hn::Set(d, two_to_minus_24)));
+}
+
+bool transform_blocks(const std::uint64_t* words, double* out, std::size_t blocks) {
     constexpr std::size_t block = 64;
     constexpr std::size_t half = block / 2;
     const Reals d;
     const Words w;
-    const Word exponent_of_one = hn::Set(w, 0x3FF0000000000000);
-    const Real two = hn::Set(d, 2.0);
+    // Positive doubles are ordered as their bits: the sign of the difference tells that u <= 2^-32.
+    const Word above_tail = hn::Set(w, 0x3DF0000000000001);
+    Word signs = hn::Zero(w);
     for (std::size_t b = 0; b < blocks; ++b) {
         for (std::size_t i = 0; i < half; i += hn::Lanes(d)) {
             const std::size_t at = b * block + i;
-            // 52 bits make a double in [1, 2).
-            const Word first = hn::ShiftRight<12>(hn::LoadU(w, words + at));
-            const Word second = hn::ShiftRight<12>(hn::LoadU(w, words + at + half));
-            const Real u = hn::Sub(two, hn::BitCast(d, hn::Or(first, exponent_of_one)));
-            const Real radius = hn::Sqrt(minus_two_log(u));
-            Real sine, cosine;
-            sincos_turns(hn::BitCast(d, hn::Or(second, exponent_of_one)), sine, cosine);
-            hn::StoreU(hn::Mul(radius, cosine), d, out + at);
-            hn::StoreU(hn::Mul(radius, sine), d, out + at + half);
+            const Word second = hn::LoadU(w, words + at + half);
+            const Real u = uniform_of(hn::LoadU(w, words + at), second);
+            signs = hn::Or(signs, hn::Sub(hn::BitCast(w, u), above_tail));
+            Real cosine, sine;
+            pair_of(u, second, cosine, sine);
+            hn::StoreU(cosine, d, out + at);
+            hn::StoreU(sine, d, out + at + half);
         }
     }
+    return !hn::AllTrue(w, hn::Eq(hn::ShiftRight<63>(signs), hn::Zero(w)));
+}
+
+void transform_pair(double uniform, std::uint64_t second, double* cosine, double* sine) {
+    const Reals d;
+    const Words w;
+    Real c, s;
+    pair_of(hn::Set(d, uniform), hn::Set(w, second), c, s);
+    *cosine = hn::GetLane(c);
+    *sine = hn::GetLane(s);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -154,15 +195,51 @@ namespace sotto {
 static_assert(normal_block == 64);
 
 HWY_EXPORT(transform_blocks);
+HWY_EXPORT(transform_pair);
 
-void normals_from_bits(std::span<const std::uint64_t> words, std::span<double> out) {
+bool normals_from_bits(std::span<const std::uint64_t> words, std::span<double> out) {
     if (words.size() % normal_block != 0 || words.size() != out.size())
         throw Error(ExitCode::other,
                     fmt::format("{} words for {} normals: both must be the same multiple of {}",
                                 words.size(),
                                 out.size(),
                                 normal_block));
-    HWY_DYNAMIC_DISPATCH(transform_blocks)(words.data(), out.data(), words.size() / normal_block);
+    return HWY_DYNAMIC_DISPATCH(transform_blocks)(
+        words.data(), out.data(), words.size() / normal_block);
+}
+
+bool in_tail(std::uint64_t first) { return first >> 32 == 0xFFFFFFFF; }
+
+void refine_tail(std::span<const std::uint64_t> words,
+                 std::span<const std::uint64_t> more,
+                 std::span<double> out) {
+    if (words.size() != normal_block || out.size() != normal_block ||
+        more.size() != more_words_per_block)
+        throw Error(ExitCode::other,
+                    fmt::format("{} words, {} more and {} normals: a block has {}, {} and {}",
+                                words.size(),
+                                more.size(),
+                                out.size(),
+                                normal_block,
+                                more_words_per_block,
+                                normal_block));
+    constexpr std::size_t half = normal_block / 2;
+    constexpr std::size_t words_per_pair = more_words_per_block / half;
+    for (std::size_t i = 0; i < half; ++i) {
+        if (!in_tail(words[i])) continue;
+        const std::uint64_t second = words[i + half];
+        // N of uniform_of is 2^76 - 2^44 and these 44 bits.
+        const std::uint64_t bits = (words[i] & 0xFFFFFFFF) << 12 | (second & 0xFFF);
+        const std::uint64_t below = 0xFFFFFFFFFFF - bits;
+        double part = 1;
+        double unit = 1;
+        for (const std::uint64_t word : more.subspan(i * words_per_pair, words_per_pair)) {
+            unit *= 0x1p-52;
+            part -= static_cast<double>(word >> 12) * unit;
+        }
+        const double uniform = (static_cast<double>(below) + part) * 0x1p-76;
+        HWY_DYNAMIC_DISPATCH(transform_pair)(uniform, second, &out[i], &out[i + half]);
+    }
 }
 
 namespace {

@@ -15,6 +15,7 @@ namespace sotto {
 namespace {
 
 static_assert(crypto_stream_chacha20_ietf_KEYBYTES == SecretKey::size);
+static_assert(crypto_stream_xchacha20_KEYBYTES == SecretKey::size);
 
 constexpr std::size_t bytes_per_block = normal_block * sizeof(std::uint64_t);
 /// ChaCha20 counts units of 64 bytes.
@@ -34,9 +35,38 @@ Nonce make_nonce(std::uint32_t epoch, std::uint64_t round) {
     return nonce;
 }
 
+/// Little-endian as make_nonce, then the block; the last bytes are zero.
+using TailNonce = std::array<std::uint8_t, crypto_stream_xchacha20_NONCEBYTES>;
+
+TailNonce make_tail_nonce(const Nonce& address, std::uint64_t block) {
+    TailNonce nonce{};
+    std::ranges::copy(address, nonce.begin());
+    for (std::size_t i = 0; i < 8; ++i)
+        nonce[address.size() + i] = static_cast<std::uint8_t>(block >> (8 * i));
+    return nonce;
+}
+
 }  // namespace
 
 NormalStream::NormalStream(SecretKey key) : key_(std::move(key)) { ensure_sodium(); }
+
+void NormalStream::refine(const std::array<std::uint8_t, 12>& nonce,
+                          std::uint64_t first_block,
+                          std::span<const std::uint64_t> words,
+                          std::span<double> out) const {
+    // Made when needed: one pair of 2^32 needs it.
+    const SecretKey tail_key = key_.derive("sottotal", 0);
+    std::array<std::uint64_t, more_words_per_block> more;
+    for (std::size_t at = 0; at < words.size(); at += normal_block) {
+        const auto block = words.subspan(at, normal_block);
+        if (std::ranges::none_of(block.first(normal_block / 2), in_tail)) continue;
+        crypto_stream_xchacha20(reinterpret_cast<unsigned char*>(more.data()),
+                                sizeof more,
+                                make_tail_nonce(nonce, first_block + at / normal_block).data(),
+                                tail_key.bytes().data());
+        refine_tail(block, more, out.subspan(at, normal_block));
+    }
+}
 
 void NormalStream::fill(std::uint32_t epoch,
                         std::uint64_t round,
@@ -71,11 +101,13 @@ void NormalStream::fill(std::uint32_t epoch,
                                            key.data());
         const std::size_t whole = std::min(out.size() / normal_block, blocks) * normal_block;
         const std::span<const std::uint64_t> keystream(words.data(), blocks * normal_block);
-        normals_from_bits(keystream.first(whole), out.first(whole));
+        if (normals_from_bits(keystream.first(whole), out.first(whole))) [[unlikely]]
+            refine(nonce, block, keystream.first(whole), out.first(whole));
         out = out.subspan(whole);
         if (whole < keystream.size()) {
             alignas(64) std::array<double, normal_block> last;
-            normals_from_bits(keystream.subspan(whole), last);
+            if (normals_from_bits(keystream.subspan(whole), last)) [[unlikely]]
+                refine(nonce, block + whole / normal_block, keystream.subspan(whole), last);
             std::memcpy(out.data(), last.data(), out.size_bytes());
             out = {};
         }

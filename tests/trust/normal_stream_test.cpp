@@ -61,7 +61,7 @@ TEST(NormalStream, ItsBitsAreChacha20AtTheNonceEpochRoundAndCounterEightTimesThe
         const auto words =
             chacha20_words(counting_key(), static_cast<std::uint32_t>(8 * block), nonce, 20 * 64);
         std::vector<double> expected(words.size());
-        normals_from_bits(words, expected);
+        (void)normals_from_bits(words, expected);
         EXPECT_TRUE(same_bits(normals(counting_stream(), epoch, round, 64 * block, expected.size()),
                               expected))
             << "block " << block;
@@ -69,12 +69,12 @@ TEST(NormalStream, ItsBitsAreChacha20AtTheNonceEpochRoundAndCounterEightTimesThe
     const auto words =
         chacha20_words(counting_key(), static_cast<std::uint32_t>(8 * last_block), nonce, 64);
     std::vector<double> expected(64);
-    normals_from_bits(words, expected);
+    (void)normals_from_bits(words, expected);
     EXPECT_TRUE(same_bits(normals(counting_stream(), epoch, round, 64 * last_block, 64), expected));
     // Every byte of the round counts.
     const ChachaNonce wide{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     const auto wide_words = chacha20_words(counting_key(), 0, wide, 64);
-    normals_from_bits(wide_words, expected);
+    (void)normals_from_bits(wide_words, expected);
     EXPECT_TRUE(
         same_bits(normals(counting_stream(), 0x04030201, 0x0c0b0a0908070605, 0, 64), expected));
 }
@@ -98,7 +98,7 @@ TEST(NormalStream, TheBitsOf100000NormalsNeverChange) {
     std::array<std::uint8_t, crypto_hash_sha256_BYTES> digest{};
     crypto_hash_sha256(
         digest.data(), reinterpret_cast<const unsigned char*>(z.data()), z.size() * sizeof(double));
-    EXPECT_EQ(hex(digest), "c14296187c266dd132217013bf602adb7d0077b21e017219d7e8140cc6e73366");
+    EXPECT_EQ(hex(digest), "f5ea1d29efc673393ecab5afa6e08cac9aa98a97ef5ebf062a46f50d4760c8b8");
 }
 
 TEST(NormalStream, EveryLevelGivesTheSameBits) {

@@ -87,10 +87,16 @@ inline bool same_bits(std::span<const double> a, std::span<const double> b) {
            (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
 
-/// Box-Muller of one pair in extended precision through the mathematical library.
+/// Box-Muller of one pair in extended precision through the mathematical library: u1 less than
+/// 1 - N 2^-76, rounded to a double (normals_from_bits), by `part` units of 2^-76.
 inline std::pair<long double, long double> reference_pair(std::uint64_t first,
-                                                          std::uint64_t second) {
-    const long double u1 = 1.0L - std::ldexp(static_cast<long double>(first >> 12), -52);
+                                                          std::uint64_t second,
+                                                          long double part = 0) {
+    const double low =
+        std::ldexp(static_cast<double>(((first & 0xFFF) << 12) | (second & 0xFFF)), -76);
+    const double high =
+        std::ldexp(static_cast<double>((std::uint64_t{1} << 52) - (first >> 12)), -52);
+    const long double u1 = static_cast<long double>(high - low) - std::ldexp(part, -76);
     const long double u2 = std::ldexp(static_cast<long double>(second >> 12), -52);
     const long double radius = std::sqrt(-2 * std::log(u1));
     const long double angle = 2 * std::numbers::pi_v<long double> * u2;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
+#include "sotto/plan/drawn_normals.hpp"
 #include "sotto/trust/gaussian_simd.hpp"
 #include "sotto/trust/secret.hpp"
 
@@ -11,12 +13,15 @@ namespace sotto {
 /// A stream of independent standard normals, addressed by (key epoch, round, coordinate).
 ///
 /// Bits: ChaCha20 (IETF: 96-bit nonce = epoch, round; 32-bit counter = 8 * block), keyed per
-/// stream. Transform: Box-Muller in float64 from two 64-bit words a pair, u1 in (0, 1] and u2 in
-/// [0, 1) with 52 bits each; log, sine and cosine are polynomials of plain IEEE operations in a
-/// fixed order (no fused multiply-add), so every x86-64 level gives the same bits and noise shared
-/// by agents on different machines cancels. Largest modulus sqrt(2 * 52 * log 2) = 8.49, which a
-/// normal exceeds with probability 2e-17. Absolute error of one value against exact Box-Muller
-/// below 1e-14. Cost: about 8 bytes of keystream a normal.
+/// stream. Transform: Box-Muller in float64 from two 64-bit words a pair, u1 in (0, 1] with 76
+/// bits and u2 in [0, 1) with 52; log, sine and cosine are polynomials of plain IEEE operations in
+/// a fixed order (no fused multiply-add), so every x86-64 level gives the same bits and noise
+/// shared by agents on different machines cancels. Where u1 <= 2^-32 it has 208 bits more, from
+/// XChaCha20 (192-bit nonce = epoch, round, block, zeros; 1024 bytes a block) under the subkey
+/// "sottotal" of the stream's key: so a radius below tail_radius has steps of less than 2^-46, and
+/// the largest is sqrt(2 * 284 * log 2) = 19.8. Absolute error of one value against exact
+/// Box-Muller below 1e-14. Cost: about 8 bytes of keystream a normal; some microseconds more for
+/// one pair in 2^32, which is all that time tells of the values.
 class NormalStream {
   public:
     explicit NormalStream(SecretKey key);
@@ -30,6 +35,12 @@ class NormalStream {
               std::span<double> out) const;
 
   private:
+    /// Finishes pairs in the tail. @param words, out of whole blocks, from `first_block` on.
+    void refine(const std::array<std::uint8_t, 12>& nonce,
+                std::uint64_t first_block,
+                std::span<const std::uint64_t> words,
+                std::span<double> out) const;
+
     SecretKey key_;
 };
 
