@@ -1,14 +1,54 @@
 #include "sotto/privacy/ledger.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/json_output.hpp"
 #include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
+namespace {
+
+/// tail_delta of the agent that the observer comes closest to. Of agents without a finite guarantee
+/// nothing is claimed.
+double largest_tail_delta(const PrivacyPhase& phase, const Eigen::VectorXd& precision) {
+    if (phase.plan.noiseless() || phase.rounds == 0) return 0;
+    const Eigen::VectorXd shifts = largest_round_shifts(phase.plan, phase.use, phase.rounds);
+    double largest = 0;
+    for (Eigen::Index u = 0; u < precision.size(); ++u) {
+        const double shift =
+            phase.sensitivity[static_cast<std::size_t>(u)] * std::sqrt(precision(u)) * shifts(u);
+        if (std::isfinite(shift)) largest = std::max(largest, shift);
+    }
+    return tail_delta(phase.plan.distribution(), largest);
+}
+
+}  // namespace
+
 Ledger::Ledger(PrivacyRecord record) : record_(std::move(record)) {
     const int colluders = record_.now().plan.coalition_size;
-    for (const PrivacyPhase& phase : record_.phases)
+    for (const PrivacyPhase& phase : record_.phases) {
         precisions_.push_back(coalition_precision(phase.plan, colluders));
+        value_tails_.push_back(record_.dimension > 0 ? largest_tail_delta(phase, precisions_.back())
+                                                     : 0);
+    }
+}
+
+Tails Ledger::tails(long rounds) const {
+    Tails tails;
+    for (std::size_t k = 0; k < record_.phases.size(); ++k) {
+        const PrivacyPhase& phase = record_.phases[k];
+        const bool now = k + 1 == record_.phases.size();
+        const double values = static_cast<double>(now ? rounds_now(rounds) : phase.rounds) *
+                              static_cast<double>(record_.dimension) *
+                              static_cast<double>(phase.plan.streams.size());
+        tails.values += values;
+        tails.delta += values * value_tails_[k];
+    }
+    tails.delta = std::min(1.0, tails.delta);
+    tails.most = delta() > 0 ? largest_tail_share * delta() : largest_tail_of_pure;
+    return tails;
 }
 
 template <class PrecisionOf>
@@ -22,9 +62,11 @@ PrivacyLosses Ledger::losses(long rounds, PrecisionOf&& precision_of) const {
     return sum;
 }
 
-std::vector<Guarantee> Ledger::guarantees_of(const PrivacyLosses& losses) const {
+std::vector<Guarantee> Ledger::guarantees_of(const PrivacyLosses& losses, long rounds) const {
+    // Nothing left of delta: no epsilon holds, unless it is pure.
+    const double left = std::max(0.0, delta() - tails(rounds).delta);
     std::vector<Guarantee> result;
-    for (int u = 0; u < record_.agents(); ++u) result.push_back(losses.guarantee(u, delta()));
+    for (int u = 0; u < record_.agents(); ++u) result.push_back(losses.guarantee(u, left));
     return result;
 }
 
@@ -33,7 +75,7 @@ PrivacyLosses Ledger::losses_after(long rounds) const {
 }
 
 std::vector<Guarantee> Ledger::after(long rounds) const {
-    return guarantees_of(losses_after(rounds));
+    return guarantees_of(losses_after(rounds), rounds);
 }
 
 double Ledger::epsilon_after(long rounds) const { return largest(after(rounds)).epsilon; }
@@ -43,19 +85,23 @@ double Ledger::mu_after(long rounds) const {
 }
 
 Guarantee Ledger::against_eavesdropper(long rounds) const {
-    return largest(guarantees_of(losses(rounds, [&](std::size_t phase) {
-        return observed_precision(record_.phases[phase].plan, {});
-    })));
+    return largest(guarantees_of(losses(rounds,
+                                        [&](std::size_t phase) {
+                                            return observed_precision(record_.phases[phase].plan,
+                                                                      {});
+                                        }),
+                                 rounds));
 }
 
 std::optional<CuriousAgent> Ledger::worst_curious_agent(long rounds) const {
     std::optional<CuriousAgent> worst;
     const int agents = record_.agents();
     for (int observer = 0; observer < agents; ++observer) {
-        const auto against = guarantees_of(losses(rounds, [&](std::size_t k) {
+        const PrivacyLosses seen = losses(rounds, [&](std::size_t k) {
             const PrivacyPhase& phase = record_.phases[k];
             return observed_precision(phase.plan, {phase.members.places({observer})});
-        }));
+        });
+        const auto against = guarantees_of(seen, rounds);
         for (int target = 0; target < agents; ++target) {
             const Guarantee& found = against[static_cast<std::size_t>(target)];
             if (target != observer && (!worst || worst->guarantee < found))

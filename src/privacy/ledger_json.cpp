@@ -139,6 +139,10 @@ Json views_json(const std::vector<LedgerView>& views) {
     return json;
 }
 
+Json tails_json(const Tails& tails) {
+    return {{"values", tails.values}, {"delta", tails.delta}, {"most", tails.most}};
+}
+
 Json noise_json(const PrivacyRecord& record) {
     const NoisePlan& plan = record.now().plan;
     return {{"keys", record.reproducible_noise ? "noise seed (insecure)" : "operating system"},
@@ -168,6 +172,7 @@ std::string to_json(const Ledger& ledger, Ledger::Status status, long rounds_com
     json["adjacency"] = name_of(record.adjacency);
     json["participation"] = name_of(record.now().use.participation);
     json["delta"] = ledger.delta();
+    if (record.dimension > 0) json["tails"] = tails_json(ledger.tails(counted));
     json["target"] = {{"epsilon", target_epsilon(record, 0)},
                       {"calibration", name_of(record.budgets.front().calibration)}};
     json["headline"] = headline_json(plan, after);

@@ -40,21 +40,32 @@ Eigen::VectorXd carried_on(const NoisePlan& plan, const PlanUse& use) {
     return lambda;
 }
 
-/// Of the rounds p, p + cycle, ... of the run: what those of the phase show together.
-double piled_up(
-    const NoisePlan& plan, const PlanUse& use, long rounds, double lambda, long pattern) {
+/// Of the rounds p, p + cycle, ... of the run: what each of those of the phase shows, e_t.
+template <class Show>
+void pile_up(const NoisePlan& plan,
+             const PlanUse& use,
+             long rounds,
+             double lambda,
+             long pattern,
+             Show&& show) {
     const long first = use.steps.first_round;
-    const StreamDistribution noise = plan.distribution();
     double moved = 0;
-    PrivacyLoss of_unit_noise;
     for (long t = -first; t < rounds; ++t) {
         const double step = use.steps.at(t);
         moved *= lambda;
         if ((t + first) % use.participation.cycle == pattern) moved += step;
-        if (t < 0) continue;
-        const double seen = plan.entry == NoiseEntry::gradient ? moved / step : moved;
-        of_unit_noise += loss_of_distance(noise, seen);
+        if (t >= 0) show(plan.entry == NoiseEntry::gradient ? moved / step : moved);
     }
+}
+
+/// What they show together.
+double piled_up(
+    const NoisePlan& plan, const PlanUse& use, long rounds, double lambda, long pattern) {
+    const StreamDistribution noise = plan.distribution();
+    PrivacyLoss of_unit_noise;
+    pile_up(plan, use, rounds, lambda, pattern, [&](double seen) {
+        of_unit_noise += loss_of_distance(noise, seen);
+    });
     return largest_squared_distance(noise, of_unit_noise);
 }
 
@@ -105,6 +116,24 @@ Eigen::MatrixXd pattern_sensitivity_squared(const NoisePlan& plan,
         for (Eigen::Index p = 0; p < result.cols(); ++p)
             result(u, p) = fresh ? piled_up(plan, use, rounds, lambda(u), static_cast<long>(p))
                                  : result(entry->second, p);
+    }
+    return result;
+}
+
+Eigen::VectorXd largest_round_shifts(const NoisePlan& plan, const PlanUse& use, long rounds) {
+    if (on_gradients(plan))
+        return Eigen::VectorXd::Constant(
+            plan.agents, largest_round_shift(plan.temporal, use.participation, rounds));
+    const Eigen::VectorXd lambda = carried_on(plan, use);
+    Eigen::VectorXd result = Eigen::VectorXd::Zero(plan.agents);
+    std::map<double, int> known;  // by lambda: most agents share one
+    for (int u = 0; u < plan.agents; ++u) {
+        const auto [entry, fresh] = known.try_emplace(lambda(u), u);
+        for (long p = 0; fresh && p < run_patterns(use, rounds); ++p)
+            pile_up(plan, use, rounds, lambda(u), p, [&](double seen) {
+                result(u) = std::max(result(u), seen);
+            });
+        result(u) = result(entry->second);
     }
     return result;
 }

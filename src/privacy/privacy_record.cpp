@@ -32,7 +32,8 @@ std::vector<std::string> statements_about(const NoisePlan& plan) {
             "about any agent's model, their mean, or a figure computed from them.");
     if (plan.distribution() == StreamDistribution::laplace)
         lines.emplace_back(
-            "Laplace noise: epsilon is pure (delta 0), for gradients clipped in L1 norm.");
+            "Laplace noise: epsilon is pure (delta 0, but for the tails of drawn noise), for "
+            "gradients clipped in L1 norm.");
     if (all_share_a_seed(plan))
         lines.emplace_back(
             "All agents share one seed: any agent can compute all noise. Protected against "

@@ -77,4 +77,31 @@ Eigen::VectorXd pattern_sensitivities_squared(const TemporalFactor& factor,
     return result;
 }
 
+double largest_round_shift(const TemporalFactor& factor,
+                           const Participation& participation,
+                           long rounds) {
+    if (rounds == 0) return 0;
+    if (factor.kind == TemporalFactor::Kind::identity) return 1;
+    (void)round_precisions(factor, rounds);  // throws if the factor ends before
+    const long cycle = participation.cycle;
+    const Eigen::MatrixXd lower = factor.lower.cwiseAbs();
+    double largest = 0;
+    for (long j = 0; j < std::min(cycle, rounds); ++j) {
+        double carried = 0;  // of the round before; one lag only
+        for (long s = 0; s < rounds; ++s) {
+            double shift = 0;
+            if (factor.kind == TemporalFactor::Kind::dense)
+                for (long t = j; t <= s; t += cycle) shift += lower(s, t);
+            else if (factor.kind == TemporalFactor::Kind::banded)
+                for (long b = 0; b < lower.cols() && b <= s; ++b)
+                    shift += (s - b) % cycle == j ? lower(s, b) : 0;
+            else
+                shift = ((s % cycle == j ? 1.0 : 0.0) + lower(s, 1) * carried) / lower(s, 0);
+            carried = shift;
+            largest = std::max(largest, shift);
+        }
+    }
+    return largest;
+}
+
 }  // namespace sotto

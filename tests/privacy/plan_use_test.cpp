@@ -56,6 +56,25 @@ TEST(RunSensitivity, PilesUpWhatAnAgentsOwnCopyKeeps) {
                     }
 }
 
+TEST(RoundShifts, AreTheLargestOfARoundWhereContributionsPileUp) {
+    Eigen::MatrixXd q(3, 1);
+    q << 0, 1, 1;
+    for (const auto distribution : {StreamDistribution::gaussian, StreamDistribution::laplace})
+        for (const double own_weight : {0.25, 1.0}) {
+            const PlanUse use{{2},
+                              {StepSchedule::Kind::constant, 0.3, {}},
+                              Eigen::VectorXd::Constant(3, own_weight),
+                              1};
+            // Unit changes in rounds 0, 2, 4, ... of 11, each kept with the weight's power.
+            double expected = 0;
+            for (int t = 0; t < 11; t += 2) expected += 0.3 * std::pow(own_weight, t);
+            EXPECT_TRUE(relatively_near(
+                largest_round_shifts(one_sender(q, distribution), use, 11)(0), expected, 1e-9));
+        }
+    const NoisePlan plan = private_plan({1, 2});
+    EXPECT_EQ(largest_round_shifts(plan, {}, 5), Eigen::Vector2d(1, 1));
+}
+
 TEST(RunSensitivity, RefusesWhereNoBoundIsKnown) {
     Eigen::MatrixXd q(2, 2);
     q << 1, 1, 1, 0;  // the own copy carries a stream nobody else sees

@@ -7,6 +7,7 @@
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/seeded_random.hpp"
+#include "sotto/plan/lagged_noise.hpp"
 
 namespace sotto {
 namespace {
@@ -85,6 +86,38 @@ TEST(TemporalSensitivity, OfEveryKindOfFactorIsTheDefinition) {
                                             rounds),
                                         1e-13));
         }
+}
+
+TEST(RoundShift, OfEveryKindOfFactorIsTheLargestSumOfOnePatternInARow) {
+    constexpr long length = 9;
+    SeededRandom random(3, "round shift");
+    TemporalFactor dense{TemporalFactor::Kind::dense, Eigen::MatrixXd::Zero(length, length)};
+    TemporalFactor banded{TemporalFactor::Kind::banded, Eigen::MatrixXd::Zero(length, 3)};
+    TemporalFactor one_lag{TemporalFactor::Kind::one_lag, Eigen::MatrixXd::Zero(length, 2)};
+    for (long t = 0; t < length; ++t) {
+        for (long s = 0; s < t; ++s) dense.lower(t, s) = random.normal();
+        dense.lower(t, t) = 1 + random.uniform();
+        banded.lower.row(t) << 1 + random.uniform(), random.normal(), random.normal();
+        one_lag.lower.row(t) << 1 + random.uniform(), random.normal();
+    }
+    for (const TemporalFactor& factor : {dense, banded, one_lag})
+        for (const long rounds : {1L, 4L, 9L})
+            for (const long cycle : {1L, 2L, 5L, 30L}) {
+                Eigen::MatrixXd c = dense_factor(factor, rounds).cwiseAbs();
+                double expected = 0;
+                for (long j = 0; j < cycle; ++j)
+                    for (long s = 0; s < rounds; ++s) {
+                        double sum = 0;
+                        for (long t = j; t < rounds; t += cycle) sum += c(s, t);
+                        expected = std::max(expected, sum);
+                    }
+                EXPECT_TRUE(
+                    relatively_near(largest_round_shift(factor, {cycle}, rounds), expected, 1e-12))
+                    << rounds << " rounds, cycle " << cycle;
+            }
+    EXPECT_EQ(largest_round_shift({}, {3}, 100), 1);
+    EXPECT_EQ(largest_round_shift(dense, {3}, 0), 0);
+    EXPECT_THROW((void)largest_round_shift(banded, {3}, length + 1), PrivacyError);
 }
 
 TEST(TemporalSensitivity, OfAFactorThatEndsBeforeTheRunIsRefused) {

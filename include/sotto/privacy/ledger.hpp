@@ -10,6 +10,7 @@
 #include "sotto/privacy/composition.hpp"
 #include "sotto/privacy/guarantee.hpp"
 #include "sotto/privacy/privacy_record.hpp"
+#include "sotto/privacy/tails.hpp"
 
 namespace sotto {
 
@@ -33,7 +34,7 @@ class Ledger {
   public:
     enum class Status { running, completed, interrupted, failed };
 
-    /// Cost: coalition_precision of every phase. @throws as that.
+    /// Cost: coalition_precision and largest_round_shifts of every phase. @throws as those.
     explicit Ledger(PrivacyRecord record);
 
     [[nodiscard]] const PrivacyRecord& record() const { return record_; }
@@ -42,9 +43,13 @@ class Ledger {
         return stated_delta(record_.now().plan.distribution(), record_.budgets.front().delta);
     }
 
-    /// Guarantee after `rounds` rounds, one per agent of the run: against the eavesdropper on all
-    /// messages and, where the plan is made for it, every coalition of plan.coalition_size other
-    /// agents with it.
+    /// What the tails of all noise drawn in `rounds` rounds take of delta, for the agent that the
+    /// headline's observer comes closest to.
+    [[nodiscard]] Tails tails(long rounds) const;
+
+    /// Guarantee after `rounds` rounds, one per agent of the run, at delta less tails(rounds):
+    /// against the eavesdropper on all messages and, where the plan is made for it, every coalition
+    /// of plan.coalition_size other agents with it.
     [[nodiscard]] std::vector<Guarantee> after(long rounds) const;
     /// What `after` makes its guarantees of.
     [[nodiscard]] PrivacyLosses losses_after(long rounds) const;
@@ -73,12 +78,14 @@ class Ledger {
     /// Of all phases with so many rounds of the last one; `precision_of` the k-th phase, by place.
     template <class PrecisionOf>
     [[nodiscard]] PrivacyLosses losses(long rounds, PrecisionOf&& precision_of) const;
-    [[nodiscard]] std::vector<Guarantee> guarantees_of(const PrivacyLosses& losses) const;
+    [[nodiscard]] std::vector<Guarantee> guarantees_of(const PrivacyLosses& losses,
+                                                       long rounds) const;
 
     PrivacyRecord record_;
     std::vector<LedgerView> views_;
     // Of every phase, by place, against the worst coalition the plan under way is made for.
     std::vector<Eigen::VectorXd> precisions_;
+    std::vector<double> value_tails_;  // delta of one value of noise in every phase, by place
 };
 
 }  // namespace sotto

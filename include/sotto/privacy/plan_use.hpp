@@ -53,6 +53,13 @@ struct PlanUse {
                                                           const PlanUse& use,
                                                           long rounds);
 
+/// How far at most unit changes a participation move what the fresh noise of one round hides, for
+/// every agent: largest_round_shift; the largest e_t where contributions pile up. In units of
+/// 1 / sqrt(observed_precision_u). @throws as run_sensitivity_squared.
+[[nodiscard]] Eigen::VectorXd largest_round_shifts(const NoisePlan& plan,
+                                                   const PlanUse& use,
+                                                   long rounds);
+
 /// Largest variance of one coordinate of noise in any message of every agent; for plans on
 /// gradients in squared gradient units.
 [[nodiscard]] Eigen::VectorXd largest_message_variance(const NoisePlan& plan);

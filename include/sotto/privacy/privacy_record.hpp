@@ -35,7 +35,8 @@ struct PrivacyRecord {
     std::vector<PrivacyPhase> phases;    ///< in order, at least one; the last one is under way
     std::vector<PrivacyBudget> budgets;  ///< of all agents of the run, by number, for the whole run
     Adjacency adjacency = Adjacency::agent;
-    long rounds = 0;                  ///< the run is planned for
+    long rounds = 0;     ///< the run is planned for
+    long dimension = 0;  ///< values of a message; 0: not known, and tails are not counted
     bool reproducible_noise = false;  ///< keys come from a noise seed, not the operating system
     /// "roster <digest>" of a run whose agents proved who they are, "unauthenticated" of any other
     /// run, empty for a plan that nobody runs yet.

@@ -18,4 +18,11 @@ namespace sotto {
                                                             const Participation& participation,
                                                             long rounds);
 
+/// max over patterns and rounds s of sum_{t in the pattern} |(C_time)_st|: how far, at most, unit
+/// changes in all rounds of one pattern move what the fresh noise of one round hides. 1 for the
+/// identity. Cost: O(T^2) for a dense factor, O(T B), O(T b) with one lag.
+[[nodiscard]] double largest_round_shift(const TemporalFactor& factor,
+                                         const Participation& participation,
+                                         long rounds);
+
 }  // namespace sotto

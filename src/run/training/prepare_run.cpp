@@ -67,12 +67,19 @@ Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& ta
         .budgets = ledger_budgets(phase, run.members),
         .adjacency = run.config.plan.adjacency,
         .rounds = run.config.plan.rounds,
+        .dimension = static_cast<long>(task.initial.size()),
         .reproducible_noise = run.config.noise_seed.has_value(),
         .authentication = run.session.authentication(),
         .more_statements = transport_statements(
             run.config, run.network, run.topography.graph, run.plan, run.optimality_gap)};
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
-    return Ledger(std::move(record));
+    Ledger ledger(std::move(record));
+    run.network.agree([&] {
+        // Where the noise is given no epsilon is promised: the ledger says what it is.
+        if (!run.config.plan.noise_std)
+            require_small_tails(ledger.tails(run.config.plan.rounds), ledger.delta());
+    });
+    return ledger;
 }
 
 /// The history so far, and the phase to come.
