@@ -4,6 +4,7 @@
 #include <span>
 
 #include "sotto/agent/grid.hpp"
+#include "sotto/core/value_range.hpp"
 
 namespace sotto {
 
@@ -11,12 +12,18 @@ bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
                   bool l1,
                   double clip_norm,
                   double grid_step) {
-    const double norm = l1 ? gradient.lpNorm<1>() : gradient.norm();
-    if (!std::isfinite(norm)) return false;
+    const auto norm = ranged_norm(gradient, l1);
+    if (!norm) {
+        gradient.setZero();
+        return false;
+    }
     // Covers the rounding of the norm (at most one part in 2^53 a term of its sum, where small ones
     // are lost beside a large one) and of the product.
     const double margin = 1 - static_cast<double>(gradient.size() + 16) * 0x1p-53;
-    if (norm > clip_norm * margin) gradient *= clip_norm / norm * margin;
+    if (norm->longer_than(clip_norm * margin))
+        gradient *= clip_norm / norm->value * margin;
+    else if (norm->exponent != 0)
+        gradient *= std::ldexp(1.0, norm->exponent);
     truncate_to_grid({gradient.data(), static_cast<std::size_t>(gradient.size())}, grid_step);
     return true;
 }
@@ -24,10 +31,11 @@ bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
 bool clip_coordinates_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
                               double clip_norm,
                               double grid_step) {
-    if (!gradient.allFinite()) return false;
+    const bool finite = gradient.allFinite();
+    for (double& value : gradient) value = std::isfinite(value) ? value : 0;
     gradient = gradient.cwiseMin(clip_norm).cwiseMax(-clip_norm);
     truncate_to_grid({gradient.data(), static_cast<std::size_t>(gradient.size())}, grid_step);
-    return true;
+    return finite;
 }
 
 }  // namespace sotto

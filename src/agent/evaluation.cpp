@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "received_checks.hpp"
+#include "sotto/agent/trainer.hpp"
 #include "sotto/core/parallel.hpp"
 
 namespace sotto {
@@ -70,7 +72,12 @@ std::vector<LossSum> own_test_losses(std::vector<LocalAgent>& agents,
 }  // namespace
 
 Eigen::VectorXd mean_model(Network& network, const Eigen::MatrixXd& models) {
-    return network.sum_over_agents(models) / network.agents();
+    Eigen::VectorXd mean = network.sum_over_agents(
+        models, require_collected_in_range("model for evaluation", largest_model_value));
+    mean /= network.agents();
+    require_collected_in_range("average of the models", largest_model_value)(
+        0, 0, {mean.data(), static_cast<std::size_t>(mean.size())});
+    return mean;
 }
 
 Evaluation evaluate(Network& network,
@@ -110,7 +117,13 @@ Evaluation evaluate(Network& network,
             mean_loss(objective.train_loss(models.col(a))) + 0.5 * l2 * models.col(a).squaredNorm();
         column(distance) = (models.col(a) - mean).squaredNorm();
     });
-    const Eigen::VectorXd sum = network.sum_over_agents(local);
+    // Losses may be anything at an agent's data; how far its model is from the mean may not.
+    const auto distance_in_range = require_collected_in_range(
+        "distance of a model", largest_model_value * largest_model_value * 1e20);
+    const Eigen::VectorXd sum = network.sum_over_agents(
+        local, [&](int agent, Eigen::Index first, std::span<const double> values) {
+            distance_in_range(agent, first + distance, values.subspan(distance, 1));
+        });
     const double n = network.agents();
     Evaluation result;
     result.test_loss = sum(own_loss) / n;
@@ -119,6 +132,7 @@ Evaluation evaluate(Network& network,
     result.test_loss_mean_model = sum(slice_loss) / sum(slice_records);
     result.test_accuracy_mean_model = sum(slice_correct) / sum(slice_records);
     result.train_loss_mean_model = sum(train_at_mean) / n + 0.5 * l2 * mean.squaredNorm();
+    result.largest_parameter = mean.cwiseAbs().maxCoeff();
     result.consensus_distance = std::sqrt(sum(distance) / n);
     if (minimum) {
         result.optimality_gap = result.train_loss_mean_model - *minimum;

@@ -7,11 +7,14 @@
 #include <iterator>
 
 #include "clipping.hpp"
+#include "received_checks.hpp"
 #include "sotto/agent/grid.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/stopwatch.hpp"
+#include "sotto/core/value_range.hpp"
 #include "sotto/core/weighted_sum.hpp"
 
 namespace sotto {
@@ -32,6 +35,31 @@ void weighted_sum_of_heard(std::span<const double* const> columns,
     weighted_sum(heard, their_weights, result);
 }
 
+std::span<double> values_of(Eigen::Ref<Eigen::VectorXd> vector) {
+    return {vector.data(), static_cast<std::size_t>(vector.size())};
+}
+
+/// Largest value that every agent may send to all that hear it, in every round.
+double summable_limit(const MixingSchedule& mixing) {
+    double limit = infinity;
+    for (long t = 0; t < mixing.period(); ++t) {
+        const MixingMatrix& matrix = mixing.at(t);
+        for (int a = 0; a < matrix.agents(); ++a) {
+            const auto members = matrix.members(a);
+            const auto weights = matrix.weights(a);
+            const double range = sum_range(static_cast<int>(members.size()) - 1);
+            for (std::size_t j = 0; j < members.size(); ++j)
+                if (members[j] != a && weights[j] != 0)
+                    limit = std::min(limit, range / std::abs(weights[j]));
+        }
+    }
+    // The product with the weight is rounded.
+    return limit * (1 - 0x1p-50);
+}
+
+/// Beyond this many grid steps a sum with noise is not exact any more.
+constexpr double most_grid_steps = 0x1p50;
+
 }  // namespace
 
 Trainer::Trainer(Network& network,
@@ -49,11 +77,13 @@ Trainer::Trainer(Network& network,
       grid_step_(plan.grid_step()),
       noise_source_(std::move(noise)),
       agents_(std::move(agents)),
-      options_(options) {
+      options_(options),
+      reports_(agents_.size()),
+      grid_limit_(entry_ == NoiseEntry::gradient ? infinity : most_grid_steps * grid_step_) {
     require_positive("clip-norm", options_.clip_norm);
     require_positive("step-size", options_.steps.step_size);
     const auto count = static_cast<Eigen::Index>(agents_.size());
-    models_ = initial.replicate(1, count);
+    start_from(initial.replicate(1, count));
     gradients_ = Eigen::MatrixXd::Zero(initial.size(), count);
     noise_ = Eigen::MatrixXd::Zero(initial.size(),
                                    static_cast<Eigen::Index>(noise_source_.outputs().size()));
@@ -61,38 +91,40 @@ Trainer::Trainer(Network& network,
     outgoing_ = outgoing_messages(noise_source_.outputs(), messages_, agents_.size());
 }
 
+void Trainer::start_from(const Eigen::MatrixXd& models) {
+    if (first_beyond({models.data(), static_cast<std::size_t>(models.size())}, largest_model_value))
+        throw DataError(fmt::format("a model to start from has values beyond {:g}, or not finite",
+                                    largest_model_value));
+    models_ = models;
+}
+
 void Trainer::compute_gradient(long round, std::size_t agent) {
     LocalAgent& local = agents_[agent];
+    AgentReport& report = reports_[agent];
     const auto column = static_cast<Eigen::Index>(agent);
     const auto rows = local.batches.rows(static_cast<std::uint64_t>(round));
     auto gradient = gradients_.col(column);
-    // A loss that saturates has a finite gradient even at an infinite model.
-    bool finite = models_.col(column).allFinite();
     const double step = options_.steps.at(round);
     if (options_.adjacency == Adjacency::agent) {
         local.objective->mean_gradient(models_.col(column), rows, gradient);
         const double clip = clip_norm(step, 1);
-        finite = (options_.coordinates ? clip_coordinates_to_grid(gradient, clip, grid_step_)
-                                       : clip_to_grid(gradient, l1_clip_, clip, grid_step_)) &&
-                 finite;
-    } else {
-        // Records on the grid B * gamma: their sum divided by B is exact and on the grid gamma.
-        const auto divisor = static_cast<double>(local.batch_size);
-        if (finite) {
-            local.objective->clipped_gradient_sum(models_.col(column),
-                                                  rows,
-                                                  clip_norm(step, divisor),
-                                                  divisor * grid_step_,
-                                                  gradient);
-            gradient /= divisor;
-        }
+        const bool finite = options_.coordinates
+                                ? clip_coordinates_to_grid(gradient, clip, grid_step_)
+                                : clip_to_grid(gradient, l1_clip_, clip, grid_step_);
+        if (!finite) ++report.gradients_set_to_zero;
+        return;
     }
-    if (!finite)
-        throw DivergedError(
-            fmt::format("agent {}: the gradient of round {} is not finite; the training diverged "
-                        "(use a smaller --step-size)",
-                        local.number,
-                        round));
+    // Records on the grid B * gamma: their sum divided by B is exact and on the grid gamma.
+    const auto divisor = static_cast<double>(local.batch_size);
+    local.objective->clipped_gradient_sum(
+        models_.col(column), rows, clip_norm(step, divisor), divisor * grid_step_, gradient);
+    report.records_set_to_zero = local.objective->records_set_to_zero();
+    if (gradient.allFinite()) {
+        gradient /= divisor;
+        return;
+    }
+    gradient.setZero();
+    ++report.gradients_set_to_zero;
 }
 
 double Trainer::clip_norm(double step, double divisor) const {
@@ -111,7 +143,7 @@ double Trainer::clip_norm(double step, double divisor) const {
     return options_.clip_norm - room;
 }
 
-void Trainer::make_message(double step, std::size_t output) {
+std::size_t Trainer::make_message(double step, std::size_t output) {
     const NoiseOutput& to = noise_source_.outputs()[output];
     const auto a = static_cast<Eigen::Index>(to.local_index);
     const auto o = static_cast<Eigen::Index>(output);
@@ -119,12 +151,24 @@ void Trainer::make_message(double step, std::size_t output) {
     auto message = messages_.col(o);
     if (entry_ == NoiseEntry::gradient) {
         message = keep * models_.col(a) - step * (gradients_.col(a) + noise_.col(o));
-        return;
+        return 0;
     }
     message = keep * models_.col(a) - step * gradients_.col(a);
-    if (to.receiver != agents_[to.local_index].id)
-        round_to_grid({message.data(), static_cast<std::size_t>(message.size())}, grid_step_);
+    // Before the noise: what comes after it may depend on what it hides.
+    const std::size_t limited = limit_values(values_of(message), grid_limit_);
+    if (to.receiver != agents_[to.local_index].id) round_to_grid(values_of(message), grid_step_);
     message += noise_.col(o);
+    return limited;
+}
+
+void Trainer::limit_messages(std::vector<std::size_t> limited) {
+    const auto outputs = noise_source_.outputs();
+    parallel_for(static_cast<long>(outputs.size()), options_.threads, [&](long o) {
+        limited[static_cast<std::size_t>(o)] +=
+            limit_values(values_of(messages_.col(o)), message_limit_);
+    });
+    for (std::size_t o = 0; o < outputs.size(); ++o)
+        if (limited[o] > 0) ++reports_[outputs[o].local_index].messages_limited;
 }
 
 void Trainer::run_round(long round) {
@@ -140,9 +184,12 @@ void Trainer::run_round(long round) {
 
     const double step = options_.steps.at(round);
     const auto outputs = noise_source_.outputs();
+    std::vector<std::size_t> limited(outputs.size());
     parallel_for(static_cast<long>(outputs.size()), options_.threads, [&](long o) {
-        make_message(step, static_cast<std::size_t>(o));
+        const auto output = static_cast<std::size_t>(o);
+        limited[output] = make_message(step, output);
     });
+    limit_messages(std::move(limited));
     if (!mixing_.fixed()) choose_active(mixing_.at(round));
     show_messages({round, 0});
     seconds_.gradient +=
@@ -217,6 +264,12 @@ void Trainer::use_secure_sums(std::vector<SecureSum> sums) {
                 fmt::format(
                     "secure sum of agent {} given to agent {}", sums[a].agent(), agents_[a].id));
     sums_ = std::move(sums);
+    for (const LocalAgent& agent : agents_) {
+        std::vector<int>& neighbours = neighbours_.emplace_back();
+        for (const int member : mixing_.at(0).members(agent.id))
+            if (member != agent.id) neighbours.push_back(member);
+    }
+    message_limit_ = std::min(message_limit_, summable_limit(mixing_));
 }
 
 void Trainer::mix(long round) {
@@ -226,7 +279,13 @@ void Trainer::mix(long round) {
     };
     if (trusted_mean_) {
         const auto start = Clock::now();
-        models_.colwise() = network_.sum_over_agents(messages_) / network_.agents();
+        const std::string of_round = fmt::format("the trusted aggregator, round {},", round);
+        Eigen::VectorXd mean = network_.sum_over_agents(
+            messages_, require_collected_in_range("message to " + of_round, largest_message_value));
+        mean /= network_.agents();
+        require_collected_in_range("mean of " + of_round, largest_model_value)(
+            0, 0, values_of(mean));
+        models_.colwise() = mean;
         seconds_.exchange += seconds_between(start, Clock::now());
         for (RoundObserver* observer : observers_)
             for (Eigen::Index a = 0; a < models_.cols(); ++a)
@@ -240,6 +299,7 @@ void Trainer::mix(long round) {
     for (int step = 0; step < options_.gossip_steps; ++step) {
         if (step > 0) {
             messages_ = models_;
+            limit_messages(std::vector<std::size_t>(noise_source_.outputs().size()));
             show_messages({round, step});
         }
         if (sums_.empty())
@@ -265,6 +325,7 @@ void Trainer::mix_messages(ExchangeId id) {
                           Eigen::Index part,
                           std::span<const double* const> columns) {
                           const auto begin = timed ? Clock::now() : Clock::time_point();
+                          check_received(id, local, first, part, columns);
                           for (RoundObserver* observer : observers_)
                               observer->on_received(id.round, local, first, part, columns);
                           double* target = models_.col(static_cast<Eigen::Index>(local)).data();
@@ -281,6 +342,23 @@ void Trainer::mix_messages(ExchangeId id) {
     if (!timed) mixing_seconds = total;
     seconds_.mix += mixing_seconds;
     seconds_.exchange += total - mixing_seconds;
+}
+
+void Trainer::check_received(ExchangeId id,
+                             std::size_t local,
+                             Eigen::Index first,
+                             Eigen::Index count,
+                             std::span<const double* const> columns) const {
+    // What agents of one process give each other it has limited itself.
+    if (network_.processes() == 1) return;
+    const int own = agents_[local].id;
+    const auto members = mixing_.at(id.round).members(own);
+    for (std::size_t j = 0; j < columns.size(); ++j)
+        if (members[j] != own && columns[j] != nullptr)
+            require_message_in_range({members[j], own, id},
+                                     first,
+                                     {columns[j], static_cast<std::size_t>(count)},
+                                     largest_message_value);
 }
 
 void Trainer::choose_active(const MixingMatrix& mixing) {
@@ -322,13 +400,14 @@ void Trainer::mix_sums(ExchangeId id) {
                 observer->on_share(id.round, id.step, local, neighbour, first, words);
         },
         [&](std::size_t local, Eigen::Index first, std::span<const std::uint64_t> sum) {
+            const int own = agents_[local].id;
+            require_sum_in_range(own, neighbours_[local], id, first, sum);
             if (!observers_.empty()) {
                 std::vector<double> decoded(sum.size());
                 SecureSum::decode(sum, decoded);
                 for (RoundObserver* observer : observers_)
                     observer->on_sum(id.round, local, first, decoded);
             }
-            const int own = agents_[local].id;
             const auto column = static_cast<Eigen::Index>(local);
             SecureSum::finish(sum,
                               mixing.weight(own, own),

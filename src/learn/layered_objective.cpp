@@ -178,10 +178,12 @@ class LayeredObjective final : public Objective {
         const Eigen::VectorXd& norms = chain_.gradient_norms();
         for (Eigen::Index i = 0; i < norms.size(); ++i) {
             if (norms[i] <= clip) continue;
-            if (std::isfinite(norms[i]))
+            if (std::isfinite(norms[i])) {
                 chain_.scale_record(i, clip / norms[i] * (1 - 0x1p-50));
-            else
+            } else {
                 chain_.drop_record(i);
+                count_record_set_to_zero();
+            }
         }
     }
 

@@ -161,20 +161,36 @@ class LogisticObjective final : public Objective {
         target[dimension() - 1] += bias;
     }
 
-    /// sqrt(|a|^2 + 1) of every shard record, rounded up by more than its own rounding errors and
-    /// the three of the clipped coordinates, so that the clipped record's norm is never above the
-    /// clip norm, not even in the last bit.
+    /// sqrt(|a|^2 + 1) of a shard record with every value times `scale`, rounded up by more than
+    /// its own rounding errors and the three of the clipped coordinates, so that the clipped
+    /// record's norm is never above the clip norm, not even in the last bit.
+    double scaled_norm(Eigen::Index row, double scale) const {
+        double squares = scale * scale, count = 8;
+        rows_.for_each<false>(row, [&](int, double value) {
+            squares += (value * scale) * (value * scale);
+            count += 1;
+        });
+        return std::sqrt(squares) * (1 + count * std::numeric_limits<double>::epsilon());
+    }
+    /// Of every shard record; infinite only where the norm itself is.
     void compute_norms() {
+        constexpr double down = 0x1p-600;
         norms_.resize(static_cast<std::size_t>(records()));
         for (Eigen::Index row = 0; row < records(); ++row) {
-            double squares = 1, count = 8;
-            rows_.for_each<false>(row, [&](int, double value) {
-                squares += value * value;
-                count += 1;
-            });
-            norms_[static_cast<std::size_t>(row)] =
-                std::sqrt(squares) * (1 + count * std::numeric_limits<double>::epsilon());
+            double norm = scaled_norm(row, 1);
+            if (!std::isfinite(norm)) norm = scaled_norm(row, down) / down;
+            norms_[static_cast<std::size_t>(row)] = norm;
         }
+    }
+
+    /// By what the features of a record are multiplied in its clipped gradient; nothing if that is
+    /// no number, or so small that it would be rounded upward.
+    static std::optional<double> clipped_slope(double slope, double norm, double clip_norm) {
+        if (std::isnan(slope)) return std::nullopt;
+        if (std::abs(slope) * norm <= clip_norm) return slope;
+        const double clipped = clip_norm / norm;
+        if (!std::isnormal(clipped)) return std::nullopt;
+        return std::copysign(clipped, slope);
     }
 
     template <bool is_binary>
@@ -195,13 +211,12 @@ class LogisticObjective final : public Objective {
         double bias = 0;
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const double norm = norms_[static_cast<std::size_t>(rows[i])];
-            double slope = slopes_[i];
-            if (!(std::abs(slope) * norm <= clip_norm))
-                slope = std::copysign(clip_norm / norm, slope);
-            // A model that is not finite has no gradient; nothing is sent for the record, so that
-            // what it can change stays bounded.
-            if (std::isnan(slopes_[i])) slope = 0;
-            const double steps = slope * steps_per_unit;
+            const auto slope = clipped_slope(slopes_[i], norm, clip_norm);
+            if (!slope) {
+                count_record_set_to_zero();
+                continue;
+            }
+            const double steps = *slope * steps_per_unit;
             const double whole_steps = std::trunc(steps);
             rows_.for_each<is_binary>(rows[i], [&](int column, double value) {
                 target[column] += is_binary ? whole_steps : std::trunc(steps * value);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/value_range.hpp"
 
 namespace sotto {
 
@@ -64,10 +65,15 @@ void RecordObjective::clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorX
     const double margin = 1 - static_cast<double>(dimension() + 64) * 0x1p-53;
     for (const Eigen::Index row : rows) {
         record_gradient(model, shard_, row, gradient_);
-        const double norm = gradient_.norm();
-        if (!std::isfinite(norm)) continue;
+        const auto norm = ranged_norm(gradient_, false);
+        if (!norm) {
+            count_record_set_to_zero();
+            continue;
+        }
         const double scale =
-            (norm > clip_norm_l2 * margin ? clip_norm_l2 / norm * margin : margin) / grid_step;
+            (norm->longer_than(clip_norm_l2 * margin) ? clip_norm_l2 / norm->value * margin
+                                                      : std::ldexp(margin, norm->exponent)) /
+            grid_step;
         // In units of the step: integers, until the end.
         for (Eigen::Index k = 0; k < gradient_.size(); ++k)
             sum[k] += std::trunc(gradient_[k] * scale);

@@ -116,7 +116,9 @@ class MemoryNetwork final : public Network {
         bytes_sent_ += links_ * dimension * static_cast<std::int64_t>(sizeof(std::uint64_t));
     }
 
-    Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local, Fold fold) override {
+    Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local,
+                                     Fold fold,
+                                     const CollectedCheck& /*check*/) override {
         if (local.cols() != agents())
             throw Error(ExitCode::other,
                         fmt::format("{} vectors collected of {} agents", local.cols(), agents()));

@@ -75,13 +75,15 @@ class MpiNetwork final : public Network {
     }
     std::int64_t bytes_sent() const override { return pieces_.bytes_sent(); }
 
-    Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local, Fold fold) override {
+    Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local,
+                                     Fold fold,
+                                     const CollectedCheck& check) override {
         if (local.cols() != 1)
             throw Error(
                 ExitCode::other,
                 fmt::format(
                     "{} vectors collected of the 1 agent of rank {}", local.cols(), process()));
-        return fold_.run(local.col(0), fold);
+        return fold_.run(local.col(0), fold, check);
     }
 
     std::string broadcast(const std::string& bytes) override {

@@ -125,12 +125,24 @@ bool RunDirectory::claim_failure(std::string_view message) const {
     }
 }
 
-void RunDirectory::write_model(int agent, const Eigen::VectorXd& model) const {
-    const fs::path folder = path_ / "agents" / std::to_string(agent);
+fs::path RunDirectory::folder_of(int agent) const {
+    fs::path folder = path_ / "agents" / std::to_string(agent);
     std::error_code failure;
     fs::create_directories(folder, failure);
     if (failure) throw unusable(folder, failure.message());
-    write_npy(folder / "model.npy", model);
+    return folder;
+}
+
+void RunDirectory::write_model(int agent, const Eigen::VectorXd& model) const {
+    write_npy(folder_of(agent) / "model.npy", model);
+}
+
+void RunDirectory::write_report(int agent, std::string_view content) const {
+    const fs::path file = folder_of(agent) / "report.json";
+    write_file_atomically(file, content);
+    std::error_code failure;
+    fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, failure);
+    if (failure) throw unusable(file, failure.message());
 }
 
 }  // namespace sotto

@@ -37,11 +37,15 @@ class RunDirectory {
                         const RoundSeconds& phases);
     /// agents/<agent>/model.npy.
     void write_model(int agent, const Eigen::VectorXd& model) const;
+    /// agents/<agent>/report.json, which only its owner can read.
+    void write_report(int agent, std::string_view content) const;
     /// Leaves failure.txt with the message. Processes often fail together, and one message is
     /// enough: false if another process was first and has the word.
     [[nodiscard]] bool claim_failure(std::string_view message) const;
 
   private:
+    /// agents/<agent>, made where it is not there. @throws ConfigError if it cannot be.
+    [[nodiscard]] std::filesystem::path folder_of(int agent) const;
     explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
     /// Keeps others from taking up the run at the same time, until the process ends.
     void lock();

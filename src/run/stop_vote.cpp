@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace sotto {
 
@@ -13,7 +14,9 @@ bool StopVote::after_round() {
         const auto votes = network_.end_maximum();
         pending_ = false;
         stop = votes[0] > 0;
-        interval_ = std::clamp(static_cast<long>(0.05 / std::max(votes[1], 1e-6)), 1L, 256L);
+        // Of what others measured, which need not be a time.
+        const double seconds = votes[1] > 1e-6 ? votes[1] : std::isnan(votes[1]) ? 1 : 1e-6;
+        interval_ = std::clamp(static_cast<long>(0.05 / seconds), 1L, 256L);
     }
     if (!stop) begin(round_seconds);
     return stop;

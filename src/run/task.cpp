@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "run/own_task.hpp"
 #include "run/peer_notes.hpp"
 #include "run/record_task.hpp"
@@ -18,43 +16,51 @@ namespace sotto {
 
 namespace {
 
-/// Numbers of records of all agents. COLLECTIVE.
-/// @throws NetworkError, the same on every process, if a process sent something else.
-std::vector<Eigen::Index> gather_records(
-    Network& network, const std::vector<std::unique_ptr<Objective>>& objectives) {
-    std::vector<Eigen::Index> own;
-    for (const auto& objective : objectives) own.push_back(objective->records());
+/// One number of every agent, in their order. COLLECTIVE.
+/// @throws NetworkError, the same on every process, naming a process that sent something else.
+std::vector<Eigen::Index> gather_numbers(Network& network, const std::vector<Eigen::Index>& own) {
     const auto gathered = network.all_gather(records_to_text(own));
-    std::vector<Eigen::Index> records;
+    const auto agents = static_cast<std::size_t>(network.agents());
+    std::vector<Eigen::Index> numbers;
     network.agree([&] {
         for (std::size_t p = 0; p < gathered.size(); ++p) {
             const auto of_process = records_from_text(gathered[p], p);
-            records.insert(records.end(), of_process.begin(), of_process.end());
+            const bool one_each = gathered.size() == agents;
+            if (of_process.empty() || (one_each && of_process.size() != 1))
+                throw NetworkError(
+                    fmt::format("rank {} gives numbers of records of {} agents; it is one agent",
+                                p,
+                                of_process.size()));
+            numbers.insert(numbers.end(), of_process.begin(), of_process.end());
         }
-        if (records.size() != static_cast<std::size_t>(network.agents()))
-            throw NetworkError(fmt::format("numbers of records of {} agents arrived, there are {}",
-                                           records.size(),
-                                           network.agents()));
+        if (numbers.size() != agents)
+            throw NetworkError(fmt::format(
+                "numbers of records of {} agents arrived, there are {}", numbers.size(), agents));
     });
+    return numbers;
+}
+
+std::vector<Eigen::Index> records_of(const std::vector<std::unique_ptr<Objective>>& objectives) {
+    std::vector<Eigen::Index> records;
+    for (const auto& objective : objectives) records.push_back(objective->records());
     return records;
 }
 
 /// @throws DataError, the same on every process, if models have different numbers of parameters.
 void require_same_dimension(Network& network,
                             const std::vector<std::unique_ptr<Objective>>& objectives) {
-    Eigen::Index smallest = objectives.front()->dimension(), largest = smallest;
-    for (const auto& objective : objectives) {
-        smallest = std::min(smallest, objective->dimension());
-        largest = std::max(largest, objective->dimension());
-    }
-    const double least = -network.maximum(-static_cast<double>(smallest));
-    const double most = network.maximum(static_cast<double>(largest));
+    std::vector<Eigen::Index> own;
+    for (const auto& objective : objectives) own.push_back(objective->dimension());
+    const auto dimensions = gather_numbers(network, own);
     network.agree([&] {
-        if (least != most)
-            throw DataError(fmt::format(
-                "the agents' models have from {} to {} parameters; they must have equally many",
-                least,
-                most));
+        for (std::size_t agent = 1; agent < dimensions.size(); ++agent)
+            if (dimensions[agent] != dimensions[0])
+                throw DataError(fmt::format(
+                    "the model of agent {} has {} parameters, that of agent 0 has {}; all must "
+                    "have equally many",
+                    agent,
+                    dimensions[agent],
+                    dimensions[0]));
     });
 }
 
@@ -79,7 +85,7 @@ LocalTask build_task(const TaskConfig& config, Network& network, const Membershi
     task.has_records = task.objectives.front()->record_clipping();
     task.initial = task.objectives.front()->initial_model(config.seed);
     require_same_dimension(network, task.objectives);
-    task.records = gather_records(network, task.objectives);
+    task.records = gather_numbers(network, records_of(task.objectives));
     return task;
 }
 

@@ -46,7 +46,8 @@ struct TrainResult {
     double peak_memory_mib = 0;      ///< largest process
     std::vector<RankFigures> ranks;  ///< of every process
     std::string run_directory;
-    RunEstimate estimate;  ///< dry run only
+    std::string own_reports;  ///< of all agents, where this process is alone; in no summary
+    RunEstimate estimate;     ///< dry run only
     std::optional<ResumedRun> resumed;
 };
 

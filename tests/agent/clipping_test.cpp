@@ -96,12 +96,30 @@ TEST(ClippedGradient, OfOnePlaneAboveTheNormIsClippedAndOneBelowIsNot) {
     }
 }
 
-TEST(ClippedGradient, IsNeverMadeOfWhatIsNotFinite) {
+TEST(ClippedGradient, OfWhatIsNotFiniteIsZero) {
     for (const double bad : {not_a_number, infinity, -infinity}) {
         Eigen::VectorXd raw = Eigen::VectorXd::Ones(5);
         raw(3) = bad;
-        EXPECT_THROW((void)sent_gradient(raw, 1, -20), Error) << bad;
+        EXPECT_TRUE((sent_gradient(raw, 1, -20).array() == 0).all()) << bad;
     }
+}
+
+TEST(ClippedGradient, KeepsItsDirectionAndTheNormWhereSquaresOverflowOrAreLost) {
+    for (const double scale : {1e155, 1e200, 1.7e308}) {
+        Eigen::VectorXd raw(3);
+        raw << scale, -scale, 0;
+        const Eigen::VectorXd sent = sent_gradient(raw, 1, -40);
+        EXPECT_LE(exact_norm(sent), 1.0L);
+        EXPECT_NEAR(sent(0), std::sqrt(0.5), 1e-9);
+        EXPECT_NEAR(sent(1), -std::sqrt(0.5), 1e-9);
+    }
+    // A norm computed as zero would let these pass unclipped.
+    Eigen::VectorXd raw = Eigen::VectorXd::Constant(4, 1e-170);
+    EXPECT_TRUE(clip_to_grid(raw, false, 1e-180, 0x1p-640));
+    EXPECT_NEAR(raw(0) / 1e-180, 0.5, 1e-9);
+    raw.setConstant(1e-200);
+    EXPECT_TRUE(clip_to_grid(raw, false, 1e-180, 0x1p-700));
+    EXPECT_NEAR(raw(0) / 1e-200, 1, 1e-9);
 }
 
 /// Record adjacency: the sum of clipped records over B, by a loop over records.
@@ -164,8 +182,10 @@ TEST(ClipCoordinatesToGrid, ClipsEachByItself) {
     Eigen::VectorXd wanted(5);
     wanted << 1, -1, 0.25, 0, 0;
     EXPECT_EQ(gradient, wanted);
-    gradient(2) = std::nan("");
+    gradient << 0.5, std::nan(""), 2, -infinity, infinity;
     EXPECT_FALSE(clip_coordinates_to_grid(gradient, 1, 0.25));
+    wanted << 0.5, 0, 1, 0, 0;
+    EXPECT_EQ(gradient, wanted) << "the others are models of their own";
 }
 
 }  // namespace

@@ -445,12 +445,12 @@ inline std::vector<BadInput> bad_inputs() {
           "1e6",
           "--run-directory",
           "{dir}/diverged"},
-         {"not finite", "diverged", "--step-size"},
+         {"diverged", "models reach", "messages carry up to 1e+100", "--step-size"},
          R::every},
         {"values_that_a_secure_sum_cannot_hold",
          1,
          {"train", "--secure-sum", "on", "--step-size", "1e12", "--run-directory", "{dir}/beyond"},
-         {"secure sum", "agent ", "coordinate ", "round 0", "must lie within", "--secure-sum off"},
+         {"diverged", "messages carry up to", "--secure-sum on", "--step-size"},
          R::several},
     };
 }

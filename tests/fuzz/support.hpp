@@ -101,7 +101,9 @@ class ScriptedNetwork final : public Network {
     void exchange_sum(ExchangeId, Eigen::Index, const ShareSource&, const SumDelivery&) override {
         std::abort();
     }
-    Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd&, Fold) override { std::abort(); }
+    Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd&, Fold, const CollectedCheck&) override {
+        std::abort();
+    }
     double maximum(double value) override { return value; }
     void begin_maximum(std::span<const double>) override { std::abort(); }
     std::vector<double> end_maximum() override { std::abort(); }

@@ -173,6 +173,7 @@ TEST(LayeredObjective, ARecordWhoseGradientIsNotANumberAddsZero) {
         EXPECT_EQ(clipped_sum(*objective, point, {1}, 0.5, 0x1p-30),
                   Eigen::VectorXd::Zero(point.size()))
             << model.name;
+        EXPECT_EQ(objective->records_set_to_zero(), 1);
         const Eigen::VectorXd others =
             clipped_sum(*objective, point, {0, 2, 3, 4, 5}, 0.5, 0x1p-30);
         EXPECT_LE((clipped_sum(*objective, point, all_rows(6), 0.5, 0x1p-30) - others).norm(),

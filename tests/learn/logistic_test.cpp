@@ -284,10 +284,35 @@ TEST(LogisticClipping, StaysBoundedForModelsThatAreNotFinite) {
         for (const auto row : all_rows(10))
             EXPECT_TRUE(norm_is_at_most(clipped_sum(*objective, model, {row}, 0.5, 0x1p-20), 0.5));
         if (std::isnan(bad)) {
+            const auto before = objective->records_set_to_zero();
             EXPECT_EQ(clipped_sum(*objective, model, all_rows(10), 0.5, 0x1p-20),
                       Eigen::VectorXd::Zero(124));
+            EXPECT_EQ(objective->records_set_to_zero(), before + 10);
         }
     }
+}
+
+TEST(LogisticClipping, KeepsTheDirectionOfRecordsWhoseSquareOverflows) {
+    for (const double huge : {1e155, 1e200, 1e300}) {
+        Dataset data = random_real_data(3, 2, 1);
+        data.features.coeffRef(1, 0) = huge;
+        data.features.coeffRef(1, 1) = -huge;
+        const auto objective = make_logistic_objective(data, nullptr);
+        const Eigen::VectorXd sum =
+            clipped_sum(*objective, Eigen::VectorXd::Zero(3), {1}, 0.5, 0x1p-30);
+        EXPECT_TRUE(norm_is_at_most(sum, 0.5)) << huge;
+        EXPECT_NEAR(std::abs(sum(0)), 0.5 * std::sqrt(0.5), 1e-8) << huge;
+        EXPECT_EQ(sum(0), -sum(1));
+        EXPECT_EQ(objective->records_set_to_zero(), 0);
+    }
+    // Its norm is no double: nothing is left of it.
+    Dataset data = random_real_data(3, 2, 1);
+    data.features.coeffRef(1, 0) = 1.7e308;
+    data.features.coeffRef(1, 1) = -1.7e308;
+    const auto objective = make_logistic_objective(data, nullptr);
+    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(3);
+    EXPECT_EQ(clipped_sum(*objective, zero, {1}, 0.5, 0x1p-30), zero);
+    EXPECT_EQ(objective->records_set_to_zero(), 1);
 }
 
 TEST(LogisticClipping, RefusesAGridOrClipThatCannotBeExact) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/multiprecision/cpp_int.hpp>
+#include <cmath>
 
 #include "learn/gradients.hpp"
 #include "learn/test_data.hpp"
@@ -75,11 +76,25 @@ TEST(RecordObjective, SumsRoundedClippedGradientsExactlyAndNoneIsLongerThanTheCl
 TEST(RecordObjective, ARecordWhoseGradientIsNotANumberAddsZero) {
     Distances objective(random_real_data(5, 3, 1), nullptr);
     Eigen::VectorXd sum(3);
-    for (const double bad : {not_a_number, infinity, 1e300}) {
+    for (const double bad : {not_a_number, infinity}) {
+        const auto before = objective.records_set_to_zero();
         objective.clipped_gradient_sum(
             Eigen::VectorXd::Constant(3, bad), all_rows(5), 1, 0x1p-20, sum);
         EXPECT_EQ(sum, Eigen::VectorXd::Zero(3)) << bad;
+        EXPECT_EQ(objective.records_set_to_zero(), before + 5);
     }
+}
+
+TEST(RecordObjective, ClipsAGradientWhoseSquareOverflows) {
+    Distances objective(random_real_data(5, 3, 1), nullptr);
+    Eigen::VectorXd sum(3);
+    for (const double huge : {1e155, 1e200, 1.7e308}) {
+        objective.clipped_gradient_sum(
+            Eigen::VectorXd::Constant(3, huge), std::vector<Eigen::Index>{4}, 1, 0x1p-40, sum);
+        EXPECT_TRUE(norm_is_at_most(sum, 1));
+        EXPECT_NEAR(sum(0), std::sqrt(1.0 / 3), 1e-9) << huge;
+    }
+    EXPECT_EQ(objective.records_set_to_zero(), 0);
 }
 
 TEST(RecordObjective, AveragesGradientsAndAddsLosses) {

@@ -1,6 +1,7 @@
 // Under mpiexec, any number of ranks. Every rank calls every collective, so nothing between
 // collectives may leave a test early: EXPECT only.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -61,8 +62,27 @@ TEST(Agree, AgreesOnErrorsThatAreNotItsOwn) {
         message = error.what();
         code = error.exit_code();
     }
-    EXPECT_EQ(message, "out of luck");
+    EXPECT_EQ(message, last == 0 ? "out of luck" : fmt::format("rank {}: out of luck", last));
     EXPECT_EQ(code, ExitCode::other);
+}
+
+TEST(Agree, SaysWhoSaysWhatAndNoMoreThan4096BytesOfIt) {
+    const auto network = test::mpi_network();
+    const int last = network->processes() - 1;
+    std::string message;
+    try {
+        network->agree([&] {
+            if (network->process() == last)
+                throw NetworkError("rank 0 cheats " + std::string(10000, 'x'));
+        });
+    } catch (const NetworkError& error) {
+        message = error.what();
+    }
+    const std::string said =
+        last == 0 ? "rank 0 cheats" : fmt::format("rank {}: rank 0 cheats", last);
+    EXPECT_TRUE(message.starts_with(said)) << message.substr(0, 100);
+    EXPECT_TRUE(message.ends_with("x ..."));
+    EXPECT_LT(message.size(), 4110U);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
+#include <vector>
 
 #include "mpi/mpi_main.hpp"
 #include "sotto/core/seeded_random.hpp"
@@ -27,11 +29,30 @@ TEST(MpiFold, GivesTheSameBitsAsInOneProcess) {
         }
         for (const Fold fold : {Fold::sum, Fold::maximum}) {
             const Eigen::VectorXd total =
-                across->fold_over_agents(all.col(across->process()), fold);
+                across->fold_over_agents(all.col(across->process()), fold, {});
             EXPECT_EQ(total.size(), d);
-            EXPECT_TRUE(total == inside->fold_over_agents(all, fold)) << "dimension " << d;
+            EXPECT_TRUE(total == inside->fold_over_agents(all, fold, {})) << "dimension " << d;
         }
     }
+}
+
+TEST(MpiFold, ShowsProcess0EveryOtherAgentsValuesBeforeTheyAreCombined) {
+    const int n = test::mpi_session().ranks();
+    const auto across = test::mpi_network();
+    // In several pieces with 2 ranks or more.
+    constexpr Eigen::Index d = 1200000;
+    std::vector<Eigen::Index> seen(static_cast<std::size_t>(n), 0);
+    bool right = true;
+    const Eigen::VectorXd own = Eigen::VectorXd::Constant(d, across->process());
+    (void)across->fold_over_agents(
+        own, Fold::sum, [&](int agent, Eigen::Index first, std::span<const double> values) {
+            Eigen::Index& next = seen[static_cast<std::size_t>(agent)];
+            right = right && first == next && values.front() == agent && values.back() == agent;
+            next += static_cast<Eigen::Index>(values.size());
+        });
+    EXPECT_TRUE(right);
+    for (int u = 0; u < n; ++u)
+        EXPECT_EQ(seen[static_cast<std::size_t>(u)], across->process() == 0 && u > 0 ? d : 0);
 }
 
 }  // namespace

@@ -46,8 +46,10 @@ class WireNetwork final : public Network {
                       const SumDelivery& deliver) override {
         inner_.exchange_sum(id, dimension, share, deliver);
     }
-    Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local, Fold fold) override {
-        return inner_.fold_over_agents(local, fold);
+    Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local,
+                                     Fold fold,
+                                     const CollectedCheck& check) override {
+        return inner_.fold_over_agents(local, fold, check);
     }
     std::string broadcast(const std::string& bytes) override {
         return inner_.broadcast(process() == 0 ? passed(Call::broadcast, 0, bytes) : bytes);

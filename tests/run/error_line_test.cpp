@@ -21,5 +21,16 @@ TEST(ErrorLine, IsOneLineWhateverTheMessageQuotes) {
     EXPECT_EQ(printed(""), "sotto: \n");
 }
 
+TEST(ErrorLine, HoldsNothingThatIsNotTextWhateverAPeerSays) {
+    EXPECT_EQ(printed("a\xff\xc3"), "sotto: a??\n");
+    EXPECT_EQ(printed("\xc0\xaf \xed\xa0\x80"), "sotto: ?? ???\n") << "overlong, surrogate";
+    EXPECT_EQ(printed("\xf5\x80\x80\x80"), "sotto: ????\n");
+    EXPECT_EQ(printed("\xc2\x9b"
+                      "2J\xe2\x80\xae"),
+              "sotto: ?2J?\n")
+        << "C1, right to left";
+    EXPECT_EQ(printed("\xf0\x9f\x98\x80"), "sotto: \xf0\x9f\x98\x80\n");
+}
+
 }  // namespace
 }  // namespace sotto

@@ -11,6 +11,7 @@
 namespace sotto {
 
 /// How good the models are. For the experimenter: computed from raw data, not private outputs.
+/// What is not finite at one agent is not finite here, and ends nothing.
 struct Evaluation {
     static constexpr double unknown = not_a_number;
     double test_loss = unknown;        ///< mean over agents of their own model's mean test loss
@@ -21,12 +22,14 @@ struct Evaluation {
     double train_loss_mean_model =
         unknown;  ///< F(mean), F = average of the agents' mean losses + l2/2 |x|^2
     double consensus_distance = unknown;  ///< sqrt(average over agents of |x_u - mean|^2)
+    double largest_parameter = unknown;   ///< of the average of all models, without its sign
     double optimality_gap = unknown;      ///< F(mean) - F*; NaN where F* is not computed
     double optimality_gap_agents =
         unknown;  ///< average of f_u(x_u) + l2/2 |x_u|^2, minus F*; NaN likewise
 };
 
 /// COLLECTIVE. Cost: one pass over the test set per agent, one over the training data.
+/// @throws NetworkError naming the agent for a model of another process that is not finite.
 /// @param minimum F* if known.
 [[nodiscard]] Evaluation evaluate(Network& network,
                                   std::vector<LocalAgent>& agents,

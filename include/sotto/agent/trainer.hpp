@@ -1,10 +1,12 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "sotto/agent/agent_report.hpp"
 #include "sotto/agent/local_agent.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/agent/round_observer.hpp"
@@ -40,6 +42,13 @@ void require_summable(const NoisePlan& plan);
                                                       const Eigen::MatrixXd& messages,
                                                       std::size_t local_agents);
 
+/// Values of messages lie within -this and this: far from where squares overflow, and far above
+/// what any training needs. What an agent would send beyond is brought to the nearest value that is
+/// allowed; an agent that receives more ends the job, naming the sender.
+inline constexpr double largest_message_value = 1e100;
+/// What is mixed of such messages stays below this, however it is rounded.
+inline constexpr double largest_model_value = 2 * largest_message_value;
+
 /// Time this process spent on the parts of a round, summed over rounds [s].
 struct RoundSeconds {
     double gradient = 0, noise = 0, exchange = 0, mix = 0;
@@ -60,6 +69,10 @@ struct RoundSeconds {
 /// does not depend on the data. With a trusted mean, x_u <- mean of all messages. With secure sums,
 /// x_u <- w_uu m_u + the sum, all that u receives; it differs from the above by fixed-point
 /// rounding.
+///
+/// Nothing that depends on an agent's data ends the job or changes what is sent of it but the
+/// values: a gradient (or record's gradient) that is not finite becomes zero, s_u and m_u are
+/// brought into a range that is the same for all agents, and both are counted in report().
 class Trainer {
   public:
     /// @param network connected to the graph.  @param agents one per local agent, same order.
@@ -72,12 +85,22 @@ class Trainer {
             const Eigen::VectorXd& initial,
             TrainerOptions options);
 
-    /// Goes on from these models (d x local agents) instead of the initial one.
-    void start_from(const Eigen::MatrixXd& models) { models_ = models; }
+    /// Goes on from these models (d x local agents) instead of the initial one. @throws DataError
+    /// if a value is not within -largest_model_value and largest_model_value.
+    void start_from(const Eigen::MatrixXd& models);
 
-    /// Round t (from 0, each once). COLLECTIVE. @throws Error if a gradient is not finite (the step
-    /// size is too large) before anything of this round is sent by this process.
+    /// Round t (from 0, each once). COLLECTIVE. @throws NetworkError naming the sender for a
+    /// message that is not finite or out of range.
     void run_round(long round);
+
+    /// Of one local agent, since this trainer was made. It depends on the agent's data.
+    [[nodiscard]] const AgentReport& report(std::size_t local_index) const {
+        return reports_[local_index];
+    }
+    /// Largest value that messages of this run carry, the same on every process: of
+    /// largest_message_value, what the plan's grid holds where noise enters the message, and what
+    /// secure sums hold.
+    [[nodiscard]] double message_limit() const { return std::min(message_limit_, grid_limit_); }
 
     /// d x local agents.
     [[nodiscard]] const Eigen::MatrixXd& models() const { return models_; }
@@ -102,12 +125,22 @@ class Trainer {
     void compute_gradient(long round, std::size_t agent);
     /// C less what rounding messages to the grid may add to the sensitivity.
     [[nodiscard]] double clip_norm(double step, double divisor) const;
-    void make_message(double step, std::size_t output);
+    /// @return values that were brought into range.
+    std::size_t make_message(double step, std::size_t output);
+    /// Brings what is about to be sent into range; a report counts a message once.
+    /// @param limited values of each that were brought into range already.
+    void limit_messages(std::vector<std::size_t> limited);
     /// Shows observers what every local agent is about to send.
     void show_messages(ExchangeId id) const;
     void mix(long round);
     /// Only agents that a round's matrix joins send each other their messages.
     void choose_active(const MixingMatrix& mixing);
+    /// @throws NetworkError for what an agent of another process may not send.
+    void check_received(ExchangeId id,
+                        std::size_t local,
+                        Eigen::Index first,
+                        Eigen::Index count,
+                        std::span<const double* const> columns) const;
     void mix_messages(ExchangeId id);
     void mix_sums(ExchangeId id);
 
@@ -121,11 +154,15 @@ class Trainer {
     std::vector<LocalAgent> agents_;
     TrainerOptions options_;
     std::vector<RoundObserver*> observers_;
+    std::vector<AgentReport> reports_;  // one per local agent
+    double message_limit_ = largest_message_value;
+    double grid_limit_;  // of a message before its noise; infinite where noise enters the gradient
     Eigen::MatrixXd models_, gradients_;  // d x local agents
     Eigen::MatrixXd noise_, messages_;    // d x outputs of the noise source
     std::vector<Outgoing> outgoing_;
-    std::vector<SecureSum> sums_;       // empty: messages
-    std::vector<double> weights_away_;  // w_av of one agent v, over its neighbours a
+    std::vector<SecureSum> sums_;               // empty: messages
+    std::vector<std::vector<int>> neighbours_;  // with secure sums: of every local agent
+    std::vector<double> weights_away_;          // w_av of one agent v, over its neighbours a
     RoundSeconds seconds_;
 };
 

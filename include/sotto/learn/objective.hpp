@@ -52,8 +52,8 @@ class Objective {
     /// coordinate a multiple of `grid_step`. For any data, one record of `rows` changes the sum by
     /// at most clip in L2 norm where its gradient is replaced by zero, and by at most 2 clip where
     /// the record is replaced; rounding is part of that, to the last bit. A record whose gradient
-    /// is not a number adds zero. No per-record gradient vector is stored. Two ways to keep this
-    /// bound:
+    /// is not finite adds zero, and is counted (count_record_set_to_zero). No per-record gradient
+    /// vector is stored. Two ways to keep this bound:
     ///   - every record's clipped gradient is rounded toward zero to the grid before an exact sum
     ///     (logistic);
     ///   - records are clipped to a little less than `clip`, which leaves room for what rounding
@@ -70,6 +70,9 @@ class Objective {
                                       double grid_step,
                                       Eigen::Ref<Eigen::VectorXd> sum) = 0;
     [[nodiscard]] virtual bool record_clipping() const = 0;
+    /// Records that clipped_gradient_sum has counted as zero so far, because their gradient was not
+    /// finite. It depends on the data: for the agent's own report only.
+    [[nodiscard]] std::int64_t records_set_to_zero() const { return records_set_to_zero_; }
 
     /// Losses over the shard's training records.
     [[nodiscard]] virtual LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) = 0;
@@ -96,6 +99,13 @@ class Objective {
     /// Logistic: up to d = 4096; cost O(sum of squared row lengths).
     [[nodiscard]] virtual std::optional<Curvature> curvature_sum(
         const Eigen::Ref<const Eigen::VectorXd>& model);
+
+  protected:
+    /// Of clipped_gradient_sum, for every record whose gradient is not finite.
+    void count_record_set_to_zero() { ++records_set_to_zero_; }
+
+  private:
+    std::int64_t records_set_to_zero_ = 0;
 };
 
 }  // namespace sotto

@@ -64,6 +64,11 @@ struct StallLimits {
     std::function<void(const std::string&)> report;  ///< takes one line
 };
 
+/// Sees one agent's values from coordinate `first` on, as process 0 collects them, before they are
+/// combined; it may throw.
+using CollectedCheck =
+    std::function<void(int agent, Eigen::Index first, std::span<const double> values)>;
+
 /// How the values of all agents become one; with `maximum` a NaN wins.
 enum class Fold { sum, maximum };
 
@@ -126,15 +131,18 @@ class Network {
     /// One vector of each agent, combined element by element in ascending agent order (same bits
     /// for every network). Every process gets the result. COLLECTIVE; not along the graph: process
     /// 0 sees every agent's vector. Set-up, evaluation, and the trusted aggregator only.
-    /// @param local dimension x local agents.
+    /// @param local dimension x local agents.  @param check of every agent of another process, on
+    /// process 0; may be empty.
     /// @throws CryptoError, when encrypted, for what is not what was sent.
     [[nodiscard]] virtual Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local,
-                                                           Fold fold) = 0;
-    [[nodiscard]] Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local) {
-        return fold_over_agents(local, Fold::sum);
+                                                           Fold fold,
+                                                           const CollectedCheck& check) = 0;
+    [[nodiscard]] Eigen::VectorXd sum_over_agents(const Eigen::MatrixXd& local,
+                                                  const CollectedCheck& check = {}) {
+        return fold_over_agents(local, Fold::sum, check);
     }
     [[nodiscard]] Eigen::VectorXd maximum_over_agents(const Eigen::MatrixXd& local) {
-        return fold_over_agents(local, Fold::maximum);
+        return fold_over_agents(local, Fold::maximum, {});
     }
 
     /// `bytes` of process 0, on every process. COLLECTIVE.
@@ -158,8 +166,9 @@ class Network {
     [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
 
     /// Runs a set-up step on every process; if it throws anywhere, every process throws the error
-    /// of the lowest failing process (same message, same exit code). `step` must not communicate in
-    /// a way that a failure elsewhere would leave waiting. COLLECTIVE.
+    /// of the lowest failing process (same message, which begins with its rank unless that is 0,
+    /// and same exit code). `step` must not communicate in a way that a failure elsewhere would
+    /// leave waiting. COLLECTIVE.
     template <class Step>
     void agree(Step&& step) {
         std::optional<Error> failure;

@@ -26,7 +26,7 @@ class Dealing {
     /// Draws the seeds that agents of this process deal. @return those for others, sealed.
     std::string deal(std::span<const int> groups);
     /// Takes what another process dealt. @throws CryptoError, NetworkError.
-    void take(std::size_t process, std::string_view dealt);
+    void take(std::string_view dealt);
     /// Of the agents here, once all processes have dealt. @throws CryptoError if one is missing.
     std::vector<LocalSeed> finish();
 
@@ -34,7 +34,7 @@ class Dealing {
     void add(std::size_t place, int group, const SecretKey& drawn) {
         seeds_.push_back({place, group, group_seed(drawn, session_.transcript, group)});
     }
-    void open_parcel(std::size_t process, int dealer, int member, std::string_view sealed);
+    void open_parcel(int dealer, int member, std::string_view sealed);
 
     const NoisePlan& plan_;
     Session& session_;
@@ -72,24 +72,22 @@ std::string Dealing::deal(std::span<const int> groups) {
     return writer.take();
 }
 
-void Dealing::take(std::size_t process, std::string_view dealt) {
-    ByteReader reader(dealt, fmt::format("what rank {} sent of seeds", process));
+void Dealing::take(std::string_view dealt) {
+    ByteReader reader(dealt, "its end");
     while (!reader.done()) {
         const auto dealer = reader.get<std::int32_t>();
         const auto member = reader.get<std::int32_t>();
-        open_parcel(process, dealer, member, reader.get_text());
+        open_parcel(dealer, member, reader.get_text());
     }
 }
 
-void Dealing::open_parcel(std::size_t process, int dealer, int member, std::string_view sealed) {
+void Dealing::open_parcel(int dealer, int member, std::string_view sealed) {
     const auto place = place_of(local_agents_, member);
     if (!place) return;  // for another process
     const auto wanted = expected_.find({dealer, member});
     if (wanted == expected_.end())
         throw CryptoError(fmt::format(
-            "rank {} sent agent {} seeds of agent {} that the plan does not give it, or gave it "
-            "already",
-            process,
+            "agent {} has seeds of agent {} that the plan does not give it, or gave it already",
             member,
             dealer));
     const std::vector<int>& groups = wanted->second;
@@ -123,7 +121,8 @@ std::vector<LocalSeed> deal_seeds(Network& network,
     std::vector<LocalSeed> seeds;
     network.agree([&] {
         for (std::size_t p = 0; p < dealt.size(); ++p)
-            if (static_cast<int>(p) != network.process()) dealing.take(p, dealt[p]);
+            if (static_cast<int>(p) != network.process())
+                take_from(p, [&] { dealing.take(dealt[p]); });
         seeds = dealing.finish();
     });
     return seeds;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
@@ -23,9 +25,13 @@ class Shares {
         : bytes_(session.announcements.size() * SecretKey::size) {
         for (const Announcement& agent : session.announcements)
             commitments_.push_back(agent.share_commitment);
+        given_.resize(commitments_.size());
     }
     /// Of one agent.
     void put(int agent, std::span<const std::uint8_t> share) {
+        bool& given = given_.at(static_cast<std::size_t>(agent));
+        if (std::exchange(given, true))
+            throw CryptoError(fmt::format("the share of agent {} came twice", agent));
         if (share.size() != SecretKey::size)
             throw CryptoError(fmt::format("the share of agent {} has {} bytes; it must have {}",
                                           agent,
@@ -45,6 +51,7 @@ class Shares {
   private:
     SecretBytes bytes_;
     std::vector<Digest> commitments_;
+    std::deque<bool> given_;
 };
 
 /// What agent 0 needs of the agents of this process; from its own process their numbers only.
@@ -63,9 +70,9 @@ std::string shares_for_agent_0(Session& session, std::span<const int> local_agen
 }
 
 /// Opens the shares of another process. @return one agent of it; -1 if it has none.
-int take_shares(std::size_t process, std::string_view sent, PairSecrets& secrets, Shares& shares) {
+int take_shares(std::string_view sent, PairSecrets& secrets, Shares& shares) {
     int recipient = -1;
-    ByteReader reader(sent, fmt::format("the shares of rank {}", process));
+    ByteReader reader(sent, "its end");
     while (!reader.done()) {
         const auto agent = reader.get<std::int32_t>();
         const std::string_view sealed = reader.get_text();
@@ -86,7 +93,7 @@ std::vector<std::string> parcels_of_all(Session& session,
     PairSecrets& secrets = session.secrets.front();
     std::vector<int> recipients(sent.size(), -1);
     for (std::size_t p = 1; p < sent.size(); ++p)
-        recipients[p] = take_shares(p, sent[p], secrets, shares);
+        take_from(p, [&] { recipients[p] = take_shares(sent[p], secrets, shares); });
     shares.check();
     std::vector<std::string> parcels(sent.size());
     for (std::size_t p = 1; p < sent.size(); ++p)

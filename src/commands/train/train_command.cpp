@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -62,14 +63,19 @@ int train_on(Network& network, const GeneralOptions& general, const TrainConfig&
 /// for a new run. COLLECTIVE. @throws Error if some ranks take up a run and others do not.
 std::optional<ConfigText> share_config_of_run(Network& ranks, const OptionTexts& given) {
     const bool resumes = given.contains("resume");
-    if (ranks.maximum(resumes ? 1 : 0) == 0) return std::nullopt;
+    const auto all = ranks.all_gather(resumes ? "--resume" : "");
+    if (std::ranges::all_of(all, [](const std::string& said) { return said.empty(); }))
+        return std::nullopt;
     ConfigText of_run{"", "the run's config.ini"};
     ranks.agree([&] {
-        if (!resumes)
+        const auto without = std::ranges::find(all, std::string());
+        const auto with = std::ranges::find_if(all, [](const auto& said) { return !said.empty(); });
+        if (without != all.end())
             throw NetworkError(
-                fmt::format("rank {} was started without --resume, others with it; start all "
+                fmt::format("rank {} was started without --resume, rank {} with it; start all "
                             "ranks with the same options",
-                            ranks.process()));
+                            without - all.begin(),
+                            with - all.begin()));
         if (ranks.process() == 0) of_run = config_of_run("--resume", given.at("resume"));
     });
     of_run.text = ranks.broadcast(of_run.text);

@@ -88,6 +88,7 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
         line("sent",
              fmt::format("{:.1f} MB by all agents", static_cast<double>(result.bytes_sent) / 1e6));
     text += line("peak memory", fmt::format("{:.0f} MiB a process", result.peak_memory_mib));
+    if (!result.own_reports.empty()) text += line("set to zero", result.own_reports);
     text += line("run directory", result.run_directory);
     if (result.interrupted)
         text += line("to go on", fmt::format("sotto train --resume {}", result.run_directory));

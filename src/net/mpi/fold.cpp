@@ -29,25 +29,28 @@ void MpiFold::protect(std::vector<LinkCipher> ciphers) {
     encrypted_ = true;
 }
 
-Eigen::VectorXd MpiFold::run(const Eigen::Ref<const Eigen::VectorXd>& own, Fold fold) {
+Eigen::VectorXd MpiFold::run(const Eigen::Ref<const Eigen::VectorXd>& own,
+                             Fold fold,
+                             const CollectedCheck& check) {
     Eigen::VectorXd total = own;
     const Eigen::Index piece = std::max<Eigen::Index>(1024, gathered_values / world_.ranks());
     const std::size_t largest = wire_size(std::min(piece, total.size()), encrypted_);
     const std::size_t gathered = world_.rank() == 0 ? static_cast<std::size_t>(world_.ranks()) : 0;
     Buffers buffers{std::vector<std::byte>(largest), std::vector<std::byte>(largest * gathered)};
     for (Eigen::Index first = 0; first < total.size(); first += piece)
-        fold_piece({folds_, 0, first / piece},
-                   total.segment(first, std::min(piece, total.size() - first)),
+        fold_piece({{folds_, 0, first / piece},
+                    first,
+                    total.segment(first, std::min(piece, total.size() - first))},
                    fold,
+                   check,
                    buffers);
     ++folds_;
     return total;
 }
 
-void MpiFold::fold_piece(const ChunkAddress& address,
-                         Eigen::Ref<Eigen::VectorXd> values,
-                         Fold fold,
-                         Buffers& buffers) {
+void MpiFold::fold_piece(Piece piece, Fold fold, const CollectedCheck& check, Buffers& buffers) {
+    const ChunkAddress& address = piece.address;
+    Eigen::Ref<Eigen::VectorXd>& values = piece.values;
     const std::size_t size = wire_size(values.size(), encrypted_);
     const int n = mpi_count(size);
     const std::span<std::uint8_t> plain = bytes_of(values);
@@ -65,7 +68,7 @@ void MpiFold::fold_piece(const ChunkAddress& address,
                            world_.communicator(),
                            request);
     });
-    if (collects) fold_collected(address, values, fold, buffers.all);
+    if (collects) fold_collected(piece, fold, check, buffers.all);
     world_.complete("MPI_Iscatter", [&](MPI_Request* request) {
         return MPI_Iscatter(buffers.all.data(),
                             n,
@@ -82,19 +85,22 @@ void MpiFold::fold_piece(const ChunkAddress& address,
     std::ranges::copy(own.first(plain.size()), plain.begin());
 }
 
-void MpiFold::fold_collected(const ChunkAddress& address,
-                             Eigen::Ref<Eigen::VectorXd> values,
+void MpiFold::fold_collected(Piece& piece,
                              Fold fold,
+                             const CollectedCheck& check,
                              std::span<std::byte> all) {
+    const ChunkAddress& address = piece.address;
+    Eigen::Ref<Eigen::VectorXd>& values = piece.values;
     const std::size_t size = wire_size(values.size(), encrypted_);
     const std::span<std::uint8_t> plain = bytes_of(values);
     for (int peer = 1; peer < world_.ranks(); ++peer) {
         const std::span<std::uint8_t> theirs = piece_of(all, peer, size);
         unpack(address, static_cast<std::size_t>(peer - 1), theirs, plain.size());
-        fold_into(values,
-                  Eigen::Map<const Eigen::VectorXd>(reinterpret_cast<const double*>(theirs.data()),
-                                                    values.size()),
-                  fold);
+        const Eigen::Map<const Eigen::VectorXd> of_peer(
+            reinterpret_cast<const double*>(theirs.data()), values.size());
+        if (check)
+            check(peer, piece.first, {of_peer.data(), static_cast<std::size_t>(of_peer.size())});
+        fold_into(values, of_peer, fold);
     }
     for (int peer = 1; peer < world_.ranks(); ++peer)
         pack(address, static_cast<std::size_t>(peer - 1), plain, piece_of(all, peer, size));

@@ -23,22 +23,28 @@ class MpiFold {
     /// Seals everything from now on. @param ciphers as of collection_ciphers.
     void protect(std::vector<LinkCipher> ciphers);
 
-    /// COLLECTIVE. @throws CryptoError for what is not what was sent.
-    [[nodiscard]] Eigen::VectorXd run(const Eigen::Ref<const Eigen::VectorXd>& own, Fold fold);
+    /// COLLECTIVE. @param check on process 0, of every other agent's piece; may be empty.
+    /// @throws CryptoError for what is not what was sent.
+    [[nodiscard]] Eigen::VectorXd run(const Eigen::Ref<const Eigen::VectorXd>& own,
+                                      Fold fold,
+                                      const CollectedCheck& check);
 
   private:
     /// Room for one sealed piece of this process, and on process 0 for those of all.
     struct Buffers {
         std::vector<std::byte> own, all;
     };
-    void fold_piece(const ChunkAddress& address,
-                    Eigen::Ref<Eigen::VectorXd> values,
-                    Fold fold,
-                    Buffers& buffers);
+    /// Some coordinates of the vector.
+    struct Piece {
+        ChunkAddress address;
+        Eigen::Index first;
+        Eigen::Ref<Eigen::VectorXd> values;
+    };
+    void fold_piece(Piece piece, Fold fold, const CollectedCheck& check, Buffers& buffers);
     /// On process 0: folds what the others sent, and puts the result where theirs was.
-    void fold_collected(const ChunkAddress& address,
-                        Eigen::Ref<Eigen::VectorXd> values,
+    void fold_collected(Piece& piece,
                         Fold fold,
+                        const CollectedCheck& check,
                         std::span<std::byte> all);
     void pack(const ChunkAddress& address,
               std::size_t cipher,

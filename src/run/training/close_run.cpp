@@ -17,6 +17,7 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.run_directory = open.directory.path().string();
     result.rounds = progress.rounds;
     result.interrupted = progress.interrupted;
+    result.own_reports = progress.own_reports;
     result.evaluation = progress.evaluation;
     result.evaluate_seconds = progress.totals.evaluate_seconds;
     JobFigures job =

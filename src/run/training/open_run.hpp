@@ -19,7 +19,8 @@ struct RunProgress {
     bool interrupted = false;
     Evaluation evaluation;  ///< the last one
     RunTotals totals;
-    RoundSeconds seconds;  ///< of this process in this start
+    RoundSeconds seconds;     ///< of this process in this start
+    std::string own_reports;  ///< of all agents, where this process is alone
 };
 
 /// A training with a run directory and keys: ready for the first round of this start.

@@ -1,6 +1,7 @@
 #include "run/training/train_rounds.hpp"
 
 #include "run/training/failed_run.hpp"
+#include "run/training/own_reports.hpp"
 #include "run/training/stall_limits.hpp"
 #include "run/training/training_loop.hpp"
 #include "sotto/agent/noise_source.hpp"
@@ -69,12 +70,15 @@ void train_rounds(OpenRun& open,
         TrainingLoop(open, trainer, listener, stop_requested).run();
         open.recorders.finish();
         write_models(open, trainer);
+        write_own_reports(open.directory, trainer);
     } catch (const std::exception& failure) {
         end_failed_run(open, failure);
     }
     // What follows may take process 0 as long as it likes.
     run.network.watch_for_stalls({});
     open.progress.seconds = trainer.seconds();
+    // Of other processes nobody learns it.
+    if (run.network.processes() == 1) open.progress.own_reports = own_reports_text(trainer);
 }
 
 }  // namespace sotto

@@ -1,7 +1,8 @@
 #include "run/training/training_loop.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
 
 #include "sotto/privacy/ledger_json.hpp"
 
@@ -77,11 +78,18 @@ void TrainingLoop::evaluate_now() {
                                     run_.config.threads);
     progress_.totals.evaluate_seconds += seconds_since(start);
     if (run_.leader()) report_evaluation();
-    // Every process has the same figures, so all of them end here.
-    if (!std::isfinite(progress_.evaluation.train_loss_mean_model) ||
-        !std::isfinite(progress_.evaluation.consensus_distance))
-        throw DivergedError(
-            "the models are not finite; the training diverged (use a smaller --step-size)");
+    // Of the models alone: what losses are at an agent's data ends nothing. Every process has the
+    // same figures, so all of them end here.
+    const double limit = trainer_.message_limit();
+    const double reached =
+        std::max(progress_.evaluation.largest_parameter, progress_.evaluation.consensus_distance);
+    if (!(reached <= limit / 4))
+        throw DivergedError(fmt::format(
+            "the training diverged: models reach {:.3g}, and messages carry up to {:.3g}{} (use a "
+            "smaller --step-size)",
+            reached,
+            limit,
+            run_.config.secure_sum ? " with --secure-sum on" : ""));
 }
 
 void TrainingLoop::report_evaluation() {
