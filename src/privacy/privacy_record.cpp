@@ -86,7 +86,9 @@ std::vector<std::string> statements_of(const PrivacyRecord& record) {
         "Losses, accuracies and the optimality gap are computed from raw data for the "
         "experimenter; they are not private outputs.");
     lines.emplace_back(
-        "Choosing a step size or any other option on private data is not accounted for.");
+        "Other runs on the same data, such as those that choose a step size or any other option, "
+        "are "
+        "not counted here: what they reveal adds up (`sotto ledger`).");
     if (record.adjacency != Adjacency::agent)
         lines.emplace_back(
             "The budget covers one record; no amplification by subsampling is claimed.");

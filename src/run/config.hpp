@@ -113,6 +113,8 @@ struct TrainConfig {
     double stall_abort_seconds = 300;  ///< of the rounds; ten times as much in the bootstrap
     int asked_threads = 0;             ///< of one process; 0: whoever starts the run decides
     int threads = 1;                   ///< what that comes to here
+    /// File from which a run is deducted before it begins (BudgetAccountFile); %r is the agent.
+    std::optional<std::string> budget_account;
 };
 
 }  // namespace sotto

@@ -28,6 +28,16 @@ struct ResumedRun {
     std::vector<int> agents_gone;  ///< so far
 };
 
+/// The agent's budget account (--budget-account), as far as this run has to do with it.
+struct AccountUse {
+    std::string path;
+    double epsilon = 0;      ///< allowed
+    double delta = 0;        ///< that epsilons are stated at
+    double before = 0;       ///< epsilon spent by other runs
+    double after = 0;        ///< epsilon spent with this run
+    bool is_signed = false;  ///< by the agent's identity
+};
+
 /// Outcome of a training; filled on every process but for what only process 0 knows.
 struct TrainResult {
     std::string mechanism;
@@ -49,6 +59,7 @@ struct TrainResult {
     std::string own_reports;  ///< of all agents, where this process is alone; in no summary
     RunEstimate estimate;     ///< dry run only
     std::optional<ResumedRun> resumed;
+    std::optional<AccountUse> account;  ///< of this process, where it has one
 };
 
 }  // namespace sotto

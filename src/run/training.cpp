@@ -8,6 +8,7 @@
 #include "run/training/estimate_run.hpp"
 #include "run/training/open_run.hpp"
 #include "run/training/prepare_run.hpp"
+#include "run/training/run_accounts.hpp"
 #include "run/training/train_rounds.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
@@ -33,6 +34,7 @@ void announce(const PreparedRun& prepared,
 
 /// What the run would take and cost; nothing is left behind. COLLECTIVE.
 TrainResult dry_run(PreparedRun prepared, TrainingListener& listener, Clock::time_point start) {
+    require_accounts_allow(prepared);
     TrainResult result = result_before_rounds(prepared);
     result.estimate = estimate_run(prepared);
     const long rounds = prepared.run.config.plan.rounds;

@@ -191,6 +191,7 @@ INSTANTIATE_TEST_SUITE_P(EveryLevel,
                                          CommandCase{"audit", {"audit", "--help"}, {}},
                                          CommandCase{"doctor", {"doctor", "--help"}, {}},
                                          CommandCase{"keygen", {"keygen", "--help"}, {}},
+                                         CommandCase{"ledger", {"ledger", "--help"}, {}},
                                          CommandCase{"train", {"train", "--help"}, {}},
                                          CommandCase{"train_with_other_options",
                                                      {"train", "--rounds", "5", "--help"},
@@ -216,8 +217,16 @@ TEST(Version, IsOneLineWithANumber) {
 
 TEST(EveryExampleOfTheHelp, NamesOptionsThatExist) {
     const TempDir directory;
-    for (const std::string command :
-         {"graph", "plan", "account", "train", "sweep", "report", "audit", "doctor", "keygen"}) {
+    for (const std::string command : {"graph",
+                                      "plan",
+                                      "account",
+                                      "train",
+                                      "sweep",
+                                      "ledger",
+                                      "report",
+                                      "audit",
+                                      "doctor",
+                                      "keygen"}) {
         const std::string help = run_sotto(directory, one_process, {command, "--help"}).out;
         const std::size_t at = help.find("example: ");
         ASSERT_NE(at, std::string::npos);

@@ -5,6 +5,7 @@
 #include "commands/doctor/doctor_command.hpp"
 #include "commands/graph/graph_command.hpp"
 #include "commands/keygen/keygen_command.hpp"
+#include "commands/ledger/ledger_command.hpp"
 #include "commands/plan/plan_command.hpp"
 #include "commands/report/report_command.hpp"
 #include "commands/sweep/sweep_command.hpp"
@@ -19,6 +20,7 @@ Registry<Command>& commands() {
                                     account_command(),
                                     train_command(),
                                     sweep_command(),
+                                    ledger_command(),
                                     report_command(),
                                     audit_command(),
                                     doctor_command(),

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <sstream>
 
+#include "run/options/option_formats.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
@@ -37,12 +38,12 @@ po::options_description description_of(const std::vector<WrittenGroup>& groups) 
     return all;
 }
 
-/// The name of the option that is positional; empty where there is none.
-std::string positional_of(const std::vector<WrittenGroup>& groups) {
+/// The option that is positional; null where there is none.
+const WrittenOption* positional_of(const std::vector<WrittenGroup>& groups) {
     for (const auto& group : groups)
         for (const auto& option : group.options)
-            if (option.positional) return option.name;
-    return {};
+            if (option.positional) return &option;
+    return nullptr;
 }
 
 /// @param before every name.
@@ -88,17 +89,23 @@ po::parsed_options parse_arguments(const std::vector<WrittenGroup>& groups,
                                     .style(style)
                                     .allow_unregistered()
                                     .run();
-    const std::string positional = positional_of(groups);
-    for (auto& option : parsed.options) {
-        if (!option.unregistered && option.position_key == -1) continue;
+    const WrittenOption* const positional = positional_of(groups);
+    std::vector<std::string> words;
+    std::erase_if(parsed.options, [&](const po::option& option) {
+        if (!option.unregistered && option.position_key == -1) return false;
         const std::string word = option.original_tokens.front();
         if (word.starts_with("-"))
             throw_unknown("command line", word.substr(0, word.find('=')), names_of(groups, "--"));
-        if (positional.empty())
+        if (positional == nullptr)
             throw ConfigError(fmt::format("'{}' is not an option; options start with --", word));
-        // Given twice, Boost says so.
-        option = po::option(positional, {word});
-    }
+        words.push_back(word);
+        return true;
+    });
+    if (words.empty()) return parsed;
+    // Given twice, Boost says so.
+    if (positional->kind == OptionKind::list) words = {path_list().write(words)};
+    for (const std::string& word : words)
+        parsed.options.emplace_back(positional->name, std::vector{word});
     return parsed;
 }
 
@@ -154,17 +161,21 @@ OptionTexts parse_options(const std::vector<WrittenGroup>& groups,
 std::string help_text(const std::vector<WrittenGroup>& defaults) {
     std::ostringstream stream;
     stream << description_of(defaults);
-    if (const std::string word = positional_of(defaults); !word.empty())
-        stream << fmt::format("A word by itself is the value of --{}.\n", word);
+    if (const WrittenOption* const option = positional_of(defaults))
+        stream << fmt::format("{} of --{}.\n",
+                              option->kind == OptionKind::list ? "Words by themselves are values"
+                                                               : "A word by itself is the value",
+                              option->name);
     return stream.str();
 }
 
 std::string positional_usage(const std::vector<WrittenGroup>& groups) {
-    std::string name = positional_of(groups);
-    if (name.empty()) return {};
+    const WrittenOption* const option = positional_of(groups);
+    if (option == nullptr) return {};
+    std::string name = option->name;
     std::ranges::transform(
         name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return fmt::format(" [{}]", name);
+    return fmt::format(" [{}{}]", name, option->kind == OptionKind::list ? "..." : "");
 }
 
 }  // namespace sotto::cli

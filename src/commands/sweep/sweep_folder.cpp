@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "run/recorded_ledger.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 
@@ -59,6 +60,12 @@ SweepFolder::SweepFolder(fs::path path, Network& network) : path_(std::move(path
 
 fs::path SweepFolder::run_of(const SweepTraining& training) const {
     return path_ / "runs" / training.key;
+}
+
+void SweepFolder::discard_run(const SweepTraining& training) const {
+    const fs::path run = run_of(training);
+    keep_what_was_revealed(run, path_ / "spent");
+    fs::remove_all(run);
 }
 
 std::optional<SweepOutcome> SweepFolder::outcome(const SweepTraining& training) const {

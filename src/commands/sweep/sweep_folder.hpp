@@ -13,7 +13,8 @@
 namespace sotto {
 
 /// Where a sweep keeps what it knows; the same folder for every process: trainings/KEY.json how
-/// they ended, runs/KEY their run directories, claims/START/KEY who trains them now.
+/// they ended, runs/KEY their run directories, claims/START/KEY who trains them now, spent/RUN the
+/// ledgers of runs whose directories are gone.
 class SweepFolder {
   public:
     /// Makes the folder where it is not there, and locks it until the object is gone; claims of an
@@ -23,6 +24,8 @@ class SweepFolder {
     SweepFolder(std::filesystem::path path, Network& network);
 
     [[nodiscard]] std::filesystem::path run_of(const SweepTraining& training) const;
+    /// Removes its run directory; what the run has revealed stays in spent/.
+    void discard_run(const SweepTraining& training) const;
     /// How a training ended; nothing where that is not known.
     [[nodiscard]] std::optional<SweepOutcome> outcome(const SweepTraining& training) const;
     /// Trainings of which that is not known.

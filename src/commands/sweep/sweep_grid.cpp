@@ -6,6 +6,7 @@
 #include <array>
 
 #include "commands/sweep/sweep_outcome.hpp"
+#include "run/options/train_options.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
@@ -72,9 +73,13 @@ OptionValues options_of(const SweepConfig& config,
     return options;
 }
 
-/// Digest of the options, the program's version and the files that options name.
-std::string key_of(const SweepConfig& config, const OptionValues& options, const std::string& ini) {
+/// Digest of the options that change results, the program's version and the files that options
+/// name.
+std::string key_of(const SweepConfig& config, const OptionValues& options) {
     Hasher hasher("sotto.sweep.v1");
+    std::string ini;
+    for (const auto& [option, value] : options)
+        if (changes_results(option)) ini += fmt::format("{} = {}\n", option, value);
     hasher.add(build_version()).add(std::string_view(ini));
     for (const auto& [option, value] : options)
         for (const auto word : split(value, ','))
@@ -94,7 +99,7 @@ SweepTraining training_of(const SweepConfig& config,
     const OptionValues options = options_of(config, cell, candidate, seed, validation);
     for (const auto& [option, value] : options)
         training.ini += fmt::format("{} = {}\n", option, value);
-    training.key = key_of(config, options, training.ini);
+    training.key = key_of(config, options);
     return training;
 }
 

@@ -20,8 +20,8 @@ struct SweepTraining {
     std::string seed;
     bool validation = false;
     std::string ini;  ///< its options, as a configuration file
-    std::string key;  ///< digest of the options, the program's version and the files that options
-                      ///< name: names its own files
+    std::string key;  ///< digest of the options that change results, the program's version and the
+                      ///< files that they name: names its own files
 };
 
 /// The cells of a sweep, variant by variant; the last setting varies fastest.

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <vector>
 
+#include "run/options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/names.hpp"
@@ -32,11 +33,14 @@ std::string file_digest(const std::string& name) {
 std::map<std::string, std::string> file_digests(const SweepConfig& config) {
     std::map<std::string, std::string> digests;
     for (const SweepVariant& variant : config.variants)
-        for (const SweepSetting& setting : variant.settings)
+        for (const SweepSetting& setting : variant.settings) {
+            // A budget account changes with every training.
+            if (!changes_results(setting.option)) continue;
             for (const std::string& value : setting.values)
                 for (const auto word : split(value, ','))
                     if (std::error_code none; std::filesystem::is_regular_file(word, none))
                         digests.try_emplace(std::string(word));
+        }
     for (auto& [name, digest] : digests) digest = file_digest(name);
     return digests;
 }

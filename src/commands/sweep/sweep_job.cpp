@@ -13,6 +13,7 @@
 #include "commands/sweep/sweep_training.hpp"
 #include "core/json_output.hpp"
 #include "run/build_topography.hpp"
+#include "run/composed_runs.hpp"
 #include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -133,11 +134,12 @@ class SweepRunner {
         const fs::path directory = folder_->run_of(training);
         const auto outcome = train_once([&] { return read_(training.ini); },
                                         directory,
+                                        [&] { folder_->discard_run(training); },
                                         config_.threads,
                                         [&] { report(false); },
                                         stop_requested_);
         if (!outcome) return;
-        if (!config_.keep_runs) fs::remove_all(directory);
+        if (!config_.keep_runs) folder_->discard_run(training);
         folder_->keep(training, *outcome);
     }
 
@@ -188,6 +190,18 @@ class SweepRunner {
         write_file_atomically(config_.directory / "results.csv", cells_csv(config_, result_));
         if (config_.plot) result_.picture = draw_sweep(config_, result_);
         folder_->remove_claims();
+        add_up();
+    }
+
+    /// Trainings of earlier starts count, too.
+    void add_up() {
+        try {
+            const ComposedRuns all =
+                compose_runs_in({config_.directory}, std::nullopt, AgentMatch::number);
+            result_.privacy = {std::ssize(all.runs), all.anybody, all.anybody_epsilon, all.delta};
+        } catch (const Error& problem) {
+            result_.privacy_problem = problem.what();
+        }
     }
 
     void report(bool now) {

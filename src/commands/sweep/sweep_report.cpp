@@ -6,7 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/json_output.hpp"
 #include "sotto/core/numbers.hpp"
+
 namespace sotto {
 
 namespace {
@@ -35,6 +37,31 @@ std::string chosen_of(const SweepCell& cell, const CellResult& result) {
 
 }  // namespace
 
+namespace {
+
+Json privacy_json(const SweepResult& result) {
+    if (!result.privacy) return {{"problem", result.privacy_problem}};
+    const SweepPrivacy& all = *result.privacy;
+    return {{"runs", all.runs},
+            {"epsilon", number_or_null(all.epsilon)},
+            {"delta", all.delta},
+            {"mu", number_or_null(all.loss.mu())},
+            {"infinite", all.loss.infinite()}};
+}
+
+std::string privacy_line(const SweepConfig& config, const SweepResult& result) {
+    if (!result.privacy) return fmt::format("privacy    {}\n", result.privacy_problem);
+    const SweepPrivacy& all = *result.privacy;
+    return fmt::format("privacy    {} trainings together: {} (sotto ledger {})\n",
+                       all.runs,
+                       std::isfinite(all.epsilon)
+                           ? fmt::format("epsilon {:.6g} at delta {:g}", all.epsilon, all.delta)
+                           : std::string("epsilon is infinite"),
+                       config.directory.string());
+}
+
+}  // namespace
+
 std::string sweep_report_json(const SweepConfig& config, const SweepResult& result) {
     Json json;
     json["cells"] = result.cells.size();
@@ -48,6 +75,7 @@ std::string sweep_report_json(const SweepConfig& config, const SweepResult& resu
     json["results"] = (config.directory / "results.csv").string();
     json["runs"] = (config.directory / "runs.csv").string();
     json["picture"] = result.picture.empty() ? Json() : Json(result.picture);
+    json["privacy"] = privacy_json(result);
     return json.dump(2) + "\n";
 }
 
@@ -74,6 +102,7 @@ std::string sweep_report_text(const SweepConfig& config, const SweepResult& resu
                         (config.directory / "results.csv").string(),
                         (config.directory / "runs.csv").string());
     if (!result.picture.empty()) text += fmt::format("picture    {}\n", result.picture);
+    text += privacy_line(config, result);
     if (result.interrupted) text += "INTERRUPTED: the same command goes on where it was stopped\n";
     return text;
 }

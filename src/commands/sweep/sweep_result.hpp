@@ -6,6 +6,7 @@
 
 #include "commands/sweep/sweep_grid.hpp"
 #include "commands/sweep/sweep_outcome.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
 
@@ -22,6 +23,13 @@ struct CellResult {
     std::vector<SweepRow> validation, test;
 };
 
+/// What trainings have revealed together.
+struct SweepPrivacy {
+    long runs = 0;  ///< that came to their first round
+    PrivacyLoss loss;
+    double epsilon = 0, delta = 0;
+};
+
 struct SweepResult {
     std::vector<SweepCell> cells;
     std::vector<CellResult> results;  ///< one per cell
@@ -31,6 +39,10 @@ struct SweepResult {
     double seconds = 0;
     std::optional<SweepOutcome> first_failure;
     std::string picture;  ///< path; empty if there is none
+    /// Of all trainings of the sweep together, those that choose among them, by whoever had the
+    /// data (ComposedRuns::anybody); none where nothing was trained, or they do not add up.
+    std::optional<SweepPrivacy> privacy;
+    std::string privacy_problem;  ///< why there is none
 };
 
 /// Fills in done, diverged, failed and the first failure, in the order of the cells.

@@ -46,12 +46,13 @@ SweepOutcome failure_of(const std::exception& failure, SweepOutcome::Status stat
 
 std::optional<SweepOutcome> train_once(const std::function<TrainConfig()>& read,
                                        const std::filesystem::path& run_directory,
+                                       const std::function<void()>& discard,
                                        int threads,
                                        const std::function<void()>& pulse,
                                        const std::function<bool()>& stop_requested) {
     const auto start = Clock::now();
     SweepOutcome outcome;
-    std::filesystem::remove_all(run_directory);
+    discard();
     try {
         TrainConfig config = read();
         config.run_directory = run_directory.string();
@@ -60,7 +61,7 @@ std::optional<SweepOutcome> train_once(const std::function<TrainConfig()>& read,
         Pulse observer(pulse);
         const TrainResult trained = run_training(config, *network, observer, stop_requested);
         if (trained.interrupted) {
-            std::filesystem::remove_all(run_directory);
+            discard();
             return std::nullopt;
         }
         outcome.metrics = metrics_of(trained, config);

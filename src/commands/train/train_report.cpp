@@ -28,6 +28,26 @@ std::string dry_run_text(const TrainResult& result, const TrainConfig& config) {
         1e3 * round_seconds);
 }
 
+std::string privacy_text(const TrainResult& result) {
+    if (!std::isfinite(result.epsilon)) return line("epsilon spent", "infinite: no noise");
+    std::string text = line(
+        "epsilon spent",
+        fmt::format("{:.6g} at delta {:g} (mu {:.6g})", result.epsilon, result.delta, result.mu));
+    if (!result.account)
+        return text +
+               line("privacy", "runs on the same data add up: `sotto ledger DIR...` says to what");
+    const AccountUse& account = *result.account;
+    return text + line("budget account",
+                       fmt::format("epsilon {:.4g} of {:.4g} at delta {:g} spent before, {:.4g} "
+                                   "after this run ({}{})",
+                                   account.before,
+                                   account.epsilon,
+                                   account.delta,
+                                   account.after,
+                                   account.path,
+                                   account.is_signed ? "" : ", not signed"));
+}
+
 std::string evaluation_text(const Evaluation& evaluation) {
     std::string text = line("test loss",
                             fmt::format("{} agents' own models, {} mean model",
@@ -77,12 +97,7 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
                                    result.processes == 1 ? "" : "es",
                                    result.rounds,
                                    result.mechanism);
-    text +=
-        line("epsilon spent",
-             std::isfinite(result.epsilon)
-                 ? fmt::format(
-                       "{:.6g} at delta {:g} (mu {:.6g})", result.epsilon, result.delta, result.mu)
-                 : "infinite: no noise");
+    text += privacy_text(result);
     text += evaluation_text(result.evaluation) + time_text(result);
     text +=
         line("sent",

@@ -33,12 +33,16 @@ std::string without_padding(const std::string& scientific) {
 std::vector<std::string> read_words(const std::string& option, const std::string& text) {
     std::istringstream stream(text);
     std::vector<std::string> values;
-    for (std::string value; stream >> std::quoted(value);) {
-        if (std::ranges::find(values, value) != values.end())
-            throw ConfigError(fmt::format("{}: the value {} is there twice", option, value));
-        values.push_back(value);
-    }
+    for (std::string value; stream >> std::quoted(value);) values.push_back(value);
     if (values.empty()) throw ConfigError(fmt::format("{}: a value is needed", option));
+    return values;
+}
+
+std::vector<std::string> read_distinct_words(const std::string& option, const std::string& text) {
+    std::vector<std::string> values = read_words(option, text);
+    for (auto value = values.begin(); value != values.end(); ++value)
+        if (std::find(values.begin(), value, *value) != value)
+            throw ConfigError(fmt::format("{}: the value {} is there twice", option, *value));
     return values;
 }
 
@@ -136,6 +140,10 @@ OptionFormat<bool> on_off() {
 }
 
 OptionFormat<std::vector<std::string>> word_list() {
+    return {"one or more", read_distinct_words, write_words, OptionKind::list};
+}
+
+OptionFormat<std::vector<std::string>> path_list() {
     return {"one or more", read_words, write_words, OptionKind::list};
 }
 

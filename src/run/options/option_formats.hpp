@@ -40,6 +40,8 @@ void require_inside_unit_interval(const std::string& option, double value);
 /// Words separated by blanks; one that holds blanks stands in double quotes.
 /// @throws ConfigError for none, and for one that is there twice.
 [[nodiscard]] OptionFormat<std::vector<std::string>> word_list();
+/// The same; one may be there twice.
+[[nodiscard]] OptionFormat<std::vector<std::string>> path_list();
 
 /// Words of a table.
 template <class Value, std::size_t N>

@@ -49,6 +49,16 @@ An identity that others can read is refused.)",
           .beside_run = true,
           .peers_may_set = false},
          trust_file(&TrustConfig::identity)},
+        {{.name = "budget-account",
+          .help = "FILE with all that runs on this agent's data may spend; the run is deducted "
+                  "before it begins, or refused; %r is the agent's number",
+          .details = R"(
+`sotto ledger --open-account` makes one ([the ledger](../ledger.md)). Where all agents run in one process and share a
+file, the agent that loses most is counted.)",
+          .beside_run = true,
+          .peers_may_set = false,
+          .changes_results = false},
+         bound(&TrainConfig::budget_account, any_text())},
         {{.name = "bootstrap",
           .help = "who builds graph, mixing and plan: central (rank 0), distributed (every rank; "
                   "all must come to the same)",

@@ -35,6 +35,12 @@ std::string agreement_lines(const TrainConfig& config) {
     return agreement_lines(train_option_set().written(config));
 }
 
+bool changes_results(std::string_view option) {
+    static const OptionSet<TrainConfig> set = train_option_set();
+    const Option<TrainConfig>* const known = set.look_up(option);
+    return known == nullptr || known->changes_results;
+}
+
 OptionTexts own_options(const TrainConfig& config) {
     OptionTexts own;
     for (const WrittenGroup& group : train_option_set().written(config))

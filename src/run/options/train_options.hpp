@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "run/config.hpp"
 #include "run/options/option_set.hpp"
@@ -23,6 +24,10 @@ namespace sotto {
 /// the processes make together, or, for shards that are disjoint and a common start, must be the
 /// same (OptionFacts::ranks_must_agree).
 [[nodiscard]] std::string agreement_lines(const TrainConfig& config);
+
+/// Whether what a training comes to depends on the option (OptionFacts::changes_results); true of
+/// one that does not exist.
+[[nodiscard]] bool changes_results(std::string_view option);
 
 /// The options that an agent decides on for itself, as they are here, by name: those that protect
 /// it, name its data or programs it executes (OptionFacts::peers_may_set).

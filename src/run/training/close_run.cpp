@@ -1,6 +1,7 @@
 #include "run/training/close_run.hpp"
 
 #include "run/rank_figures.hpp"
+#include "run/training/run_accounts.hpp"
 #include "run/training_summary.hpp"
 #include "sotto/privacy/ledger_json.hpp"
 
@@ -51,7 +52,8 @@ void write_end(OpenRun& open, const TrainResult& result) {
 }  // namespace
 
 TrainResult close_run(OpenRun open, Clock::time_point start) {
-    const TrainResult result = result_of(open, start);
+    TrainResult result = result_of(open, start);
+    result.account = settle_accounts(open.prepared, result.rounds, std::move(open.account));
     open.prepared.run.network.agree([&] {
         if (open.prepared.run.leader()) write_end(open, result);
     });

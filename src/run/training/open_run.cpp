@@ -4,6 +4,7 @@
 
 #include "run/manifest.hpp"
 #include "run/options/train_options.hpp"
+#include "run/training/run_accounts.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/plan/plan_json.hpp"
 #include "sotto/privacy/ledger_json.hpp"
@@ -77,6 +78,7 @@ RunProgress progress_before(const PreparedRun& prepared) {
 OpenRun open_run(PreparedRun prepared) {
     Run& run = prepared.run;
     Network& network = run.network;
+    DeductedRun deducted(prepared);
     const int start = prepared.history.starts++;
     RunDirectory directory = open_directory(prepared);
     std::vector<KeyRing> rings = take_rings(prepared);
@@ -102,7 +104,8 @@ OpenRun open_run(PreparedRun prepared) {
             .rings = std::move(rings),
             .sums = std::move(sums),
             .recorders = std::move(recorders),
-            .progress = progress};
+            .progress = progress,
+            .account = deducted.keep()};
 }
 
 }  // namespace sotto

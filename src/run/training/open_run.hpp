@@ -31,11 +31,13 @@ struct OpenRun {
     std::vector<SecureSum> sums;  ///< likewise, where agents learn sums only
     Recorders recorders;
     RunProgress progress;
+    std::optional<AccountUse> account;  ///< of this process, see DeductedRun
 };
 
-/// Creates the run directory, or reopens it, with configuration, plan, history, manifest and a
-/// ledger of all planned rounds; hands out seeds, and protects the links. COLLECTIVE.
-/// @throws ConfigError, CryptoError, NetworkError, the same on every process.
+/// Deducts the run from its agents' budget accounts, then creates the run directory, or reopens it,
+/// with configuration, plan, history, manifest and a ledger of all planned rounds; hands out seeds,
+/// and protects the links. COLLECTIVE.
+/// @throws ConfigError, PrivacyError, CryptoError, NetworkError, the same on every process.
 [[nodiscard]] OpenRun open_run(PreparedRun prepared);
 
 }  // namespace sotto

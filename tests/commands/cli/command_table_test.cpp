@@ -10,10 +10,17 @@ namespace {
 using test::expect_contains;
 
 TEST(Commands, AreThoseThatScriptsRelyOn) {
-    EXPECT_EQ(
-        commands().names(),
-        (std::vector<std::string>{
-            "graph", "plan", "account", "train", "sweep", "report", "audit", "doctor", "keygen"}));
+    EXPECT_EQ(commands().names(),
+              (std::vector<std::string>{"graph",
+                                        "plan",
+                                        "account",
+                                        "train",
+                                        "sweep",
+                                        "ledger",
+                                        "report",
+                                        "audit",
+                                        "doctor",
+                                        "keygen"}));
 }
 
 TEST(EveryCommand, HasOptionsOfDifferentNamesAndAnExampleOfItself) {

@@ -53,6 +53,23 @@ TEST(PositionalOption, StandsInTheLineOfUsage) {
                     "A word by itself is the value of --place.");
 }
 
+TEST(PositionalList, TakesAllWordsThatStandByThemselves) {
+    const std::vector<WrittenGroup> groups{
+        {"Test",
+         {written_option({.name = "places", .help = "DIR", .positional = true},
+                         OptionKind::list,
+                         "",
+                         std::nullopt),
+          written_option({.name = "size", .help = "a number"}, OptionKind::value, "", "3")}}};
+    EXPECT_EQ(parse_options(groups, {"here", "--size", "4", "there", "here"}).at("places"),
+              "here there here");
+    EXPECT_EQ(parse_options(groups, {"in two words", "there"}).at("places"),
+              "\"in two words\" there");
+    EXPECT_FALSE(parse_options(groups, {}).contains("places"));
+    EXPECT_EQ(positional_usage(groups), " [PLACES...]");
+    expect_contains(help_text(groups), "Words by themselves are values of --places.");
+}
+
 TEST(StrayWords, AreRefusedWhereNoOptionIsPositional) {
     expect_contains(message_of(with_general({}), {"here"}), "'here' is not an option");
 }

@@ -30,5 +30,20 @@ TEST(SweepInputs, OfTrainingsThatDependOnAChangedFileAreOthers) {
     EXPECT_EQ(before.second, changed.second);
 }
 
+TEST(SweepInputs, DoNotDependOnWhatDoesNotChangeResults) {
+    const test::TemporaryFolder directory;
+    const auto key_with = [](const std::vector<SweepSetting>& settings) {
+        SweepConfig config;
+        config.variants = {{"all", settings}};
+        config.files = file_digests(config);
+        EXPECT_TRUE(config.files.empty());
+        return test_trainings(config, sweep_cells(config), 0, 0).at(0).key;
+    };
+    // An account that changes with every training.
+    const std::string account = directory.write("account", "3 of 10");
+    EXPECT_EQ(key_with({{"rounds", {"5"}}, {"budget-account", {account}}}),
+              key_with({{"rounds", {"5"}}}));
+}
+
 }  // namespace
 }  // namespace sotto

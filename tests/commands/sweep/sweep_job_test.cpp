@@ -68,6 +68,9 @@ TEST(SweepJob, ChoosesMeasuresAndKnowsItAgain) {
     EXPECT_TRUE(result.results[0].at_edge);
     EXPECT_EQ(result.done, 4);
     EXPECT_EQ(result.reused, 0);
+    // Those that choose among them, although their directories are gone.
+    ASSERT_TRUE(result.privacy) << result.privacy_problem;
+    EXPECT_EQ(result.privacy->runs, 4);
     EXPECT_TRUE(mean_of(result.results[0], "test_loss"));
     EXPECT_TRUE(fs::exists(config.directory / "results.csv"));
     EXPECT_TRUE(fs::exists(config.directory / "runs.csv"));

@@ -53,6 +53,18 @@ TEST(SweepReport, SaysWhatWasMeasuredAndChosen) {
     expect_contains(sweep_report_text(config, result), "diverged");
 }
 
+TEST(SweepReport, SaysWhatAllTrainingsHaveRevealedTogether) {
+    const SweepConfig config = config_of_two();
+    SweepResult result = result_of(config);
+    result.privacy = SweepPrivacy{6, PrivacyLoss::gaussian(1), 4.25, 1e-5};
+    expect_contains(sweep_report_text(config, result),
+                    "privacy    6 trainings together: epsilon 4.25 at delta 1e-05 (sotto ledger");
+    EXPECT_EQ(Json::parse(sweep_report_json(config, result)).at("privacy").at("epsilon"), 4.25);
+    result.privacy.reset();
+    result.privacy_problem = "their losses do not add up";
+    expect_contains(sweep_report_text(config, result), "privacy    their losses do not add up\n");
+}
+
 TEST(SweepReport, IsOneJsonObject) {
     const SweepConfig config = config_of_two();
     const Json json = Json::parse(sweep_report_json(config, result_of(config)));

@@ -17,7 +17,12 @@ std::optional<SweepOutcome> train(const TemporaryFolder& folder,
                                   const std::function<TrainConfig()>& read,
                                   bool stop = false) {
     return train_once(
-        read, folder.path("run"), 1, [] {}, [stop] { return stop; });
+        read,
+        folder.path("run"),
+        [&] { fs::remove_all(folder.path("run")); },
+        1,
+        [] {},
+        [stop] { return stop; });
 }
 
 TEST(SweepTraining, ThatIsDoneHasTheMetricsOfItsSummary) {
@@ -25,6 +30,7 @@ TEST(SweepTraining, ThatIsDoneHasTheMetricsOfItsSummary) {
     long rounds = 0;
     const auto outcome = train_once([] { return test::quadratic_config(4, "ldp", 6); },
                                     folder.path("run"),
+                                    [] {},
                                     1,
                                     [&] { ++rounds; },
                                     [] { return false; });

@@ -30,8 +30,18 @@ TEST(TrainingReport, SaysWhatWasSpentAndReached) {
     expect_contains(text, "epsilon spent       2.5 at delta 1e-05 (mu 0.5)\n");
     expect_contains(text, "0.25000 agents' own models");
     expect_contains(text, "run directory       runs/a\n");
+    expect_contains(text,
+                    "privacy             runs on the same data add up: `sotto ledger DIR...` says");
     for (const char* absent : {"accuracy", "optimality", "to go on", "INTERRUPTED"})
         EXPECT_EQ(text.find(absent), std::string::npos) << absent;
+}
+
+TEST(TrainingReport, SaysWhatIsLeftInTheBudgetAccount) {
+    TrainResult result = finished();
+    result.account = AccountUse{"mine", 10, 1e-5, 3, 4.12, false};
+    expect_contains(summary_text(result, {}),
+                    "budget account      epsilon 3 of 10 at delta 1e-05 spent before, 4.12 after "
+                    "this run (mine, not signed)\n");
 }
 
 TEST(TrainingReport, SaysHowToGoOnAfterAnInterruption) {

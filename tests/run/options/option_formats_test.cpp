@@ -99,6 +99,13 @@ TEST(WordList, KeepsWordsThatHoldBlanks) {
                     "the value 1 is there twice");
 }
 
+TEST(PathList, MayNameOneTwice) {
+    EXPECT_EQ(path_list().read("--runs", "a \"b c\" a"),
+              (std::vector<std::string>{"a", "b c", "a"}));
+    EXPECT_THROW((void)path_list().read("--runs", " "), ConfigError);
+    EXPECT_THROW((void)word_list().read("--seed", "1 2 1"), ConfigError);
+}
+
 TEST(RealFormats, ApproveOfTheirOwnText) {
     for (const double value : {0.25, 1e-9, 0.999999})
         EXPECT_EQ(real_inside_unit_interval().read("--x", real_inside_unit_interval().write(value)),

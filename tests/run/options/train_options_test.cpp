@@ -83,6 +83,7 @@ OptionTexts everything_else() {
             {"noise-seed", "99"},
             {"roster", "agents.roster"},
             {"identity", "agent%r.identity"},
+            {"budget-account", "account%r"},
             {"bootstrap", "distributed"},
             {"link-encryption", "off"},
             {"mask-partners", "3"},
@@ -122,6 +123,7 @@ TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
                                      "test-data",
                                      "roster",
                                      "identity",
+                                     "budget-account",
                                      "threads",
                                      "stall-warn",
                                      "stall-abort",
@@ -144,16 +146,23 @@ TEST(TrainOptions, ThatDoNotReproduceTheRun) {
 TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
     const auto never = names_where([](const OptionFacts& o) { return !o.peers_may_set; });
     for (const char* name :
-         {"epsilon",        "delta",         "noise-std",        "budgets",
-          "calibration",    "adjacency",     "clip-norm",        "mechanism",
-          "coalition-size", "participation", "batch-size",       "plan",
-          "seed-groups",    "roster",        "identity",         "task",
-          "data",           "test-data",     "standardise",      "noise-seed",
-          "record-view",    "secure-sum",    "mask-partners",    "link-encryption",
-          "optimality-gap", "bootstrap",     "spatial-mechanism"})
+         {"epsilon",        "delta",         "noise-std",         "budgets",
+          "calibration",    "adjacency",     "clip-norm",         "mechanism",
+          "coalition-size", "participation", "batch-size",        "plan",
+          "seed-groups",    "roster",        "identity",          "task",
+          "data",           "test-data",     "standardise",       "noise-seed",
+          "record-view",    "secure-sum",    "mask-partners",     "link-encryption",
+          "optimality-gap", "bootstrap",     "spatial-mechanism", "budget-account"})
         EXPECT_TRUE(never.contains(name)) << name;
     for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
         EXPECT_FALSE(never.contains(name)) << name;
+}
+
+TEST(TrainOptions, ThatDoNotChangeResults) {
+    for (const char* name : {"budget-account", "threads", "stall-warn"})
+        EXPECT_FALSE(changes_results(name)) << name;
+    for (const char* name : {"epsilon", "data", "seed", "no-such-option"})
+        EXPECT_TRUE(changes_results(name)) << name;
 }
 
 TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {

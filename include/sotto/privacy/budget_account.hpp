@@ -1,0 +1,83 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sotto/core/hash.hpp"
+#include "sotto/privacy/exposure.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
+
+namespace sotto {
+
+/// All that may be revealed about the same data, in however many runs.
+struct AccountLimit {
+    double epsilon = 0;  ///< finite, above 0
+    double delta = 0;    ///< 0 <= delta < 1
+    Adjacency adjacency = Adjacency::agent;
+};
+
+/// One run in an account.
+struct AccountEntry {
+    Digest run{};           ///< run id of its first session
+    std::string time;       ///< when it was first deducted, UTC
+    std::string mechanism;  ///< at most most_mechanism_letters
+    long rounds = 0;        ///< that `loss` counts
+    PrivacyLoss loss;       ///< deducted: finite, of one kind (PrivacyLoss::amount)
+    PrivacyLoss left;       ///< had left for certain when the run last ended cleanly; within `loss`
+    bool settled = false;   ///< it ended cleanly, and no more is reserved for it
+};
+
+/// What runs on the same data have spent of a limit, and may still spend. Losses compose
+/// (PrivacyLoss): with l_i of run i, epsilon(l_1 + l_2 + ...) at the limit's delta is what is
+/// spent. Runs may follow from what others said. A run is deducted whole before it sends anything
+/// (reserve), and what it did not send is given back when it ends cleanly (settle).
+class BudgetAccount {
+  public:
+    static constexpr std::size_t most_entries = 10000;
+    static constexpr std::size_t most_mechanism_letters = 64;
+
+    /// @throws ConfigError unless the limit is in range.
+    explicit BudgetAccount(const AccountLimit& limit);
+    /// As it was kept. @throws ConfigError as above; DataError for entries that cannot be: a run
+    /// twice, an infinite loss, more left than deducted, too many.
+    BudgetAccount(const AccountLimit& limit, std::vector<AccountEntry> entries);
+
+    [[nodiscard]] const AccountLimit& limit() const { return limit_; }
+    [[nodiscard]] std::span<const AccountEntry> entries() const { return entries_; }
+
+    /// Of all entries.
+    [[nodiscard]] PrivacyLoss spent() const;
+    /// Its epsilon at the limit's delta, certified from above.
+    [[nodiscard]] double epsilon_spent() const;
+    /// Of all entries but that of this run.
+    [[nodiscard]] PrivacyLoss spent_by_others(const Digest& run) const;
+    /// Largest loss of the kind of `like` that still fits beside `others`; nothing (loss 0) if none
+    /// does. Cost: 100 epsilons.
+    [[nodiscard]] PrivacyLoss largest_left(const PrivacyLoss& others,
+                                           const PrivacyLoss& like) const;
+
+    /// Deducts the whole planned loss of a run. A run that is taken up again keeps its entry: the
+    /// larger of what was deducted and what is planned now is, and what had left stays counted.
+    /// @param entry its `left` and `settled` are ignored.
+    /// @throws PrivacyError naming what is spent, asked for and left, and what to do, if everything
+    /// together would exceed the limit by more than a share 1e-9; the account is then unchanged.
+    void reserve(AccountEntry entry);
+    /// The run has ended cleanly, and this is what left: what else was deducted for it is free
+    /// again, but never what had left before. Nothing happens without an entry of the run.
+    void settle(const Digest& run, const PrivacyLoss& left, long rounds);
+
+    /// Of limit and entries: what a signature is about.
+    /// @param serial how often the account was written.
+    [[nodiscard]] Digest digest(std::span<const std::uint8_t> owner, long serial) const;
+
+  private:
+    AccountEntry* find(const Digest& run);
+    /// Of two losses that one run may have caused.
+    [[nodiscard]] const PrivacyLoss& larger(const PrivacyLoss& one, const PrivacyLoss& other) const;
+
+    AccountLimit limit_;
+    std::vector<AccountEntry> entries_;
+};
+
+}  // namespace sotto

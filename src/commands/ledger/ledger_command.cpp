@@ -1,0 +1,141 @@
+#include "commands/ledger/ledger_command.hpp"
+
+#include <fmt/format.h>
+
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/option_parser.hpp"
+#include "commands/ledger/kept_account_report.hpp"
+#include "commands/ledger/ledger_report.hpp"
+#include "run/agent_path.hpp"
+#include "run/budget_account_file.hpp"
+#include "run/composed_runs.hpp"
+#include "run/options/option_bindings.hpp"
+#include "run/options/option_set.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+struct LedgerOptions {
+    std::vector<std::string> directories;
+    std::optional<double> delta;
+    std::optional<AgentMatch> match;
+    std::optional<std::string> budget_account, open_account, identity;
+    std::optional<double> epsilon;
+    Adjacency adjacency = Adjacency::agent;
+};
+
+std::vector<Option<LedgerOptions>> total_options() {
+    return {{{.name = "runs",
+              .help = "directories of runs and of sweeps, all about the same data",
+              .details = R"(
+Words by themselves are its values. A run that is there twice counts once.)",
+              .positional = true},
+             bound(&LedgerOptions::directories, path_list())},
+            {{.name = "delta",
+              .help = "delta of the total (default: the largest of the runs), or of a new account"},
+             bound(&LedgerOptions::delta, real_between(0, 1))},
+            {{.name = "match",
+              .help = "how agents of different runs are known to be the same: {} (default: "
+                      "identity where all runs have them, number where none has)"},
+             bound(&LedgerOptions::match, words(agent_matches))}};
+}
+
+std::vector<Option<LedgerOptions>> account_options() {
+    return {
+        {{.name = "budget-account", .help = "FILE to show: what may be spent, was, and is left"},
+         bound(&LedgerOptions::budget_account, any_text())},
+        {{.name = "open-account",
+          .help = "new FILE for `train --budget-account`; with --epsilon and --delta",
+          .details = R"(
+It has mode 0600. With `--identity` it is signed: only that agent's runs can use it, and nobody else can change it
+unnoticed ([the ledger](../ledger.md)).)"},
+         bound(&LedgerOptions::open_account, any_text())},
+        {{.name = "epsilon", .help = "all that runs may spend from the new account"},
+         bound(&LedgerOptions::epsilon, positive_real())},
+        {{.name = "adjacency", .help = "of the new account: {}; runs with another are refused"},
+         bound(&LedgerOptions::adjacency,
+               named("agent, record, record-zero-out, record-add-remove", parse_adjacency))},
+        {{.name = "identity", .help = "FILE of the agent whose account it is"},
+         bound(&LedgerOptions::identity, any_text())}};
+}
+
+OptionSet<LedgerOptions> option_set() {
+    return OptionSet<LedgerOptions>().add(
+        option_group<LedgerOptions>("Ledger", {total_options(), account_options()}));
+}
+
+std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
+
+/// Exactly one thing is asked for.
+void require_one_subject(const LedgerOptions& asked) {
+    const int subjects = (asked.directories.empty() ? 0 : 1) + (asked.budget_account ? 1 : 0) +
+                         (asked.open_account ? 1 : 0);
+    if (subjects == 0)
+        throw ConfigError(
+            "ledger: which runs? (example: sotto ledger runs/a runs/b; or --budget-account FILE, "
+            "--open-account FILE)");
+    if (subjects > 1)
+        throw ConfigError(
+            "ledger: directories, --budget-account and --open-account go one at a time");
+    if (asked.open_account && (!asked.epsilon || !asked.delta))
+        throw ConfigError(
+            fmt::format("--open-account: --{} is needed too", asked.epsilon ? "delta" : "epsilon"));
+    if (!asked.open_account && (asked.epsilon || asked.identity))
+        throw ConfigError(fmt::format("--{}: it is of a new account (--open-account FILE)",
+                                      asked.epsilon ? "epsilon" : "identity"));
+    if (asked.open_account && differs_by_agent(*asked.open_account))
+        throw ConfigError(
+            fmt::format("--open-account: {} holds %r, which stands for an agent's number in `sotto "
+                        "train`; name one file",
+                        *asked.open_account));
+}
+
+void open_account(const LedgerOptions& asked) {
+    std::optional<Identity> owner;
+    if (asked.identity) owner = Identity::read(*asked.identity);
+    BudgetAccountFile::create(*asked.open_account,
+                              {*asked.epsilon, *asked.delta, asked.adjacency},
+                              owner ? &*owner : nullptr);
+}
+
+struct Answer {
+    std::string text, json;
+};
+
+Answer answer_to(const LedgerOptions& asked) {
+    if (!asked.directories.empty()) {
+        const ComposedRuns composed = compose_runs_in(
+            {asked.directories.begin(), asked.directories.end()}, asked.delta, asked.match);
+        return {ledger_report_text(composed), ledger_report_json(composed)};
+    }
+    if (asked.open_account) open_account(asked);
+    const std::string& path = asked.open_account ? *asked.open_account : *asked.budget_account;
+    const KeptAccount kept = BudgetAccountFile::look(path);
+    return {kept_account_text(kept, path), kept_account_json(kept, path)};
+}
+
+int run(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options(), arguments);
+    const GeneralOptions general = read_general(given);
+    require_json_writable(general);
+    const LedgerOptions asked = option_set().read(given);
+    require_one_subject(asked);
+    const Answer answer = answer_to(asked);
+    write_json(general, answer.json);
+    if (std::FILE* stream = report_stream(general)) fmt::print(stream, "{}", answer.text);
+    return 0;
+}
+
+}  // namespace
+
+Command ledger_command() {
+    return {.name = "ledger",
+            .summary = "add up what several runs on the same data reveal; budget accounts",
+            .example = "sotto ledger runs/monday runs/tuesday sweeps/a9a",
+            .options = options,
+            .run = run};
+}
+
+}  // namespace sotto::cli

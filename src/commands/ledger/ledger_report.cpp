@@ -1,0 +1,148 @@
+#include "commands/ledger/ledger_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/json_output.hpp"
+#include "sotto/core/numbers.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_agents_in_text = 20;
+
+std::string figure(double value) {
+    return std::isfinite(value) ? fmt::format("{:.6g}", value) : "infinite";
+}
+
+std::string mu_text(const PrivacyLoss& loss) {
+    const auto mu = loss.mu();
+    return mu ? figure(*mu) : std::string("-");
+}
+
+std::string name_in_text(const ComposedAgent& agent) {
+    if (agent.identity.empty()) return fmt::format("agent {}", agent.number);
+    return agent.name.empty() ? agent.identity.substr(0, 16) : agent.name;
+}
+
+/// Those who lost most first.
+std::vector<ComposedAgent> ranked(const ComposedRuns& composed) {
+    std::vector<ComposedAgent> agents = composed.agents;
+    std::ranges::stable_sort(agents, [&](const ComposedAgent& a, const ComposedAgent& b) {
+        return b.loss.less_at(composed.delta, a.loss);
+    });
+    return agents;
+}
+
+std::string runs_text(const ComposedRuns& composed) {
+    std::size_t width = 3;
+    for (const RecordedLedger& run : composed.runs)
+        width = std::max(width, run.directory.string().size());
+    std::string text = fmt::format("{:<{}}  {:<12} {:>19}  {:>10}  {:>10}  {:>10}  {}\n",
+                                   "run",
+                                   width,
+                                   "mechanism",
+                                   "rounds that count",
+                                   "mu",
+                                   "epsilon",
+                                   "at delta",
+                                   "against");
+    for (const RecordedLedger& run : composed.runs) {
+        const PrivacyLoss worst = run.worst();
+        text += fmt::format("{:<{}}  {:<12} {:>19}  {:>10}  {:>10}  {:>10}  {}\n",
+                            run.directory.string(),
+                            width,
+                            run.mechanism,
+                            fmt::format("{} of {}", run.rounds_accounted, run.rounds_planned),
+                            mu_text(worst),
+                            figure(worst.epsilon(run.delta).upper),
+                            fmt::format("{:g}", run.delta),
+                            run.observer);
+    }
+    return text;
+}
+
+Json loss_figures(const PrivacyLoss& loss, double epsilon) {
+    const auto mu = loss.mu();
+    return {{"mu", mu ? number_or_null(*mu) : Json()},
+            {"epsilon", number_or_null(epsilon)},
+            {"infinite", loss.infinite()}};
+}
+
+Json run_json(const RecordedLedger& run) {
+    const PrivacyLoss worst = run.worst();
+    Json json{{"directory", run.directory.string()},
+              {"run_id", run.run},
+              {"mechanism", run.mechanism},
+              {"status", run.status},
+              {"rounds", {{"planned", run.rounds_planned}, {"accounted", run.rounds_accounted}}},
+              {"adjacency", name_of(run.adjacency)},
+              {"observer", run.observer},
+              {"coalition_size", run.coalition_size},
+              {"agents", run.agents.size()},
+              {"insecure", run.insecure},
+              {"delta", run.delta}};
+    json.update(loss_figures(worst, worst.epsilon(run.delta).upper));
+    return json;
+}
+
+Json agent_json(const ComposedAgent& agent) {
+    Json json{{"agent", agent.number}};
+    json["identity"] = agent.identity.empty() ? Json() : Json(agent.identity);
+    json["name"] = agent.name.empty() ? Json() : Json(agent.name);
+    json["runs"] = agent.runs;
+    json.update(loss_figures(agent.loss, agent.epsilon));
+    return json;
+}
+
+}  // namespace
+
+std::string ledger_report_text(const ComposedRuns& composed) {
+    std::string text = runs_text(composed);
+    text += fmt::format("\nall {} run{} together, adjacency {}, delta {:g}\n",
+                        composed.runs.size(),
+                        composed.runs.size() == 1 ? "" : "s",
+                        name_of(composed.adjacency),
+                        composed.delta);
+    const std::vector<ComposedAgent> agents = ranked(composed);
+    for (std::size_t i = 0; i < std::min(agents.size(), most_agents_in_text); ++i)
+        text += fmt::format("  {:<20} epsilon {:<10} mu {:<10} in {} run{}\n",
+                            name_in_text(agents[i]),
+                            figure(agents[i].epsilon),
+                            mu_text(agents[i].loss),
+                            agents[i].runs,
+                            agents[i].runs == 1 ? "" : "s");
+    if (agents.size() > most_agents_in_text)
+        text += fmt::format("  and {} agents that lost less (--json has all)\n",
+                            agents.size() - most_agents_in_text);
+    if (composed.match == AgentMatch::number)
+        text += fmt::format("  {:<20} epsilon {:<10} mu {}\n",
+                            "whoever had the data",
+                            figure(composed.anybody_epsilon),
+                            mu_text(composed.anybody));
+    for (const std::string& note : composed.notes) text += fmt::format("note: {}\n", note);
+    return text;
+}
+
+std::string ledger_report_json(const ComposedRuns& composed) {
+    Json json;
+    json["adjacency"] = name_of(composed.adjacency);
+    json["delta"] = composed.delta;
+    json["matched_by"] = agent_matches.name_of(composed.match);
+    json["runs"] = Json::array();
+    for (const RecordedLedger& run : composed.runs) json["runs"].push_back(run_json(run));
+    json["worst"] = agent_json(composed.worst());
+    json["anybody"] = loss_figures(composed.anybody, composed.anybody_epsilon);
+    json["agents"] = Json::array();
+    for (const ComposedAgent& agent : composed.agents) json["agents"].push_back(agent_json(agent));
+    json["notes"] = composed.notes;
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace sotto

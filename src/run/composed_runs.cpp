@@ -1,0 +1,172 @@
+#include "run/composed_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// Whether `later` may be the same run, further on: its phases have the same keys and plans, and
+/// it may have more of them.
+bool continues(const RecordedLedger& later, const RecordedLedger& earlier) {
+    if (later.phases.size() < earlier.phases.size()) return false;
+    for (std::size_t k = 0; k < earlier.phases.size(); ++k) {
+        const RecordedPhase &a = earlier.phases[k], &b = later.phases[k];
+        const bool last = k + 1 == earlier.phases.size();
+        if (a.first_round != b.first_round || a.key_epoch != b.key_epoch ||
+            a.plan_hash != b.plan_hash || (!last && a.rounds != b.rounds))
+            return false;
+    }
+    return true;
+}
+
+/// Of two states of one run the later one; with as many phases, the one with more rounds.
+bool is_later(const RecordedLedger& one, const RecordedLedger& other) {
+    return std::pair(one.phases.size(), one.rounds_accounted) >
+           std::pair(other.phases.size(), other.rounds_accounted);
+}
+
+/// Each run once.
+std::vector<RecordedLedger> distinct(std::vector<RecordedLedger> all,
+                                     std::vector<std::string>& notes) {
+    std::vector<RecordedLedger> runs;
+    for (RecordedLedger& one : all) {
+        const auto same = std::ranges::find_if(runs, [&](const RecordedLedger& other) {
+            return other.run == one.run && (continues(one, other) || continues(other, one));
+        });
+        if (same == runs.end()) {
+            if (std::ranges::find(runs, one.run, &RecordedLedger::run) != runs.end())
+                notes.push_back(fmt::format(
+                    "{}: another continuation of a run that is counted already; what they have in "
+                    "common counts twice",
+                    one.directory.string()));
+            runs.push_back(std::move(one));
+            continue;
+        }
+        notes.push_back(fmt::format("{} and {} are one run, which counts once",
+                                    same->directory.string(),
+                                    one.directory.string()));
+        if (is_later(one, *same)) *same = std::move(one);
+    }
+    return runs;
+}
+
+void require_one_adjacency(const std::vector<RecordedLedger>& runs) {
+    const RecordedLedger& first = runs.front();
+    for (const RecordedLedger& run : runs)
+        if (run.adjacency != first.adjacency)
+            throw ConfigError(fmt::format(
+                "{} protects with adjacency {}, {} with {}; their losses do not add up (name runs "
+                "with one adjacency at a time)",
+                first.directory.string(),
+                name_of(first.adjacency),
+                run.directory.string(),
+                name_of(run.adjacency)));
+}
+
+AgentMatch match_of(const std::vector<RecordedLedger>& runs, std::optional<AgentMatch> asked) {
+    if (asked == AgentMatch::number) return AgentMatch::number;
+    const auto without =
+        std::ranges::find_if(runs, [](const RecordedLedger& run) { return !run.has_identities(); });
+    if (without == runs.end()) return AgentMatch::identity;
+    const bool some = std::ranges::any_of(runs, &RecordedLedger::has_identities);
+    if (some || asked)
+        throw ConfigError(fmt::format(
+            "{}: its agents have no identities{}, so it is not known who they are (if agents have "
+            "the same numbers in all runs, give --match number)",
+            without->directory.string(),
+            some ? ", those of other runs have" : ""));
+    return AgentMatch::number;
+}
+
+std::vector<ComposedAgent> composed_agents(const std::vector<RecordedLedger>& runs,
+                                           AgentMatch match,
+                                           double delta) {
+    std::vector<ComposedAgent> agents;
+    std::map<std::string, std::size_t> known;
+    for (const RecordedLedger& run : runs) {
+        std::set<std::string> here;
+        for (const RecordedAgent& agent : run.agents) {
+            const std::string key =
+                match == AgentMatch::identity ? *agent.identity : fmt::format("{}", agent.number);
+            if (!here.insert(key).second)
+                throw DataError(fmt::format(
+                    "{}: two of its agents have the identity {}", run.directory.string(), key));
+            const auto [place, fresh] = known.try_emplace(key, agents.size());
+            if (fresh)
+                agents.push_back({agent.number,
+                                  match == AgentMatch::identity ? key : std::string(),
+                                  agent.name,
+                                  0,
+                                  {},
+                                  0});
+            ComposedAgent& sum = agents[place->second];
+            ++sum.runs;
+            sum.loss += agent.loss;
+        }
+    }
+    for (ComposedAgent& agent : agents) agent.epsilon = agent.loss.epsilon(delta).upper;
+    return agents;
+}
+
+void add_notes(ComposedRuns& composed) {
+    if (composed.match == AgentMatch::number && composed.runs.size() > 1)
+        composed.notes.emplace_back(
+            "agents are matched by their numbers; whether they held the same data in every run is "
+            "not known (identities would say who they are)");
+    for (const RecordedLedger& run : composed.runs) {
+        if (run.status == "running" || run.status == "failed")
+            composed.notes.push_back(fmt::format(
+                "{}: {}; all planned rounds count",
+                run.directory.string(),
+                run.status == "failed" ? "it failed" : "it still goes on, or was killed"));
+        if (run.insecure)
+            composed.notes.push_back(fmt::format(
+                "{}: INSECURE, its noise derives from --noise-seed", run.directory.string()));
+    }
+}
+
+}  // namespace
+
+const ComposedAgent& ComposedRuns::worst() const {
+    const ComposedAgent* worst = &agents.front();
+    for (const ComposedAgent& agent : agents)
+        if (worst->loss.less_at(delta, agent.loss)) worst = &agent;
+    return *worst;
+}
+
+ComposedRuns compose_runs(std::vector<RecordedLedger> runs,
+                          std::optional<double> delta,
+                          std::optional<AgentMatch> match) {
+    if (runs.empty()) throw ConfigError("there is no run to add up (none came to its first round)");
+    ComposedRuns composed;
+    composed.runs = distinct(std::move(runs), composed.notes);
+    require_one_adjacency(composed.runs);
+    composed.adjacency = composed.runs.front().adjacency;
+    composed.match = match_of(composed.runs, match);
+    composed.delta =
+        delta ? *delta : std::ranges::max(composed.runs, {}, &RecordedLedger::delta).delta;
+    composed.agents = composed_agents(composed.runs, composed.match, composed.delta);
+    for (const RecordedLedger& run : composed.runs) composed.anybody += run.worst();
+    composed.anybody_epsilon = composed.anybody.epsilon(composed.delta).upper;
+    add_notes(composed);
+    return composed;
+}
+
+ComposedRuns compose_runs_in(const std::vector<std::filesystem::path>& directories,
+                             std::optional<double> delta,
+                             std::optional<AgentMatch> match) {
+    std::vector<RecordedLedger> runs;
+    for (const std::filesystem::path& directory : directories)
+        for (const std::filesystem::path& run : runs_in(directory))
+            runs.push_back(read_recorded_ledger(run));
+    return compose_runs(std::move(runs), delta, match);
+}
+
+}  // namespace sotto

@@ -1,0 +1,70 @@
+#pragma once
+
+// What the directory of a run says it has revealed; not installed.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/privacy/exposure.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
+
+namespace sotto {
+
+/// One agent of a run.
+struct RecordedAgent {
+    int number = 0;
+    PrivacyLoss loss;                     ///< may be infinite
+    std::optional<std::string> identity;  ///< public key, 64 hexadecimal digits
+    std::string name;                     ///< of the roster; empty: none
+};
+
+/// A stretch of rounds with keys of its own.
+struct RecordedPhase {
+    long first_round = 0, rounds = 0;
+    long key_epoch = 0;
+    std::string plan_hash;
+    [[nodiscard]] bool operator==(const RecordedPhase&) const = default;
+};
+
+/// ledger.json of a run (docs/ledger.md), as far as it composes with others, and who took part.
+struct RecordedLedger {
+    std::filesystem::path directory;
+    std::string run;  ///< run id of its first session
+    std::string mechanism, status;
+    long rounds_planned = 0, rounds_accounted = 0;
+    Adjacency adjacency = Adjacency::agent;
+    double delta = 0;
+    std::string observer;    ///< that the figures hold against
+    int coalition_size = 0;  ///< of it
+    bool insecure = false;   ///< noise from a noise seed
+    std::vector<RecordedPhase> phases;
+    std::vector<RecordedAgent> agents;
+
+    /// Whether every agent proved who it is.
+    [[nodiscard]] bool has_identities() const;
+    /// Of the agent that lost most.
+    [[nodiscard]] PrivacyLoss worst() const;
+};
+
+/// @param ledger, manifest texts of ledger.json and manifest.json of the first start.
+/// @throws DataError naming the directory, and what is wrong.
+[[nodiscard]] RecordedLedger recorded_ledger_from(std::string_view ledger,
+                                                  std::string_view manifest,
+                                                  const std::filesystem::path& directory);
+/// @throws as above; also for files that are missing.
+[[nodiscard]] RecordedLedger read_recorded_ledger(const std::filesystem::path& directory);
+
+/// Runs in a directory: itself, or those of a sweep, those whose directories are gone among them
+/// (keep_what_was_revealed), in the order of their names. A training that ended before its first
+/// round has no ledger and is none.
+/// @throws DataError for a directory that holds neither.
+[[nodiscard]] std::vector<std::filesystem::path> runs_in(const std::filesystem::path& directory);
+
+/// Keeps ledger.json and manifest.json of a run whose directory is about to go, as a directory of
+/// its own in `folder`; nothing where the run did not come to its first round.
+void keep_what_was_revealed(const std::filesystem::path& run, const std::filesystem::path& folder);
+
+}  // namespace sotto

@@ -1,0 +1,80 @@
+#include "commands/ledger/ledger_report.hpp"
+
+#include "run/run_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::Json;
+
+RecordedLedger run_with(const std::string& name, const std::vector<PrivacyLoss>& losses) {
+    RecordedLedger run;
+    run.directory = "runs/" + name;
+    run.run = name;
+    run.mechanism = "pairs";
+    run.status = "completed";
+    run.rounds_planned = 100;
+    run.rounds_accounted = 25;
+    run.delta = 1e-5;
+    run.observer = "everybody";
+    run.phases = {{0, 25, 0, "plan"}};
+    for (const PrivacyLoss& loss : losses)
+        run.agents.push_back({static_cast<int>(run.agents.size()), loss, std::nullopt, ""});
+    return run;
+}
+
+ComposedRuns composed(const std::vector<PrivacyLoss>& first) {
+    const auto mu = [](double value) { return PrivacyLoss::gaussian(value); };
+    return compose_runs(
+        {run_with("a", first), run_with("b", {mu(0.4), mu(0.8)})}, std::nullopt, std::nullopt);
+}
+
+TEST(LedgerReport, ShowsRunsAndWhatTheyComeTo) {
+    const std::string text =
+        ledger_report_text(composed({PrivacyLoss::gaussian(0.3), PrivacyLoss::gaussian(0.6)}));
+    expect_contains(text, "runs/a  pairs                  25 of 100         0.6");
+    expect_contains(text, "all 2 runs together, adjacency agent, delta 1e-05\n");
+    expect_contains(text, "agent 1              epsilon ");
+    EXPECT_LT(text.find("agent 1 "), text.find("agent 0 ")) << "who lost most is first";
+    expect_contains(text, "mu 0.5        in 2 runs");
+    expect_contains(text, "whoever had the data");
+    expect_contains(text, "note: agents are matched by their numbers");
+}
+
+TEST(LedgerReport, IsAnObjectForPrograms) {
+    const Json json = Json::parse(
+        ledger_report_json(composed({PrivacyLoss::gaussian(0.3), PrivacyLoss::gaussian(0.6)})));
+    EXPECT_EQ(json.at("matched_by"), "number");
+    EXPECT_EQ(json.at("runs").size(), 2U);
+    EXPECT_EQ(json.at("runs")[0].at("rounds").at("accounted"), 25);
+    EXPECT_NEAR(json.at("worst").at("mu").get<double>(), 1, 1e-12);
+    EXPECT_EQ(json.at("worst").at("agent"), 1);
+    EXPECT_NEAR(json.at("agents")[0].at("mu").get<double>(), 0.5, 1e-12);
+    EXPECT_EQ(json.at("agents")[0].at("runs"), 2);
+    EXPECT_NEAR(json.at("anybody").at("mu").get<double>(), 1, 1e-12);
+    EXPECT_EQ(json.at("delta"), 1e-5);
+}
+
+TEST(LedgerReport, SaysWhatIsInfinite) {
+    const ComposedRuns all =
+        composed({PrivacyLoss::gaussian(infinity), PrivacyLoss::gaussian(infinity)});
+    expect_contains(ledger_report_text(all), "epsilon infinite");
+    const Json json = Json::parse(ledger_report_json(all));
+    EXPECT_TRUE(json.at("worst").at("infinite").get<bool>());
+    EXPECT_TRUE(json.at("worst").at("epsilon").is_null());
+}
+
+TEST(LedgerReport, OfManyAgentsShowsThoseWhoLostMost) {
+    std::vector<PrivacyLoss> losses;
+    for (int u = 0; u < 50; ++u) losses.push_back(PrivacyLoss::gaussian(0.01 * u));
+    const std::string text =
+        ledger_report_text(compose_runs({run_with("a", losses)}, std::nullopt, std::nullopt));
+    expect_contains(text, "agent 49 ");
+    expect_contains(text, "and 30 agents that lost less");
+    EXPECT_EQ(text.find("agent 7 "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sotto

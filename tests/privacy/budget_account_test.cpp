@@ -1,0 +1,163 @@
+#include "sotto/privacy/budget_account.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/privacy/gdp.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr AccountLimit ten{10, 1e-5, Adjacency::agent};
+
+Digest run_id(std::uint8_t number) {
+    Digest run{};
+    run.fill(number);
+    return run;
+}
+
+AccountEntry entry(std::uint8_t number, const PrivacyLoss& loss, long rounds = 100) {
+    return {run_id(number), "2026-01-01T00:00:00Z", "pairs", rounds, loss, {}, false};
+}
+
+std::string refusal(BudgetAccount& account, const AccountEntry& asked) {
+    try {
+        account.reserve(asked);
+    } catch (const PrivacyError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(BudgetAccount, AddsUpGaussianLossesAsOneOfTheRootOfTheSumOfSquares) {
+    BudgetAccount account(ten);
+    account.reserve(entry(1, PrivacyLoss::gaussian(0.3)));
+    account.reserve(entry(2, PrivacyLoss::gaussian(0.4)));
+    account.reserve(entry(3, PrivacyLoss::gaussian(1.2)));
+    EXPECT_NEAR(account.spent().mu().value(), 1.3, 1e-14);
+    EXPECT_NEAR(account.epsilon_spent(), gdp_epsilon(1.3, 1e-5), 1e-12);
+}
+
+TEST(BudgetAccount, AddsUpPureLossesAndBoundsBothKindsFromAbove) {
+    BudgetAccount account({10, 1e-5, Adjacency::agent});
+    account.reserve(entry(1, PrivacyLoss::pure(1)));
+    account.reserve(entry(2, PrivacyLoss::pure(2)));
+    // Pure epsilon 3 at delta 1e-5: E + log(1 - delta (1 + e^-E)).
+    EXPECT_NEAR(account.epsilon_spent(), 3 + std::log1p(-1e-5 * (1 + std::exp(-3))), 1e-12);
+    account.reserve(entry(3, PrivacyLoss::gaussian(0.5)));
+    EXPECT_GT(account.epsilon_spent(), gdp_epsilon(0.5, 1e-5));
+    EXPECT_LE(account.epsilon_spent(), gdp_epsilon(0.5, 1e-5) + 3);
+}
+
+TEST(BudgetAccount, IsSpentToTheLastDigitAndRefusesWhatIsMore) {
+    const double whole = gdp_mu(10, 1e-5);
+    BudgetAccount account(ten);
+    account.reserve(entry(1, PrivacyLoss::gaussian(whole * std::sqrt(0.5))));
+    account.reserve(entry(2, PrivacyLoss::gaussian(whole * std::sqrt(0.5))));
+    EXPECT_NEAR(account.epsilon_spent(), 10, 1e-9);
+    const std::string reason = refusal(account, entry(3, PrivacyLoss::gaussian(0.01)));
+    EXPECT_NE(reason.find("epsilon 10 of 10 at delta 1e-05 is spent by 2 other runs"),
+              std::string::npos)
+        << reason;
+    EXPECT_EQ(account.entries().size(), 2U);
+}
+
+TEST(BudgetAccount, SaysHowMuchARunMayStillAskFor) {
+    BudgetAccount account(ten);
+    account.reserve(entry(1, PrivacyLoss::gaussian(gdp_mu(6, 1e-5))));
+    const PrivacyLoss left = account.largest_left(account.spent(), PrivacyLoss::gaussian(1));
+    EXPECT_NEAR(std::pow(left.mu().value(), 2),
+                std::pow(gdp_mu(10, 1e-5), 2) - std::pow(gdp_mu(6, 1e-5), 2),
+                1e-9);
+    const double asked = 7.12;
+    EXPECT_NEAR(left.epsilon(1e-5).upper, asked, 0.001);
+    const std::string reason = refusal(account, entry(2, PrivacyLoss::gaussian(gdp_mu(9, 1e-5))));
+    EXPECT_NE(reason.find("ask for at most epsilon 7.12 at this delta"), std::string::npos)
+        << reason;
+    EXPECT_EQ(refusal(account, entry(2, PrivacyLoss::gaussian(gdp_mu(asked, 1e-5)))), "");
+    // A pure loss beside the Gaussian one.
+    const PrivacyLoss pure = account.largest_left(PrivacyLoss(), PrivacyLoss::pure(1));
+    EXPECT_NEAR(pure.epsilon(1e-5).upper, 10, 1e-9);
+}
+
+TEST(BudgetAccount, RefusesARunWithoutNoise) {
+    BudgetAccount account(ten);
+    EXPECT_NE(refusal(account, entry(1, PrivacyLoss::gaussian(infinity))), "");
+    EXPECT_TRUE(account.entries().empty());
+}
+
+TEST(BudgetAccount, CountsARunThatIsTakenUpAgainOnce) {
+    BudgetAccount account(ten);
+    account.reserve(entry(1, PrivacyLoss::gaussian(1), 100));
+    account.reserve(entry(1, PrivacyLoss::gaussian(1), 100));
+    EXPECT_NEAR(account.spent().mu().value(), 1, 1e-15);
+    // More rounds than were reserved: the difference is deducted.
+    account.reserve(entry(1, PrivacyLoss::gaussian(1.5), 150));
+    EXPECT_NEAR(account.spent().mu().value(), 1.5, 1e-15);
+    EXPECT_EQ(account.entries().front().rounds, 150);
+    // Less is no refund: what was reserved may have left.
+    account.reserve(entry(1, PrivacyLoss::gaussian(0.5), 50));
+    EXPECT_NEAR(account.spent().mu().value(), 1.5, 1e-15);
+}
+
+TEST(BudgetAccount, GivesBackWhatACleanEndDidNotSendAndNoMore) {
+    BudgetAccount account(ten);
+    account.reserve(entry(1, PrivacyLoss::gaussian(1), 100));
+    account.settle(run_id(1), PrivacyLoss::gaussian(0.5), 25);
+    EXPECT_NEAR(account.spent().mu().value(), 0.5, 1e-15);
+    EXPECT_TRUE(account.entries().front().settled);
+    EXPECT_EQ(account.entries().front().rounds, 25);
+    // Taken up again, then stopped by somebody who says that less had left.
+    account.reserve(entry(1, PrivacyLoss::gaussian(1), 100));
+    EXPECT_FALSE(account.entries().front().settled);
+    account.settle(run_id(1), PrivacyLoss::gaussian(0.1), 10);
+    EXPECT_NEAR(account.spent().mu().value(), 0.5, 1e-15);
+    account.settle(run_id(9), PrivacyLoss::gaussian(3), 10);
+    EXPECT_NEAR(account.spent().mu().value(), 0.5, 1e-15);
+}
+
+TEST(BudgetAccount, TakesOnlyLimitsAndEntriesThatCanBe) {
+    for (const AccountLimit& wrong : {AccountLimit{0, 1e-5, {}},
+                                      AccountLimit{infinity, 1e-5, {}},
+                                      AccountLimit{not_a_number, 1e-5, {}},
+                                      AccountLimit{1, 1, {}},
+                                      AccountLimit{1, -0.1, {}},
+                                      AccountLimit{1, not_a_number, {}}})
+        EXPECT_THROW(BudgetAccount{wrong}, ConfigError) << wrong.epsilon << " " << wrong.delta;
+    AccountEntry more_left = entry(1, PrivacyLoss::gaussian(1));
+    more_left.left = PrivacyLoss::gaussian(2);
+    EXPECT_THROW(BudgetAccount(ten, {more_left}), DataError);
+    EXPECT_THROW(BudgetAccount(ten, {entry(1, PrivacyLoss::gaussian(infinity))}), DataError);
+    const AccountEntry once = entry(1, PrivacyLoss::gaussian(1));
+    EXPECT_THROW(BudgetAccount(ten, {once, once}), DataError);
+    EXPECT_THROW(
+        BudgetAccount(ten, std::vector<AccountEntry>(BudgetAccount::most_entries + 1, once)),
+        DataError);
+    EXPECT_THROW(BudgetAccount(ten, {entry(1, PrivacyLoss::gaussian(1), -1)}), DataError);
+}
+
+TEST(BudgetAccount, HasADigestOfEverythingInIt) {
+    const auto with = [](const AccountEntry& one) { return BudgetAccount(ten, {one}); };
+    const AccountEntry plain = entry(1, PrivacyLoss::gaussian(1));
+    const Digest before = with(plain).digest({}, 3);
+    std::vector<AccountEntry> changed(6, plain);
+    changed[0].run = run_id(2);
+    changed[1].time = "2027";
+    changed[2].mechanism = "corn";
+    changed[3].rounds = 101;
+    changed[4].loss = PrivacyLoss::pure(1);
+    changed[5].settled = true;
+    for (const AccountEntry& one : changed) EXPECT_NE(with(one).digest({}, 3), before);
+    EXPECT_NE(with(plain).digest({}, 4), before);
+    EXPECT_NE(with(plain).digest(run_id(7), 3), before);
+    EXPECT_NE(BudgetAccount({11, 1e-5, Adjacency::agent}, {plain}).digest({}, 3), before);
+    EXPECT_NE(BudgetAccount({10, 1e-6, Adjacency::agent}, {plain}).digest({}, 3), before);
+    EXPECT_NE(BudgetAccount({10, 1e-5, Adjacency::record}, {plain}).digest({}, 3), before);
+    EXPECT_EQ(with(plain).digest({}, 3), before);
+}
+
+}  // namespace
+}  // namespace sotto
