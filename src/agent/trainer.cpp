@@ -123,7 +123,8 @@ void Trainer::make_message(double step, std::size_t output) {
     }
     message = keep * models_.col(a) - step * gradients_.col(a);
     if (to.receiver != agents_[to.local_index].id)
-        round_to_grid({message.data(), static_cast<std::size_t>(message.size())}, grid_step_);
+        round_message_to_grid({message.data(), static_cast<std::size_t>(message.size())},
+                              grid_step_);
     message += noise_.col(o);
 }
 
