@@ -156,7 +156,8 @@ std::size_t Trainer::make_message(double step, std::size_t output) {
     message = keep * models_.col(a) - step * gradients_.col(a);
     // Before the noise: what comes after it may depend on what it hides.
     const std::size_t limited = limit_values(values_of(message), grid_limit_);
-    if (to.receiver != agents_[to.local_index].id) round_to_grid(values_of(message), grid_step_);
+    if (to.receiver != agents_[to.local_index].id)
+        round_message_to_grid(values_of(message), grid_step_);
     message += noise_.col(o);
     return limited;
 }

@@ -8,12 +8,15 @@
 #include "noise/solver_input.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
+#include "sotto/plan/noise_grid.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/temporal_sensitivity.hpp"
 
 namespace sotto {
 
 namespace {
+
+constexpr int finest_bits = 40;
 
 /// How much louder every agent's noise must be than in a plan that meets kappa in one round.
 Eigen::VectorXd factors_for_run(const NoisePlan& plan,
@@ -26,6 +29,22 @@ Eigen::VectorXd factors_for_run(const NoisePlan& plan,
         .cwiseProduct(precision / counted)
         .cwiseQuotient(input.kappa)
         .cwiseSqrt();
+}
+
+/// 2^-40 of the quietest noise, or as fine as the loudest allows.
+int message_grid_log2(const NoisePlan& plan, double quietest) {
+    const int wanted = static_cast<int>(std::floor(std::log2(quietest))) - finest_bits;
+    const int possible = static_cast<int>(std::ceil(std::log2(finest_grid_step(plan))));
+    const int chosen = std::max(wanted, possible);
+    if (std::ldexp(1, chosen) <= std::ldexp(quietest, -20)) return chosen;
+    throw PrivacyError(fmt::format(
+        "mechanism {}: its loudest noise has a standard deviation of {:.3g}, its quietest hides an "
+        "agent by {:.3g}: doubles have no grid for noise that uneven (allowed: a ratio of about "
+        "2^26); use a graph and a mixing matrix that give every agent's own model, and all its "
+        "neighbours', similar weights (--mixing max-degree), or another mechanism",
+        plan.mechanism,
+        largest_deviation(plan),
+        quietest));
 }
 
 }  // namespace
@@ -50,6 +69,7 @@ NoisePlan start_laplace_plan(std::string mechanism, const DesignInput& input) {
 Design finish_message_plan(NoisePlan plan, const DesignInput& input) {
     require_kappa(input.kappa);
     plan.scale = 1;
+    plan.grid_step_log2 = -finest_bits;
     const Eigen::VectorXd precision = observed_precision(plan, {});
     if (!precision.allFinite())
         throw PrivacyError(
@@ -63,9 +83,7 @@ Design finish_message_plan(NoisePlan plan, const DesignInput& input) {
     for (auto& row : plan.rows)
         // An agent without neighbours sends nothing, whatever its own copy carries.
         for (double& coefficient : row.coefficients) coefficient *= louder(row.sender);
-    constexpr int bits = 40;
-    plan.grid_step_log2 =
-        std::isfinite(quietest) ? static_cast<int>(std::floor(std::log2(quietest))) - bits : -bits;
+    if (std::isfinite(quietest)) plan.grid_step_log2 = message_grid_log2(plan, quietest);
     plan.validate();
     Design design;
     design.plan = std::move(plan);

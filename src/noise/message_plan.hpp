@@ -15,10 +15,11 @@ namespace sotto {
 /// Raises every agent's coefficients so that the budget covers run_sensitivity_squared instead of
 /// the number of participations that kappa counts, and chooses a grid of 2^-40 of the smallest
 /// standard deviation, so that rounding messages to it before the noise is added changes nothing
-/// that counts.
+/// that counts; a coarser one, up to 2^-20, where the loudest noise needs it (finest_grid_step).
+/// The clip leaves room for that rounding, whatever the grid (Trainer).
 /// @param plan with noise that meets kappa in one round.
 /// @throws ConfigError if a kappa is not finite and positive, PrivacyError if an agent is not
-/// hidden.
+/// hidden, or the noise is too uneven for any grid.
 [[nodiscard]] Design finish_message_plan(NoisePlan plan, const DesignInput& input);
 
 }  // namespace sotto

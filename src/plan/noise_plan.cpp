@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/plan/noise_grid.hpp"
 
 namespace sotto {
 
@@ -73,23 +74,15 @@ class PlanCheck {
                 "two streams have the same seed group and index");
     }
 
-    // On a finer one noise could not be rounded: a double has room for 2^51 steps on either side.
-    // Noise on messages has a grid that follows its quietest part (verify_agents_protected).
+    // On a finer one noise could not be rounded: a double has room for 2^52 steps on either side.
     void check_grid() const {
-        if (plan_.entry == NoiseEntry::message) return;
-        double largest = 0;
-        for (const auto& row : plan_.rows) {
-            double squared = 0;
-            for (const double coefficient : row.coefficients) squared += coefficient * coefficient;
-            largest = std::max(largest, squared * unit_variance(plan_.distribution()));
-        }
-        const double deviation = plan_.scale * std::sqrt(largest);
-        require(plan_.grid_step() >= std::ldexp(deviation, finest_grid_log2),
-                fmt::format("grid_step_log2 is {}: a step must be at least 2^{} of the largest "
-                            "standard deviation of noise, {:.3g}",
+        const double finest = finest_grid_step(plan_);
+        require(plan_.grid_step() >= finest,
+                fmt::format("grid_step_log2 is {}: a step must be at least {:.3g}, for noise whose "
+                            "largest standard deviation is {:.3g}",
                             plan_.grid_step_log2,
-                            finest_grid_log2,
-                            deviation));
+                            finest,
+                            largest_deviation(plan_)));
     }
 
     void check_row(const NoiseRow& row) const {

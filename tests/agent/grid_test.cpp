@@ -45,6 +45,22 @@ TEST(RoundToGrid, GivesTheNearestMultipleAndTiesToEven) {
     }
 }
 
+TEST(RoundMessageToGrid, RoundsValuesOfEverySize) {
+    SeededRandom random(3, "test.agent.grid");
+    for (const int exponent : {-60, -20, 13}) {
+        const double step = std::ldexp(1.0, exponent);
+        std::vector<double> values = samples(step);
+        for (int bits = 48; bits < 60; ++bits)
+            for (int i = 0; i < 200; ++i)
+                values.push_back(std::ldexp(random.uniform() - 0.5, bits + 1) * step);
+        std::vector<double> rounded = values;
+        round_message_to_grid(rounded, step);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            EXPECT_EQ(rounded[i], std::nearbyint(values[i] / step) * step)
+                << values[i] << ", step 2^" << exponent;
+    }
+}
+
 TEST(TruncateToGrid, GivesTheNextMultipleTowardZero) {
     for (const int exponent : {-60, -20, 0, 13}) {
         const double step = std::ldexp(1.0, exponent);

@@ -72,6 +72,33 @@ TEST(NoiseSource, GivesWhatThePlanSaysForEveryDimensionAndNumberOfThreads) {
     }
 }
 
+TEST(NoiseSource, RoundsAllNoiseToTheGridHoweverUnevenAnHonestPlanIs) {
+    // Models that hardly keep anything of their own: homomorphic's own copies carry 2^14 times the
+    // noise of its messages, which a grid of 2^-40 of the messages' would not round.
+    const Graph graph = Graph::from_edges(2, {{0, 1}});
+    constexpr double own = 0x1p-14;
+    const MixingMatrix mixing = MixingMatrix::from_dense(
+        graph, (Eigen::MatrixXd(2, 2) << own, 1 - own, 1 - own, own).finished());
+    DesignInput input;
+    input.graph = &graph;
+    input.mixing = &mixing;
+    input.rounds = 3;
+    input.kappa = Eigen::VectorXd::Ones(2);
+    for (const char* mechanism : {"homomorphic", "zip-dl"}) {
+        const NoisePlan plan = find_mechanism("mechanism", mechanism).design(input).plan;
+        const auto rings = rings_of(plan);
+        NoiseSource source(plan, rings, 1);
+        Eigen::MatrixXd noise(20'000, static_cast<Eigen::Index>(source.outputs().size()));
+        source.draw(0, 0, noise);
+        EXPECT_GT(noise.cwiseAbs().maxCoeff(), 0x1p12 * noise.col(1).cwiseAbs().mean());
+        for (const double value : noise.reshaped()) {
+            const double steps = value / plan.grid_step();
+            ASSERT_EQ(steps, std::nearbyint(steps)) << mechanism;
+            ASSERT_LT(std::abs(steps), 0x1p51) << mechanism;
+        }
+    }
+}
+
 /// Factors of 9 rounds: prefix sums (banded inverse), two subdiagonals, full, diagonal,
 /// one lag.
 std::vector<TemporalFactor> temporal_factors() {

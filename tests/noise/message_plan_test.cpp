@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/test_support.hpp"
 #include "noise/message_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/plan/noise_grid.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
@@ -44,8 +46,12 @@ TEST_P(MessageMechanism, SpendsExactlyTheBudgetOfEveryAgentOverTheWholeRun) {
 TEST_P(MessageMechanism, ChoosesAGridFarBelowItsNoise) {
     for_each_plan(mechanism, [](const DesignInput&, const NoisePlan& plan) {
         const double quietest = 1 / std::sqrt(observed_precision(plan, {}).maxCoeff());
-        EXPECT_LE(plan.grid_step(), std::ldexp(quietest, -40));
+        // Coarser only where the loudest noise would not be rounded otherwise.
+        EXPECT_GE(plan.grid_step(), finest_grid_step(plan));
+        EXPECT_LE(plan.grid_step(),
+                  std::max(std::ldexp(quietest, -40), 2 * finest_grid_step(plan)));
         EXPECT_GE(plan.grid_step(), std::ldexp(quietest, -42));
+        EXPECT_LE(plan.grid_step(), std::ldexp(quietest, -20));
     });
 }
 
@@ -57,6 +63,33 @@ INSTANTIATE_TEST_SUITE_P(All,
                              std::erase(name, '-');
                              return name;
                          });
+
+/// Agent 0's own copy carries `louder` times the noise of all messages.
+Design uneven_design(const DesignInput& input, double louder) {
+    NoisePlan plan = start_message_plan("uneven", input);
+    for (int u = 0; u < plan.agents; ++u) plan.streams.push_back({u, 0, {}});
+    plan.rows.push_back({0, 0, {0}, {louder}});
+    for (int v = 1; v < plan.agents; ++v) plan.rows.push_back({0, v, {0}, {1.0}});
+    for (int u = 1; u < plan.agents; ++u)
+        plan.rows.push_back({u, NoiseRow::all_receivers, {u}, {1.0}});
+    return finish_message_plan(plan, input);
+}
+
+TEST(MessagePlan, HasAGridThatItsLoudestNoiseIsRoundedToOrIsRefused) {
+    const Setting setting = settings({5}).front();
+    const DesignInput input = setting.input(10);
+    double before = 0;
+    for (const double louder : {1.0, 0x1p8, 0x1p12, 0x1p20}) {
+        const NoisePlan plan = uneven_design(input, -louder).plan;
+        EXPECT_LE(std::ldexp(largest_deviation(plan), -46), plan.grid_step()) << louder;
+        EXPECT_GE(plan.grid_step(), before);
+        before = plan.grid_step();
+    }
+    const std::string message =
+        message_of<PrivacyError>([&] { (void)uneven_design(input, -0x1p40); });
+    for (const char* part : {"mechanism uneven", "no grid for noise that uneven", "--mixing"})
+        EXPECT_TRUE(contains(message, part)) << message;
+}
 
 TEST(MessagePlan, IsRefusedWhereAnAgentIsNotHidden) {
     const Setting setting = settings({5}).front();

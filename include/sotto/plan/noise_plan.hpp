@@ -72,8 +72,8 @@ inline constexpr int finest_grid_log2 = -46;
 ///
 ///     v_u(t) = scale * sum_s (C_time^-1)_ts sum_k F_uk z_k(s),     R = scale^2 F F^T.
 ///
-/// Where noise is added to gradients, the grid's step is at least 2^finest_grid_log2 of the largest
-/// standard deviation of a sender's noise: noise 32 times as large still has all its bits.
+/// The grid's step is at least 2^finest_grid_log2 of the largest standard deviation of noise
+/// (finest_grid_step): noise 32 times as large still has all its bits.
 ///
 /// Pure data: the trainer, the accountant and the audit read it and know no mechanism by name.
 /// `mechanism` is a label for people.
