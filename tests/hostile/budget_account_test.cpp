@@ -43,16 +43,16 @@ TEST(BudgetAccount, ThatIsSpentEndsTheJobOfAllRanksBeforeTheFirstRound) {
         run_sotto(folder, 3, short_training({"--epsilon", "3", "--budget-account", "account%r"}));
     EXPECT_EQ(outcome.exit_code, 4) << outcome.text();
     const auto errors = error_lines(outcome.err);
-    ASSERT_EQ(errors.size(), 2U) << outcome.text();
-    std::string own, common;
-    for (const std::string& line : errors)
-        (line.find("rank 1") != std::string::npos ? own : common) = line;
-    EXPECT_NE(own.find("epsilon 0 of 2.5"), std::string::npos) << own;
+    ASSERT_EQ(errors.size(), 1U) << outcome.text();
+    const std::string& common = errors.front();
     EXPECT_NE(common.find("agent 1: the budget account does not allow this run"), std::string::npos)
         << common;
+    EXPECT_NE(content_of(folder / "account1.refusal").find("epsilon 0 of 2.5"), std::string::npos);
+    EXPECT_EQ(fs::status(folder / "account1.refusal").permissions(),
+              fs::perms::owner_read | fs::perms::owner_write);
     // Figures stay with the rank whose account it is.
-    for (const char* figure : {"2.5", "77", "account1"})
-        EXPECT_EQ(common.find(figure), std::string::npos) << common;
+    for (const char* figure : {"of 2.5", "of 77", "account1"})
+        EXPECT_EQ(outcome.text().find(figure), std::string::npos) << outcome.text();
     EXPECT_FALSE(fs::exists(folder / "run"));
     for (int u = 0; u < 3; ++u)
         EXPECT_TRUE(account(folder / fmt::format("account{}", u)).at("entries").empty());
@@ -81,7 +81,8 @@ TEST(BudgetAccount, IsNotSharedByRanks) {
     const Outcome outcome =
         run_sotto(folder, 3, short_training({"--epsilon", "3", "--budget-account", "account"}));
     EXPECT_EQ(outcome.exit_code, 4) << outcome.text();
-    EXPECT_NE(outcome.err.find("give every rank a file of its own"), std::string::npos)
+    EXPECT_NE(content_of(folder / "account.refusal").find("give every rank a file of its own"),
+              std::string::npos)
         << outcome.text();
     EXPECT_TRUE(account(folder / "account").at("entries").empty());
 }

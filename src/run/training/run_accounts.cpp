@@ -62,26 +62,36 @@ std::vector<AccountHolder> account_holders(const PreparedRun& prepared, long rou
     return holders;
 }
 
+std::string time_now() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
 /// What every process may know. Others learn neither what an account holds nor what is wrong with
-/// it. @throws Error.
+/// it; a launcher would show them standard error. @throws Error.
 [[noreturn]] void refuse_run(const AccountHolder& holder,
                              const Network& network,
                              const Error& why) {
     const std::string who = words_for(holder);
     if (network.processes() == 1)
         throw_error(why.exit_code(), fmt::format("{}: {}", who, why.what()));
-    print_error_line(fmt::format("rank {}, {}: {}", network.process(), who, why.what()));
+    const std::string reason = holder.path + ".refusal";
+    try {
+        write_file_atomically(
+            reason, fmt::format("{} {}\n", time_now(), why.what()), Readers::owner);
+    } catch (const Error& unwritten) {
+        print_error_line(fmt::format(
+            "rank {}, {}: why is not kept ({})", network.process(), who, unwritten.what()));
+    }
     throw PrivacyError(fmt::format(
-        "{}: the budget account does not allow this run (its own rank says why on its standard "
-        "error)",
+        "{}: the budget account does not allow this run (why stands beside it on its own host, in "
+        "a file with the ending .refusal)",
         who));
 }
 
 AccountEntry entry_of(const PreparedRun& prepared, const AccountHolder& holder) {
-    const std::time_t now = std::time(nullptr);
     return {
         .run = prepared.history.run,
-        .time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now)),
+        .time = time_now(),
         .mechanism = prepared.run.plan.mechanism.substr(0, BudgetAccount::most_mechanism_letters),
         .rounds = prepared.ledger.rounds_accounted(prepared.ledger.record().rounds),
         .loss = holder.loss,

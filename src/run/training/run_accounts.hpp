@@ -22,8 +22,8 @@ class DeductedRun {
     /// be dealt otherwise in the next run. COLLECTIVE; before anything is sent that depends on
     /// data, or a run directory is made.
     /// @throws PrivacyError, the same on every process, naming the agent whose account does not
-    /// allow the run; of several processes only its own says on standard error what the account
-    /// says. Alone: what BudgetAccountFile::hold throws, too.
+    /// allow the run; of several processes only its own keeps why, in a file beside the
+    /// account (FILE.refusal, mode 0600). Alone: what BudgetAccountFile::hold throws, too.
     explicit DeductedRun(const PreparedRun& prepared);
     DeductedRun(const DeductedRun&) = delete;
     DeductedRun& operator=(const DeductedRun&) = delete;
