@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "run/config.hpp"
 #include "run/options/option_set.hpp"
@@ -25,7 +26,11 @@ namespace sotto {
 [[nodiscard]] std::string agreement_lines(const TrainConfig& config);
 
 /// The options that an agent decides on for itself, as they are here, by name: those that protect
-/// it, name its data or programs it executes (OptionFacts::peers_may_set).
+/// it, name its data or programs it executes (OptionFacts::peers_may_set), and those that are its
+/// own with secure sums.
 [[nodiscard]] OptionTexts own_options(const TrainConfig& config);
+/// Whether an agent decides on this option for itself only with secure sums
+/// (OptionFacts::shapes_sums).
+[[nodiscard]] bool is_own_with_secure_sums_only(std::string_view name);
 
 }  // namespace sotto

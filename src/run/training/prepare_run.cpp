@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "run/hidden_by_sums.hpp"
 #include "run/options/train_options.hpp"
 #include "run/plan_report.hpp"
 #include "run/resumed_phase.hpp"
@@ -35,6 +36,21 @@ void require_possible_exchange(const TrainConfig& config, const NoisePlan& plan)
             plan.mechanism));
 }
 
+/// What sums hide, where agents learn sums only: every process makes sure that they do, process 0
+/// tells more. COLLECTIVE. @throws ConfigError.
+std::optional<SumHiding> agree_on_sums(const Run& run) {
+    std::optional<SumHiding> hiding;
+    run.network.agree([&] {
+        if (!run.config.secure_sum) return;
+        hiding = hidden_by_sums(run.topography,
+                                run.members,
+                                {run.config.plan.gossip_steps, run.config.mask_partners},
+                                coalition_size_of(run.phase, run.plan.agents, &run.plan),
+                                run.leader() ? colluders_to_tell_of : 0);
+    });
+    return hiding;
+}
+
 /// Budgets of all agents of the run; where its noise is given, those who are there have what is
 /// left to them.
 std::vector<PrivacyBudget> ledger_budgets(const AgreedPhase& phase, const Membership& members) {
@@ -62,15 +78,15 @@ std::vector<PrivacyPhase> phases_of(const Run& run, const AgreedPhase& phase) {
 Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& task) {
     if (phase.resumption)
         run.network.agree([&] { require_counted(*phase.resumption, run.plan.coalition_size); });
-    PrivacyRecord record{
-        .phases = phases_of(run, phase),
-        .budgets = ledger_budgets(phase, run.members),
-        .adjacency = run.config.plan.adjacency,
-        .rounds = run.config.plan.rounds,
-        .reproducible_noise = run.config.noise_seed.has_value(),
-        .authentication = run.session.authentication(),
-        .more_statements = transport_statements(
-            run.config, run.network, run.topography.graph, run.plan, run.optimality_gap)};
+    PrivacyRecord record{.phases = phases_of(run, phase),
+                         .budgets = ledger_budgets(phase, run.members),
+                         .adjacency = run.config.plan.adjacency,
+                         .rounds = run.config.plan.rounds,
+                         .reproducible_noise = run.config.noise_seed.has_value(),
+                         .authentication = run.session.authentication(),
+                         .secure_sums = agree_on_sums(run),
+                         .more_statements = transport_statements(
+                             run.config, run.network, run.plan, run.optimality_gap)};
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
     return Ledger(std::move(record));
 }
