@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "privacy/sum_hiding_json.hpp"
 #include "sotto/core/names.hpp"
 
 namespace sotto {
@@ -181,6 +182,7 @@ std::string to_json(const Ledger& ledger, Ledger::Status status, long rounds_com
     json["observers"] = observers_json(ledger, counted);
     if (!ledger.views().empty()) json["views"] = views_json(ledger.views());
     json["noise"] = noise_json(record);
+    if (record.secure_sums) json["secure_sums"] = json_of(*record.secure_sums);
     if (!record.authentication.empty()) json["authentication"] = record.authentication;
     json["statements"] = statements_of(record);
     return json.dump(2) + "\n";

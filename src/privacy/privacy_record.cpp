@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace sotto {
@@ -92,6 +93,8 @@ std::vector<std::string> statements_of(const PrivacyRecord& record) {
     if (record.adjacency != Adjacency::agent)
         lines.emplace_back(
             "The budget covers one record; no amplification by subsampling is claimed.");
+    if (record.secure_sums)
+        std::ranges::move(statements_of(*record.secure_sums), std::back_inserter(lines));
     lines.insert(lines.end(), record.more_statements.begin(), record.more_statements.end());
     return lines;
 }

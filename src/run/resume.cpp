@@ -100,7 +100,7 @@ void require_own_options(const std::vector<Checkpoint>& local,
         names.insert(own.own_options->begin(), own.own_options->end());
         for (const auto& [name, text] : names) {
             const std::string kept = text_of(*own.own_options, name), asked = text_of(now, name);
-            if (kept == asked ||
+            if (kept == asked || (!config.secure_sum && is_own_with_secure_sums_only(name)) ||
                 std::ranges::find(config.resume->given, name) != config.resume->given.end())
                 continue;
             throw NetworkError(fmt::format(

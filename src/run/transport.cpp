@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "run/options/train_options.hpp"
 #include "sotto/net/agreement.hpp"
 
@@ -16,7 +14,6 @@ void verify_same_options(Network& network, const TrainConfig& config) {
 
 std::vector<std::string> transport_statements(const TrainConfig& config,
                                               const Network& network,
-                                              const Graph& graph,
                                               const NoisePlan& plan,
                                               bool optimality_gap) {
     std::vector<std::string> lines;
@@ -41,31 +38,10 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
             "secrets where you trust it with them.",
             optimality_gap ? ", losses and, for the optimality gap, exact gradients and curvatures"
                            : " and losses"));
-    if (config.secure_sum) {
-        int most = 0;
-        int single = 0;
-        for (int u = 0; u < graph.agents(); ++u) {
-            most = std::max(most, graph.degree(u));
-            single += graph.degree(u) == 1 ? 1 : 0;
-        }
-        std::string line =
-            "Secure sums: an agent learns only the weighted sum of its neighbours' messages; the "
-            "guarantee does not count on it.";
-        const int partners = 2 * config.mask_partners;
-        line += most - 1 <= partners
-                    ? " An agent that colludes with some of its neighbours learns only the sum of "
-                      "the others."
-                    : fmt::format(
-                          " That holds for an agent that colludes with up to {} of its "
-                          "neighbours; up to {} neighbours, with any of them.",
-                          partners - 1,
-                          partners + 1);
-        if (single > 0)
-            line += fmt::format(" {} agent{} one neighbour, whose message is the sum.",
-                                single,
-                                single == 1 ? " has" : "s have");
-        lines.push_back(std::move(line));
-    }
+    if (network.processes() > 1 && config.secure_sum)
+        lines.emplace_back(
+            "What secure sums hide is counted without evaluation: who has all models of a round "
+            "can solve for all its messages.");
     if (!config.record_views.empty())
         lines.push_back(fmt::format(
             "The views of agents {} are recorded in the run directory, with their un-noised "

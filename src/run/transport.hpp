@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "run/config.hpp"
-#include "sotto/graph/graph.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/plan/noise_plan.hpp"
 
@@ -19,7 +18,6 @@ void verify_same_options(Network& network, const TrainConfig& config);
 /// @param optimality_gap whether evaluation sends exact derivatives.
 [[nodiscard]] std::vector<std::string> transport_statements(const TrainConfig& config,
                                                             const Network& network,
-                                                            const Graph& graph,
                                                             const NoisePlan& plan,
                                                             bool optimality_gap);
 

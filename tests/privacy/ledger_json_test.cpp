@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/test_support.hpp"
 #include "privacy/ledger_fixtures.hpp"
+#include "privacy/sum_fixtures.hpp"
 #include "sotto/privacy/gdp.hpp"
 
 namespace sotto {
@@ -196,6 +198,19 @@ TEST(LedgerJson, NamesTheCoalitionsThePlanIsMadeFor) {
     ASSERT_EQ(json["observers"].size(), 2U);
     EXPECT_LE(json["observers"][0]["mu"].get<double>(), json["headline"]["mu"].get<double>());
     EXPECT_DOUBLE_EQ(json["observers"][1]["mu"], json["headline"]["mu"]);
+}
+
+TEST(LedgerJson, SaysWhatSecureSumsHide) {
+    PrivacyRecord record = make_record(private_plan({1, 1}));
+    EXPECT_FALSE(json_of(Ledger(record), Ledger::Status::completed, 100).contains("secure_sums"));
+    record.secure_sums = five_agents();
+    record.more_statements = {"The last line."};
+    const Json json = json_of(Ledger(record), Ledger::Status::completed, 100);
+    EXPECT_EQ(json["secure_sums"]["against"][1]["worst"]["exposed"], Json::array({1}));
+    const auto lines = json["statements"].get<std::vector<std::string>>();
+    EXPECT_EQ(lines.back(), "The last line.");
+    for (const std::string& line : statements_of(five_agents()))
+        EXPECT_NE(std::ranges::find(lines, line), lines.end()) << line;
 }
 
 }  // namespace

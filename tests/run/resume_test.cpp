@@ -220,6 +220,18 @@ TEST_F(OwnOptions, MayDifferWhereTheyProtectNobody) {
     accepted();
 }
 
+TEST_F(OwnOptions, WithSecureSumsAreAlsoThoseThatDecideWhatSumsHide) {
+    config_.secure_sum = true;
+    checkpoint_.own_options = own_options(config_);
+    accepted();
+    config_.plan.rounds = 77;
+    accepted();
+    config_.graph.mixing = "lazy-metropolis";
+    refused("--mixing from another rank");
+    config_.secure_sum = false;
+    refused("--secure-sum from another rank");
+}
+
 TEST_F(OwnOptions, OfAnOlderCheckpointAreTakenFromNoPeer) {
     checkpoint_.own_options.reset();
     refused("of an older sotto");

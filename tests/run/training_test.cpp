@@ -168,9 +168,8 @@ TEST(RunTraining, GivesTheSameModelsForTheSameSeedsAndAnyNumberOfThreads) {
     }
 }
 
-TEST(RunTraining, SaysForWhichCoalitionsASecureSumHolds) {
-    const TemporaryFolder folder;
-    const auto statements = [&](Topology topology, int partners) {
+TEST(RunTraining, SaysWhatSecureSumsHide) {
+    const auto report_of = [&](Topology topology, int partners) {
         TrainConfig config = quadratic_config(6, "ldp", 3);
         config.graph.topology.topology = topology;
         config.secure_sum = true;
@@ -180,9 +179,31 @@ TEST(RunTraining, SaysForWhichCoalitionsASecureSumHolds) {
         (void)train(config, watcher, [] { return false; });
         return watcher.report;
     };
-    expect_contains(statements(Topology::complete, 16), "only the sum of the others");
-    expect_contains(statements(Topology::complete, 1), "up to 1 of its neighbours");
-    expect_contains(statements(Topology::star, 16), "5 agents have one neighbour");
+    const std::string complete = report_of(Topology::complete, 16);
+    expect_contains(complete, "1 colluder: nobody's message is learnt; at least 89% of each");
+    expect_contains(complete, "4 colluders: nobody's message is learnt; at least 70% of each");
+    expect_contains(complete, "5 colluders: agents 0, 2, 3, 4, 5 have the message of agent 1.");
+    expect_contains(report_of(Topology::complete, 1),
+                    "3 colluders: agents 0, 1, 3 have the message of agent 2");
+    expect_contains(report_of(Topology::star, 16),
+                    "1 colluder: agent 1 has the message of agent 0; agent 0 (1 of 6) can lose");
+}
+
+TEST(RunTraining, WithSumsThatHideNothingIsRefused) {
+    TrainConfig config = quadratic_config(8, "ldp", 3);
+    config.graph.topology.topology = Topology::exponential;
+    config.graph.mixing_schedule = "one-peer";
+    config.secure_sum = true;
+    config.dry_run = true;
+    expect_contains(message_of<ConfigError>([&] { (void)train(config); }), "hides nothing");
+    config.graph.mixing_schedule = "fixed";
+    EXPECT_NO_THROW((void)train(config));
+    // Noise against two colluders: sums are to hide something from two.
+    config.graph.topology.topology = Topology::ring;
+    config.plan.mechanism = "pairs";
+    EXPECT_NO_THROW((void)train(config));
+    config.plan.coalition_size = 2;
+    expect_contains(message_of<ConfigError>([&] { (void)train(config); }), "2 colluders");
 }
 
 }  // namespace

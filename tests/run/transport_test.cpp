@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-#include "run/build_topography.hpp"
 #include "run/run_fixtures.hpp"
 #include "run/training_fixtures.hpp"
 
@@ -14,9 +13,7 @@ using test::expect_contains;
 /// Joined by line ends.
 std::string statements_of(const TrainConfig& config) {
     const auto network = make_memory_network(config.graph.topology.agents, 1);
-    const BuiltTopography built = build_topography(config.graph, 1);
-    const auto lines =
-        transport_statements(config, *network, built.topography.graph, NoisePlan{}, false);
+    const auto lines = transport_statements(config, *network, NoisePlan{}, false);
     return std::accumulate(
         lines.begin(), lines.end(), std::string(), [](std::string all, const std::string& line) {
             return std::move(all) + line + "\n";
@@ -32,17 +29,6 @@ TrainConfig star_of_six() {
 TEST(TransportStatements, OfOneProcessSayThatItSeesEverything) {
     EXPECT_EQ(statements_of(star_of_six()),
               "All agents run in one process, which sees everything.\n");
-}
-
-TEST(TransportStatements, OfSecureSumsCountWhoMayCollude) {
-    TrainConfig config = star_of_six();
-    config.secure_sum = true;
-    config.mask_partners = 1;
-    expect_contains(statements_of(config),
-                    "colludes with up to 1 of its neighbours; up to 3 neighbours, with any");
-    expect_contains(statements_of(config), "5 agents have one neighbour, whose message is the sum");
-    config.mask_partners = 2;
-    expect_contains(statements_of(config), "learns only the sum of the others.");
 }
 
 TEST(TransportStatements, NameWhatIsRecorded) {

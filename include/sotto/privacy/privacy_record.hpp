@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/exposure.hpp"
 #include "sotto/privacy/plan_use.hpp"
+#include "sotto/privacy/sum_hiding.hpp"
 
 namespace sotto {
 
@@ -41,6 +43,7 @@ struct PrivacyRecord {
     /// "roster <digest>" of a run whose agents proved who they are, "unauthenticated" of any other
     /// run, empty for a plan that nobody runs yet.
     std::string authentication = "unauthenticated";
+    std::optional<SumHiding> secure_sums;      ///< what they hide, where agents learn sums only
     std::vector<std::string> more_statements;  ///< about how this run is carried out
 
     [[nodiscard]] const PrivacyPhase& now() const { return phases.back(); }

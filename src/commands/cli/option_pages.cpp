@@ -101,7 +101,9 @@ std::string table_of(const WrittenGroup& group) {
         if (training)
             text += fmt::format(" {} | {} | {} |",
                                 option.ranks_must_agree ? "same" : "",
-                                option.peers_may_set ? "" : "never",
+                                !option.peers_may_set ? "never"
+                                : option.shapes_sums  ? "not with secure sums"
+                                                      : "",
                                 option.reproduces_run ? "yes" : "");
         text += "\n";
     }

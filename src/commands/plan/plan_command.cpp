@@ -6,13 +6,16 @@
 #include "commands/cli/option_parser.hpp"
 #include "commands/plan/plan_json.hpp"
 #include "run/build_topography.hpp"
+#include "run/hidden_by_sums.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/option_checks.hpp"
 #include "run/options/option_set.hpp"
 #include "run/options/plan_options.hpp"
+#include "run/options/sum_options.hpp"
 #include "run/plan_report.hpp"
 #include "run/planning.hpp"
+#include "sotto/agent/trainer.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/plan/plan_json.hpp"
 #include "sotto/privacy/privacy_record.hpp"
@@ -24,6 +27,8 @@ namespace {
 struct PlanOptions {
     GraphConfig graph;
     PlanConfig plan;
+    bool secure_sum = false;
+    int mask_partners = TrainConfig{}.mask_partners;
     std::optional<std::string> out;
 };
 
@@ -31,6 +36,9 @@ OptionSet<PlanOptions> option_set() {
     return OptionSet<PlanOptions>()
         .add(graph_options(), &PlanOptions::graph)
         .add(plan_options(), &PlanOptions::plan)
+        .add(option_group<PlanOptions>(
+            "Secure sums",
+            {{secure_sum_option<PlanOptions>(), mask_partners_option<PlanOptions>()}}))
         .add(option_group<PlanOptions>(
             "Output",
             {{{{.name = "out", .help = "write the plan to FILE, for --plan"},
@@ -42,14 +50,29 @@ std::vector<WrittenGroup> options() { return with_general(option_set().written()
 /// What there is to say about a plan that nobody runs yet.
 std::vector<std::string> statements_about(const NoisePlan& plan,
                                           const PlanConfig& config,
-                                          const CountedPlan& counted) {
+                                          const CountedPlan& counted,
+                                          const std::optional<SumHiding>& sums) {
     PrivacyRecord record;
+    record.secure_sums = sums;
     record.phases.push_back(first_phase(plan, counted.exposures, {}, config.rounds));
     record.budgets = counted.budgets;
     record.adjacency = config.adjacency;
     record.rounds = config.rounds;
     record.authentication.clear();
     return statements_of(record);
+}
+
+/// What secure sums would hide, where they are asked for. @throws ConfigError.
+std::optional<SumHiding> sums_of(const PlanOptions& config,
+                                 const Topography& topography,
+                                 const NoisePlan& plan) {
+    if (!config.secure_sum) return std::nullopt;
+    require_summable(plan);
+    return hidden_by_sums(topography,
+                          Membership::everybody(plan.agents),
+                          {config.plan.gossip_steps, config.mask_partners},
+                          plan.coalition_size,
+                          colluders_to_tell_of);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -64,8 +87,10 @@ int run(const std::vector<std::string>& arguments) {
     const PlannedNoise planned = plan_noise(config.plan, built.topography, exposures, budgets);
     const NoisePlan& plan = planned.design.plan;
     const CountedPlan counted = count_plan(plan, config.plan, built.topography, exposures, budgets);
+    const std::optional<SumHiding> sums = sums_of(config, built.topography, plan);
     if (config.out) write_file_atomically(*config.out, to_json(plan));
-    write_json(general, plan_report_json(planned, config.plan, counted.exposures, counted.budgets));
+    write_json(general,
+               plan_report_json(planned, config.plan, counted.exposures, counted.budgets, sums));
     if (std::FILE* out = report_stream(general)) {
         fmt::print(out,
                    "graph      {}, {} edges, mixing {}\n",
@@ -79,7 +104,7 @@ int run(const std::vector<std::string>& arguments) {
                                     config.plan,
                                     counted.exposures,
                                     counted.budgets,
-                                    statements_about(plan, config.plan, counted)));
+                                    statements_about(plan, config.plan, counted, sums)));
         if (config.out) fmt::print(out, "written    {}\n", *config.out);
     }
     return 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "privacy/sum_hiding_json.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/privacy/accountant.hpp"
 
@@ -47,7 +48,8 @@ Json per_agent_json(const PlannedNoise& planned,
 std::string plan_report_json(const PlannedNoise& planned,
                              const PlanConfig& config,
                              const std::vector<Exposure>& exposures,
-                             const std::vector<PrivacyBudget>& budgets) {
+                             const std::vector<PrivacyBudget>& budgets,
+                             const std::optional<SumHiding>& sums) {
     const NoisePlan& plan = planned.design.plan;
     const auto guaranteed =
         coalition_guarantees(plan, plan.coalition_size, exposures, budgets.front().delta);
@@ -83,6 +85,7 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["epsilon_target"] = plan.noiseless() ? Json() : Json(budgets.front().epsilon);
     json["delta"] = budgets.front().delta;
     json["per_agent"] = per_agent_json(planned, exposures, guaranteed, variances);
+    if (sums) json["secure_sums"] = json_of(*sums);
     json["plan_hash"] = to_hex(plan.hash());
     json["seconds"] = planned.seconds;
     return json.dump(2) + "\n";

@@ -1,17 +1,21 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "run/planning.hpp"
+#include "sotto/privacy/sum_hiding.hpp"
 
 namespace sotto {
 
 /// The JSON object of `sotto plan` (docs/cli.md), as text.
-/// @param exposures, budgets as count_plan counts them.
+/// @param exposures, budgets as count_plan counts them.  @param sums what secure sums hide, where
+/// they are asked for.
 [[nodiscard]] std::string plan_report_json(const PlannedNoise& planned,
                                            const PlanConfig& config,
                                            const std::vector<Exposure>& exposures,
-                                           const std::vector<PrivacyBudget>& budgets);
+                                           const std::vector<PrivacyBudget>& budgets,
+                                           const std::optional<SumHiding>& sums = {});
 
 }  // namespace sotto

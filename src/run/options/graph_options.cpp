@@ -11,17 +11,22 @@ namespace sotto {
 namespace {
 
 std::vector<Option<TopologySpec>> topology_options() {
-    return {
-        {{.name = "topology", .help = "{}"},
-         bound(&TopologySpec::topology, named(join(topology_names(), ", "), parse_topology))},
-        {{.name = "agents", .help = "number of agents (under mpirun: the number of ranks)"},
-         bound(&TopologySpec::agents, whole(1, 100000))},
-        {{.name = "edge-probability", .help = "erdos-renyi: probability of every edge, in (0, 1]"},
-         bound(&TopologySpec::edge_probability, any_real())},
-        {{.name = "radius", .help = "geometric: two agents nearer than this are joined"},
-         bound(&TopologySpec::radius, any_real())},
-        {{.name = "graph-seed", .help = "seed of random topologies"},
-         bound(&TopologySpec::graph_seed, whole(0))}};
+    return {{{.name = "topology", .help = "{}", .shapes_sums = true},
+             bound(&TopologySpec::topology, named(join(topology_names(), ", "), parse_topology))},
+            {{.name = "agents",
+              .help = "number of agents (under mpirun: the number of ranks)",
+              .shapes_sums = true},
+             bound(&TopologySpec::agents, whole(1, 100000))},
+            {{.name = "edge-probability",
+              .help = "erdos-renyi: probability of every edge, in (0, 1]",
+              .shapes_sums = true},
+             bound(&TopologySpec::edge_probability, any_real())},
+            {{.name = "radius",
+              .help = "geometric: two agents nearer than this are joined",
+              .shapes_sums = true},
+             bound(&TopologySpec::radius, any_real())},
+            {{.name = "graph-seed", .help = "seed of random topologies", .shapes_sums = true},
+             bound(&TopologySpec::graph_seed, whole(0))}};
 }
 
 std::vector<Option<GraphConfig>> file_and_mixing_options() {
@@ -29,12 +34,14 @@ std::vector<Option<GraphConfig>> file_and_mixing_options() {
               .help = "edge list FILE instead of a topology (plain or .gz)",
               .details = R"(
 A graph file is an edge list: two labels a line, further columns ignored, `#` comments. Its largest component is
-used, and that is said; agents are numbered by ascending label (numerically when all are integers).)"},
+used, and that is said; agents are numbered by ascending label (numerically when all are integers).)",
+              .shapes_sums = true},
              bound(&GraphConfig::file, any_text())},
             {{.name = "mixing",
               .help = join(mixing_names(), ", ") + ", or FILE (text or .npy)",
               .details = R"(
-A mixing file is an n x n matrix, as text or `.npy`.)"},
+A mixing file is an n x n matrix, as text or `.npy`.)",
+              .shapes_sums = true},
              bound(&GraphConfig::mixing, any_text())},
             {{.name = "mixing-schedule",
               .help = "fixed, random (a fresh graph of the topology every round), one-peer "
@@ -46,7 +53,8 @@ nothing. `random`: a fresh connected draw of a random topology every round (`--g
 their agents in random order. `one-peer`: on `--topology exponential`, in round t the mean with agent u + 2^t, exact
 consensus after log2 n rounds for n = 2^k. FILE: P matrices n x n, one below the other; round t uses number t mod P.
 Plans are solved for the schedule; not with mechanisms that correlate rounds, or whose noise depends on the receiver.
-Partial views count all neighbours of the union as heard in every round.)"},
+Partial views count all neighbours of the union as heard in every round.)",
+              .shapes_sums = true},
              bound(&GraphConfig::mixing_schedule, any_text())}};
 }
 

@@ -1,6 +1,7 @@
 #include "run/options/peer_options.hpp"
 
 #include "run/options/option_bindings.hpp"
+#include "run/options/sum_options.hpp"
 
 namespace sotto {
 
@@ -83,12 +84,7 @@ crosses a wire, and the manifest says so.)",
               .beside_run = true,
               .peers_may_set = false},
              bound(&TrainConfig::link_encryption, on_off())},
-            {{.name = "mask-partners",
-              .help = "secure-sum: mask partners H on each side; up to 2H+1 neighbours all are "
-                      "joined, above a sum withstands 2H-1 colluding ones",
-              .ranks_must_agree = true,
-              .peers_may_set = false},
-             bound(&TrainConfig::mask_partners, whole(1, 100000))},
+            mask_partners_option<TrainConfig>(),
             {{.name = "past-noise-memory",
               .help = "MiB of past noise a process keeps where noise is correlated over rounds; "
                       "beyond, it is drawn again every round",

@@ -2,6 +2,7 @@
 
 #include "run/options/agent_numbers.hpp"
 #include "run/options/option_bindings.hpp"
+#include "run/options/sum_options.hpp"
 #include "sotto/views/view_record.hpp"
 
 namespace sotto {
@@ -50,7 +51,8 @@ std::vector<Option<TrainConfig>> evaluation_options() {
         {{.name = "eval-every",
           .help = "rounds between evaluations (0: fifty times a run)",
           .ranks_must_agree = true,
-          .beside_run = true},
+          .beside_run = true,
+          .shapes_sums = true},
          bound(&TrainConfig::evaluate_every, whole(0))},
         {{.name = "optimality-gap",
           .help = "{}: compare with the lowest loss possible, which shows rank 0 exact derivatives "
@@ -63,13 +65,7 @@ every agent has a data file of its own (`%r`), and `optimality_gap` is then null
           .beside_run = true,
           .peers_may_set = false},
          bound(&TrainConfig::optimality_gap, on_off())},
-        {{.name = "secure-sum",
-          .help = "{}: agents learn only weighted sums of their neighbours' messages",
-          .details = R"(
-`--mask-partners H` bounds the cost in neighbourhoods above 2H + 1 ([security](../security.md)). Not with `cdp`.)",
-          .ranks_must_agree = true,
-          .peers_may_set = false},
-         bound(&TrainConfig::secure_sum, on_off())}};
+        secure_sum_option<TrainConfig>()};
 }
 
 std::vector<Option<TrainConfig>> view_options() {

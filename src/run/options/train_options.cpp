@@ -45,8 +45,15 @@ OptionTexts own_options(const TrainConfig& config) {
     OptionTexts own;
     for (const WrittenGroup& group : train_option_set().written(config))
         for (const WrittenOption& option : group.options)
-            if (!option.peers_may_set && option.text) own[option.name] = *option.text;
+            if ((!option.peers_may_set || option.shapes_sums) && option.text)
+                own[option.name] = *option.text;
     return own;
+}
+
+bool is_own_with_secure_sums_only(std::string_view name) {
+    const OptionSet<TrainConfig> set = train_option_set();
+    const Option<TrainConfig>* option = set.look_up(name);
+    return option != nullptr && option->peers_may_set && option->shapes_sums;
 }
 
 }  // namespace sotto

@@ -30,7 +30,11 @@ namespace sotto {
 [[nodiscard]] bool changes_results(std::string_view option);
 
 /// The options that an agent decides on for itself, as they are here, by name: those that protect
-/// it, name its data or programs it executes (OptionFacts::peers_may_set).
+/// it, name its data or programs it executes (OptionFacts::peers_may_set), and those that are its
+/// own with secure sums.
 [[nodiscard]] OptionTexts own_options(const TrainConfig& config);
+/// Whether an agent decides on this option for itself only with secure sums
+/// (OptionFacts::shapes_sums).
+[[nodiscard]] bool is_own_with_secure_sums_only(std::string_view name);
 
 }  // namespace sotto

@@ -74,7 +74,7 @@ AgreedPhase plan_for(AgreedPhase phase,
                                       there.topography,
                                       there.members);
     }
-    if (!there.builds()) return phase;
+    if (!there.solves) return phase;
     phase.planned = phase.resumption && phase.resumption->going_on
                         ? kept_plan(*phase.resumption->going_on, phase.config)
                         : plan_phase(phase.config,

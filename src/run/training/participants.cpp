@@ -77,6 +77,17 @@ BuiltTopography build_whole(const TrainConfig& config,
     return built;
 }
 
+/// Sums of receivers whose weights differ show what equal ones hide, however little they differ.
+/// @throws NetworkError unless both have the same bits.
+void require_own_weights(const Network& network, const Topography& own, const Topography& shared) {
+    if (own.mixing_hash() == shared.mixing_hash()) return;
+    throw NetworkError(fmt::format(
+        "rank {} built other mixing weights than rank 0, though they differ by little; with "
+        "--secure-sum on they must have the same bits (start all ranks with the same options and "
+        "files)",
+        network.process()));
+}
+
 }  // namespace
 
 Membership agree_on_members(const TrainConfig& config,
@@ -92,7 +103,8 @@ Membership agree_on_members(const TrainConfig& config,
 }
 
 Participants gather_participants(const TrainConfig& config, Network& network, Membership members) {
-    const bool builds = network.process() == 0 || config.bootstrap == Bootstrap::distributed;
+    const bool solves = network.process() == 0 || config.bootstrap == Bootstrap::distributed;
+    const bool builds = solves || config.secure_sum;
     std::optional<Credentials> credentials;
     std::optional<BuiltTopography> built;
     std::optional<Topography> whole;
@@ -107,11 +119,14 @@ Participants gather_participants(const TrainConfig& config, Network& network, Me
     });
     Topography topography =
         share_topography(network, built ? std::optional(built->topography) : std::nullopt);
+    if (config.secure_sum)
+        network.agree([&] { require_own_weights(network, built->topography, topography); });
     return {std::move(members),
             std::move(credentials),
             std::move(built),
             std::move(whole),
-            std::move(topography)};
+            std::move(topography),
+            solves};
 }
 
 Membership members_without(const RunHistory& history, const std::vector<int>& leaving) {

@@ -17,12 +17,12 @@ namespace sotto {
 struct Participants {
     Membership members;
     std::optional<Credentials> credentials;  ///< of the local agents, if any
-    /// Of those who take part; on processes that build it.
+    /// Of those who take part; on processes that build it: those that solve the plan, and with
+    /// secure sums all, because the graph decides what sums hide.
     std::optional<BuiltTopography> built;
     std::optional<Topography> whole;  ///< of all agents of the run; on the same processes
     Topography topography;            ///< of those who take part, the same on every process
-
-    [[nodiscard]] bool builds() const { return built.has_value(); }
+    bool solves = false;              ///< this process solves the plan
 };
 
 /// Who takes part: everybody, or who is left of a run that is taken up. COLLECTIVE.
@@ -35,7 +35,8 @@ struct Participants {
 
 /// Process 0 builds what is public, or every process does; everybody checks the options that it
 /// depends on, and gets process 0's numbers. COLLECTIVE.
-/// @throws ConfigError, DataError, CryptoError, NetworkError, the same on every process.
+/// @throws ConfigError, DataError, CryptoError, NetworkError, the same on every process; the last
+/// where a process built another graph, or with secure sums has weights with other bits.
 [[nodiscard]] Participants gather_participants(const TrainConfig& config,
                                                Network& network,
                                                Membership members);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "run/hidden_by_sums.hpp"
 #include "run/options/train_options.hpp"
 #include "run/plan_report.hpp"
 #include "run/resumed_phase.hpp"
@@ -33,6 +34,21 @@ void require_possible_exchange(const TrainConfig& config, const NoisePlan& plan)
             "record-view: eavesdropper is not possible with mechanism {}, where messages go to "
             "a trusted aggregator and not from agent to agent (allowed: agents)",
             plan.mechanism));
+}
+
+/// What sums hide, where agents learn sums only: every process makes sure that they do, process 0
+/// tells more. COLLECTIVE. @throws ConfigError.
+std::optional<SumHiding> agree_on_sums(const Run& run) {
+    std::optional<SumHiding> hiding;
+    run.network.agree([&] {
+        if (!run.config.secure_sum) return;
+        hiding = hidden_by_sums(run.topography,
+                                run.members,
+                                {run.config.plan.gossip_steps, run.config.mask_partners},
+                                coalition_size_of(run.phase, run.plan.agents, &run.plan),
+                                run.leader() ? colluders_to_tell_of : 0);
+    });
+    return hiding;
 }
 
 /// Budgets of all agents of the run; where its noise is given, those who are there have what is
@@ -70,8 +86,9 @@ Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& ta
         .dimension = static_cast<long>(task.initial.size()),
         .reproducible_noise = run.config.noise_seed.has_value(),
         .authentication = run.session.authentication(),
+        .secure_sums = agree_on_sums(run),
         .more_statements = transport_statements(
-            run.config, run.network, run.topography.graph, run.plan, run.optimality_gap)};
+            run.config, run.network, run.plan, run.optimality_gap)};
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
     Ledger ledger(std::move(record));
     run.network.agree([&] {

@@ -75,5 +75,16 @@ TEST(PlanReportJson, GivesEveryAgentItsOwnFigures) {
     }
 }
 
+TEST(PlanReportJson, SaysWhatSecureSumsHideWhereTheyAreAskedFor) {
+    const PlanConfig config = config_of("ldp");
+    const Planned result = plan(config, random_topography(5));
+    EXPECT_FALSE(json_of(result, config).contains("secure_sums"));
+    SumHiding hiding;
+    hiding.asked = 2;
+    const Json json = Json::parse(plan_report_json(
+        result.planned, config, result.exposures, result.budgets, std::optional(hiding)));
+    EXPECT_EQ(json["secure_sums"]["withstand"], 2);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -165,6 +165,24 @@ TEST(TrainOptions, ThatDoNotChangeResults) {
         EXPECT_TRUE(changes_results(name)) << name;
 }
 
+TEST(TrainOptions, ThatShapeWhatSumsHideAreAnAgentsOwnWithSums) {
+    const std::set<std::string> shaping{"topology",
+                                        "agents",
+                                        "edge-probability",
+                                        "radius",
+                                        "graph-seed",
+                                        "graph",
+                                        "mixing",
+                                        "mixing-schedule",
+                                        "gossip-steps",
+                                        "eval-every"};
+    EXPECT_EQ(names_where([](const OptionFacts& o) { return o.shapes_sums; }), shaping);
+    for (const std::string& name : shaping) EXPECT_TRUE(is_own_with_secure_sums_only(name)) << name;
+    for (const char* name : {"secure-sum", "mask-partners", "epsilon", "rounds", "none-such"})
+        EXPECT_FALSE(is_own_with_secure_sums_only(name)) << name;
+    EXPECT_EQ(own_options(TrainConfig{}).at("topology"), "erdos-renyi");
+}
+
 TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
     EXPECT_EQ(as_ini(TrainConfig{}),
               "# Start this run again: sotto train --config THIS_FILE\n"

@@ -1,0 +1,23 @@
+#include "run/hidden_by_sums.hpp"
+
+#include <algorithm>
+
+#include "sotto/trust/sum_colluders.hpp"
+
+namespace sotto {
+
+SumHiding hidden_by_sums(const Topography& topography,
+                         const Membership& members,
+                         SumRules rules,
+                         int coalition_size,
+                         int further) {
+    SumHiding hiding = renumbered(
+        what_sums_hide(
+            topography.graph, topography.schedule(), rules, std::max(1, coalition_size), further),
+        members.numbers,
+        members.all);
+    require_hiding(hiding);
+    return hiding;
+}
+
+}  // namespace sotto
