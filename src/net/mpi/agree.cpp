@@ -1,6 +1,7 @@
 #include "agree.hpp"
 
 #include "broadcast.hpp"
+#include "long_strings.hpp"
 
 namespace sotto {
 
@@ -15,8 +16,13 @@ std::optional<Error> lowest_failure(MpiWorld& world, const std::optional<Error>&
     world.complete("MPI_Ibcast", [&](MPI_Request* request) {
         return MPI_Ibcast(&code, 1, MPI_INT, lowest, world.communicator(), request);
     });
-    const std::string message =
-        broadcast_from(world, lowest, local_failure ? local_failure->what() : "");
+    std::string message;
+    if (local_failure) message = std::string(local_failure->what()).substr(0, most_line_bytes);
+    const std::uint64_t size = size_at(world, lowest, message.size());
+    // Nobody can be asked to agree on this one.
+    check_announced(size, most_line_bytes, lowest);
+    message.resize(size);
+    broadcast_known(world, lowest, message);
     return Error(static_cast<ExitCode>(code), message);
 }
 
