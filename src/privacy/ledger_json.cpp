@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/json_output.hpp"
 #include "sotto/core/names.hpp"
 
 namespace sotto {
@@ -178,7 +179,7 @@ std::string to_json(const Ledger& ledger, Ledger::Status status, long rounds_com
     json["noise"] = noise_json(record);
     if (!record.authentication.empty()) json["authentication"] = record.authentication;
     json["statements"] = statements_of(record);
-    return json.dump(2) + "\n";
+    return to_text(json);
 }
 
 }  // namespace sotto

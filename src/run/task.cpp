@@ -9,6 +9,7 @@
 #include "run/record_task.hpp"
 #include "run/tasks/table.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/host.hpp"
 #include "sotto/learn/averaging.hpp"
 #include "sotto/learn/layers/models.hpp"
 #include "sotto/learn/logistic.hpp"
@@ -22,9 +23,11 @@ namespace {
 /// @throws NetworkError, the same on every process, if a process sent something else.
 std::vector<Eigen::Index> gather_records(
     Network& network, const std::vector<std::unique_ptr<Objective>>& objectives) {
+    constexpr std::uint64_t longest_number = 24;
     std::vector<Eigen::Index> own;
     for (const auto& objective : objectives) own.push_back(objective->records());
-    const auto gathered = network.all_gather(records_to_text(own));
+    const auto gathered = network.all_gather(records_to_text(own),
+                                             longest_number * network.most_agents_of_a_process());
     std::vector<Eigen::Index> records;
     network.agree([&] {
         for (std::size_t p = 0; p < gathered.size(); ++p) {
@@ -37,6 +40,26 @@ std::vector<Eigen::Index> gather_records(
                                            network.agents()));
     });
     return records;
+}
+
+/// A model of each agent, its gradient, its noise and what it hears, and a few more of the process.
+/// @throws DataError where that does not fit into the memory that is free.
+void require_room(const std::vector<std::unique_ptr<Objective>>& objectives,
+                  const std::string& name) {
+    const auto agents = static_cast<double>(objectives.size());
+    const auto parameters = static_cast<double>(objectives.front()->dimension());
+    const double needed = sizeof(double) * parameters * 4 * (agents + 1);
+    const auto available = static_cast<double>(available_memory_bytes());
+    if (needed > available)
+        throw DataError(fmt::format(
+            "task: models of '{}' have {:.0f} parameters on these data; {} agents of one "
+            "process need {:.1f} GiB for them, {:.1f} are free (fewer features or "
+            "classes, or fewer agents a host)",
+            name,
+            parameters,
+            agents,
+            needed / 0x1p30,
+            available / 0x1p30));
 }
 
 /// @throws DataError, the same on every process, if models have different numbers of parameters.
@@ -77,6 +100,7 @@ LocalTask build_task(const TaskConfig& config, Network& network, const Membershi
                                             : record.build(config, network, members);
     task.fixed_inputs = record.fixed_inputs;
     task.has_records = task.objectives.front()->record_clipping();
+    network.agree([&] { require_room(task.objectives, config.task); });
     task.initial = task.objectives.front()->initial_model(config.seed);
     require_same_dimension(network, task.objectives);
     task.records = gather_records(network, task.objectives);

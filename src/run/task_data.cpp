@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "run/agent_path.hpp"
+#include "run/data_sizes.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/learn/readers.hpp"
 #include "sotto/learn/split.hpp"
@@ -139,9 +140,19 @@ void read_own(const TaskConfig& config,
             "gradients, is not counted.");
 }
 
+/// As many as LEAF files may have.
+constexpr Eigen::Index most_classes = 1000001;
+
 /// -1, of two signs, counts as class 0.
 Eigen::Index classes_of(const Dataset& data) {
-    return data.records() == 0 ? 0 : static_cast<Eigen::Index>(data.labels.maxCoeff()) + 1;
+    if (data.records() == 0) return 0;
+    const double largest = data.labels.maxCoeff();
+    if (!(largest < most_classes))
+        throw DataError(fmt::format("{}: label {} (allowed: classes from 0 to {})",
+                                    data.source,
+                                    largest,
+                                    most_classes - 1));
+    return static_cast<Eigen::Index>(largest) + 1;
 }
 
 }  // namespace
@@ -172,9 +183,9 @@ LocalData read_local_data(const TaskConfig& config, Network& network, const Memb
     const double target = local.target == Target::value ? 1 : 0;
     const bool any_value = network.maximum(target) > 0;
     const bool any_label = network.maximum(-target) == 0;
-    local.features =
-        static_cast<Eigen::Index>(network.maximum(static_cast<double>(local.features)));
-    local.classes = static_cast<Eigen::Index>(network.maximum(static_cast<double>(local.classes)));
+    const DataSizes all = largest_sizes(network, {local.features, local.classes});
+    local.features = all.features;
+    local.classes = all.classes;
     network.agree([&] {
         if (any_value && any_label)
             throw DataError(

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/json_output.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/privacy/accountant.hpp"
 
@@ -85,7 +86,7 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["per_agent"] = per_agent_json(planned, exposures, guaranteed, variances);
     json["plan_hash"] = to_hex(plan.hash());
     json["seconds"] = planned.seconds;
-    return json.dump(2) + "\n";
+    return to_text(json);
 }
 
 }  // namespace sotto

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/json_output.hpp"
 #include "sotto/core/numbers.hpp"
 namespace sotto {
 
@@ -48,7 +49,7 @@ std::string sweep_report_json(const SweepConfig& config, const SweepResult& resu
     json["results"] = (config.directory / "results.csv").string();
     json["runs"] = (config.directory / "runs.csv").string();
     json["picture"] = result.picture.empty() ? Json() : Json(result.picture);
-    return json.dump(2) + "\n";
+    return to_text(json);
 }
 
 std::string sweep_report_text(const SweepConfig& config, const SweepResult& result) {

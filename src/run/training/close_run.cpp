@@ -1,8 +1,8 @@
 #include "run/training/close_run.hpp"
 
 #include "run/rank_figures.hpp"
+#include "run/training/sealed_ledger.hpp"
 #include "run/training_summary.hpp"
-#include "sotto/privacy/ledger_json.hpp"
 
 namespace sotto {
 
@@ -34,13 +34,6 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
 
 /// On process 0.
 void write_end(OpenRun& open, const TrainResult& result) {
-    Ledger& ledger = open.prepared.ledger;
-    ledger.set_views(open.prepared.views->after(result.rounds));
-    open.directory.write(
-        "ledger.json",
-        to_json(ledger,
-                result.interrupted ? Ledger::Status::interrupted : Ledger::Status::completed,
-                result.rounds));
     open.directory.write("summary.json", summary_json(result, open.prepared.run.config.plan));
     if (result.interrupted || !open.prepared.run.resumable) return;
     open.prepared.history.completed = true;
@@ -51,6 +44,13 @@ void write_end(OpenRun& open, const TrainResult& result) {
 
 TrainResult close_run(OpenRun open, Clock::time_point start) {
     const TrainResult result = result_of(open, start);
+    open.prepared.run.network.agree([&] {
+        if (open.prepared.run.leader())
+            open.prepared.ledger.set_views(open.prepared.views->after(result.rounds));
+    });
+    seal_ledger(open,
+                result.interrupted ? Ledger::Status::interrupted : Ledger::Status::completed,
+                result.rounds);
     open.prepared.run.network.agree([&] {
         if (open.prepared.run.leader()) write_end(open, result);
     });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "run/checkpoint_store.hpp"
@@ -30,6 +31,8 @@ struct OpenRun {
     std::vector<SecureSum> sums;  ///< likewise, where agents learn sums only
     Recorders recorders;
     RunProgress progress;
+    std::string manifest_file;  ///< name of this start's
+    std::string manifest;       ///< its text, on process 0, but for the digest of the ledger
 };
 
 /// Creates the run directory, or reopens it, with configuration, plan, history, manifest and a

@@ -106,7 +106,9 @@ Participants gather_participants(const TrainConfig& config, Network& network, Me
         built = keep_members(std::move(*built), config, members);
     });
     Topography topography =
-        share_topography(network, built ? std::optional(built->topography) : std::nullopt);
+        share_topography(network,
+                         built ? std::optional(built->topography) : std::nullopt,
+                         most_mixing_matrices(config.graph, config.plan.rounds));
     return {std::move(members),
             std::move(credentials),
             std::move(built),
