@@ -86,7 +86,7 @@ Digest write_checkpoint(const std::filesystem::path& path, const Checkpoint& che
 }
 
 StoredCheckpoint read_checkpoint(const std::filesystem::path& path) {
-    const std::string bytes = read_file(path);
+    const std::string bytes = read_file(path, most_array_bytes());
     const auto damaged = [&](const std::string& reason) {
         return DataError(fmt::format("checkpoint {}: {}", path.string(), reason));
     };

@@ -11,11 +11,11 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <vector>
 
+#include "regular_file.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/host.hpp"
 
 namespace sotto {
 
@@ -196,16 +196,27 @@ std::optional<FileLock> FileLock::take(const std::filesystem::path& path) {
     return lock;
 }
 
-std::string read_file(const std::filesystem::path& path) {
-    errno = 0;
-    std::ifstream stream(path, std::ios::binary);
-    std::ostringstream content;
-    if (!stream || std::filesystem::is_directory(path) || !(content << stream.rdbuf()))
-        throw DataError(fmt::format("{}: cannot be read ({})",
-                                    path.string(),
-                                    errno != 0 ? std::strerror(errno) : "empty or not a file"));
-    return std::move(content).str();
+std::string read_file(const std::filesystem::path& path, std::uint64_t most_bytes) {
+    RegularFile file(path);
+    if (file.size() > most_bytes)
+        throw DataError(fmt::format(
+            "{}: has {} bytes, at most {} are read", path.string(), file.size(), most_bytes));
+    // The file may grow meanwhile, and those that the kernel makes up have no size.
+    constexpr std::size_t piece = 1 << 16;
+    std::string content(static_cast<std::size_t>(file.size()) + 1, '\0');
+    std::size_t size = 0;
+    while (const std::size_t count = file.read(content.data() + size, content.size() - size)) {
+        size += count;
+        if (size > most_bytes)
+            throw DataError(fmt::format("{}: has more than {} bytes", path.string(), most_bytes));
+        if (size == content.size()) content.resize(size + piece);
+    }
+    content.resize(size);
+    if (content.empty()) throw DataError(fmt::format("{}: cannot be read (empty)", path.string()));
+    return content;
 }
+
+std::uint64_t most_array_bytes() { return available_memory_bytes() / 4; }
 
 void write_npy(const std::filesystem::path& path, const Eigen::VectorXd& vector, Readers readers) {
     write_file_atomically(
@@ -223,7 +234,7 @@ void write_npy(const std::filesystem::path& path, const Eigen::MatrixXd& matrix,
 }
 
 Eigen::MatrixXd read_npy(const std::filesystem::path& path) {
-    const std::string content = read_file(path);
+    const std::string content = read_file(path, most_array_bytes());
     const auto fail = [&](const std::string& reason) {
         return DataError(fmt::format("{}: not a usable .npy file ({})", path.string(), reason));
     };

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <fstream>
+#include <optional>
 
 namespace sotto {
 
@@ -10,6 +13,36 @@ std::string local_host_name() {
     std::array<char, 256> name{};
     if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown host";
     return name.data();
+}
+
+namespace {
+
+std::optional<std::uint64_t> number_in(const char* file) {
+    std::uint64_t value = 0;
+    return std::ifstream(file) >> value ? std::optional(value) : std::nullopt;
+}
+
+/// Of the kernel.
+std::optional<std::uint64_t> free_bytes() {
+    std::ifstream lines("/proc/meminfo");
+    for (std::string name, unit; lines >> name;) {
+        std::uint64_t kib = 0;
+        if (!(lines >> kib)) break;
+        if (name == "MemAvailable:") return kib * 1024;
+        std::getline(lines, unit);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::uint64_t available_memory_bytes() {
+    constexpr std::uint64_t unknown = std::uint64_t{16} << 30;
+    std::uint64_t available = free_bytes().value_or(unknown);
+    const auto limit = number_in("/sys/fs/cgroup/memory.max");
+    const auto used = number_in("/sys/fs/cgroup/memory.current");
+    if (limit && used) available = std::min(available, *limit > *used ? *limit - *used : 0);
+    return available;
 }
 
 }  // namespace sotto

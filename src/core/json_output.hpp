@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 
 namespace sotto {
 
@@ -14,6 +15,12 @@ namespace sotto {
 /// Null also where there is no value.
 [[nodiscard]] inline nlohmann::ordered_json number_or_null(const std::optional<double>& value) {
     return value ? number_or_null(*value) : nlohmann::ordered_json();
+}
+
+/// As files and reports show it: two blanks a level, and the end of a line. Names of files need not
+/// be UTF-8; what is not becomes a replacement character.
+[[nodiscard]] inline std::string to_text(const nlohmann::ordered_json& json) {
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace sotto

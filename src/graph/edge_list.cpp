@@ -40,6 +40,10 @@ std::vector<std::size_t> ascending(const std::vector<std::string>& labels) {
     return order;
 }
 
+// Mixing matrices and plans are made for thousands of agents, at most.
+constexpr std::size_t most_labels = std::size_t{1} << 17;
+constexpr std::size_t most_edges = std::size_t{1} << 23;
+
 /// Labels and edges (of label indices) as the file lists them.
 struct RawEdges {
     std::vector<std::string> labels;
@@ -79,11 +83,29 @@ RawEdges read_raw(const std::string& path) {
                             path,
                             reader.line_number(),
                             for_message(first)));
+        for (const std::string_view label : {first, second})
+            if (label.size() > longest_label)
+                throw DataError(
+                    fmt::format("edge list {}: line {} has a label of {} bytes, \"{}\"; "
+                                "at most {} are allowed",
+                                path,
+                                reader.line_number(),
+                                label.size(),
+                                for_message(label),
+                                longest_label));
         // The indices are taken in separate statements so that labels are numbered as they appear.
         const int u = index(first);
         const int v = index(second);
         if (u == v) ++raw.self_loops;
         raw.edges.emplace_back(u, v);
+        if (raw.labels.size() > most_labels || raw.edges.size() > most_edges)
+            throw DataError(fmt::format(
+                "edge list {}: more than {} labels or {} edges up to line {}; that is more agents "
+                "than can be planned for",
+                path,
+                most_labels,
+                most_edges,
+                reader.line_number()));
     }
     return raw;
 }

@@ -97,8 +97,8 @@ MixingMatrix make_mixing(const Graph& graph, const std::string& rule_or_file) {
         throw ConfigError(fmt::format("{} (and there is no such file)", unknown.what()));
     }
     const std::string name = "mixing file " + rule_or_file;
-    if (std::filesystem::is_directory(status))
-        throw DataError(fmt::format("{}: is a folder; give a .npy or text file", name));
+    if (!std::filesystem::is_regular_file(status))
+        throw DataError(fmt::format("{}: is no file; give a .npy or text file", name));
     const Eigen::MatrixXd dense = is_npy(rule_or_file)
                                       ? read_npy(rule_or_file)
                                       : read_text_matrix(rule_or_file, graph.agents(), name);

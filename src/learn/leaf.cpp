@@ -17,6 +17,12 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// A name as a message may show it.
+std::string shortened(const std::string& name) {
+    constexpr std::size_t longest = 40;
+    return name.size() > longest ? name.substr(0, longest) + "..." : name;
+}
+
 /// Takes LEAF's records out of a stream of JSON tokens.
 class LeafReader final : public nlohmann::json_sax<Json> {
   public:
@@ -35,7 +41,7 @@ class LeafReader final : public nlohmann::json_sax<Json> {
     bool string(string_t& text) override {
         if (section_ != "users" || objects_ != 1 || arrays_ != 1) return other("a text");
         if (!users_.emplace(text, static_cast<int>(users_.size())).second)
-            fail(fmt::format("user \"{}\" is named twice", text));
+            fail(fmt::format("user \"{}\" is named twice", shortened(text)));
         return true;
     }
 
@@ -50,7 +56,7 @@ class LeafReader final : public nlohmann::json_sax<Json> {
         } else if (section_ == "user_data" && objects_ == 2) {
             user_ = name;
             if (!samples_of_user_.emplace(name, 0).second)
-                fail(fmt::format("user \"{}\" has data twice", name));
+                fail(fmt::format("user \"{}\" has data twice", shortened(name)));
             users_of_data_.push_back(name);
             features_read_ = labels_read_ = 0;
         } else if (section_ == "user_data" && objects_ == 3) {
@@ -87,14 +93,14 @@ class LeafReader final : public nlohmann::json_sax<Json> {
         for (const auto& [name, number] : users_) {
             const auto found = samples_of_user_.find(name);
             if (found == samples_of_user_.end())
-                throw DataError(fmt::format("{}: user \"{}\" has no data", path_, name));
+                throw DataError(fmt::format("{}: user \"{}\" has no data", path_, shortened(name)));
             const auto place = static_cast<std::size_t>(number);
             if (!announced_.empty() && (place >= announced_.size() ||
                                         announced_[place] != static_cast<double>(found->second)))
                 throw DataError(
                     fmt::format("{}: user \"{}\" has {} records, \"num_samples\" says otherwise",
                                 path_,
-                                name,
+                                shortened(name),
                                 found->second));
         }
         Dataset data;
@@ -107,7 +113,7 @@ class LeafReader final : public nlohmann::json_sax<Json> {
             const auto user = users_.find(name);
             if (user == users_.end())
                 throw DataError(fmt::format(
-                    "{}: \"{}\" has data but is not one of the \"users\"", path_, name));
+                    "{}: \"{}\" has data but is not one of the \"users\"", path_, shortened(name)));
             data.writers.insert(data.writers.end(), samples_of_user_[name], user->second);
         }
         return data;
@@ -138,7 +144,7 @@ class LeafReader final : public nlohmann::json_sax<Json> {
     /// A token that means nothing where records are; fine where nothing is read.
     bool other(const char* what) {
         if (in_features() || in_labels())
-            fail(fmt::format("\"{}\" holds {}; must be numbers", field_, what));
+            fail(fmt::format("\"{}\" holds {}; must be numbers", shortened(field_), what));
         return true;
     }
 
@@ -158,11 +164,12 @@ class LeafReader final : public nlohmann::json_sax<Json> {
         samples_of_user_[user_] = features_read_;
     }
     [[noreturn]] void fail(const std::string& what) const {
-        throw DataError(
-            user_.empty()
-                ? fmt::format("{}: {}", path_, what)
-                : fmt::format(
-                      "{}, user \"{}\", record {}: {}", path_, user_, features_read_ + 1, what));
+        throw DataError(user_.empty() ? fmt::format("{}: {}", path_, what)
+                                      : fmt::format("{}, user \"{}\", record {}: {}",
+                                                    path_,
+                                                    shortened(user_),
+                                                    features_read_ + 1,
+                                                    what));
     }
 
     std::string path_;

@@ -98,6 +98,9 @@ void map_two_labels_to_signs(std::vector<double>& labels) {
     for (double& label : labels) label = label == smaller ? -1 : 1;
 }
 
+/// So that a model takes no more than some 32 times the memory of the data.
+std::size_t most_features(std::size_t values) { return (std::size_t{1} << 20) + 16 * values; }
+
 }  // namespace
 
 Dataset read_libsvm(const std::string& path, Eigen::Index minimum_features) {
@@ -105,6 +108,7 @@ Dataset read_libsvm(const std::string& path, Eigen::Index minimum_features) {
     std::vector<double> labels, values;
     std::vector<int> columns, starts{0};
     int largest = 0;
+    long long line_of_largest = 0;
     std::string_view line;
     while (reader.next(line)) {
         line = line.substr(0, line.find('#'));
@@ -120,7 +124,10 @@ Dataset read_libsvm(const std::string& path, Eigen::Index minimum_features) {
             columns.push_back(index - 1);
             values.push_back(parser.real("value"));
         }
-        largest = std::max(largest, previous);
+        if (previous > largest) {
+            largest = previous;
+            line_of_largest = reader.line_number();
+        }
         if (columns.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
             throw DataError(fmt::format("{}, line {}: more than {} values in one file; split it",
                                         path,
@@ -129,6 +136,17 @@ Dataset read_libsvm(const std::string& path, Eigen::Index minimum_features) {
         starts.push_back(static_cast<int>(columns.size()));
     }
     if (labels.empty()) throw DataError(fmt::format("{}: holds no records", path));
+    const auto most = static_cast<long long>(most_features(values.size()));
+    if (largest > most)
+        throw DataError(fmt::format(
+            "{}, line {}: index {} is too large for a file of {} values, since models have one "
+            "parameter a feature (allowed: up to {}, 2^20 + 16 a value; number features without "
+            "gaps)",
+            path,
+            line_of_largest,
+            largest,
+            values.size(),
+            most));
     map_two_labels_to_signs(labels);
 
     Dataset data;

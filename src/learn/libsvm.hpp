@@ -13,7 +13,9 @@ namespace sotto {
 /// distinct labels they are kept as they are.
 /// @param minimum_features columns at least (a test file may not reach the training file's last).
 /// @throws DataError with file and line for: missing file, no records, a label or value that is not
-///         a finite number, an index that is not a positive ascending integer, or garbage.
+///         a finite number, an index that is not a positive ascending integer, one beyond 2^20 and
+///         16 for every value in the file (a model would take memory that the data do not), or
+///         garbage.
 [[nodiscard]] Dataset read_libsvm(const std::string& path, Eigen::Index minimum_features = 0);
 
 }  // namespace sotto

@@ -9,7 +9,8 @@ namespace sotto {
 void require_same_everywhere(Network& network,
                              const std::string& own,
                              const DescribeDifference& describe) {
-    const auto all = network.all_gather(own);
+    // What is longer than twice its own differs; up to there it can be said in what.
+    const auto all = network.all_gather(own, 2 * own.size() + most_line_bytes);
     network.agree([&] {
         for (std::size_t rank = 1; rank < all.size(); ++rank)
             if (all[rank] != all[0]) throw NetworkError(describe(rank, all[rank], all[0]));

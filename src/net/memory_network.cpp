@@ -127,9 +127,15 @@ class MemoryNetwork final : public Network {
         return total;
     }
 
-    std::string broadcast(const std::string& bytes) override { return bytes; }
-    std::vector<std::string> all_gather(const std::string& bytes) override { return {bytes}; }
-    std::string scatter(const std::vector<std::string>& to_processes) override {
+    std::string broadcast(const std::string& bytes, std::uint64_t /*most_bytes*/) override {
+        return bytes;
+    }
+    std::vector<std::string> all_gather(const std::string& bytes,
+                                        std::uint64_t /*most_bytes*/) override {
+        return {bytes};
+    }
+    std::string scatter(const std::vector<std::string>& to_processes,
+                        std::uint64_t /*most_bytes*/) override {
         if (to_processes.size() != 1)
             throw Error(ExitCode::other,
                         fmt::format("scatter of {} strings to 1 process", to_processes.size()));

@@ -14,6 +14,7 @@
 #include "mpi/exchange_sum.hpp"
 #include "mpi/fold.hpp"
 #include "mpi/links.hpp"
+#include "mpi/long_strings.hpp"
 #include "mpi/maximum.hpp"
 #include "mpi/protection.hpp"
 #include "mpi/scatter.hpp"
@@ -86,15 +87,28 @@ class MpiNetwork final : public Network {
         return fold_.run(local.col(0), fold, check);
     }
 
-    std::string broadcast(const std::string& bytes) override {
-        return broadcast_from(world_, 0, bytes);
+    std::string broadcast(const std::string& bytes, std::uint64_t most_bytes) override {
+        const std::uint64_t size = size_at(world_, 0, bytes.size());
+        agree([&] { check_announced(size, most_bytes, 0); });
+        std::string result = process() == 0 ? bytes : std::string(size, '\0');
+        broadcast_known(world_, 0, result);
+        return result;
     }
-    std::vector<std::string> all_gather(const std::string& bytes) override {
-        return all_gather_strings(world_, bytes);
+    std::vector<std::string> all_gather(const std::string& bytes,
+                                        std::uint64_t most_bytes) override {
+        const std::vector<std::uint64_t> sizes = announced_sizes(world_, bytes.size());
+        agree([&] {
+            for (std::size_t p = 0; p < sizes.size(); ++p)
+                check_announced(sizes[p], most_bytes, static_cast<int>(p));
+        });
+        return all_gather_strings(world_, bytes, sizes);
     }
-    std::string scatter(const std::vector<std::string>& to_processes) override {
+    std::string scatter(const std::vector<std::string>& to_processes,
+                        std::uint64_t most_bytes) override {
         agree([&] { check_scatter(world_, to_processes); });
-        return scatter_strings(world_, to_processes);
+        const std::uint64_t size = scattered_size(world_, to_processes);
+        agree([&] { check_announced(size, most_bytes, 0); });
+        return scatter_strings(world_, to_processes, size);
     }
     double maximum(double value) override { return maximum_.of(value); }
     void begin_maximum(std::span<const double> values) override { maximum_.begin(values); }

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <set>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
+#include "sotto/plan/plan_size.hpp"
 
 namespace sotto {
 
@@ -32,8 +34,10 @@ std::vector<SeedGroup> read_groups(const std::string& path, int agents) try {
     std::vector<SeedGroup> groups;
     LineReader reader(path);
     std::string_view line;
+    std::int64_t all_members = 0;
     while (reader.next(line)) {
         line = line.substr(0, line.find('#'));
+        if (line.find_first_not_of(" \t,\r") == std::string_view::npos) continue;
         const std::string where = fmt::format("{}:{}", path, reader.line_number());
         std::set<int> members;
         for (std::size_t i = 0; i < line.size();) {
@@ -46,9 +50,15 @@ std::vector<SeedGroup> read_groups(const std::string& path, int agents) try {
                 throw DataError(fmt::format("{}: agent {} appears twice", where, agent));
             i = end;
         }
-        if (members.empty()) continue;
         if (members.size() == 1)
             throw DataError(where + ": a seed group needs at least two agents");
+        all_members += std::ssize(members);
+        if (all_members > most_group_members(agents))
+            throw DataError(fmt::format(
+                "{}: seed groups of {} agents have more than {} members in all, 4 n^2 + 4096",
+                where,
+                agents,
+                most_group_members(agents)));
         groups.push_back({{members.begin(), members.end()}});
     }
     if (groups.empty()) throw DataError(path + ": no seed group in it");

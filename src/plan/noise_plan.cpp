@@ -7,6 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/plan/noise_grid.hpp"
+#include "sotto/plan/plan_size.hpp"
 
 namespace sotto {
 
@@ -32,6 +33,14 @@ class PlanCheck {
             require(plan_.scale > 0 && std::isfinite(plan_.scale),
                     fmt::format("scale is {}, must be finite and above 0", plan_.scale));
         }
+        std::int64_t members = 0;
+        for (const auto& group : plan_.groups) members += std::ssize(group.members);
+        require(
+            members <= most_group_members(plan_.agents),
+            fmt::format("its seed groups have {} members, at most {} are possible with {} agents",
+                        members,
+                        most_group_members(plan_.agents),
+                        plan_.agents));
         for (const auto& group : plan_.groups) check_group(group);
         for (const auto& stream : plan_.streams)
             require(

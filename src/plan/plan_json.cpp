@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/json_value.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/json_input.hpp"
 #include "sotto/core/names.hpp"
 
 namespace sotto {
@@ -22,14 +22,6 @@ constexpr NameTable<TemporalFactor::Kind, 4> temporal_kinds{
       {TemporalFactor::Kind::banded, "banded"},
       {TemporalFactor::Kind::one_lag, "one-lag"}}}};
 
-std::vector<int> integers_from_json(const Json& json) {
-    std::vector<int> values;
-    values.reserve(json.size());
-    for (const auto& value : json.get_ref<const Json::array_t&>())
-        values.push_back(integer_from_json<int>(value));
-    return values;
-}
-
 Json matrix_to_json(const Eigen::MatrixXd& matrix) {
     Json result = Json::array();
     for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
@@ -40,8 +32,9 @@ Json matrix_to_json(const Eigen::MatrixXd& matrix) {
     return result;
 }
 
-Eigen::MatrixXd matrix_from_json(const Json& json) {
-    const auto rows = json.get<std::vector<std::vector<double>>>();
+Eigen::MatrixXd matrix_from_json(const JsonValue& json) {
+    std::vector<std::vector<double>> rows;
+    for (const JsonValue& row : json.items()) rows.push_back(row.numbers());
     // Before anything is allocated: one long row and many empty ones are no matrix.
     for (const auto& row : rows)
         if (row.size() != rows.front().size())
@@ -55,32 +48,31 @@ Eigen::MatrixXd matrix_from_json(const Json& json) {
     return matrix;
 }
 
-NoisePlan parse(const Json& json) {
-    if (json.at("format") != "sotto-plan" || json.at("version") != 1)
-        throw DataError("\"format\" must be \"sotto-plan\" and \"version\" 1");
+NoisePlan parse(const JsonDocument& document) {
+    document.require_format("sotto-plan", 1);
+    const JsonValue json = document.root();
     NoisePlan plan;
-    plan.mechanism = json.at("mechanism").get<std::string>();
-    plan.agents = integer_from_json<int>(json.at("agents"));
-    plan.scale = json.at("scale").get<double>();
-    plan.coalition_size = integer_from_json<int>(json.at("coalition_size"));
-    plan.grid_step_log2 = integer_from_json<int>(json.at("grid_step_log2"));
-    plan.temporal.kind =
-        temporal_kinds.parse("kind", json.at("temporal").at("kind").get<std::string>());
+    plan.mechanism = json.at("mechanism").text();
+    plan.agents = json.at("agents").integer<int>();
+    plan.scale = json.at("scale").number();
+    plan.coalition_size = json.at("coalition_size").integer<int>();
+    plan.grid_step_log2 = json.at("grid_step_log2").integer<int>();
+    plan.temporal.kind = temporal_kinds.parse("kind", json.at("temporal").at("kind").text());
     plan.temporal.lower = matrix_from_json(json.at("temporal").at("lower"));
-    plan.entry = noise_entries.parse("entry", json.at("entry").get<std::string>());
-    plan.aggregation = aggregations.parse("aggregation", json.at("aggregation").get<std::string>());
-    for (const auto& group : json.at("seed_groups"))
-        plan.groups.push_back({integers_from_json(group)});
-    for (const auto& stream : json.at("streams"))
-        plan.streams.push_back({integer_from_json<int>(stream.at("group")),
-                                integer_from_json<std::uint64_t>(stream.at("index")),
-                                stream_distributions.parse(
-                                    "distribution", stream.at("distribution").get<std::string>())});
-    for (const auto& row : json.at("rows"))
-        plan.rows.push_back({integer_from_json<int>(row.at("sender")),
-                             integer_from_json<int>(row.at("receiver")),
-                             integers_from_json(row.at("streams")),
-                             row.at("coefficients").get<std::vector<double>>()});
+    plan.entry = noise_entries.parse("entry", json.at("entry").text());
+    plan.aggregation = aggregations.parse("aggregation", json.at("aggregation").text());
+    for (const JsonValue& group : json.at("seed_groups").items())
+        plan.groups.push_back({group.integers()});
+    for (const JsonValue& stream : json.at("streams").items())
+        plan.streams.push_back(
+            {stream.at("group").integer<int>(),
+             stream.at("index").integer<std::uint64_t>(),
+             stream_distributions.parse("distribution", stream.at("distribution").text())});
+    for (const JsonValue& row : json.at("rows").items())
+        plan.rows.push_back({row.at("sender").integer<int>(),
+                             row.at("receiver").integer<int>(),
+                             row.at("streams").integers(),
+                             row.at("coefficients").numbers()});
     return plan;
 }
 
@@ -119,8 +111,8 @@ std::string to_json(const NoisePlan& plan) {
 NoisePlan plan_from_json(std::string_view text, const std::string& source) {
     NoisePlan plan;
     try {
-        plan = parse(json_from_text<Json>(text));
-    } catch (const std::exception& error) {
+        plan = parse(JsonDocument(text));
+    } catch (const Error& error) {
         throw DataError(fmt::format("{}: not a noise plan ({})", source, error.what()));
     }
     plan.validate();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/json_output.hpp"
 #include "privacy/sum_hiding_json.hpp"
 #include "sotto/core/names.hpp"
 
@@ -185,7 +186,7 @@ std::string to_json(const Ledger& ledger, Ledger::Status status, long rounds_com
     if (record.secure_sums) json["secure_sums"] = json_of(*record.secure_sums);
     if (!record.authentication.empty()) json["authentication"] = record.authentication;
     json["statements"] = statements_of(record);
-    return json.dump(2) + "\n";
+    return to_text(json);
 }
 
 }  // namespace sotto

@@ -50,8 +50,10 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
                 "same files",
                 rank);
         });
-    NoisePlan plan =
-        share_plan(network, planned ? std::optional(planned->design.plan) : std::nullopt);
+    NoisePlan plan = share_plan(network,
+                                planned ? std::optional(planned->design.plan) : std::nullopt,
+                                built->topography.graph,
+                                most_temporal_values(config.plan));
     auto subject = std::make_unique<AccountSubject>(std::move(*built), std::move(plan));
     network.agree([&] {
         CountedPlan counted =

@@ -46,6 +46,11 @@ class EpsilonsOfFile {
             throw DataError(where + ": lines with and without an agent are mixed");
         std::size_t place = epsilons_.size();
         if (with_agent) place = agent_of(words.front(), where);
+        if (place >= static_cast<std::size_t>(agents_))
+            throw DataError(
+                fmt::format("{}: one budget more than there are agents, {} (one each is needed)",
+                            where,
+                            agents_));
         const double epsilon = parse_real(where, words.back());
         require_positive(where, epsilon);
         if (place >= epsilons_.size())

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -93,6 +94,15 @@ BuiltTopography build_topography(const GraphConfig& config, long rounds) {
     return {{std::move(graph), std::move(first), std::move(matrices)},
             std::move(made.description),
             std::move(made.notes)};
+}
+
+double most_mixing_matrices(const GraphConfig& config, long rounds) {
+    if (config.mixing_schedule == "fixed") return 1;
+    constexpr double hops = 32;  // of one-peer
+    const double most = std::max(hops, static_cast<double>(rounds));
+    std::error_code missing;
+    const auto bytes = std::filesystem::file_size(config.mixing_schedule, missing);
+    return missing ? most : std::max(most, static_cast<double>(bytes) / sizeof(double));
 }
 
 int agents_of(const GraphConfig& config) {

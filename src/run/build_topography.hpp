@@ -18,6 +18,10 @@ struct BuiltTopography {
 /// @throws ConfigError, DataError.
 [[nodiscard]] BuiltTopography build_topography(const GraphConfig& config, long rounds);
 
+/// How many mixing matrices there can be: one where mixing is fixed, else one a round, or as many
+/// as the schedule's file has room for.
+[[nodiscard]] double most_mixing_matrices(const GraphConfig& config, long rounds);
+
 /// Number of agents of the configured graph; reads its file where there is one.
 [[nodiscard]] int agents_of(const GraphConfig& config);
 

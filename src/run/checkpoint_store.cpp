@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/json_value.hpp"
 #include "run/folders.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/json_input.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto {
 
@@ -21,6 +23,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int kept_checkpoints = 2;
+constexpr int most_checkpoints = 64;  // looked at; two are kept
 
 fs::path folder_of(const fs::path& directory, long round) {
     return directory / "checkpoints" / fmt::format("{:012}", round);
@@ -55,12 +58,12 @@ void forget_old(const fs::path& directory, Network& network, const std::vector<C
         for (const fs::path& folder : folders(directory)) {
             std::error_code ignored;
             if (!fs::exists(folder / "manifest.json", ignored)) continue;
-            if (++sealed <= kept_checkpoints) continue;
+            if (++sealed <= kept_checkpoints || sealed > most_checkpoints) continue;
             fs::remove(folder / "manifest.json", ignored);
             old.put_text(folder.filename().string());
         }
     }
-    const std::string names = network.broadcast(old.take());
+    const std::string names = network.broadcast(old.take(), most_line_bytes);
     ByteReader reader(names, "the list of old checkpoints of rank 0");
     while (!reader.done()) {
         // Only the name: rank 0 must not choose files of others.
@@ -69,6 +72,12 @@ void forget_old(const fs::path& directory, Network& network, const std::vector<C
         for (const Checkpoint& own : local) fs::remove(agent_file(folder, own.agent), ignored);
         fs::remove(folder, ignored);  // by who leaves it last
     }
+}
+
+/// Of the manifests of most_checkpoints, of these agents and as many that have left.
+std::uint64_t largest_manifests_bytes(int agents) {
+    constexpr std::uint64_t head = 4096, agent = 128, others = 1024;
+    return most_checkpoints * (head + agent * (2 * static_cast<std::uint64_t>(agents) + others));
 }
 
 /// Process 0's manifests that are whole, newest first.
@@ -93,6 +102,7 @@ Manifests read_manifests(const fs::path& directory) {
     std::ranges::stable_sort(candidates, std::greater(), [](const auto& candidate) {
         return std::pair(candidate.first.phase, candidate.first.round);
     });
+    if (candidates.size() > most_checkpoints) candidates.resize(most_checkpoints);
     for (auto& [sealed, text] : candidates) manifests.texts.push_back(std::move(text));
     return manifests;
 }
@@ -133,18 +143,23 @@ std::string to_json(const SealedCheckpoint& sealed) {
 }
 
 SealedCheckpoint sealed_checkpoint_from_json(const std::string& text) {
-    Json json = json_from_text<Json>(text);
-    const std::string stated = json.at("blake2b").get<std::string>();
-    json.erase("blake2b");
-    if (digest_of(json.dump()) != stated) throw DataError("it is damaged");
+    const JsonDocument document(text);
+    document.require_format("sotto-checkpoint", 1);
+    const JsonValue json = document.root();
     SealedCheckpoint sealed;
-    sealed.round = integer_from_json<long>(json.at("round"));
-    sealed.phase = integer_from_json<int>(json.at("phase"));
-    sealed.clean = json.at("clean").get<bool>();
-    sealed.totals = {json.at("loop_seconds").get<double>(),
-                     json.at("evaluate_seconds").get<double>()};
-    for (const auto& [number, digest] : json.at("agents").items())
-        sealed.digests[std::stoi(number)] = digest.get<std::string>();
+    sealed.round = json.at("round").integer<long>(0);
+    sealed.phase = json.at("phase").integer<int>(0);
+    sealed.clean = json.at("clean").boolean();
+    sealed.totals = {json.at("loop_seconds").number(), json.at("evaluate_seconds").number()};
+    for (const auto& [number, digest] : json.at("agents").members()) {
+        const long long agent = parse_integer("agents", number);
+        if (!std::in_range<int>(agent) || agent < 0) digest.fail("of an agent's number");
+        sealed.digests[static_cast<int>(agent)] = digest.text();
+    }
+    Json content = json_from_text<Json>(text);
+    content.erase("blake2b");
+    if (digest_of(content.dump()) != json.at("blake2b").text())
+        throw DataError("it is damaged, its digest is another");
     return sealed;
 }
 
@@ -168,7 +183,9 @@ void seal_checkpoint(const fs::path& directory,
             written.put(digest);
         }
     });
-    const auto all = network.all_gather(written.take());
+    const auto all = network.all_gather(
+        written.take(),
+        (sizeof(std::int32_t) + sizeof(Digest)) * network.most_agents_of_a_process());
     network.agree([&] {
         for (std::size_t p = 0; p < all.size(); ++p) {
             ByteReader reader(all[p], fmt::format("the checkpoint of rank {}", p));
@@ -192,7 +209,8 @@ FoundCheckpoint find_checkpoint(const fs::path& directory,
         found.notes = std::move(manifests.notes);
         for (const std::string& text : manifests.texts) writer.put_text(text);
     }
-    const std::string texts = network.broadcast(writer.take());
+    const std::string texts =
+        network.broadcast(writer.take(), largest_manifests_bytes(network.agents()));
     bool usable = false;
     std::size_t tried = 0;
     ByteReader reader(texts, "the list of checkpoints of rank 0");
@@ -205,7 +223,8 @@ FoundCheckpoint find_checkpoint(const fs::path& directory,
             problem = error.what();
         }
         ++tried;
-        const auto problems = network.all_gather(problem);
+        const auto problems =
+            network.all_gather(problem.substr(0, most_line_bytes), most_line_bytes);
         const auto first = std::ranges::find_if_not(problems, &std::string::empty);
         usable = first == problems.end();
         if (!usable)

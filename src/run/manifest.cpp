@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 }  // namespace
 
 ProcessNote process_note(const Network& network, const std::vector<KeyRing>& rings) {
-    ProcessNote note{local_host_name(), network.description(), {}};
+    ProcessNote note{local_host_name(), network.description(), secret_keys_locked(), {}};
     for (const auto& ring : rings)
         for (const int group : ring.groups()) {
             Hasher hasher("sotto.seed-commitment.v1");
@@ -50,6 +50,7 @@ std::string link_encryption(const Network& network) {
 /// @param rank that sent the note.
 void add_note(Json& json, const ProcessNote& note, const Membership& members, std::size_t rank) {
     json["hosts"].push_back(note.host);
+    if (!note.keys_locked) json["ranks_with_unlocked_keys"].push_back(rank);
     for (const SeedCommitment& commitment : note.commitments) {
         if (commitment.agent < 0 || commitment.agent >= members.size())
             throw NetworkError(fmt::format(
@@ -62,6 +63,20 @@ void add_note(Json& json, const ProcessNote& note, const Membership& members, st
 }
 
 }  // namespace
+
+std::string statement_on_unlocked_keys(const std::vector<std::string>& process_notes) {
+    int first = -1, count = 0;
+    for (std::size_t p = 0; p < process_notes.size(); ++p)
+        if (!process_note_from_json(process_notes[p], p).keys_locked && count++ == 0)
+            first = static_cast<int>(p);
+    if (count == 0) return {};
+    return fmt::format(
+        "Secret keys of rank {}{} could not be locked in memory and may be written to swap (raise "
+        "the "
+        "limit: ulimit -l; sotto doctor says how).",
+        first,
+        count == 1 ? "" : fmt::format(" and {} others", count - 1));
+}
 
 std::string manifest_json(const Run& run, const std::vector<std::string>& process_notes) {
     Json json;
@@ -87,6 +102,7 @@ std::string manifest_json(const Run& run, const std::vector<std::string>& proces
     json["recorded_views"] = run.config.record_views;
     json["recorded_wire"] = run.config.record_wire;
     json["hosts"] = Json::array();
+    json["ranks_with_unlocked_keys"] = Json::array();
     json["seed_commitments"] = Json::array();
     for (std::size_t p = 0; p < process_notes.size(); ++p)
         add_note(json, process_note_from_json(process_notes[p], p), run.members, p);

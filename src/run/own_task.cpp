@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "sotto/core/error.hpp"
 #include "sotto/learn/own_task.hpp"
 
@@ -15,6 +17,11 @@ bool is_own_task(const std::string& task) {
 OwnTask::OwnTask(const std::string& path) : path_(path) {
     // A name without a folder would be looked for among the system's libraries.
     const std::string place = path.find('/') == std::string::npos ? "./" + path : path;
+    std::error_code missing;
+    if (std::filesystem::exists(place, missing) &&
+        !std::filesystem::is_regular_file(place, missing))
+        throw ConfigError(fmt::format(
+            "task: {} is not a shared library that can be loaded (it is no file)", path));
     void* library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         const char* reason = ::dlerror();

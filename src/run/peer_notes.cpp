@@ -5,8 +5,8 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "core/json_value.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/json_input.hpp"
 
 namespace sotto {
 
@@ -25,6 +25,7 @@ std::string to_json(const ProcessNote& note) {
     Json json;
     json["host"] = note.host;
     json["network"] = note.network;
+    json["keys_locked"] = note.keys_locked;
     json["commitments"] = Json::array();
     for (const SeedCommitment& commitment : note.commitments)
         json["commitments"].push_back({{"agent", commitment.agent},
@@ -34,25 +35,30 @@ std::string to_json(const ProcessNote& note) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::uint64_t largest_note_bytes(const NoisePlan& plan, std::uint64_t agents) {
+    constexpr std::uint64_t names = 4096, commitment = 160;
+    return names + commitment * agents * plan.groups.size();
+}
+
 ProcessNote process_note_from_json(std::string_view text, std::size_t rank) {
     constexpr std::size_t digits = 64;
     try {
-        const Json json = json_from_text<Json>(text);
+        const JsonDocument document(text);
+        const JsonValue json = document.root();
         ProcessNote note;
-        note.host = json.at("host").get<std::string>();
-        note.network = json.at("network").get<std::string>();
-        for (const auto& entry : json.at("commitments").get_ref<const Json::array_t&>()) {
+        note.host = json.at("host").text();
+        note.network = json.at("network").text();
+        note.keys_locked = json.at("keys_locked").boolean();
+        for (const JsonValue& entry : json.at("commitments").items()) {
             SeedCommitment& commitment = note.commitments.emplace_back();
-            commitment.agent = integer_from_json<int>(entry.at("agent"));
-            commitment.group = integer_from_json<int>(entry.at("group"));
-            commitment.blake2b = entry.at("blake2b").get<std::string>();
+            commitment.agent = entry.at("agent").integer<int>();
+            commitment.group = entry.at("group").integer<int>();
+            commitment.blake2b = entry.at("blake2b").text();
             if (commitment.blake2b.size() != digits ||
                 commitment.blake2b.find_first_not_of("0123456789abcdef") != std::string::npos)
                 throw damaged(rank, "for the manifest");
         }
         return note;
-    } catch (const Json::exception&) {
-        throw damaged(rank, "for the manifest");
     } catch (const DataError&) {
         throw damaged(rank, "for the manifest");
     }

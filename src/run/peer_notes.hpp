@@ -2,9 +2,12 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sotto/plan/noise_plan.hpp"
 
 namespace sotto {
 
@@ -18,11 +21,14 @@ struct SeedCommitment {
 /// What a process sends to rank 0 for the manifest.
 struct ProcessNote {
     std::string host;
-    std::string network;  ///< the MPI library
+    std::string network;      ///< the MPI library
+    bool keys_locked = true;  ///< none of its secret keys can be written to swap
     std::vector<SeedCommitment> commitments;
 };
 
 [[nodiscard]] std::string to_json(const ProcessNote& note);
+/// Bytes of it at most, where the process hosts so many agents, who each may hold every seed.
+[[nodiscard]] std::uint64_t largest_note_bytes(const NoisePlan& plan, std::uint64_t agents);
 /// @throws NetworkError naming the rank if the text is no such note. Other keys are left out.
 [[nodiscard]] ProcessNote process_note_from_json(std::string_view text, std::size_t rank);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "sotto/core/error.hpp"
@@ -14,6 +15,7 @@
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/noise/temporal_utility.hpp"
 #include "sotto/plan/plan_json.hpp"
+#include "sotto/plan/plan_size.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
 #include "sotto/privacy/temporal_sensitivity.hpp"
@@ -39,13 +41,25 @@ std::optional<NoisePlan> read_given_plan(const PlanConfig& config, int agents) {
     if (config.noise_std)
         throw ConfigError(
             "--noise-std: not possible with --plan, whose noise is what the file says");
-    NoisePlan plan = plan_from_json(read_file(*config.plan_file), *config.plan_file);
+    NoisePlan plan =
+        plan_from_json(read_file(*config.plan_file, most_plan_bytes), *config.plan_file);
     if (plan.agents != agents)
         throw ConfigError(fmt::format("plan: {} is made for {} agents, the graph has {}",
                                       *config.plan_file,
                                       plan.agents,
                                       agents));
     return plan;
+}
+
+double most_temporal_values(const PlanConfig& config) {
+    if (config.plan_file) {
+        constexpr double shortest_number = 2;  // with its comma
+        std::error_code missing;
+        const auto bytes = std::filesystem::file_size(*config.plan_file, missing);
+        return missing ? 0 : static_cast<double>(bytes) / shortest_number;
+    }
+    const auto rounds = static_cast<double>(config.rounds);
+    return find_mechanism("mechanism", config.mechanism).correlates_rounds ? rounds * rounds : 0;
 }
 
 int coalition_size_of(const PlanConfig& config, int agents, const NoisePlan* plan) {

@@ -21,6 +21,10 @@ namespace sotto {
 /// ConfigError where it is made for another number of agents.
 [[nodiscard]] std::optional<NoisePlan> read_given_plan(const PlanConfig& config, int agents);
 
+/// How many values a plan's temporal factor can have: one for every two of the run's rounds, where
+/// the mechanism correlates them, or as many as the plan of --plan FILE has room for.
+[[nodiscard]] double most_temporal_values(const PlanConfig& config);
+
 /// How many colluding agents a run must withstand: as configured, or what the mechanism is made for
 /// (never more than the other agents), or, with a plan file, what that plan says.
 /// @throws ConfigError where the mechanism cannot protect against coalitions.

@@ -65,7 +65,8 @@ RankFigures rank_figures_from_bytes(std::string_view bytes, std::size_t rank) {
 }
 
 JobFigures gather_figures(Network& network, const RankFigures& own) {
-    const auto all = network.all_gather(to_bytes(own));
+    const auto all = network.all_gather(
+        to_bytes(own), most_line_bytes + sizeof(int) * network.most_agents_of_a_process());
     JobFigures job;
     network.agree([&] {
         for (std::size_t rank = 0; rank < all.size(); ++rank) {

@@ -11,10 +11,27 @@
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/plan_json.hpp"
+#include "sotto/plan/plan_size.hpp"
 
 namespace sotto {
 
-RunHistory share_history(Network& network, const ResumeConfig& resume) {
+namespace {
+
+/// Of a history of this many phases whose plans are as large as can be, and of many more of the
+/// usual size: of these agents and those who have left.
+std::uint64_t largest_history_bytes(int agents, double most_temporal_values) {
+    constexpr std::uint64_t phases = 64, head = 1024, agent = 64;
+    const double receivers = static_cast<double>(agents) * agents * agents;
+    const int all = 2 * agents + 64;
+    return phases * (head + agent * static_cast<std::uint64_t>(all) +
+                     largest_plan_bytes(all, receivers, most_temporal_values) / 2);
+}
+
+}  // namespace
+
+RunHistory share_history(Network& network,
+                         const ResumeConfig& resume,
+                         double most_temporal_values) {
     ByteWriter writer;
     network.agree([&] {
         if (network.process() != 0) return;
@@ -27,7 +44,8 @@ RunHistory share_history(Network& network, const ResumeConfig& resume) {
         writer.put_text(to_json(own));
         for (const PrivacyPhase& phase : own.phases) writer.put_text(to_json(phase.plan));
     });
-    const std::string packed = network.broadcast(writer.take());
+    const std::string packed = network.broadcast(
+        writer.take(), largest_history_bytes(network.agents(), most_temporal_values));
     RunHistory history;
     network.agree([&] {
         ByteReader reader(packed, "the history from rank 0");

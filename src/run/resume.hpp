@@ -18,7 +18,10 @@ namespace sotto {
 
 /// Process 0's history of the run to take up, on every process. COLLECTIVE. @throws DataError,
 /// ConfigError (a run that is complete), the same everywhere.
-[[nodiscard]] RunHistory share_history(Network& network, const ResumeConfig& resume);
+/// @param most_temporal_values of one plan.
+[[nodiscard]] RunHistory share_history(Network& network,
+                                       const ResumeConfig& resume,
+                                       double most_temporal_values);
 
 /// Where a run is taken up.
 struct Resumption {

@@ -4,10 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/json_value.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
-#include "sotto/core/json_input.hpp"
 #include "sotto/plan/plan_json.hpp"
+#include "sotto/plan/plan_size.hpp"
 
 namespace sotto {
 
@@ -15,9 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Digest digest_from(const Json& json) {
+// A round must fit in a nonce, with all before it; files of a start are numbered.
+constexpr long most_rounds = 1L << 48;
+constexpr int most_starts = 1 << 30;
+
+Digest digest_from(const JsonValue& json) {
     Digest digest{};
-    if (!from_hex(json.get<std::string>(), digest)) throw DataError("a digest is damaged");
+    if (!from_hex(json.text(), digest)) json.fail("a digest of 64 hexadecimal digits");
     return digest;
 }
 
@@ -55,30 +60,30 @@ RunHistory history_from_json(std::string_view text,
                              const std::vector<std::string>& plans,
                              const std::string& source) {
     try {
-        const Json json = json_from_text<Json>(text);
-        if (json.at("format") != "sotto-history" || json.at("version") != 1)
-            throw DataError("it has another format");
+        const JsonDocument document(text);
+        document.require_format("sotto-history", 1);
+        const JsonValue json = document.root();
         RunHistory history;
         history.run = digest_from(json.at("run"));
-        history.rounds = integer_from_json<long>(json.at("rounds"));
-        history.starts = integer_from_json<int>(json.at("starts"));
-        history.completed = json.at("completed").get<bool>();
-        const int all = integer_from_json<int>(json.at("agents"));
-        if (json.at("phases").empty() || json.at("phases").size() != plans.size())
-            throw DataError(
-                fmt::format("{} plans for {} phases", plans.size(), json.at("phases").size()));
+        history.rounds = json.at("rounds").integer<long>(0);
+        history.starts = json.at("starts").integer<int>(0, most_starts);
+        history.completed = json.at("completed").boolean();
+        const int all = json.at("agents").integer<int>(1);
+        const std::vector<JsonValue> phases = json.at("phases").items();
+        if (phases.empty() || phases.size() != plans.size())
+            throw DataError(fmt::format("{} plans for {} phases", plans.size(), phases.size()));
         long begun = 0;
-        for (const Json& entry : json.at("phases")) {
+        for (const JsonValue& entry : phases) {
             PrivacyPhase& phase = history.phases.emplace_back();
-            phase.use.steps.first_round = integer_from_json<long>(entry.at("first_round"));
-            phase.rounds = integer_from_json<long>(entry.at("rounds"));
-            phase.key_epoch = integer_from_json<std::uint32_t>(entry.at("key_epoch"));
-            phase.members = {all, entry.at("agents").get<std::vector<int>>()};
-            phase.sensitivity = entry.at("sensitivity").get<std::vector<double>>();
+            phase.use.steps.first_round = entry.at("first_round").integer<long>(0, most_rounds);
+            phase.rounds = entry.at("rounds").integer<long>(0, most_rounds);
+            phase.key_epoch = entry.at("key_epoch").integer<std::uint32_t>();
+            phase.members = {all, entry.at("agents").integers()};
+            phase.sensitivity = entry.at("sensitivity").numbers();
             phase.plan = plan_from_json(plans[history.phases.size() - 1], source);
-            if (to_hex(phase.plan.hash()) != entry.at("plan_hash"))
-                throw DataError(fmt::format("{} is not the plan of its phase",
-                                            entry.at("plan").get<std::string>()));
+            if (to_hex(phase.plan.hash()) != entry.at("plan_hash").text())
+                throw DataError(
+                    fmt::format("{} is not the plan of its phase", entry.at("plan").text()));
             int before = -1;
             for (const int number : phase.members.numbers) {
                 if (number <= before || number >= all) throw DataError("its agents are damaged");
@@ -92,10 +97,8 @@ RunHistory history_from_json(std::string_view text,
             begun = first + phase.rounds;
         }
         return history;
-    } catch (const nlohmann::json::exception& error) {
-        throw DataError(fmt::format("{}: it is damaged ({})", source, error.what()));
     } catch (const Error& error) {
-        throw DataError(fmt::format("{}: {}", source, error.what()));
+        throw DataError(fmt::format("{}: it is damaged ({})", source, error.what()));
     }
 }
 
@@ -109,12 +112,12 @@ RunHistory read_history(const std::filesystem::path& directory) {
     for (int k = 0;; ++k) {
         const auto plan = directory / numbered_file("plan", ".json", k);
         if (!std::filesystem::exists(plan)) break;
-        plans.push_back(read_file(plan));
+        plans.push_back(read_file(plan, most_plan_bytes));
     }
     const std::string text = read_file(file);
     // A plan may have been written for a phase that did not come to begin.
     try {
-        const std::size_t phases = json_from_text<Json>(text).at("phases").size();
+        const std::size_t phases = JsonDocument(text).root().at("phases").items().size();
         if (plans.size() > phases) plans.resize(phases);
     } catch (const std::exception&) {
         // Named below.

@@ -3,60 +3,113 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "core/json_value.hpp"
+#include "run/ledger_digest.hpp"
 #include "run/resumed_phase.hpp"
 #include "run/sent_rounds.hpp"
 #include "run/task.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
-#include "sotto/core/json_input.hpp"
 
 namespace sotto {
 
+namespace fs = std::filesystem;
+
 namespace {
 
-template <class Read>
-auto read_json(const std::filesystem::path& file, Read&& read) {
-    const std::string text = read_file(file);
-    try {
-        return read(json_from_text<nlohmann::json>(text));
-    } catch (const nlohmann::json::exception& error) {
-        throw DataError(fmt::format("{}: it is damaged ({})", file.string(), error.what()));
-    }
-}
+/// What the ledger, of which read_sealed_ledger vouches, says of the run.
+class LedgerFile {
+  public:
+    explicit LedgerFile(const fs::path& directory)
+        : file_(directory / "ledger.json"), document_(read_sealed_ledger(directory)) {}
 
-long rounds_that_count(const std::filesystem::path& directory) {
-    return read_json(directory / "ledger.json", [](const nlohmann::json& ledger) {
-        const std::string status = ledger.at("status");
-        const bool final = status == "completed" || status == "interrupted";
-        return ledger.at("rounds").at(final ? "completed" : "planned").get<long>();
-    });
-}
+    [[nodiscard]] long rounds_that_count() const {
+        return read([](const JsonValue& ledger) {
+            const std::string status = ledger.at("status").text();
+            const bool final = status == "completed" || status == "interrupted";
+            return ledger.at("rounds").at(final ? "completed" : "planned").integer<long>(0);
+        });
+    }
+    /// history.json and config.ini are not sealed themselves. @throws DataError where they say
+    /// something else.
+    void require_same(const RunHistory& history, const TrainConfig& config) const {
+        read([&](const JsonValue& ledger) {
+            require_text(ledger.at("adjacency"), name_of(config.plan.adjacency));
+            require_text(ledger.at("participation"), name_of(config.plan.participation));
+            const auto phases = ledger.at("phases").items();
+            if (phases.size() != history.phases.size()) differs("phases");
+            for (std::size_t k = 0; k < phases.size(); ++k) {
+                const PrivacyPhase& own = history.phases[k];
+                require_text(phases[k].at("plan_hash"), to_hex(own.plan.hash()));
+                const bool past = k + 1 < phases.size();
+                if (phases[k].at("first_round").integer<long>() != own.use.steps.first_round ||
+                    phases[k].at("key_epoch").integer<std::uint32_t>() != own.key_epoch ||
+                    phases[k].at("agents_gone").integers() != own.members.gone() ||
+                    (past && phases[k].at("rounds").integer<long>() != own.rounds))
+                    differs("phases");
+            }
+            const auto agents = ledger.at("agents").items();
+            const PrivacyPhase& now = history.phases.back();
+            for (std::size_t place = 0; place < now.members.numbers.size(); ++place) {
+                const auto number = static_cast<std::size_t>(now.members.numbers[place]);
+                if (number >= agents.size() ||
+                    agents[number].at("sensitivity").number() != now.sensitivity[place])
+                    differs("sensitivity");
+            }
+            return 0;
+        });
+    }
+
+  private:
+    template <class Read>
+    long read(Read&& read) const {
+        try {
+            return read(document_.root());
+        } catch (const DataError& error) {
+            throw DataError(
+                fmt::format("{}: it is damaged, or of another run than the files beside "
+                            "it ({})",
+                            file_.string(),
+                            error.what()));
+        }
+    }
+    static void require_text(const JsonValue& value, const std::string& own) {
+        if (value.text() != own) value.fail(fmt::format("\"{}\", as the files beside it say", own));
+    }
+    [[noreturn]] static void differs(const char* what) {
+        throw DataError(fmt::format("history.json has another {}", what));
+    }
+
+    fs::path file_;
+    JsonDocument document_;
+};
 
 /// The graph may come from a file, which others may have changed since.
-void require_same_graph(const std::filesystem::path& directory, const Topography& topography) {
-    const std::filesystem::path manifest = directory / "manifest.json";
-    if (!std::filesystem::exists(manifest)) return;
-    read_json(manifest, [&](const nlohmann::json& json) {
+void require_same_graph(const fs::path& directory, const Topography& topography) {
+    const fs::path manifest = directory / "manifest.json";
+    const std::string text = read_file(manifest);
+    try {
+        const JsonDocument document(text);
         for (const auto& [key, digest] : {std::pair("graph_hash", topography.graph.hash()),
                                           std::pair("mixing_hash", topography.mixing_hash())})
-            if (json.at(key) != to_hex(digest))
+            if (document.root().at(key).text() != to_hex(digest))
                 throw DataError(fmt::format(
-                    "{}: its {} is not that of the graph and mixing its options make now; a file "
-                    "they name has changed since the run",
-                    manifest.string(),
+                    "its {} is not that of the graph and mixing its options make now; a "
+                    "file they name has changed since the run",
                     key));
-        return 0;
-    });
+    } catch (const DataError& error) {
+        throw DataError(fmt::format("{}: {}", manifest.string(), error.what()));
+    }
 }
 
 }  // namespace
 
 RecordedRun read_recorded_run(const std::filesystem::path& directory, const TrainConfig& config) {
+    const LedgerFile ledger(directory);
     RecordedRun run{config,
                     read_history(directory),
-                    rounds_that_count(directory),
+                    ledger.rounds_that_count(),
                     build_topography(config.graph, config.plan.rounds)};
     const int agents = run.built.topography.graph.agents();
     if (agents != run.history.phases.front().members.all)
@@ -65,6 +118,7 @@ RecordedRun read_recorded_run(const std::filesystem::path& directory, const Trai
                                     run.history.phases.front().members.all,
                                     agents));
     require_same_graph(directory, run.built.topography);
+    ledger.require_same(run.history, config);
     for (PrivacyPhase& phase : run.history.phases)
         phase = complete_phase(std::move(phase), config.plan, run.built.topography.mixing);
     return run;

@@ -154,6 +154,13 @@ std::string pack_marks(const fs::path& directory, const Digest& run) {
     return own.take();
 }
 
+/// Every agent, and as many that have left, may have a mark, that may name all of them.
+std::uint64_t largest_marks_bytes(int agents) {
+    constexpr std::uint64_t head = 512, number = 12, others = 64;
+    const std::uint64_t all = 2 * static_cast<std::uint64_t>(agents) + others;
+    return all * (head + number * all);
+}
+
 /// Text and round of every mark. Several processes may see one file; who ran it knows best.
 std::map<std::string, long> unpack_marks(const std::vector<std::string>& all) {
     std::map<std::string, long> marks;
@@ -178,7 +185,7 @@ std::optional<long> sent_before(const fs::path& directory,
                                 const std::vector<int>& numbers) {
     std::string own;
     network.agree([&] { own = pack_marks(directory, run); });
-    const auto all = network.all_gather(own);
+    const auto all = network.all_gather(own, largest_marks_bytes(network.agents()));
     std::optional<long> result;
     network.agree([&] {
         std::set<int> covered;

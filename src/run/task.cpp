@@ -7,6 +7,7 @@
 #include "run/record_task.hpp"
 #include "run/tasks/table.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/host.hpp"
 #include "sotto/learn/averaging.hpp"
 #include "sotto/learn/layers/models.hpp"
 #include "sotto/learn/logistic.hpp"
@@ -19,7 +20,9 @@ namespace {
 /// One number of every agent, in their order. COLLECTIVE.
 /// @throws NetworkError, the same on every process, naming a process that sent something else.
 std::vector<Eigen::Index> gather_numbers(Network& network, const std::vector<Eigen::Index>& own) {
-    const auto gathered = network.all_gather(records_to_text(own));
+    constexpr std::uint64_t longest_number = 24;
+    const auto gathered = network.all_gather(records_to_text(own),
+                                             longest_number * network.most_agents_of_a_process());
     const auto agents = static_cast<std::size_t>(network.agents());
     std::vector<Eigen::Index> numbers;
     network.agree([&] {
@@ -44,6 +47,26 @@ std::vector<Eigen::Index> records_of(const std::vector<std::unique_ptr<Objective
     std::vector<Eigen::Index> records;
     for (const auto& objective : objectives) records.push_back(objective->records());
     return records;
+}
+
+/// A model of each agent, its gradient, its noise and what it hears, and a few more of the process.
+/// @throws DataError where that does not fit into the memory that is free.
+void require_room(const std::vector<std::unique_ptr<Objective>>& objectives,
+                  const std::string& name) {
+    const auto agents = static_cast<double>(objectives.size());
+    const auto parameters = static_cast<double>(objectives.front()->dimension());
+    const double needed = sizeof(double) * parameters * 4 * (agents + 1);
+    const auto available = static_cast<double>(available_memory_bytes());
+    if (needed > available)
+        throw DataError(fmt::format(
+            "task: models of '{}' have {:.0f} parameters on these data; {} agents of one "
+            "process need {:.1f} GiB for them, {:.1f} are free (fewer features or "
+            "classes, or fewer agents a host)",
+            name,
+            parameters,
+            agents,
+            needed / 0x1p30,
+            available / 0x1p30));
 }
 
 /// @throws DataError, the same on every process, if models have different numbers of parameters.
@@ -83,6 +106,7 @@ LocalTask build_task(const TaskConfig& config, Network& network, const Membershi
                                             : record.build(config, network, members);
     task.fixed_inputs = record.fixed_inputs;
     task.has_records = task.objectives.front()->record_clipping();
+    network.agree([&] { require_room(task.objectives, config.task); });
     task.initial = task.objectives.front()->initial_model(config.seed);
     require_same_dimension(network, task.objectives);
     task.records = gather_numbers(network, records_of(task.objectives));

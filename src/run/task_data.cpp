@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
-#include <string_view>
 
 #include "run/agent_path.hpp"
-#include "run/peer_notes.hpp"
+#include "run/data_sizes.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/learn/readers.hpp"
 #include "sotto/learn/split.hpp"
@@ -142,31 +140,19 @@ void read_own(const TaskConfig& config,
             "gradients, is not counted.");
 }
 
-/// Of the data of another process: whether there is a value to predict, features, classes.
-/// @throws NetworkError naming the rank for what is no shape of data; DataError if it is of another
-/// format.
-void take_shape(std::string_view text,
-                std::size_t rank,
-                const TaskConfig& config,
-                LocalData& local) {
-    // Of sparse records, whose offsets have 32 bits.
-    constexpr Eigen::Index most = std::numeric_limits<int>::max() - 1;
-    const auto shape = records_from_text(text, rank);
-    if (shape.size() != 3 || shape[0] > 1 || shape[1] > most || shape[2] > most)
-        throw NetworkError(
-            fmt::format("rank {} sent no format, features and classes of its data "
-                        "(allowed: up to {})",
-                        rank,
-                        most));
-    if ((shape[0] == 1) != (local.target == Target::value))
-        throw DataError(fmt::format("{}: the agents' files are of different formats", config.data));
-    local.features = std::max(local.features, shape[1]);
-    local.classes = std::max(local.classes, shape[2]);
-}
+/// As many as LEAF files may have.
+constexpr Eigen::Index most_classes = 1000001;
 
 /// -1, of two signs, counts as class 0.
 Eigen::Index classes_of(const Dataset& data) {
-    return data.records() == 0 ? 0 : static_cast<Eigen::Index>(data.labels.maxCoeff()) + 1;
+    if (data.records() == 0) return 0;
+    const double largest = data.labels.maxCoeff();
+    if (!(largest < most_classes))
+        throw DataError(fmt::format("{}: label {} (allowed: classes from 0 to {})",
+                                    data.source,
+                                    largest,
+                                    most_classes - 1));
+    return static_cast<Eigen::Index>(largest) + 1;
 }
 
 }  // namespace
@@ -194,11 +180,16 @@ LocalData read_local_data(const TaskConfig& config, Network& network, const Memb
                     std::max({local.classes, classes_of(agent.shard), classes_of(*agent.test)});
         }
     });
-    const auto shapes = network.all_gather(
-        records_to_text({local.target == Target::value ? 1 : 0, local.features, local.classes}));
+    const double target = local.target == Target::value ? 1 : 0;
+    const bool any_value = network.maximum(target) > 0;
+    const bool any_label = network.maximum(-target) == 0;
+    const DataSizes all = largest_sizes(network, {local.features, local.classes});
+    local.features = all.features;
+    local.classes = all.classes;
     network.agree([&] {
-        for (std::size_t rank = 0; rank < shapes.size(); ++rank)
-            take_shape(shapes[rank], rank, config, local);
+        if (any_value && any_label)
+            throw DataError(
+                fmt::format("{}: the agents' files are of different formats", config.data));
         std::shared_ptr<const Dataset> before, after;  // a test set that agents share stays shared
         for (auto& agent : local.agents) {
             agent.shard = widened(std::move(agent.shard), local.features);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "run/data_sizes.hpp"
 #include "run/task_data.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learn/synthetic.hpp"
@@ -76,7 +77,7 @@ LocalValues read_local_values(const TaskConfig& config,
         for (const Dataset& shard : local.shards)
             features = std::max(features, shard.feature_count());
     });
-    features = static_cast<Eigen::Index>(network.maximum(static_cast<double>(features)));
+    features = largest_sizes(network, {features, 0}).features;
     network.agree([&] {
         for (Dataset& shard : local.shards) shard = widened(std::move(shard), features);
         if (local.mean || network.processes() > 1) return;

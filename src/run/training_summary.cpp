@@ -94,7 +94,7 @@ std::string summary_json(const TrainResult& result, const PlanConfig& config) {
         add_evaluation(json, result.evaluation);
         add_costs(json, result);
     }
-    return json.dump(2) + "\n";
+    return to_text(json);
 }
 
 }  // namespace sotto

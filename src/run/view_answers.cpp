@@ -64,6 +64,14 @@ std::string packed(const Answers& answers, const std::vector<std::size_t>& mine)
     return writer.take();
 }
 
+/// Of one process that has all questions.
+std::uint64_t largest_answers_bytes(const std::vector<Question>& questions) {
+    std::uint64_t targets = 0;
+    for (const Question& question : questions) targets += question.targets.size();
+    SquaredSensitivity value;
+    return targets * (sizeof(std::uint8_t) + figures_of(value).size() * sizeof(double));
+}
+
 SquaredSensitivity read_answer(ByteReader& reader) {
     SquaredSensitivity value;
     value.infinite = reader.get<std::uint8_t>() != 0;
@@ -82,7 +90,7 @@ Answers answer(Network& network,
     Answers answers;
     network.agree([&] { answers = answer_share(mine, subject, questions, options); });
     if (network.processes() == 1) return answers;
-    const auto all = network.all_gather(packed(answers, mine));
+    const auto all = network.all_gather(packed(answers, mine), largest_answers_bytes(questions));
     network.agree([&] {
         for (std::size_t p = 0; p < all.size(); ++p) {
             ByteReader reader(all[p], fmt::format("the answers of rank {}", p));

@@ -136,6 +136,16 @@ Handshake::Handshake(const HandshakeTerms& terms,
     }
 }
 
+std::uint64_t Handshake::announcement_bytes(std::uint64_t agents) {
+    constexpr std::uint64_t name_of_another_protocol = 64;
+    return 2 * sizeof(std::uint64_t) + name_of_another_protocol + 1 + sizeof(Digest) +
+           agents * announcement_size;
+}
+
+std::uint64_t Handshake::confirmation_bytes(std::uint64_t agents) {
+    return sizeof(Digest) + agents * sizeof(Signature);
+}
+
 std::string Handshake::announcement() const {
     ByteWriter writer;
     writer.put_text(protocol);

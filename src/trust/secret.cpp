@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -40,6 +41,8 @@ class SlotPool {
         first_free_ = slot;
     }
 
+    [[nodiscard]] bool locked() const { return locked_; }
+
   private:
     /// With libsodium's own 16 bytes this fills one page of 4096.
     static constexpr std::size_t slots_per_page = 127;
@@ -48,6 +51,8 @@ class SlotPool {
         auto* const slots =
             static_cast<std::uint8_t*>(sodium_malloc(slots_per_page * SecretKey::size));
         if (slots == nullptr) throw CryptoError("no guarded memory left for another secret key");
+        // sodium_malloc has tried and says nothing about it; once more changes nothing.
+        if (sodium_mlock(slots, slots_per_page * SecretKey::size) != 0) locked_ = false;
         for (std::size_t i = slots_per_page; i-- > 0;) {
             std::uint8_t* const slot = slots + i * SecretKey::size;
             std::memcpy(slot, &first_free_, sizeof first_free_);
@@ -57,6 +62,7 @@ class SlotPool {
 
     std::mutex mutex_;
     std::uint8_t* first_free_ = nullptr;
+    std::atomic<bool> locked_ = true;
 };
 
 SlotPool& slot_pool() {
@@ -73,6 +79,8 @@ void absorb_integer(crypto_generichash_state& state, std::uint64_t value) {
 }
 
 }  // namespace
+
+bool secret_keys_locked() { return slot_pool().locked(); }
 
 SecretKey::SecretKey() {
     ensure_sodium();

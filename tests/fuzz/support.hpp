@@ -79,15 +79,18 @@ class ScriptedNetwork final : public Network {
     int process() const override { return process_; }
     std::string description() const override { return "scripted"; }
     /// For broadcast and scatter: what process 0 says to processes other than itself.
-    std::string broadcast(const std::string& bytes) override {
-        return process_ == 0 ? bytes : root_says_;
+    std::string broadcast(const std::string& bytes, std::uint64_t most_bytes) override {
+        return process_ == 0 ? bytes : limited(root_says_, most_bytes);
     }
-    std::string scatter(const std::vector<std::string>& to_processes) override {
-        return process_ == 0 ? to_processes.front() : root_says_;
+    std::string scatter(const std::vector<std::string>& to_processes,
+                        std::uint64_t most_bytes) override {
+        return process_ == 0 ? to_processes.front() : limited(root_says_, most_bytes);
     }
-    std::vector<std::string> all_gather(const std::string& bytes) override {
+    std::vector<std::string> all_gather(const std::string& bytes,
+                                        std::uint64_t most_bytes) override {
         auto messages = others_say_(gathers_++);
         messages[static_cast<std::size_t>(process_)] = bytes;
+        for (const std::string& message : messages) (void)limited(message, most_bytes);
         return messages;
     }
 
@@ -116,6 +119,11 @@ class ScriptedNetwork final : public Network {
     }
 
   private:
+    static const std::string& limited(const std::string& bytes, std::uint64_t most_bytes) {
+        if (bytes.size() > most_bytes) throw NetworkError("more bytes than there can be");
+        return bytes;
+    }
+
     int processes_, process_;
     std::string root_says_;
     Gather others_say_;

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::ScriptedNetwork network(
         agents, 1, std::string(fuzz::text_of(data + 1, size - 1)), nullptr);
     std::optional<Topography> shared;
-    if (fuzz::accepts([&] { shared = share_topography(network, std::nullopt); })) {
+    if (fuzz::accepts([&] { shared = share_topography(network, std::nullopt, 4); })) {
         fuzz::require(shared->graph.agents() == agents);
         for (int u = 0; u < agents; ++u) {
             double sum = 0;
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         }
         (void)shared->mixing.hash();
         // What was accepted is sent on and compared without change.
-        fuzz::require(fuzz::accepts([&] { (void)share_topography(network, shared); }));
+        fuzz::require(fuzz::accepts([&] { (void)share_topography(network, shared, 4); }));
     }
     return 0;
 }

@@ -76,16 +76,21 @@ class DeviatingNetwork final : public Network {
         if (deviation_.collected) deviation_.collected(changed);
         return inner_->fold_over_agents(changed, fold, check);
     }
-    std::string broadcast(const std::string& bytes) override { return inner_->broadcast(bytes); }
-    std::vector<std::string> all_gather(const std::string& bytes) override {
+    std::string broadcast(const std::string& bytes, std::uint64_t most_bytes) override {
+        return inner_->broadcast(bytes, most_bytes);
+    }
+    std::vector<std::string> all_gather(const std::string& bytes,
+                                        std::uint64_t most_bytes) override {
         const Gathered kind = kind_of(bytes);
         auto all =
-            inner_->all_gather(deviation_.gathered ? deviation_.gathered(kind, bytes) : bytes);
+            inner_->all_gather(deviation_.gathered ? deviation_.gathered(kind, bytes) : bytes,
+                               most_bytes);
         if (deviation_.received) deviation_.received(kind, all);
         return all;
     }
-    std::string scatter(const std::vector<std::string>& to_processes) override {
-        return inner_->scatter(to_processes);
+    std::string scatter(const std::vector<std::string>& to_processes,
+                        std::uint64_t most_bytes) override {
+        return inner_->scatter(to_processes, most_bytes);
     }
     double maximum(double value) override {
         return inner_->maximum(deviation_.maximum ? deviation_.maximum(value) : value);

@@ -46,7 +46,8 @@ inline void expect_same_refusal(Network& network,
                                 const std::optional<Error>& refused,
                                 ExitCode code,
                                 const std::string& part) {
-    for (const auto& message : network.all_gather(refused ? refused->what() : "not refused")) {
+    for (const auto& message :
+         network.all_gather(refused ? refused->what() : "not refused", most_line_bytes)) {
         EXPECT_EQ(message, refused ? refused->what() : "refused here, not elsewhere");
         EXPECT_NE(message.find(part), std::string::npos) << message;
     }
@@ -60,7 +61,7 @@ inline Credentials make_credentials(Network& network) {
     const auto& key = credentials.identities.front().public_key();
     std::string roster;
     int rank = 0;
-    for (const auto& text : network.all_gather(to_hex(key)))
+    for (const auto& text : network.all_gather(to_hex(key), most_line_bytes))
         roster += text + " agent" + std::to_string(rank++) + "\n";
     credentials.roster = Roster::parse(roster, "roster");
     return credentials;

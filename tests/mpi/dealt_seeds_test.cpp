@@ -44,7 +44,8 @@ TEST(DealtSeeds, AreTheSameForAllMembersAndForNobodyElse) {
     }
     for (const int group : groups) {
         const auto& members = setting.plan.groups[static_cast<std::size_t>(group)].members;
-        const auto held = network->all_gather(own.contains(group) ? own.at(group) : "");
+        const auto held =
+            network->all_gather(own.contains(group) ? own.at(group) : "", most_line_bytes);
         for (int u = 0; u < network->agents(); ++u)
             EXPECT_EQ(held[static_cast<std::size_t>(u)],
                       std::ranges::binary_search(members, u)

@@ -27,8 +27,8 @@ TEST(JointSeeds, AreTheSameOnAllRanksAndFollowFromEveryShare) {
     const auto seeds = draw_joint_seeds(*network, session, groups);
     EXPECT_EQ(seeds.size(), 2U);
     std::string shares;
-    for (const auto& share :
-         network->all_gather(to_hex(session.shares.front().bytes())))  // a test may show them
+    for (const auto& share : network->all_gather(to_hex(session.shares.front().bytes()),
+                                                 most_line_bytes))  // a test may show them
         shares += share;
     std::vector<std::uint8_t> bytes(shares.size() / 2);
     EXPECT_TRUE(from_hex(shares, bytes));

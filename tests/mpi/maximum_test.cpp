@@ -24,7 +24,7 @@ TEST(MpiMaximum, FindsTheMaximumAtOnceOrLater) {
         network->begin_maximum(values);
         EXPECT_THROW(network->begin_maximum(values), Error);
         // Other collectives may run in between.
-        EXPECT_EQ(network->broadcast("meanwhile"), "meanwhile");
+        EXPECT_EQ(network->broadcast("meanwhile", most_line_bytes), "meanwhile");
         const std::vector<double> expected{n - 1.0 + round, 0.0, 7.0};
         EXPECT_EQ(network->end_maximum(), expected);
     }

@@ -33,7 +33,7 @@ TEST_P(Recordings, OfAllRanksAgreeAndAreThoseOfOneProcess) {
         const auto network = make_mpi_network(test::mpi_session());
         // All ranks are on this machine.
         const std::filesystem::path folder =
-            network->broadcast(own.path(encrypted ? "encrypted" : "plain"));
+            network->broadcast(own.path(encrypted ? "encrypted" : "plain"), most_line_bytes);
         const test::RecordedRun made =
             test::record_run(*network, GetParam(), folder, run_of(encrypted));
         (void)network->maximum(0);  // all files are written

@@ -31,7 +31,7 @@ std::vector<std::vector<std::pair<int, std::string>>> all_seeds(Network& network
         own.append(reinterpret_cast<const char*>(seed.data()), seed.size());
     }
     std::vector<std::vector<std::pair<int, std::string>>> result;
-    for (const auto& text : network.all_gather(own)) {
+    for (const auto& text : network.all_gather(own, 1 << 20)) {
         auto& list = result.emplace_back();
         for (std::size_t at = 0; at < text.size();) {
             const std::size_t blank = text.find(' ', at);
@@ -133,7 +133,7 @@ TEST(SeedsOfThePlan, AreNotInWhatIsSentNorInTheRingsOfOthers) {
     const auto rings = fresh_rings(wire, setting);
     const auto seeds = all_seeds(*network, rings.front());
     std::string sent;
-    for (const auto& part : network->all_gather(wire.sent())) sent += part;
+    for (const auto& part : network->all_gather(wire.sent(), 1 << 24)) sent += part;
     EXPECT_GT(sent.size(), static_cast<std::size_t>(n) * 100);
     for (int u = 0; u < n; ++u)
         for (const auto& [group, seed] : seeds[static_cast<std::size_t>(u)]) {

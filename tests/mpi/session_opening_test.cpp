@@ -38,7 +38,7 @@ TEST(Session, IsTheSameOnAllRanks) {
         EXPECT_EQ(session.secrets.size(), 1U);
         EXPECT_EQ(session.secrets.front().agent(), network->process());
         for (const auto& digest : {session.run_id, session.transcript})
-            for (const auto& other : network->all_gather(bytes_of(digest)))
+            for (const auto& other : network->all_gather(bytes_of(digest), most_line_bytes))
                 EXPECT_EQ(other, bytes_of(digest));
         const Session next = open_session(*network, setting.topography, setting.plan, given);
         EXPECT_NE(session.run_id, next.run_id);
@@ -52,7 +52,8 @@ TEST(Session, StopsEveryRankForAStrangerAndNamesIt) {
     Credentials credentials = make_credentials(*network);
     if (network->process() == last) credentials.identities.front() = Identity::generate();
     const std::string stranger =
-        network->all_gather(to_hex(credentials.identities.front().public_key())).back();
+        network->all_gather(to_hex(credentials.identities.front().public_key()), most_line_bytes)
+            .back();
     const auto refused = session_refusal(*network, setting, &credentials);
     expect_same_refusal(*network,
                         refused,
@@ -68,8 +69,8 @@ TEST(Session, StopsEveryRankForAnIdentityUsedTwice) {
     const Setting setting = overlapping_groups(n);
     Credentials credentials = make_credentials(*network);
     // The last rank has a copy of rank 0's file.
-    const std::string name =
-        network->broadcast(::testing::TempDir() + "sotto-copied-" + std::to_string(::getpid()));
+    const std::string name = network->broadcast(
+        ::testing::TempDir() + "sotto-copied-" + std::to_string(::getpid()), most_line_bytes);
     if (network->process() == 0) credentials.identities.front().write_new(name);
     (void)network->maximum(0);
     if (network->process() == n - 1) credentials.identities.front() = Identity::read(name);

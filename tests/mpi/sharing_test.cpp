@@ -20,6 +20,9 @@ using test::mpi_network;
 using test::named_path;
 using test::WireNetwork;
 
+/// Of the factors of test::mechanism_cases.
+constexpr double temporal_values = 1e4;
+
 TEST(Sharing, GivesGraphMixingAndPlanOfRankZeroToAll) {
     const auto network = mpi_network();
     const int n = network->agents();
@@ -27,16 +30,17 @@ TEST(Sharing, GivesGraphMixingAndPlanOfRankZeroToAll) {
     const Topography own = named_path(n);
     // Only rank 0's is looked at.
     const Topography shared =
-        share_topography(*network, leader ? std::optional(own) : std::nullopt);
+        share_topography(*network, leader ? std::optional(own) : std::nullopt, 1);
     EXPECT_EQ(shared.graph.hash(), own.graph.hash());
     EXPECT_EQ(shared.mixing.hash(), own.mixing.hash());
     EXPECT_TRUE(shared.mixing.dense() == own.mixing.dense());
     for (int u = 0; u < n; ++u) EXPECT_EQ(shared.graph.label(u), own.graph.label(u));
     for (const MechanismCase& entry : test::mechanism_cases()) {
         const NoisePlan plan = test::plan_of(entry, own, test::uneven_limits(n));
-        const NoisePlan got = share_plan(*network, leader ? std::optional(plan) : std::nullopt);
+        const NoisePlan got = share_plan(
+            *network, leader ? std::optional(plan) : std::nullopt, own.graph, temporal_values);
         EXPECT_EQ(got.hash(), plan.hash()) << entry.label;
-        const auto hashes = network->all_gather(bytes_of(got.hash()));
+        const auto hashes = network->all_gather(bytes_of(got.hash()), most_line_bytes);
         for (const auto& hash : hashes) EXPECT_EQ(hash, hashes.front()) << entry.label;
     }
 }
@@ -61,7 +65,7 @@ TEST(Sharing, AcceptsWhatEveryRankCameToAndUsesTheBitsOfRankZero) {
     const auto network = mpi_network();
     const int n = network->agents();
     const Topography own = named_path(n);
-    EXPECT_EQ(share_topography(*network, own).mixing.hash(), own.mixing.hash());
+    EXPECT_EQ(share_topography(*network, own, 1).mixing.hash(), own.mixing.hash());
     for (const MechanismCase& entry : test::mechanism_cases()) {
         const NoisePlan plan = test::plan_of(entry, own, test::uneven_limits(n));
         // Another machine's rounding.
@@ -70,7 +74,8 @@ TEST(Sharing, AcceptsWhatEveryRankCameToAndUsesTheBitsOfRankZero) {
         for (auto& row : rounded.rows)
             for (double& coefficient : row.coefficients)
                 coefficient *= 1 - 1e-15 * network->process();
-        EXPECT_EQ(share_plan(*network, rounded).hash(), plan.hash()) << entry.label;
+        EXPECT_EQ(share_plan(*network, rounded, own.graph, temporal_values).hash(), plan.hash())
+            << entry.label;
     }
 }
 
@@ -84,17 +89,19 @@ TEST(Sharing, NamesTheRankAndWhatItFoundOtherwise) {
     const Topography lazy{path.graph,
                           MixingMatrix::from_rule(path.graph, MixingRule::lazy_metropolis)};
     expect_difference_named(
-        *network, "graph", [&] { (void)share_topography(*network, last ? complete : path); });
-    expect_difference_named(
-        *network, "mixing matrix", [&] { (void)share_topography(*network, last ? lazy : path); });
+        *network, "graph", [&] { (void)share_topography(*network, last ? complete : path, 1); });
+    expect_difference_named(*network, "mixing matrix", [&] {
+        (void)share_topography(*network, last ? lazy : path, 1);
+    });
 
     const NoisePlan plan = test::plan_of(
         {"Decor", "decor", {Utility::Kind::horizon, 20}}, path, test::uneven_limits(n));
     const auto differs = [&](const std::string& quantity, auto&& change) {
         NoisePlan other = plan;
         if (last) change(other);
-        expect_difference_named(
-            *network, "noise plan (" + quantity, [&] { (void)share_plan(*network, other); });
+        expect_difference_named(*network, "noise plan (" + quantity, [&] {
+            (void)share_plan(*network, other, path.graph, 0);
+        });
     };
     differs("scale", [](NoisePlan& other) { other.scale *= 1 + 1e-11; });
     differs("coefficients",
@@ -134,9 +141,9 @@ TEST(Sharing, SurvivesAnyGraphAndPlanOfRankZero) {
         });
         for (const bool topography : {true, false}) try {
                 if (topography)
-                    (void)share_topography(wire, own);
+                    (void)share_topography(wire, own, 1);
                 else
-                    (void)share_plan(wire, plan);
+                    (void)share_plan(wire, plan, own.graph, 0);
             } catch (const Error& error) {
                 ++refused;
                 EXPECT_TRUE(error.exit_code() == ExitCode::network ||

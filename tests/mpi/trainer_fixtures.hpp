@@ -273,7 +273,7 @@ inline Eigen::MatrixXd gather_columns(Network& network, const Eigen::MatrixXd& l
     const auto size = static_cast<std::size_t>(local.size()) * sizeof(double);
     std::string bytes(size, '\0');
     std::memcpy(bytes.data(), local.data(), size);
-    const auto parts = network.all_gather(bytes);
+    const auto parts = network.all_gather(bytes, std::uint64_t{1} << 32);
     Eigen::MatrixXd all(local.rows(), network.agents());
     double* target = all.data();
     for (const auto& part : parts) {

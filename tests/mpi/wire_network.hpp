@@ -51,18 +51,21 @@ class WireNetwork final : public Network {
                                      const CollectedCheck& check) override {
         return inner_.fold_over_agents(local, fold, check);
     }
-    std::string broadcast(const std::string& bytes) override {
-        return inner_.broadcast(process() == 0 ? passed(Call::broadcast, 0, bytes) : bytes);
+    std::string broadcast(const std::string& bytes, std::uint64_t most_bytes) override {
+        return inner_.broadcast(process() == 0 ? passed(Call::broadcast, 0, bytes) : bytes,
+                                most_bytes);
     }
-    std::vector<std::string> all_gather(const std::string& bytes) override {
-        return inner_.all_gather(passed(Call::all_gather, gathers_++, bytes));
+    std::vector<std::string> all_gather(const std::string& bytes,
+                                        std::uint64_t most_bytes) override {
+        return inner_.all_gather(passed(Call::all_gather, gathers_++, bytes), most_bytes);
     }
-    std::string scatter(const std::vector<std::string>& to_processes) override {
+    std::string scatter(const std::vector<std::string>& to_processes,
+                        std::uint64_t most_bytes) override {
         std::vector<std::string> changed = to_processes;
         if (process() == 0)
             for (std::size_t p = 1; p < changed.size(); ++p)
                 changed[p] = passed(Call::scatter, static_cast<int>(p), changed[p]);
-        return inner_.scatter(changed);
+        return inner_.scatter(changed, most_bytes);
     }
     double maximum(double value) override { return inner_.maximum(value); }
     void begin_maximum(std::span<const double> values) override { inner_.begin_maximum(values); }

@@ -92,11 +92,11 @@ TEST(MemoryNetwork, IsOneProcessThatHostsAllAgents) {
     EXPECT_EQ(network->process(), 0);
     EXPECT_TRUE(std::ranges::equal(network->local_agents(), std::vector{0, 1, 2, 3}));
     const std::string bytes("a\0b", 3);
-    EXPECT_EQ(network->broadcast(bytes), bytes);
-    EXPECT_EQ(network->all_gather(bytes), std::vector{bytes});
-    EXPECT_EQ(network->scatter({bytes}), bytes);
-    EXPECT_THROW((void)network->scatter({}), Error);
-    EXPECT_THROW((void)network->scatter({"a", "b"}), Error);
+    EXPECT_EQ(network->broadcast(bytes, 1), bytes);
+    EXPECT_EQ(network->all_gather(bytes, 1), std::vector{bytes});
+    EXPECT_EQ(network->scatter({bytes}, 1), bytes);
+    EXPECT_THROW((void)network->scatter({}, 1), Error);
+    EXPECT_THROW((void)network->scatter({"a", "b"}, 1), Error);
     EXPECT_EQ(network->maximum(-3.5), -3.5);
     EXPECT_TRUE(std::isnan(network->maximum(not_a_number)));
 }

@@ -69,9 +69,12 @@ TEST(RunHistory, IsRefusedWhereItsPartsDoNotFitTogether) {
         return message_of<DataError>(
             [&] { (void)history_from_json(json.dump(), plans, "the history"); });
     };
-    expect_contains(refusal([](Json& j) { j["format"] = "sotto-plan"; }), "another format");
-    expect_contains(refusal([](Json& j) { j["run"] = "xyz"; }), "a digest is damaged");
-    expect_contains(refusal([](Json& j) { j.erase("rounds"); }), "the history: it is damaged");
+    expect_contains(refusal([](Json& j) { j["format"] = "sotto-plan"; }),
+                    "format is \"sotto-plan\" (must be \"sotto-history\")");
+    expect_contains(refusal([](Json& j) { j["run"] = "xyz"; }),
+                    "run is \"xyz\" (must be a digest of 64 hexadecimal digits)");
+    expect_contains(refusal([](Json& j) { j.erase("rounds"); }),
+                    "the history: it is damaged (rounds is missing)");
     expect_contains(refusal([](Json& j) { j["phases"].erase(1); }), "2 plans for 1 phases");
     expect_contains(refusal([](Json& j) { j["phases"][1]["plan_hash"] = std::string(64, '0'); }),
                     "plan-1.json is not the plan of its phase");

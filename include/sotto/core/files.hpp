@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -35,8 +36,18 @@ void erase_file(const std::filesystem::path& path);
 /// @throws ConfigError with path and reason.
 void require_writable(const std::filesystem::path& path);
 
-/// @throws DataError with path and reason if it cannot be read, or is empty.
-[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+/// Bytes that a document may have: options, ledgers, rosters. Parsed, it takes many times as much.
+inline constexpr std::uint64_t most_document_bytes = std::uint64_t{64} << 20;
+
+/// A regular file as a whole.
+/// @throws DataError with path and reason if it cannot be read, is empty, has more bytes than
+/// allowed, or is a pipe, a device or a folder.
+[[nodiscard]] std::string read_file(const std::filesystem::path& path,
+                                    std::uint64_t most_bytes = most_document_bytes);
+
+/// Bytes that a file of models or matrices may have: a quarter of the memory that is free, since it
+/// is held twice.
+[[nodiscard]] std::uint64_t most_array_bytes();
 
 /// Makes a new file with this content. @return false if it was there already: of processes that all
 /// try, on hosts that share the folder too, one has true.

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "sotto/graph/graph.hpp"
 
 namespace sotto {
+
+/// Bytes a label may have.
+inline constexpr std::size_t longest_label = 256;
 
 /// What an edge-list file held, beside the graph made of it.
 struct EdgeListReport {
@@ -24,8 +28,9 @@ struct LoadedGraph {
 /// ignored; # or % at the start of a word starts a comment; plain or .gz. The largest connected
 /// component is kept (the one with the lowest label among equals). Agents are numbered by ascending
 /// label, numerically when all labels of that component are integers, else as text.
-/// @throws DataError if the file is missing or is not text, a line has one label only, the first
-/// line looks like column names, or no edge is left.
+/// @throws DataError if the file is missing or is not text, a line has one label only, a label is
+/// longer than longest_label, there are more than 131072 labels or 8388608 lines, the first line
+/// looks like column names, or no edge is left.
 [[nodiscard]] LoadedGraph read_edge_list(const std::string& path);
 
 /// One "label label" line per edge, with a comment line on top. Read back, a connected graph of two

@@ -68,6 +68,8 @@ struct StallLimits {
 /// combined; it may throw.
 using CollectedCheck =
     std::function<void(int agent, Eigen::Index first, std::span<const double> values)>;
+/// Bytes that a name, a path or an error of a peer may have.
+inline constexpr std::uint64_t most_line_bytes = std::uint64_t{1} << 16;
 
 /// How the values of all agents become one; with `maximum` a NaN wins.
 enum class Fold { sum, maximum };
@@ -145,13 +147,26 @@ class Network {
         return fold_over_agents(local, Fold::maximum, {});
     }
 
+    /// Most agents that one process can host: every other one hosts at least one. LOCAL.
+    [[nodiscard]] std::uint64_t most_agents_of_a_process() const {
+        return static_cast<std::uint64_t>(agents() - processes() + 1);
+    }
+
+    // A peer announces how many bytes it is about to send, and memory is taken for them: so whoever
+    // calls says how many there can be. More than that is a NetworkError, the same on every
+    // process, that names the rank, what it announced and the limit.
+
     /// `bytes` of process 0, on every process. COLLECTIVE.
-    [[nodiscard]] virtual std::string broadcast(const std::string& bytes) = 0;
+    [[nodiscard]] virtual std::string broadcast(const std::string& bytes,
+                                                std::uint64_t most_bytes) = 0;
     /// One string per process, in process order, on every process. COLLECTIVE.
-    [[nodiscard]] virtual std::vector<std::string> all_gather(const std::string& bytes) = 0;
+    /// @param most_bytes of each.
+    [[nodiscard]] virtual std::vector<std::string> all_gather(const std::string& bytes,
+                                                              std::uint64_t most_bytes) = 0;
     /// to_processes[p] of process 0 is returned on process p. COLLECTIVE.
-    /// @param to_processes read on process 0 only.
-    [[nodiscard]] virtual std::string scatter(const std::vector<std::string>& to_processes) = 0;
+    /// @param to_processes read on process 0 only.  @param most_bytes of each.
+    [[nodiscard]] virtual std::string scatter(const std::vector<std::string>& to_processes,
+                                              std::uint64_t most_bytes) = 0;
     /// Largest value over all processes; NaN if one is NaN. COLLECTIVE.
     [[nodiscard]] virtual double maximum(double value) = 0;
 

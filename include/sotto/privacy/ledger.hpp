@@ -70,6 +70,11 @@ class Ledger {
         return rounds - record_.now().use.steps.first_round;
     }
 
+    /// One more sentence of PrivacyRecord::more_statements.
+    void add_statement(std::string statement) {
+        record_.more_statements.push_back(std::move(statement));
+    }
+
     /// Replaces the additional views.
     void set_views(std::vector<LedgerView> views) { views_ = std::move(views); }
     [[nodiscard]] const std::vector<LedgerView>& views() const { return views_; }

@@ -74,6 +74,9 @@ class Handshake {
 
     /// For all processes: about the agents of this one.
     [[nodiscard]] std::string announcement() const;
+    /// Bytes of the two messages of a process with this many agents, at most.
+    [[nodiscard]] static std::uint64_t announcement_bytes(std::uint64_t agents);
+    [[nodiscard]] static std::uint64_t confirmation_bytes(std::uint64_t agents);
     /// @param from_processes one announcement per process, its own among them.
     /// @throws NetworkError, CryptoError naming process or agent, and identity.
     void receive(std::span<const std::string> from_processes);

@@ -13,7 +13,8 @@ namespace sotto {
 /// @throws CryptoError if the library cannot start.
 void ensure_sodium();
 
-/// A 256-bit secret in libsodium's guarded memory (locked, never swapped, not in core dumps),
+/// A 256-bit secret in libsodium's guarded memory (locked where that is allowed, see
+/// secret_keys_locked, and then never swapped; not in core dumps),
 /// wiped when released. Move-only; equality is constant-time.
 class SecretKey {
   public:
@@ -43,6 +44,10 @@ class SecretKey {
     SecretKey();
     std::uint8_t* bytes_ = nullptr;
 };
+
+/// Whether all memory that secret keys have been put in so far could be locked: then none can be
+/// written to swap. Not so where the limit is too small (`ulimit -l`), or another process uses it.
+[[nodiscard]] bool secret_keys_locked();
 
 /// Secret bytes in ordinary memory, wiped on every way out.
 class SecretBytes {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -108,6 +109,15 @@ std::vector<LocalSeed> Dealing::finish() {
     return std::move(seeds_);
 }
 
+/// What one process can send, if it deals all of these groups, each member's seeds one by one.
+std::uint64_t largest_deal_bytes(const NoisePlan& plan, std::span<const int> groups) {
+    constexpr std::uint64_t parcel_bytes = 256;  // ends, length, nonce, group, seed, tag
+    std::uint64_t members = 0;
+    for (const int group : groups)
+        members += plan.groups[static_cast<std::size_t>(group)].members.size();
+    return parcel_bytes * members;
+}
+
 }  // namespace
 
 std::vector<LocalSeed> deal_seeds(Network& network,
@@ -117,7 +127,7 @@ std::vector<LocalSeed> deal_seeds(Network& network,
     Dealing dealing(plan, session, network.local_agents());
     std::string own;
     network.agree([&] { own = dealing.deal(groups); });
-    const auto dealt = network.all_gather(own);
+    const auto dealt = network.all_gather(own, largest_deal_bytes(plan, groups));
     std::vector<LocalSeed> seeds;
     network.agree([&] {
         for (std::size_t p = 0; p < dealt.size(); ++p)

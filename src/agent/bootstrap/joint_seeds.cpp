@@ -69,6 +69,12 @@ std::string shares_for_agent_0(Session& session, std::span<const int> local_agen
     return writer.take();
 }
 
+/// Bytes that shares of this many agents have, each or all of them sealed.
+std::uint64_t largest_shares_bytes(std::uint64_t agents) {
+    constexpr std::uint64_t sealed_share_bytes = 128;  // number, length, nonce, share, tag
+    return sealed_share_bytes * (agents + 1);
+}
+
 /// Opens the shares of another process. @return one agent of it; -1 if it has none.
 int take_shares(std::string_view sent, PairSecrets& secrets, Shares& shares) {
     int recipient = -1;
@@ -115,13 +121,15 @@ std::vector<LocalSeed> draw_joint_seeds(Network& network,
     const std::span<const int> local_agents = network.local_agents();
     std::string own;
     network.agree([&] { own = shares_for_agent_0(session, local_agents, leader); });
-    const auto sent = network.all_gather(own);
+    const auto sent =
+        network.all_gather(own, largest_shares_bytes(network.most_agents_of_a_process()));
     Shares shares(session);
     std::vector<std::string> parcels(sent.size());
     network.agree([&] {
         if (leader) parcels = parcels_of_all(session, local_agents, sent, shares);
     });
-    const std::string parcel = network.scatter(parcels);
+    const std::string parcel = network.scatter(
+        parcels, largest_shares_bytes(static_cast<std::uint64_t>(network.agents())));
     std::vector<LocalSeed> seeds;
     network.agree([&] {
         if (!leader)

@@ -24,13 +24,16 @@ Session open_session(Network& network,
                           network.local_agents(),
                           credentials);
     });
-    const auto announcements = network.all_gather(handshake->announcement());
+    const auto announcements =
+        network.all_gather(handshake->announcement(),
+                           Handshake::announcement_bytes(network.most_agents_of_a_process()));
     std::string confirmation;
     network.agree([&] {
         handshake->receive(announcements);
         confirmation = handshake->confirmation();
     });
-    const auto confirmations = network.all_gather(confirmation);
+    const auto confirmations = network.all_gather(
+        confirmation, Handshake::confirmation_bytes(network.most_agents_of_a_process()));
     Session session;
     network.agree([&] { session = handshake->finish(confirmations); });
     return session;

@@ -6,13 +6,18 @@
 #include "comparison.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/plan_json.hpp"
+#include "sotto/plan/plan_size.hpp"
 #include "topography_message.hpp"
 
 namespace sotto {
 
-Topography share_topography(Network& network, const std::optional<Topography>& own) {
+Topography share_topography(Network& network,
+                            const std::optional<Topography>& own,
+                            double most_matrices) {
     if (network.processes() == 1) return *own;
-    const std::string bytes = network.broadcast(own ? pack_topography(*own) : std::string());
+    const std::string bytes =
+        network.broadcast(own ? pack_topography(*own) : std::string(),
+                          largest_topography_bytes(network.agents(), most_matrices));
     std::optional<Topography> shared;
     network.agree([&] {
         shared = unpack_topography(bytes, network.agents());
@@ -21,9 +26,19 @@ Topography share_topography(Network& network, const std::optional<Topography>& o
     return std::move(*shared);
 }
 
-NoisePlan share_plan(Network& network, const std::optional<NoisePlan>& own) {
+NoisePlan share_plan(Network& network,
+                     const std::optional<NoisePlan>& own,
+                     const Graph& graph,
+                     double most_temporal_values) {
     if (network.processes() == 1) return *own;
-    const std::string text = network.broadcast(own ? to_json(*own) : std::string());
+    double coefficients = 0;
+    for (int u = 0; u < graph.agents(); ++u) {
+        const auto members = static_cast<double>(graph.closed_neighbourhood(u).size());
+        coefficients += members * members;
+    }
+    const std::string text =
+        network.broadcast(own ? to_json(*own) : std::string(),
+                          largest_plan_bytes(graph.agents(), coefficients, most_temporal_values));
     NoisePlan plan;
     network.agree([&] {
         try {

@@ -2,14 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/graph/edge_list.hpp"
 
 namespace sotto {
+
+std::uint64_t largest_topography_bytes(int agents, double most_matrices) {
+    constexpr double sizes = 64;
+    const double n = agents, edges = n * (n - 1) / 2;
+    const double weights = most_matrices * (n + 2 * edges);
+    const double bytes = sizes + n * (sizeof(std::uint64_t) + longest_label) +
+                         2 * sizeof(std::int32_t) * edges + sizeof(double) * weights;
+    return static_cast<std::uint64_t>(std::min(bytes, 0x1p62));
+}
 
 std::string pack_topography(const Topography& topography) {
     const Graph& graph = topography.graph;

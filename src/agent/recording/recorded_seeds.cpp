@@ -5,10 +5,11 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "core/json_value.hpp"
 #include "private_file.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
-#include "sotto/core/json_input.hpp"
 #include "sotto/trust/seed_agreement.hpp"
 
 namespace sotto {
@@ -35,19 +36,19 @@ void record_seeds(const fs::path& folder, const NoisePlan& plan, const KeyRing& 
 KeyRing read_recorded_seeds(const fs::path& file, const NoisePlan& plan) {
     const std::string text = read_file(file);
     try {
-        const Json json = json_from_text<Json>(text);
-        if (json.at("format") != "sotto-seeds") throw DataError("it has another format");
-        if (json.at("plan_hash") != to_hex(plan.hash()))
+        const JsonDocument document(text);
+        const JsonValue json = document.root();
+        if (json.at("format").text() != "sotto-seeds") throw DataError("it has another format");
+        if (json.at("plan_hash").text() != to_hex(plan.hash()))
             throw DataError("they are of another noise plan");
-        const int agent = integer_from_json<int>(json.at("agent"));
+        const int agent = json.at("agent").integer<int>();
         if (agent < 0 || agent >= plan.agents)
             throw DataError(fmt::format("agent {} of {}", agent, plan.agents));
-        const auto& entries = json.at("seeds").get_ref<const Json::array_t&>();
         const std::vector<int> groups = groups_of_agents(plan)[static_cast<std::size_t>(agent)];
         KeyRing ring(agent);
         int last = -1;
-        for (const Json& entry : entries) {
-            const int group = integer_from_json<int>(entry.at("group"));
+        for (const JsonValue& entry : json.at("seeds").items()) {
+            const int group = entry.at("group").integer<int>();
             if (group <= last || group >= static_cast<int>(plan.groups.size()))
                 throw DataError(
                     fmt::format("seed of group {} after {}: groups ascend, and the plan has {}",
@@ -55,11 +56,12 @@ KeyRing read_recorded_seeds(const fs::path& file, const NoisePlan& plan) {
                                 last,
                                 plan.groups.size()));
             last = group;
-            if (entry.at("members") != Json(plan.groups[static_cast<std::size_t>(group)].members))
+            if (entry.at("members").integers() !=
+                plan.groups[static_cast<std::size_t>(group)].members)
                 throw DataError(
                     fmt::format("members of group {} are not those of the plan", group));
             std::array<std::uint8_t, SecretKey::size> bytes{};
-            if (!from_hex(entry.at("seed").get<std::string>(), bytes))
+            if (!from_hex(entry.at("seed").text(), bytes))
                 throw DataError(fmt::format(
                     "seed of group {} is not {} hexadecimal digits", group, 2 * SecretKey::size));
             ring.add(group, SecretKey::from_bytes(bytes));
@@ -69,9 +71,6 @@ KeyRing read_recorded_seeds(const fs::path& file, const NoisePlan& plan) {
                 throw DataError(fmt::format(
                     "the seed of group {}, to which agent {} belongs, is missing", group, agent));
         return ring;
-    } catch (const Json::exception& error) {
-        throw DataError(
-            fmt::format("{}: not usable recorded seeds ({})", file.string(), error.what()));
     } catch (const DataError& error) {
         throw DataError(
             fmt::format("{}: not usable recorded seeds ({})", file.string(), error.what()));

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/regular_file.hpp"
 #include "sotto/core/json_input.hpp"
 #include "sotto/plan/noise_plan.hpp"
 
@@ -96,13 +97,9 @@ void RecordingFileWriter::finish() {
 }
 
 RecordingFileReader::RecordingFileReader(const fs::path& file, const RecordingFormat& format)
-    : path_(file), stream_(file, std::ios::binary) {
-    std::error_code unreadable;
-    size_ = fs::file_size(file, unreadable);
-    if (unreadable || !stream_)
-        throw DataError(fmt::format("{}: cannot be read ({})",
-                                    file.string(),
-                                    unreadable ? unreadable.message() : "not a file"));
+    : path_(file), size_(RegularFile(file).size()), stream_(file, std::ios::binary) {
+    if (size_ < preamble_bytes)
+        throw failure(fmt::format("it does not start with {}", format.magic));
     std::array<char, preamble_bytes> preamble{};
     stream_.read(preamble.data(), preamble.size());
     if (!stream_ || std::string_view(preamble.data(), format.magic.size()) != format.magic)

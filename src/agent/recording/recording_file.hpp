@@ -91,9 +91,10 @@ class RecordingFileReader {
 
   private:
     std::filesystem::path path_;
+    std::uint64_t size_ = 0;
     std::ifstream stream_;
     nlohmann::ordered_json header_;
-    std::uint64_t size_ = 0, header_end_ = 0;
+    std::uint64_t header_end_ = 0;
     Eigen::Index values_per_record_ = 0;
     std::uint64_t records_ = 0, read_ = 0;
     int gossip_steps_ = 1;

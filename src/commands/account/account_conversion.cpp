@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/json_output.hpp"
 #include "sotto/privacy/gdp.hpp"
 
 namespace sotto {
@@ -24,7 +25,7 @@ std::string conversion_json(const Conversion& conversion) {
     json["delta"] = conversion.delta;
     json["renyi_alpha2"] = conversion.mu * conversion.mu;
     json["rdp_epsilon"] = conversion.rdp_epsilon;
-    return json.dump(2) + "\n";
+    return to_text(json);
 }
 
 std::string conversion_text(const Conversion& conversion) {

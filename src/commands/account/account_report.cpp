@@ -89,7 +89,7 @@ std::string account_report_json(const AccountResult& result,
     if (result.search) json["worst_coalition"] = json_of(*result.search);
     json["plan_hash"] = to_hex(subject.plan.hash());
     json["seconds"] = result.seconds;
-    return json.dump(2) + "\n";
+    return to_text(json);
 }
 
 std::string matrices_report_json(const AccountResult& result, double sensitivity, double delta) {
@@ -99,7 +99,7 @@ std::string matrices_report_json(const AccountResult& result, double sensitivity
     json["delta"] = delta;
     add_figures(json, result);
     json["seconds"] = result.seconds;
-    return json.dump(2) + "\n";
+    return to_text(json);
 }
 
 }  // namespace sotto

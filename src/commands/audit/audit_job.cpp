@@ -95,8 +95,8 @@ AuditOutcome run_audit(const AuditConfig& config,
         if (network.process() == 0) outcome.result = examine(*attack, folder, start);
     });
     const bool consistent = !outcome.result || outcome.result->consistent();
-    outcome.consistent =
-        network.broadcast(consistent ? "consistent" : "inconsistent") == "consistent";
+    outcome.consistent = network.broadcast(consistent ? "consistent" : "inconsistent",
+                                           most_line_bytes) == "consistent";
     return outcome;
 }
 

@@ -6,11 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json_output.hpp"
+
 namespace sotto {
 
 using Json = nlohmann::ordered_json;
 
-std::string audit_report_json(const AuditResult& result) { return result.json().dump(2) + "\n"; }
+std::string audit_report_json(const AuditResult& result) { return to_text(result.json()); }
 
 std::string audit_report_text(const AuditResult& result) {
     std::string text = fmt::format("audit: {}, {} agents, {} rounds{}; {} {}\n",

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/json_value.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/learn/canary.hpp"
@@ -18,10 +20,15 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Json = nlohmann::ordered_json;
 
-Hypothesis hypothesis_from_json(const Json& json) {
-    const auto signs = json.at("signs").get<std::vector<double>>();
+constexpr long most_trials = 10000000;
+constexpr double largest_contribution = 1e100;  // its square is finite too
+
+Hypothesis hypothesis_from_json(const JsonValue& json) {
+    const auto signs = json.at("signs").numbers();
+    if (std::ranges::any_of(signs, [](double sign) { return std::abs(sign) > 1; }))
+        json.at("signs").fail("numbers from -1 to 1");
     Hypothesis hypothesis;
-    hypothesis.name = json.at("hypothesis").get<std::string>();
+    hypothesis.name = json.at("hypothesis").text();
     hypothesis.signs = Eigen::Map<const VectorXd>(signs.data(), static_cast<Index>(signs.size()));
     return hypothesis;
 }
@@ -31,8 +38,7 @@ bool in_range(const AuditDesign& design) {
         return hypothesis.signs.size() == design.hypotheses.front().signs.size() &&
                hypothesis.signs.size() > 0;
     };
-    return design.target >= 0 && design.trials >= fewest_trials && design.contribution > 0 &&
-           !design.hypotheses.empty() && std::ranges::all_of(design.hypotheses, fits);
+    return !design.hypotheses.empty() && std::ranges::all_of(design.hypotheses, fits);
 }
 
 }  // namespace
@@ -75,21 +81,21 @@ std::string canaries_json(const AuditDesign& design) {
 }
 
 AuditDesign canaries_from_json(std::string_view text, const std::string& source) try {
-    const Json json = Json::parse(text);
-    if (json.at("format") != "sotto-canaries" || json.at("version") != 1)
-        throw DataError(fmt::format("{}: not canaries of version 1", source));
+    const JsonDocument document(text);
+    document.require_format("sotto-canaries", 1);
+    const JsonValue json = document.root();
     AuditDesign design;
-    design.target = json.at("target").get<int>();
-    design.seed = json.at("seed").get<std::uint64_t>();
-    design.trials = json.at("trials").get<long>();
-    design.contribution = json.at("contribution").get<double>();
-    for (const auto& entry : json.at("hypotheses"))
+    design.target = json.at("target").integer<int>(0);
+    design.seed = json.at("seed").integer<std::uint64_t>();
+    design.trials = json.at("trials").integer<long>(fewest_trials, most_trials);
+    design.contribution = json.at("contribution").number();
+    if (!(design.contribution > 0 && design.contribution <= largest_contribution))
+        json.at("contribution").fail(fmt::format("above 0 and at most {}", largest_contribution));
+    for (const JsonValue& entry : json.at("hypotheses").items())
         design.hypotheses.push_back(hypothesis_from_json(entry));
-    if (!in_range(design))
-        throw DataError(
-            fmt::format("{}: target, trials, contribution or signs are out of range", source));
+    if (!in_range(design)) json.at("hypotheses").fail("hypotheses with equally many signs each");
     return design;
-} catch (const nlohmann::json::exception& error) {
+} catch (const DataError& error) {
     throw DataError(fmt::format("{}: not canaries ({})", source, error.what()));
 }
 

@@ -53,7 +53,9 @@ MatrixXd own_rows(const LocalValues& data,
 MatrixXd gather_rows(const MatrixXd& own, Network& network) {
     ByteWriter writer;
     for (const double value : own.reshaped()) writer.put(value);
-    const auto parts = network.all_gather(writer.take());
+    const auto parts = network.all_gather(writer.take(),
+                                          sizeof(double) * static_cast<std::uint64_t>(own.rows()) *
+                                              network.most_agents_of_a_process());
     MatrixXd all(network.agents(), own.rows());
     network.agree([&] {
         Index agent = 0;

@@ -106,10 +106,13 @@ KnownModels read_known_models(
     return known;
 }
 
-MatrixXd share_models(const MatrixXd& models, Network& network) {
+MatrixXd share_models(const MatrixXd& models, Eigen::Index dimension, Network& network) {
     ByteWriter writer;
     for (const double value : models.reshaped()) writer.put(value);
-    const std::string bytes = network.broadcast(writer.take());
+    const std::string bytes =
+        network.broadcast(writer.take(),
+                          sizeof(double) * static_cast<std::uint64_t>(dimension) *
+                              static_cast<std::uint64_t>(network.agents()));
     const int agents = network.agents();
     MatrixXd result(static_cast<Index>(bytes.size() / sizeof(double)) / agents, agents);
     network.agree([&] {

@@ -29,7 +29,9 @@ struct KnownModels {
                                             long first);
 
 /// Process 0's models, on every process. COLLECTIVE.
-/// @param models read on process 0 only.
-[[nodiscard]] Eigen::MatrixXd share_models(const Eigen::MatrixXd& models, Network& network);
+/// @param models read on process 0 only.  @param dimension of a model.
+[[nodiscard]] Eigen::MatrixXd share_models(const Eigen::MatrixXd& models,
+                                           Eigen::Index dimension,
+                                           Network& network);
 
 }  // namespace sotto

@@ -7,10 +7,12 @@
 #include "commands/audit/known_models.hpp"
 #include "commands/audit/membership_figures.hpp"
 #include "run/budgets.hpp"
+#include "run/record_task.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/plan/plan_json.hpp"
+#include "sotto/plan/plan_size.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
@@ -59,9 +61,15 @@ class MembershipAttack final : public Attack {
         network.agree([&] {
             if (network.process() == 0) read_recordings(folder);
         });
-        known_.models = share_models(known_.models, network);
+        const TaskConfig& task = config().train.task;
         const LocalData data =
-            read_local_data(config().train.task, network, Membership::everybody(network.agents()));
+            read_local_data(task, network, Membership::everybody(network.agents()));
+        Eigen::Index dimension = 0;
+        network.agree([&] {
+            const AgentData& own = data.agents.front();
+            dimension = make_record_objective(task, data, own.shard, own.test)->dimension();
+        });
+        known_.models = share_models(known_.models, dimension, network);
         std::vector<AskedAgent> own;
         network.agree([&] { own = ask(data, network.local_agents()); });
         asked_ = share_figures(own, network);
@@ -89,7 +97,7 @@ class MembershipAttack final : public Attack {
 
     void read_recordings(const std::filesystem::path& folder) {
         const std::string file = (folder / "plan.json").string();
-        plan_ = plan_from_json(read_file(file), file);
+        plan_ = plan_from_json(read_file(file, most_plan_bytes), file);
         const long rounds = config().train.plan.rounds;
         known_ = read_known_models(
             folder / "views", subject().view, *plan_, rounds, rounds - averaged_rounds());

@@ -138,9 +138,11 @@ MembershipFigures measure_membership(int agent,
 }
 
 std::vector<AskedAgent> share_figures(const std::vector<AskedAgent>& own, Network& network) {
+    constexpr std::uint64_t most_agent_bytes = 128;
     ByteWriter writer;
     for (const AskedAgent& agent : own) write(writer, agent);
-    const auto parts = network.all_gather(writer.take());
+    const auto parts =
+        network.all_gather(writer.take(), most_agent_bytes * network.most_agents_of_a_process());
     std::vector<AskedAgent> all;
     network.agree([&] {
         for (std::size_t p = 0; p < parts.size(); ++p) {

@@ -148,7 +148,9 @@ OptionTexts parse_options(const std::vector<WrittenGroup>& groups,
         if (config || given.contains("config")) {
             where = config ? config->source : given.at("config");
             const po::parsed_options file = parse_file(
-                groups, description, config ? *config : ConfigText{read_file(where), where});
+                groups,
+                description,
+                config ? *config : ConfigText{read_file(where, largest_config_bytes), where});
             po::store(file, map);
             keep_values(file, map, given);
         }

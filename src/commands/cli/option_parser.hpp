@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -7,6 +8,9 @@
 #include "run/options/written_options.hpp"
 
 namespace sotto::cli {
+
+/// Bytes an INI file may have.
+inline constexpr std::uint64_t largest_config_bytes = std::uint64_t{1} << 20;
 
 /// An INI file's content, and what to call it in messages.
 struct ConfigText {

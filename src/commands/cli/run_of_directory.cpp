@@ -16,7 +16,7 @@ ConfigText config_of_run(std::string_view option, const std::string& directory) 
     if (!std::filesystem::exists(file))
         throw ConfigError(
             fmt::format("{}: {} holds no run (there is no config.ini)", option, directory));
-    return {read_file(file), file};
+    return {read_file(file, largest_config_bytes), file};
 }
 
 TrainConfig train_config_of_run(std::string_view option, const std::string& directory) {

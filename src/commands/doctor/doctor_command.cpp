@@ -119,7 +119,7 @@ int examine_job(const std::vector<std::string>& arguments) {
         int ending = 0;
         std::string mine;
         network->agree([&] { mine = to_json(findings_of(placement, {launcher, exchange})); });
-        const auto gathered = network->all_gather(mine);
+        const auto gathered = network->all_gather(mine, most_line_bytes);
         network->agree([&] {
             if (session->rank() != 0) return;
             std::vector<RankFindings> findings;

@@ -52,7 +52,7 @@ Placement find_placement(Network& network) {
     for (const int core : allowed_cores()) mine += fmt::format("{} ", core);
     // Launchers bind every rank to cores of its own: those of the host are all of them together.
     std::set<int> cores;
-    for (const auto& theirs : network.all_gather(mine)) {
+    for (const auto& theirs : network.all_gather(mine, most_line_bytes)) {
         std::istringstream words(theirs);
         std::string host;
         std::getline(words, host);

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/json_value.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/json_input.hpp"
 
 namespace sotto {
 
@@ -128,23 +128,24 @@ std::string to_json(const RankFindings& findings) {
 
 RankFindings findings_from_json(const std::string& text) {
     try {
-        const Json json = json_from_text<Json>(text);
+        const JsonDocument document(text);
+        const JsonValue json = document.root();
         RankFindings findings;
         Placement& placement = findings.placement;
-        placement.launched = json.at("launched").get<bool>();
-        placement.rank = integer_from_json<int>(json.at("rank"));
-        placement.ranks = integer_from_json<int>(json.at("ranks"));
-        placement.host = json.at("host").get<std::string>();
-        placement.ranks_on_host = integer_from_json<int>(json.at("ranks_on_host"));
-        placement.cores_on_host = integer_from_json<int>(json.at("cores_on_host"));
-        for (const auto& check : json.at("checks"))
-            findings.checks.push_back({check.at("name"),
-                                       check.at("ok"),
-                                       check.at("found"),
-                                       check.at("fix"),
-                                       check.at("must_agree")});
+        placement.launched = json.at("launched").boolean();
+        placement.rank = json.at("rank").integer<int>(0);
+        placement.ranks = json.at("ranks").integer<int>(1);
+        placement.host = json.at("host").text();
+        placement.ranks_on_host = json.at("ranks_on_host").integer<int>();
+        placement.cores_on_host = json.at("cores_on_host").integer<int>();
+        for (const JsonValue& check : json.at("checks").items())
+            findings.checks.push_back({check.at("name").text(),
+                                       check.at("ok").boolean(),
+                                       check.at("found").text(),
+                                       check.at("fix").text(),
+                                       check.at("must_agree").boolean()});
         return findings;
-    } catch (const std::exception& error) {
+    } catch (const DataError& error) {
         throw DataError(fmt::format("a rank's findings cannot be read ({})", error.what()));
     }
 }

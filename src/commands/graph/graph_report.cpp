@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/json_output.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sotto/graph/spectrum.hpp"
@@ -44,7 +45,7 @@ std::string graph_report_json(const GraphReport& report) {
     json["doubly_stochastic"] = report.doubly_stochastic;
     json["graph_hash"] = report.graph_hash;
     json["notes"] = report.notes;
-    return json.dump(2) + "\n";
+    return to_text(json);
 }
 
 std::string graph_report_text(const GraphReport& report) {

@@ -7,6 +7,7 @@
 
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "core/json_output.hpp"
 #include "run/agent_path.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/option_set.hpp"
@@ -65,7 +66,7 @@ int run(const std::vector<std::string>& arguments) {
     json["name"] = name;
     json["roster"] = config.roster;
     json["identity"] = identity.string();
-    write_json(general, json.dump(2) + "\n");
+    write_json(general, to_text(json));
     if (std::FILE* out = report_stream(general)) {
         fmt::print(out, "public key {} ({})\n", key, name);
         fmt::print(out, "identity   {} (secret; mode 0600)\n", identity.string());

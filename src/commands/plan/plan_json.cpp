@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/json_output.hpp"
 #include "privacy/sum_hiding_json.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -88,7 +89,7 @@ std::string plan_report_json(const PlannedNoise& planned,
     if (sums) json["secure_sums"] = json_of(*sums);
     json["plan_hash"] = to_hex(plan.hash());
     json["seconds"] = planned.seconds;
-    return json.dump(2) + "\n";
+    return to_text(json);
 }
 
 }  // namespace sotto

@@ -10,6 +10,7 @@
 #include "commands/cli/option_parser.hpp"
 #include "commands/cli/run_of_directory.hpp"
 #include "commands/report/report_job.hpp"
+#include "core/json_output.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/option_set.hpp"
 #include "sotto/core/error.hpp"
@@ -96,7 +97,7 @@ int run(const std::vector<std::string>& arguments) {
     json["observers"] = report.observers;
     json["missing"] = report.missing;
     json["seconds"] = report.seconds;
-    write_json(general, json.dump(2) + "\n");
+    write_json(general, to_text(json));
     if (std::FILE* stream = report_stream(general)) print_report(stream, report, out);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "commands/report/report_noise.hpp"
 #include "commands/report/report_page.hpp"
 #include "commands/report/run_files.hpp"
+#include "run/ledger_digest.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -31,8 +32,7 @@ class ReportData {
         data_["directory"] = directory.string();
         data_["program"] = fmt::format("sotto {} ({})", build_version(), build_commit());
         data_["options"] = options_of(read_file(directory / "config.ini"));
-        data_["ledger"] = found(json_of_run(directory / "ledger.json"));
-        if (!report_.missing.empty()) throw DataError(report_.missing.front());
+        data_["ledger"] = Json::parse(read_sealed_ledger(directory));
         data_["metrics"] = found(metrics_of_run(directory / "metrics.csv"));
         data_["manifest"] = without_keys(found(json_of_run(directory / "manifest.json")));
         const bool ended = std::filesystem::exists(directory / "summary.json");
@@ -67,7 +67,8 @@ class ReportData {
 
     [[nodiscard]] Report finish() {
         data_["missing"] = report_.missing;
-        report_.page = page_of(config_.directory.filename().string(), data_.dump());
+        report_.page = page_of(config_.directory.filename().string(),
+                               data_.dump(-1, ' ', false, Json::error_handler_t::replace));
         return std::move(report_);
     }
 

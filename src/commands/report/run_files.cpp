@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/json_value.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/json_input.hpp"
@@ -38,11 +39,16 @@ Json columns_of(const std::string& table, const std::string& source) {
 
 RunFile json_of_run(const std::filesystem::path& file) {
     try {
-        return {json_from_text<Json>(read_file(file)), {}};
+        const std::string text = read_file(file);
+        try {
+            const JsonDocument document(text);
+            (void)document.root().members();
+            return {json_from_text<Json>(text), {}};
+        } catch (const DataError& error) {
+            return {{}, fmt::format("{}: it is damaged ({})", file.string(), error.what())};
+        }
     } catch (const Error& error) {
         return {{}, error.what()};
-    } catch (const nlohmann::json::exception& error) {
-        return {{}, fmt::format("{}: it is damaged ({})", file.string(), error.what())};
     }
 }
 

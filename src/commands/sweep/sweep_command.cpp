@@ -77,9 +77,9 @@ SweepTask read_task(Network& ranks, const OptionTexts& given) {
         task.file = options.file;
         if (ranks.process() != 0) return;
         require_json_writable(task.general);
-        task.text = read_file(task.file);
+        task.text = read_file(task.file, largest_config_bytes);
     });
-    task.text = ranks.broadcast(task.text);
+    task.text = ranks.broadcast(task.text, largest_config_bytes);
     ranks.agree([&] {
         task.config = read_sweep(given, task.text, task.file);
         task.config.directory =

@@ -47,7 +47,7 @@ SweepFolder::SweepFolder(fs::path path, Network& network) : path_(std::move(path
         fs::remove_all(path_ / "claims");
         fs::create_directories(path_ / "claims" / start);
     });
-    start_ = network.broadcast(start);
+    start_ = network.broadcast(start, most_line_bytes);
     network.agree([&] {
         if (!fs::is_directory(path_ / "claims" / start_))
             throw ConfigError(fmt::format(

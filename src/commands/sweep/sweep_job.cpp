@@ -17,6 +17,7 @@
 #include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/core/hash.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
 
@@ -28,6 +29,16 @@ namespace {
 
 constexpr double seconds_between_reports = 1;
 
+/// Every word of every value may name a file.
+std::uint64_t largest_digests_bytes(const SweepConfig& config) {
+    constexpr std::uint64_t digest_bytes = 2 * sizeof(Digest) + 2;
+    std::uint64_t bytes = 0;
+    for (const SweepVariant& variant : config.variants)
+        for (const SweepSetting& setting : variant.settings)
+            for (const std::string& value : setting.values) bytes += digest_bytes * value.size();
+    return bytes;
+}
+
 /// file_digests of process 0, for all: on another host a file may be another. COLLECTIVE.
 std::map<std::string, std::string> shared_digests(const SweepConfig& config, Network& network) {
     std::string lines;
@@ -36,7 +47,7 @@ std::map<std::string, std::string> shared_digests(const SweepConfig& config, Net
         for (const auto& [name, digest] : file_digests(config))
             lines += fmt::format("{} {}\n", digest, name);
     });
-    std::istringstream found(network.broadcast(lines));
+    std::istringstream found(network.broadcast(lines, largest_digests_bytes(config)));
     std::map<std::string, std::string> digests;
     for (std::string digest, name; found >> digest && std::getline(found.ignore(), name);)
         digests[name] = digest;
@@ -145,6 +156,7 @@ class SweepRunner {
 
     /// Process 0 reads what was found, and decides for all.
     void choose() {
+        constexpr std::uint64_t longest_number = 24;
         std::string choices;
         network_.agree([&] {
             if (!leader()) return;
@@ -155,7 +167,8 @@ class SweepRunner {
                                                       result_.cells[c].candidates.size(),
                                                       config_.choose_by));
         });
-        std::istringstream chosen(network_.broadcast(choices));
+        std::istringstream chosen(network_.broadcast(
+            choices, longest_number * std::max<std::uint64_t>(1, result_.cells.size())));
         for (std::size_t c = 0; c < result_.cells.size(); ++c) {
             std::size_t best = 0;
             chosen >> best;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/json_value.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/numbers.hpp"
@@ -42,18 +43,23 @@ std::string to_json(const SweepOutcome& outcome, const std::string& options) {
 }
 
 SweepOutcome outcome_from_json(const std::filesystem::path& file) {
+    const std::string text = read_file(file);
     try {
-        const Json json = Json::parse(read_file(file));
+        const JsonDocument document(text);
+        const JsonValue json = document.root();
         SweepOutcome outcome;
-        outcome.status = sweep_statuses.parse("status", json.at("status").get<std::string>());
-        outcome.seconds = json.at("seconds").get<double>();
-        outcome.error = json.value("error", "");
-        outcome.exit_code = json.value("exit_code", 0);
-        if (json.contains("metrics"))
-            for (const auto& [name, value] : json.at("metrics").items())
-                outcome.metrics[name] = value.is_null() ? not_a_number : value.get<double>();
+        outcome.status = sweep_statuses.parse("status", json.at("status").text());
+        outcome.seconds = json.at("seconds").number();
+        if (const auto error = json.find("error")) outcome.error = error->text();
+        if (const auto code = json.find("exit_code"))
+            outcome.exit_code = code->integer<int>(0, 255);
+        if (const auto metrics = json.find("metrics"))
+            for (const auto& [name, ignored] : metrics->members()) {
+                const auto value = metrics->find(name);
+                outcome.metrics[name] = value ? value->number() : not_a_number;
+            }
         return outcome;
-    } catch (const Json::exception& damage) {
+    } catch (const Error& damage) {
         throw DataError(
             fmt::format("{}: not the outcome of a training ({}); remove it, and it is "
                         "trained again",

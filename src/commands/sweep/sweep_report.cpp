@@ -76,7 +76,7 @@ std::string sweep_report_json(const SweepConfig& config, const SweepResult& resu
     json["runs"] = (config.directory / "runs.csv").string();
     json["picture"] = result.picture.empty() ? Json() : Json(result.picture);
     json["privacy"] = privacy_json(result);
-    return json.dump(2) + "\n";
+    return to_text(json);
 }
 
 std::string sweep_report_text(const SweepConfig& config, const SweepResult& result) {

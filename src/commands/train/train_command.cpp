@@ -78,7 +78,7 @@ std::optional<ConfigText> share_config_of_run(Network& ranks, const OptionTexts&
                             with - all.begin()));
         if (ranks.process() == 0) of_run = config_of_run("--resume", given.at("resume"));
     });
-    of_run.text = ranks.broadcast(of_run.text);
+    of_run.text = ranks.broadcast(of_run.text, largest_config_bytes);
     return of_run;
 }
 

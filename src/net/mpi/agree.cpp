@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "broadcast.hpp"
+#include "long_strings.hpp"
 
 namespace sotto {
 
@@ -48,18 +49,11 @@ std::optional<Error> lowest_failure(MpiWorld& world, const std::optional<Error>&
     world.complete("MPI_Ibcast", [&](MPI_Request* request) {
         return MPI_Ibcast(&code, 1, MPI_INT, lowest, world.communicator(), request);
     });
-    std::string message = local_failure ? shortened(local_failure->what()) : std::string();
-    std::uint64_t size = message.size();
-    world.complete("MPI_Ibcast", [&](MPI_Request* request) {
-        return MPI_Ibcast(&size, 1, MPI_UINT64_T, lowest, world.communicator(), request);
-    });
-    if (size > longest_message)
-        throw NetworkError(
-            fmt::format("rank {} announces {} bytes of reasons for its failure; at most {} are "
-                        "accepted",
-                        lowest,
-                        size,
-                        longest_message));
+    const std::string own_message = local_failure ? shortened(local_failure->what()) : "";
+    const std::uint64_t size = size_at(world, lowest, own_message.size());
+    // Nobody can be asked to agree on this one.
+    check_announced(size, longest_message, lowest);
+    std::string message = own_message;
     message.resize(size);
     broadcast_known(world, lowest, message);
     return Error(known(code), attributed(message, lowest));

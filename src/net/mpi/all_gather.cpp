@@ -1,6 +1,5 @@
 #include "all_gather.hpp"
 
-#include <cstdint>
 #include <numeric>
 
 #include "broadcast.hpp"
@@ -8,18 +7,16 @@
 
 namespace sotto {
 
-namespace {
-
-/// Bytes of every process's string, each checked.
 std::vector<std::uint64_t> announced_sizes(MpiWorld& world, std::uint64_t own) {
     std::vector<std::uint64_t> sizes(static_cast<std::size_t>(world.ranks()));
     world.complete("MPI_Iallgather", [&](MPI_Request* request) {
         return MPI_Iallgather(
             &own, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, world.communicator(), request);
     });
-    for (std::size_t p = 0; p < sizes.size(); ++p) check_announced(sizes[p], static_cast<int>(p));
     return sizes;
 }
+
+namespace {
 
 /// One after the other, for strings that do not fit one call.
 std::vector<std::string> gather_one_by_one(MpiWorld& world,
@@ -36,8 +33,9 @@ std::vector<std::string> gather_one_by_one(MpiWorld& world,
 
 }  // namespace
 
-std::vector<std::string> all_gather_strings(MpiWorld& world, const std::string& bytes) {
-    const std::vector<std::uint64_t> sizes = announced_sizes(world, bytes.size());
+std::vector<std::string> all_gather_strings(MpiWorld& world,
+                                            const std::string& bytes,
+                                            const std::vector<std::uint64_t>& sizes) {
     const std::uint64_t total = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
     if (total > largest_transfer_bytes) return gather_one_by_one(world, bytes, sizes);
     std::vector<int> counts(sizes.size());

@@ -1,20 +1,14 @@
 #include "broadcast.hpp"
 
-#include <cstdint>
-
 #include "long_strings.hpp"
 
 namespace sotto {
 
-std::string broadcast_from(MpiWorld& world, int root, const std::string& bytes) {
-    std::uint64_t size = bytes.size();
+std::uint64_t size_at(MpiWorld& world, int root, std::uint64_t own) {
     world.complete("MPI_Ibcast", [&](MPI_Request* request) {
-        return MPI_Ibcast(&size, 1, MPI_UINT64_T, root, world.communicator(), request);
+        return MPI_Ibcast(&own, 1, MPI_UINT64_T, root, world.communicator(), request);
     });
-    check_announced(size, root);
-    std::string result = world.rank() == root ? bytes : std::string(size, '\0');
-    broadcast_known(world, root, result);
-    return result;
+    return own;
 }
 
 void broadcast_known(MpiWorld& world, int root, std::string& bytes) {

@@ -1,15 +1,17 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "world.hpp"
 
 namespace sotto {
 
-/// `bytes` of process `root` on every process. COLLECTIVE.
-[[nodiscard]] std::string broadcast_from(MpiWorld& world, int root, const std::string& bytes);
+/// How many bytes process `root` announces, on every process; they are to be checked before memory
+/// is taken for them. COLLECTIVE.  @param own of this process.
+[[nodiscard]] std::uint64_t size_at(MpiWorld& world, int root, std::uint64_t own);
 
-/// The same where all know its size: `bytes` has it on every process. COLLECTIVE.
+/// `bytes` of process `root` on every process, where it has its size already. COLLECTIVE.
 void broadcast_known(MpiWorld& world, int root, std::string& bytes);
 
 }  // namespace sotto

@@ -6,13 +6,14 @@
 
 namespace sotto {
 
-void check_announced(std::uint64_t bytes, int rank) {
-    constexpr std::uint64_t largest_announced_bytes = std::uint64_t{1} << 34;
-    if (bytes > largest_announced_bytes)
-        throw NetworkError(fmt::format("rank {} announces {} bytes; at most {} are accepted",
-                                       rank,
-                                       bytes,
-                                       largest_announced_bytes));
+void check_announced(std::uint64_t bytes, std::uint64_t most_bytes, int rank) {
+    if (bytes > most_bytes)
+        throw NetworkError(
+            fmt::format("rank {} announces {} bytes where at most {} can be; do all ranks run the "
+                        "same sotto, with the same options?",
+                        rank,
+                        bytes,
+                        most_bytes));
 }
 
 }  // namespace sotto

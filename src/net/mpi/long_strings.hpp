@@ -14,8 +14,8 @@ namespace sotto {
 inline constexpr std::size_t largest_transfer_bytes = std::size_t{1} << 30;
 
 /// Before memory is taken for what another process says it will send.
-/// @throws NetworkError for more than any plan, or sealed seeds of thousands of agents, could need.
-void check_announced(std::uint64_t bytes, int rank);
+/// @throws NetworkError naming the rank, what it announced, and the limit.
+void check_announced(std::uint64_t bytes, std::uint64_t most_bytes, int rank);
 
 /// Calls transfer(first byte, count) for every part of a string of `size` bytes.
 template <class Transfer>

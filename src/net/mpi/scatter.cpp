@@ -2,18 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-
 #include "long_strings.hpp"
 
 namespace sotto {
 
-namespace {
-
-constexpr int scatter_tag = 1;
-
-/// Bytes of the string that process 0 has for this one.
-std::uint64_t own_size(MpiWorld& world, const std::vector<std::string>& to_processes) {
+std::uint64_t scattered_size(MpiWorld& world, const std::vector<std::string>& to_processes) {
     std::vector<std::uint64_t> sizes;
     if (world.rank() == 0)
         for (const std::string& bytes : to_processes) sizes.push_back(bytes.size());
@@ -24,6 +17,10 @@ std::uint64_t own_size(MpiWorld& world, const std::vector<std::string>& to_proce
     });
     return own;
 }
+
+namespace {
+
+constexpr int scatter_tag = 1;
 
 void send(MpiWorld& world, int rank, const std::string& bytes) {
     in_parts(bytes.size(), [&](std::size_t first, int count) {
@@ -40,7 +37,6 @@ void send(MpiWorld& world, int rank, const std::string& bytes) {
 }
 
 std::string receive_from_rank_0(MpiWorld& world, std::uint64_t size) {
-    check_announced(size, 0);
     std::string bytes(size, '\0');
     in_parts(bytes.size(), [&](std::size_t first, int count) {
         world.complete("MPI_Irecv", [&](MPI_Request* request) {
@@ -66,8 +62,9 @@ void check_scatter(const MpiWorld& world, const std::vector<std::string>& to_pro
                 "scatter of {} strings to {} processes", to_processes.size(), world.ranks()));
 }
 
-std::string scatter_strings(MpiWorld& world, const std::vector<std::string>& to_processes) {
-    const std::uint64_t size = own_size(world, to_processes);
+std::string scatter_strings(MpiWorld& world,
+                            const std::vector<std::string>& to_processes,
+                            std::uint64_t size) {
     if (world.rank() != 0) return receive_from_rank_0(world, size);
     for (int p = 1; p < world.ranks(); ++p)
         send(world, p, to_processes[static_cast<std::size_t>(p)]);

@@ -100,8 +100,11 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
     phase.config.steps.first_round = first_round;
     phase.resumption = std::move(resumption);
     network.agree([&] { phase = plan_for(std::move(phase), config, participants, task); });
-    phase.plan = share_plan(
-        network, phase.planned ? std::optional(phase.planned->design.plan) : std::nullopt);
+    phase.plan =
+        share_plan(network,
+                   phase.planned ? std::optional(phase.planned->design.plan) : std::nullopt,
+                   topography.graph,
+                   most_temporal_values(config.plan));
     int coalition_size = 0;
     network.agree([&] {
         require_asked_plan(phase.plan, config.plan, topography.graph);

@@ -2,8 +2,8 @@
 
 #include "run/rank_figures.hpp"
 #include "run/training/run_accounts.hpp"
+#include "run/training/sealed_ledger.hpp"
 #include "run/training_summary.hpp"
-#include "sotto/privacy/ledger_json.hpp"
 
 namespace sotto {
 
@@ -36,13 +36,6 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
 
 /// On process 0.
 void write_end(OpenRun& open, const TrainResult& result) {
-    Ledger& ledger = open.prepared.ledger;
-    ledger.set_views(open.prepared.views->after(result.rounds));
-    open.directory.write(
-        "ledger.json",
-        to_json(ledger,
-                result.interrupted ? Ledger::Status::interrupted : Ledger::Status::completed,
-                result.rounds));
     open.directory.write("summary.json", summary_json(result, open.prepared.run.config.plan));
     if (result.interrupted || !open.prepared.run.resumable) return;
     open.prepared.history.completed = true;
@@ -54,6 +47,13 @@ void write_end(OpenRun& open, const TrainResult& result) {
 TrainResult close_run(OpenRun open, Clock::time_point start) {
     TrainResult result = result_of(open, start);
     result.account = settle_accounts(open.prepared, result.rounds, std::move(open.account));
+    open.prepared.run.network.agree([&] {
+        if (open.prepared.run.leader())
+            open.prepared.ledger.set_views(open.prepared.views->after(result.rounds));
+    });
+    seal_ledger(open,
+                result.interrupted ? Ledger::Status::interrupted : Ledger::Status::completed,
+                result.rounds);
     open.prepared.run.network.agree([&] {
         if (open.prepared.run.leader()) write_end(open, result);
     });

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "run/error_line.hpp"
+#include "run/training/sealed_ledger.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/privacy/ledger_json.hpp"
 
 namespace sotto {
 
@@ -24,9 +24,7 @@ void end_failed_run(const OpenRun& run, const std::exception& failure) {
     Network& network = run.prepared.run.network;
     const long rounds = run.progress.rounds;
     // Messages of a started round may have left: the ledger keeps counting all planned rounds.
-    if (run.prepared.run.leader())
-        run.directory.write("ledger.json",
-                            to_json(run.prepared.ledger, Ledger::Status::failed, rounds));
+    if (run.prepared.run.leader()) write_open_ledger(run, Ledger::Status::failed, rounds);
     const std::string message =
         fmt::format("rank {}, round {}: {}", network.process(), rounds, failure.what());
     const bool first = run.directory.claim_failure(message);

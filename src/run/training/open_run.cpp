@@ -5,9 +5,9 @@
 #include "run/manifest.hpp"
 #include "run/options/train_options.hpp"
 #include "run/training/run_accounts.hpp"
+#include "run/training/sealed_ledger.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/plan/plan_json.hpp"
-#include "sotto/privacy/ledger_json.hpp"
 
 namespace sotto {
 
@@ -29,8 +29,6 @@ RunDirectory make_directory(const PreparedRun& prepared) {
     directory.write(numbered_file("plan", ".json", static_cast<int>(history.phases.size()) - 1),
                     to_json(run.plan));
     if (run.resumable) directory.write("history.json", to_json(history));
-    directory.write("ledger.json",
-                    to_json(prepared.ledger, Ledger::Status::running, rounds_before(prepared)));
     return directory;
 }
 
@@ -41,8 +39,8 @@ RunDirectory open_directory(const PreparedRun& prepared) {
     run.network.agree([&] {
         if (run.leader()) directory = make_directory(prepared);
     });
-    const std::string path =
-        run.network.broadcast(run.leader() ? directory->path().string() : std::string());
+    const std::string path = run.network.broadcast(
+        run.leader() ? directory->path().string() : std::string(), most_line_bytes);
     return run.leader() ? std::move(*directory) : RunDirectory::existing(path);
 }
 
@@ -93,19 +91,30 @@ OpenRun open_run(PreparedRun prepared) {
                               directory.path() / numbered_file("views", "", start),
                               prepared.initial.size());
     });
-    const auto notes = network.all_gather(to_json(process_note(network, rings)));
+    const auto notes =
+        network.all_gather(to_json(process_note(network, rings)),
+                           largest_note_bytes(run.plan, network.most_agents_of_a_process()));
+    std::string manifest;
     network.agree([&] {
-        if (run.leader())
-            directory.write(numbered_file("manifest", ".json", start), manifest_json(run, notes));
+        if (!run.leader()) return;
+        manifest = manifest_json(run, notes);
+        if (const std::string warning = statement_on_unlocked_keys(notes); !warning.empty()) {
+            prepared.ledger.add_statement(warning);
+            prepared.report += "warning    " + warning + "\n";
+        }
     });
     RunProgress progress = progress_before(prepared);
-    return {.prepared = std::move(prepared),
-            .directory = std::move(directory),
-            .rings = std::move(rings),
-            .sums = std::move(sums),
-            .recorders = std::move(recorders),
-            .progress = progress,
-            .account = deducted.keep()};
+    OpenRun open{.prepared = std::move(prepared),
+                 .directory = std::move(directory),
+                 .rings = std::move(rings),
+                 .sums = std::move(sums),
+                 .recorders = std::move(recorders),
+                 .progress = progress,
+                 .account = deducted.keep(),
+                 .manifest_file = numbered_file("manifest", ".json", start),
+                 .manifest = std::move(manifest)};
+    seal_ledger(open, Ledger::Status::running, progress.rounds);
+    return open;
 }
 
 }  // namespace sotto

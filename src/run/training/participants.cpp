@@ -118,7 +118,9 @@ Participants gather_participants(const TrainConfig& config, Network& network, Me
         built = keep_members(std::move(*built), config, members);
     });
     Topography topography =
-        share_topography(network, built ? std::optional(built->topography) : std::nullopt);
+        share_topography(network,
+                         built ? std::optional(built->topography) : std::nullopt,
+                         most_mixing_matrices(config.graph, config.plan.rounds));
     if (config.secure_sum)
         network.agree([&] { require_own_weights(network, built->topography, topography); });
     return {std::move(members),

@@ -173,7 +173,8 @@ PreparedRun prepare_run(const TrainConfig& config,
                                           bootstrap_patience));
     verify_same_options(network, config);
     std::optional<RunHistory> before;
-    if (config.resume) before = share_history(network, *config.resume);
+    if (config.resume)
+        before = share_history(network, *config.resume, most_temporal_values(config.plan));
     Membership members = agree_on_members(config, network, before ? &*before : nullptr);
     std::optional<FoundCheckpoint> found;
     if (before) found = open_checkpoint(network, config, members);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sotto/privacy/ledger_json.hpp"
+#include "run/training/sealed_ledger.hpp"
 
 namespace sotto {
 
@@ -55,10 +55,7 @@ void TrainingLoop::train_rounds() {
     progress_.interrupted = progress_.rounds < rounds;
     if (!progress_.interrupted) return;
     // A launcher that passes an interrupt on kills soon after: the ledger comes first.
-    if (run_.leader())
-        open_.directory.write(
-            "ledger.json",
-            to_json(open_.prepared.ledger, Ledger::Status::interrupted, progress_.rounds));
+    seal_ledger(open_, Ledger::Status::interrupted, progress_.rounds);
     checkpoints_.seal(progress_.rounds, true, totals(Clock::now()));
 }
 
@@ -105,7 +102,7 @@ void TrainingLoop::report_evaluation() {
         !views.cheap(loop_seconds))
         return;
     ledger.set_views(views.after(round));
-    open_.directory.write("ledger.json", to_json(ledger, Ledger::Status::running, round));
+    write_open_ledger(open_, Ledger::Status::running, round);
 }
 
 }  // namespace sotto

@@ -57,15 +57,19 @@ TEST(Canaries, OfADamagedFileAreRefused) {
         return test::message_of<DataError>(
             [&] { (void)canaries_from_json(json.dump(), "canaries.json"); });
     };
-    test::expect_contains(message([](auto& json) { json["version"] = 2; }), "version 1");
+    test::expect_contains(message([](auto& json) { json["version"] = 2; }),
+                          "version is 2 (must be 1)");
     test::expect_contains(message([](auto& json) { json.erase("seed"); }), "not canaries");
     for (const auto& [key, value] :
          {std::pair{"target", -1.0}, {"trials", 10.0}, {"contribution", 0.0}})
-        test::expect_contains(message([&](auto& json) { json[key] = value; }), "out of range");
+        test::expect_contains(message([&](auto& json) { json[key] = value; }),
+                              std::string(key) + " is ");
+    test::expect_contains(message([](auto& json) { json["contribution"] = 1e308; }),
+                          "contribution is 1e+308 (must be above 0 and at most 1e+100)");
     test::expect_contains(message([](auto& json) {
                               json["hypotheses"][1]["signs"] = {1, 1};
                           }),
-                          "out of range");
+                          "hypotheses with equally many signs each");
     test::expect_contains(
         test::message_of<DataError>([] { (void)canaries_from_json("{", "canaries.json"); }),
         "canaries.json: not canaries");

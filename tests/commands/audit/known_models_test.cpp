@@ -77,7 +77,7 @@ TEST(KnownModels, OfAnotherRunAreRefused) {
 TEST(KnownModels, ArriveOnEveryProcess) {
     const auto network = make_memory_network(4, 1);
     const Eigen::MatrixXd models = Eigen::MatrixXd::Random(7, 4);
-    EXPECT_EQ(share_models(models, *network), models);
+    EXPECT_EQ(share_models(models, models.rows(), *network), models);
 }
 
 }  // namespace

@@ -1,0 +1,104 @@
+#include "run/training/sealed_ledger.hpp"
+
+#include <fmt/format.h>
+
+#include "core/json_value.hpp"
+#include "run/folders.hpp"
+#include "run/ledger_digest.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/privacy/ledger_json.hpp"
+
+namespace sotto {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Bytes of a ledger at most: entries of agents, phases and views, and what names all agents.
+std::uint64_t largest_ledger_bytes(const PreparedRun& prepared) {
+    constexpr std::uint64_t statements = std::uint64_t{1} << 20, entry = 1024, number = 16;
+    const auto agents = static_cast<std::uint64_t>(prepared.ledger.record().agents());
+    const std::uint64_t lists =
+        prepared.ledger.record().phases.size() + prepared.run.config.views.size();
+    return statements + entry * agents + lists * (entry + number * agents);
+}
+
+/// What an agent counts itself must not be more than what process 0 says of it: figures of
+/// different machines may differ in their last digits.
+void require_stated(const std::string& text, const OpenRun& open, bool final, long rounds) {
+    constexpr double rounding = 1e-6;
+    const Ledger& ledger = open.prepared.ledger;
+    const JsonDocument document(text);
+    const std::vector<JsonValue> stated = document.root().at("agents").items();
+    const std::vector<Guarantee> own = ledger.after(final ? rounds : ledger.record().rounds);
+    for (const LocalAgent& agent : open.prepared.agents) {
+        const auto place = static_cast<std::size_t>(agent.number);
+        if (place >= stated.size())
+            throw DataError(fmt::format("agent {} is not in it", agent.number));
+        const auto epsilon = stated[place].find("epsilon");
+        if (!epsilon) continue;  // infinite
+        if (!(epsilon->number() >= own[place].epsilon * (1 - rounding)))
+            throw DataError(fmt::format("it states epsilon {:.6g} for agent {}, who counts {:.6g}",
+                                        epsilon->number(),
+                                        agent.number,
+                                        own[place].epsilon));
+    }
+}
+
+/// The copies of the local agents.
+void write_copies(const OpenRun& open, const std::string& digest, bool old_too) {
+    for (const LocalAgent& agent : open.prepared.agents) {
+        const fs::path file = ledger_digest_file(open.directory.path(), agent.number);
+        create_folder(file.parent_path());
+        std::vector<std::string> digests{digest};
+        if (old_too)
+            for (std::string& old : read_ledger_digests(file)) digests.push_back(std::move(old));
+        write_ledger_digests(file, digests);
+    }
+}
+
+/// The manifest, on process 0.
+void write_manifest(const OpenRun& open, const std::string& digest, bool old_too) {
+    std::vector<std::string> digests{digest};
+    const fs::path ledger = open.directory.path() / "ledger.json";
+    if (old_too && fs::exists(ledger)) digests.push_back(ledger_digest(read_file(ledger)));
+    open.directory.write(open.manifest_file, with_ledger_digests(open.manifest, digests));
+}
+
+}  // namespace
+
+void seal_ledger(const OpenRun& open, Ledger::Status status, long rounds) {
+    const Run& run = open.prepared.run;
+    const bool final = status == Ledger::Status::completed || status == Ledger::Status::interrupted;
+    std::string text;
+    run.network.agree([&] {
+        if (run.leader()) text = to_json(open.prepared.ledger, status, rounds);
+    });
+    text = run.network.broadcast(text, largest_ledger_bytes(open.prepared));
+    std::string digest;
+    run.network.agree([&] {
+        try {
+            digest = ledger_digest(text);
+            require_stated(text, open, final, rounds);
+        } catch (const DataError& error) {
+            throw NetworkError(fmt::format("the ledger of rank 0 is not right: {}", error.what()));
+        }
+        write_copies(open, digest, true);
+    });
+    run.network.agree([&] {
+        if (!run.leader()) return;
+        write_manifest(open, digest, true);
+        open.directory.write("ledger.json", text);
+    });
+    run.network.agree([&] {
+        write_copies(open, digest, false);
+        if (run.leader()) write_manifest(open, digest, false);
+    });
+}
+
+void write_open_ledger(const OpenRun& open, Ledger::Status status, long rounds) {
+    open.directory.write("ledger.json", to_json(open.prepared.ledger, status, rounds));
+}
+
+}  // namespace sotto

@@ -1,0 +1,209 @@
+// What peers send while a job is set up.
+
+#include "agent/bootstrap/topography_message.hpp"
+#include "commands/doctor/rank_findings.hpp"
+#include "fuzz/support.hpp"
+#include "hostile/hostile_input.hpp"
+#include "run/data_sizes.hpp"
+#include "run/peer_notes.hpp"
+#include "run/rank_figures.hpp"
+#include "sotto/agent/bootstrap.hpp"
+#include "sotto/core/bytes.hpp"
+#include "sotto/core/hash.hpp"
+#include "sotto/trust/handshake.hpp"
+
+namespace sotto::test {
+
+namespace {
+
+using Change = std::function<void(std::string&)>;
+
+HostileInput refused(std::string name,
+                     std::function<void()> read,
+                     std::vector<std::string> words,
+                     ExitCode code = ExitCode::network) {
+    return {std::move(name),
+            [read = std::move(read)](const TemporaryFolder&) { read(); },
+            std::move(words),
+            code};
+}
+
+template <class Value>
+Change put(std::size_t at, Value value) {
+    return [=](std::string& bytes) { std::memcpy(bytes.data() + at, &value, sizeof value); };
+}
+Change cut(std::size_t size) {
+    return [=](std::string& bytes) { bytes.resize(size); };
+}
+Change longer() {
+    return [](std::string& bytes) { bytes += 'x'; };
+}
+Change flip(std::size_t at) {
+    return [=](std::string& bytes) { bytes[at] ^= 1; };
+}
+
+/// Rank 1 of two says something else than it should.
+HostileInputs announcements() {
+    const auto with =
+        [](const std::string& name, const Change& change, std::vector<std::string> words) {
+            return refused(
+                "announcement: " + name,
+                [change] {
+                    const HandshakeTerms terms{2, Digest{1}, Digest{2}, Digest{3}};
+                    Handshake own(terms, std::vector<int>{0}, nullptr);
+                    const Handshake peer(terms, std::vector<int>{1}, nullptr);
+                    std::vector<std::string> all{own.announcement(), peer.announcement()};
+                    change(all[1]);
+                    own.receive(all);
+                },
+                std::move(words));
+        };
+    const std::size_t text = sizeof(std::uint64_t), agent = text + 18 + 33 + text;
+    return {
+        with("empty", cut(0), {"announcement of rank 1"}),
+        with("cut", cut(100), {"announcement of rank 1"}),
+        with("one byte more", longer(), {"announcement of rank 1"}),
+        with("another protocol", flip(text + 3), {"rank 1", "protocol"}),
+        with("a text of 2^60 bytes", put(0, std::uint64_t{1} << 60), {"announcement of rank 1"}),
+        with(
+            "2^60 agents", put(text + 18 + 33, std::uint64_t{1} << 60), {"announcement of rank 1"}),
+        with("agent 0 once more", put(agent, std::int32_t{0}), {"agent 0"}),
+        with("agent 9", put(agent, std::int32_t{9}), {"agent 9"}),
+        with("agent -1", put(agent, std::int32_t{-1}), {"agent -1"})};
+}
+
+HostileInputs graphs() {
+    const auto from = [](const std::string& name, std::string bytes) {
+        return refused("graph: " + name,
+                       [bytes = std::move(bytes)] { (void)unpack_topography(bytes, 3); },
+                       {"the graph from rank 0"});
+    };
+    const Graph triangle = Graph::from_edges(3, {{0, 1}, {1, 2}, {0, 2}});
+    const std::string good =
+        pack_topography({triangle, MixingMatrix::from_rule(triangle, MixingRule::metropolis)});
+    const auto with = [&](const Change& change) {
+        std::string bytes = good;
+        change(bytes);
+        return bytes;
+    };
+    const std::size_t edges = 4 + 3 * 9;
+    return {from("empty", ""),
+            from("cut", with(cut(20))),
+            from("one byte more", with(longer())),
+            from("2^31 - 1 agents", with(put(0, std::int32_t{2147483647}))),
+            from("-1 agents", with(put(0, std::int32_t{-1}))),
+            from("a label of 2^60 bytes", with(put(4, std::uint64_t{1} << 60))),
+            from("2^60 edges", with(put(edges, std::uint64_t{1} << 60))),
+            from("an edge to nobody", with(put(edges + 8, std::int32_t{77}))),
+            from("a loop", with(put(edges + 12, std::int32_t{0}))),
+            from("2^60 matrices", with(put(edges + 8 + 24, std::uint64_t{1} << 60))),
+            from("a weight that is not a number",
+                 with(put(good.size() - 8, std::numeric_limits<double>::quiet_NaN()))),
+            from("a weight of 1e300", with(put(good.size() - 8, 1e300)))};
+}
+
+HostileInputs notes() {
+    const auto note = [](const std::string& name, std::string text) {
+        return refused("note: " + name,
+                       [text = std::move(text)] { (void)process_note_from_json(text, 2); },
+                       {"rank 2"});
+    };
+    const auto records = [](const std::string& name, std::string text) {
+        return refused("records: " + name,
+                       [text = std::move(text)] { (void)records_from_text(text, 2); },
+                       {"rank 2"});
+    };
+    const auto figures = [](const std::string& name, std::string bytes) {
+        return refused("figures: " + name,
+                       [bytes = std::move(bytes)] { (void)rank_figures_from_bytes(bytes, 2); },
+                       {"rank 2"});
+    };
+    const auto findings = [](const std::string& name, std::string text) {
+        return refused(
+            "findings: " + name,
+            [text = std::move(text)] { (void)findings_from_json(text); },
+            {"findings"},
+            ExitCode::data);
+    };
+    return {
+        note("empty", ""),
+        note("an array", "[]"),
+        note("a host that is a number",
+             R"({"host":1,"network":"","keys_locked":true,"commitments":[]})"),
+        note("commitments that are a text",
+             R"({"host":"","network":"","keys_locked":true,"commitments":"x"})"),
+        note(
+            "a digest that is short",
+            R"({"host":"","network":"","keys_locked":true,"commitments":[{"agent":0,"group":0,"blake2b":"ab"}]})"),
+        note("arrays a million deep", std::string(1000000, '[')),
+        records("a word", "ten "),
+        records("a negative number", "-1 "),
+        records("a number of 1e30", "1000000000000000000000000000000 "),
+        records("no end", "12"),
+        figures("empty", ""),
+        figures("a host of 2^60 bytes", std::string(8, '\x0f') + "host"),
+        figures("seconds that are not finite", std::string(8, '\0') + std::string(48, '\xff')),
+        findings("an array", "[]"),
+        findings(
+            "checks that are a number",
+            R"({"launched":true,"rank":0,"ranks":1,"host":"","ranks_on_host":1,"cores_on_host":1,"checks":7})"),
+        findings(
+            "a check without name",
+            R"({"launched":true,"rank":0,"ranks":1,"host":"","ranks_on_host":1,"cores_on_host":1,"checks":[{}]})")};
+}
+
+HostileInputs data_sizes() {
+    const auto sizes = [](const std::string& name,
+                          std::int64_t features,
+                          std::int64_t classes,
+                          std::vector<std::string> words) {
+        return refused(
+            "sizes: " + name,
+            [=] {
+                ByteWriter writer;
+                writer.put(features);
+                writer.put(classes);
+                const std::string theirs = writer.take();
+                fuzz::ScriptedNetwork network(3, 0, "", [&](int) {
+                    return std::vector<std::string>{"", "", theirs};
+                });
+                (void)largest_sizes(network, {100, 2});
+            },
+            std::move(words));
+    };
+    return {sizes("1e9 features", 1000000000, 2, {"1000000000 features"}),
+            sizes("2^62 features", std::int64_t{1} << 62, 2, {"features"}),
+            sizes("-1 features", -1, 2, {"-1 features"}),
+            sizes("1e6 classes", 100, 1000000, {"1000000 classes"}),
+            sizes("-1 classes", 100, -1, {"-1 classes"})};
+}
+
+/// More bytes than the graph and the number of agents allow.
+HostileInputs too_many_bytes() {
+    const auto gigabyte = [] { return std::string(std::size_t{100} << 20, ' '); };
+    const Graph triangle = Graph::from_edges(3, {{0, 1}, {1, 2}, {0, 2}});
+    return {refused("shared graph: 100 MB",
+                    [=] {
+                        fuzz::ScriptedNetwork network(3, 1, gigabyte(), nullptr);
+                        (void)share_topography(network, std::nullopt, 1);
+                    },
+                    {"more bytes than there can be"}),
+            refused("shared plan: 100 MB",
+                    [=] {
+                        fuzz::ScriptedNetwork network(3, 1, gigabyte(), nullptr);
+                        (void)share_plan(network, std::nullopt, triangle, 0);
+                    },
+                    {"more bytes than there can be"})};
+}
+
+}  // namespace
+
+HostileInputs hostile_peer_bytes() {
+    HostileInputs all;
+    for (const HostileInputs& more :
+         {announcements(), graphs(), notes(), data_sizes(), too_many_bytes()})
+        all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+}  // namespace sotto::test
