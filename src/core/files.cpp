@@ -86,6 +86,19 @@ bool write_and_close(int file, std::string_view content, bool to_disk) {
     return good;
 }
 
+/// What was renamed in a folder is on disk once the folder is. On failure errno says why.
+bool flush_folder(const std::filesystem::path& folder) {
+    const int file =
+        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return true;  // may be written to, but not read
+    // Some file systems know no such flush.
+    const bool good = ::fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP;
+    const int reason = errno;
+    ::close(file);
+    errno = reason;
+    return good;
+}
+
 int create(const std::filesystem::path& path) {
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 }
@@ -126,6 +139,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
         errno = failure;
         throw_unwritable(path);
     }
+    if (!flush_folder(target.parent_path())) throw_unwritable(path);
 }
 
 bool create_file(const std::filesystem::path& path, std::string_view content) {

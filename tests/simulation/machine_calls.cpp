@@ -111,6 +111,20 @@ int open_variadic(const char* path, int flags, va_list rest) {
         path, flags, (flags & O_CREAT) != 0 ? static_cast<mode_t>(va_arg(rest, int)) : 0);
 }
 
+/// A program that forgets rounds in its ledger.
+void count_nothing(const char* written, const std::string& target) {
+    if (!target.ends_with("ledger.json")) return;
+    std::string text = content_of(written).value_or("");
+    constexpr std::string_view name = "\"rounds\": ";
+    for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+        at += name.size();
+        while (at < text.size() && text[at] >= '0' && text[at] <= '9') text[at++] = '0';
+    }
+    // Numbers do not begin with zeros.
+    for (std::size_t at = 0; (at = text.find(": 00", at)) != std::string::npos;) text.erase(at + 2, 1);
+    set_content(written, text);
+}
+
 }  // namespace
 
 Job& job() { return *the_job; }
@@ -127,7 +141,7 @@ void seed_randomness(std::uint64_t seed) {
 void keep_lines_apart() {
     cookie_io_functions_t functions{};
     functions.write = [](void*, const char* text, std::size_t size) -> ssize_t {
-        if (current() != nullptr) {
+        if (current() != nullptr && the_job->planted != Planted::silent_end) {
             current()->lines.append(text, size);
             the_job->world.trace("says " + std::string(text, size > 0 ? size - 1 : 0));
         }
@@ -176,11 +190,13 @@ int crypto_stream_chacha20_ietf_xor_ic(unsigned char* c,
                                        const unsigned char* key) {
     static auto* const next =
         real<decltype(crypto_stream_chacha20_ietf_xor_ic)>("crypto_stream_chacha20_ietf_xor_ic");
-    if (current() != nullptr) {
-        job().observer.drew(bytes(key, 32), bytes(nonce, 12));
-        job().observer.uses_secret(bytes(key, 32));
-    }
-    return next(c, m, length, nonce, counter, key);
+    if (current() == nullptr) return next(c, m, length, nonce, counter, key);
+    unsigned char used[12];
+    std::memcpy(used, nonce, sizeof used);
+    if (job().planted == Planted::noise_again) std::memset(used + 4, 0, 8);
+    job().observer.drew(bytes(key, 32), used);
+    job().observer.uses_secret(bytes(key, 32));
+    return next(c, m, length, used, counter, key);
 }
 int crypto_aead_chacha20poly1305_ietf_encrypt_detached(unsigned char* c,
                                                        unsigned char* mac,
@@ -198,6 +214,10 @@ int crypto_aead_chacha20poly1305_ietf_encrypt_detached(unsigned char* c,
     if (current() == nullptr || !current()->deviates) {
         if (current() != nullptr)
             job().observer.sealed(bytes(key, 32), bytes(nonce, 12), bytes(m, length));
+        if (current() != nullptr && job().planted == Planted::plain_text) {
+            std::memmove(c, m, length);
+            return 0;
+        }
         return next(c, mac, mac_length, m, length, ad, ad_length, nsec, nonce, key);
     }
     const auto other = deviating(bytes(m, length));
@@ -299,6 +319,7 @@ int close(int file) {
 int rename(const char* from, const char* to) noexcept {
     if (current() != nullptr) {
         job().world.call("rename");
+        if (job().planted == Planted::small_ledger) count_nothing(from, to);
         job().disk.renames(absolute(from), absolute(to));
     }
     return static_cast<int>(::syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));

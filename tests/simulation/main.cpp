@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     Totals totals;
     for (std::uint64_t one = seed; one < seed + count; ++one) {
         if (trace) fmt::print("{}\n", Schedule(one).description());
-        const ScheduleResult result = run_schedule(one, folder, trace);
+        const ScheduleResult result = run_schedule(one, folder, {.trace = trace});
         totals.add(result);
         if (trace)
             for (const std::string& line : result.lines) fmt::print("{}", line);

@@ -148,7 +148,7 @@ int finish(std::intptr_t handle) {
 /// Between two looks around while nothing arrives: stall watches read the clock every 16 tests.
 bool patient() {
     constexpr int tests_in_a_row = 16;
-    constexpr double shortest = 0.06, longest = 0.25;
+    constexpr double shortest = 0.06, longest = 0.45;
     Rank& rank = *current();
     if (++rank.idle_tests % tests_in_a_row != 0) return false;
     rank.patience = std::clamp(2 * rank.patience, shortest, longest);

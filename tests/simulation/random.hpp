@@ -12,9 +12,7 @@ class Random {
     explicit Random(std::uint64_t seed) : state_(seed) {}
     /// A stream of its own for every purpose.
     Random(std::uint64_t seed, std::uint64_t purpose)
-        : state_(seed * 0x9e3779b97f4a7c15ULL + purpose * 0xd1b54a32d192ed03ULL) {
-        (void)next();
-    }
+        : state_(Random(Random(seed).next() ^ Random(~purpose).next()).next()) {}
 
     std::uint64_t next() {
         std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);

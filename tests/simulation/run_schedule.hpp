@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulation/fault.hpp"
@@ -28,10 +30,16 @@ struct ScheduleResult {
 /// What a test puts in the way of the program, to see that it is found.
 enum class Planted : std::uint8_t { nothing, noise_again, plain_text, small_ledger, endless_wait, silent_end };
 
-/// @param folder an empty one, which is left empty.
+struct RunOptions {
+    bool trace = false;  ///< print everything that happens
+    Planted planted = Planted::nothing;
+    /// Of the first start, instead of those of the seed; no launcher attends to it.
+    std::optional<std::vector<Fault>> faults{};
+};
+
+/// @param folder of the schedule only; it is gone afterwards.
 [[nodiscard]] ScheduleResult run_schedule(std::uint64_t seed,
                                           const std::string& folder,
-                                          bool trace = false,
-                                          Planted planted = Planted::nothing);
+                                          const RunOptions& options = {});
 
 }  // namespace sotto::simulation

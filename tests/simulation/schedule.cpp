@@ -23,7 +23,7 @@ Schedule::Schedule(std::uint64_t seed) : seed_(seed), random_(seed, 0) { draw_jo
 void Schedule::draw_job() {
     agents_ = static_cast<int>(random_.between(3, 6));
     rounds_ = random_.between(3, 8);
-    checkpoint_every_ = random_.between(0, 3);
+    checkpoint_every_ = random_.chance(0.1) ? 0 : random_.between(1, 3);
     evaluate_every_ = random_.between(1, 4);
     mechanism_ = random_.choose(mechanisms);
     topology_ = random_.choose(topologies);
@@ -37,8 +37,12 @@ void Schedule::draw_job() {
     distributed_ = random_.chance(0.2);
     const bool own_messages =
         mechanism_ == "zip-dl" || mechanism_ == "homomorphic" || mechanism_ == "cdp";
+    const bool one_step = mechanism_ == "laplace" || mechanism_ == "zip-dl" ||
+                          mechanism_ == "homomorphic" || mechanism_ == "muffliato";
+    cyclic_ = mechanism_ == "mafalda" || mechanism_ == "space-time";
+    if (cyclic_) task_ = "logistic";
     secure_sum_ = !own_messages && random_.chance(0.25);
-    if (random_.chance(0.2) && mechanism_ != "muffliato") gossip_steps_ = 2;
+    if (random_.chance(0.2) && !one_step) gossip_steps_ = 2;
     if (mechanism_ == "pairs" && random_.chance(0.1)) {
         topology_ = "exponential";
         schedule_ = "one-peer";
@@ -69,6 +73,10 @@ std::vector<std::string> Schedule::reference_arguments() const {
         add("--partition", "iid");
         add("--batch-size", "2");
     }
+    if (cyclic_) {
+        add("--adjacency", "record");
+        add("--participation", "cyclic:2");
+    }
     if (!schedule_.empty()) add("--mixing-schedule", schedule_);
     if (reproducible_) add("--noise-seed", std::to_string(seed_ % 1000));
     if (distributed_) add("--bootstrap", "distributed");
@@ -79,7 +87,7 @@ std::vector<std::string> Schedule::arguments() const {
     std::vector<std::string> list = reference_arguments();
     for (const std::string& one :
          {std::string("--link-encryption"), std::string(link_encryption_ ? "on" : "off"),
-          std::string("--stall-warn"), std::string("2"), std::string("--stall-abort"),
+          std::string("--stall-warn"), std::string("1"), std::string("--stall-abort"),
           fmt::format("{:g}", stall_abort_seconds)})
         list.push_back(one);
     if (identities_)
@@ -89,7 +97,7 @@ std::vector<std::string> Schedule::arguments() const {
 }
 
 std::vector<std::string> Schedule::arguments(const Start& resumed) const {
-    std::vector<std::string> list{"train", "--resume", "run", "--stall-warn", "2", "--stall-abort",
+    std::vector<std::string> list{"train", "--resume", "run", "--stall-warn", "1", "--stall-abort",
                                   fmt::format("{:g}", stall_abort_seconds)};
     if (!resumed.leaving.empty()) {
         list.emplace_back("--without");
@@ -142,11 +150,10 @@ Start Schedule::next_start(const Start& before) {
     Start start;
     start.numbers = before.numbers;
     start.launcher_attends = random_.chance(0.6);
-    start.snapshot_step = random_.between(20, 1500);
-    if (start.numbers.size() > 2 && random_.chance(0.2)) {
-        // Rank 0 of a run that is taken up is where its files are.
-        const std::size_t first = shared_disk_ ? 0 : 1;
-        const std::size_t place = first + random_.below(start.numbers.size() - first);
+    start.snapshot_step = random_.chance(0.5) ? random_.between(20, 1500) : 0;
+    // Who leaves with its disk takes the mark of its rounds with it: the others then refuse.
+    if (start.numbers.size() > 2 && random_.chance(shared_disk_ ? 0.3 : 0.02)) {
+        const std::size_t place = 1 + random_.below(start.numbers.size() - 1);
         start.leaving.push_back(start.numbers[place]);
         start.numbers.erase(start.numbers.begin() + static_cast<std::ptrdiff_t>(place));
     }

@@ -57,10 +57,10 @@ class Schedule {
     int agents_ = 3, gossip_steps_ = 1;
     long rounds_ = 4, checkpoint_every_ = 1, evaluate_every_ = 1;
     bool link_encryption_ = true, reproducible_ = false, identities_ = false, shared_disk_ = true,
-         faultless_ = false, secure_sum_ = false, distributed_ = false;
+         faultless_ = false, secure_sum_ = false, distributed_ = false, cyclic_ = false;
     std::string mechanism_, topology_, task_, schedule_;
 };
 
-inline constexpr double stall_abort_seconds = 8;
+inline constexpr double stall_abort_seconds = 4;
 
 }  // namespace sotto::simulation
