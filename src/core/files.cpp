@@ -95,14 +95,17 @@ int create(const std::filesystem::path& path, Readers readers) {
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_for(readers));
 }
 
-/// A new name of a file, or that it has none, is on disk once its folder is. File systems that
-/// cannot flush folders do not need to.
-void flush_folder_of(const std::filesystem::path& path) {
+/// What was renamed or removed in a folder is on disk once the folder is. On failure errno says why.
+bool flush_folder_of(const std::filesystem::path& path) {
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    ::fsync(descriptor);
-    ::close(descriptor);
+    const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return true;  // may be written to, but not read
+    // Some file systems know no such flush.
+    const bool good = ::fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP;
+    const int reason = errno;
+    ::close(file);
+    errno = reason;
+    return good;
 }
 
 }  // namespace
@@ -143,7 +146,7 @@ void write_file_atomically(const std::filesystem::path& path,
         errno = failure;
         throw_unwritable(path);
     }
-    flush_folder_of(target);
+    if (!flush_folder_of(target)) throw_unwritable(path);
 }
 
 void erase_file(const std::filesystem::path& path) {
@@ -159,10 +162,9 @@ void erase_file(const std::filesystem::path& path) {
         ::fsync(file);
         ::close(file);
     }
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+    if ((::unlink(path.c_str()) != 0 && errno != ENOENT) || !flush_folder_of(path))
         throw ConfigError(
             fmt::format("{}: cannot be removed ({})", path.string(), std::strerror(errno)));
-    flush_folder_of(path);
 }
 
 std::error_code make_private_folder(const std::filesystem::path& folder) {

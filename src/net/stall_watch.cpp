@@ -54,9 +54,9 @@ StallWatch::~StallWatch() {
 }
 
 void StallWatch::set(StallLimits limits) {
-    if (hosts_.empty()) gather_hosts();
     limits_ = std::move(limits);
     warn_seconds_ = limits_.warn_seconds;
+    if (hosts_.empty()) gather_hosts();
 }
 
 void StallWatch::gather_hosts() {
@@ -205,6 +205,7 @@ bool StallWatch::speaks() const {
 }
 
 std::string StallWatch::name_of(int rank) const {
+    if (hosts_.empty()) return fmt::format("rank {}", rank);
     return fmt::format("rank {} ({})", rank, hosts_[static_cast<std::size_t>(rank)]);
 }
 

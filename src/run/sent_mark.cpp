@@ -103,6 +103,7 @@ SentMark::SentMark(fs::path directory, const Digest& run, std::vector<int> numbe
 
 void SentMark::write_now(long round) {
     const Now now{phase_, round};
+    errno = ENOSPC;  // where less is written than asked for
     if (::pwrite(*now_, &now, sizeof now, 0) != static_cast<ssize_t>(sizeof now))
         throw ConfigError(fmt::format(
             "{}: cannot be written ({})", now_file(file_).string(), std::strerror(errno)));

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <thread>
 
+#include "run/config.hpp"
 #include "run/error_line.hpp"
+#include "run/training/stall_limits.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/net/launch_environment.hpp"
@@ -15,6 +17,9 @@
 namespace sotto::cli {
 
 int run_together(Network& network, const std::function<int()>& job) try {
+    const TrainConfig defaults;
+    network.watch_for_stalls(stall_limits(
+        defaults.stall_warn_seconds, defaults.stall_abort_seconds, network.process()));
     return job();
 } catch (const std::exception& failure) {
     const auto* known = dynamic_cast<const Error*>(&failure);
@@ -40,6 +45,7 @@ int run_job(const std::function<PreparedJob(Network& ranks, bool alone)>& prepar
     return run_together(*network, [&] {
         const PreparedJob job = prepare(*network, false);
         set_linear_algebra_threads(job.threads);
+        if (!job.limits_waits) network->watch_for_stalls({});
         return job.run(*network);
     });
 }

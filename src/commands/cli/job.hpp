@@ -7,7 +7,8 @@
 
 namespace sotto::cli {
 
-/// Runs a job of which this process is one rank. @return its exit code, or, where it failed, that
+/// Runs a job of which this process is one rank; until the job says otherwise, no wait for others
+/// is longer than --stall-abort is by default. @return its exit code, or, where it failed, that
 /// of the error after one line about it: of rank 0 where all ranks failed together; of this one
 /// otherwise, and then the whole job is aborted, since the others would wait for ever.
 [[nodiscard]] int run_together(Network& network, const std::function<int()>& job);
@@ -17,6 +18,7 @@ struct PreparedJob {
     std::function<int()> agents;       ///< in this process, where it is alone; asked only then
     int threads = 1;                   ///< of this process; see granted_threads
     std::function<int(Network&)> run;  ///< COLLECTIVE; returns the exit code
+    bool limits_waits = false;         ///< run says how long ranks wait; else as long as it takes
 };
 
 /// Runs a job where it was started: on the ranks of an MPI job, of which each is one agent, or on

@@ -110,7 +110,8 @@ int run(const std::vector<std::string>& arguments) {
                            config->threads,
                            [config, general = read_general(given)](Network& network) {
                                return train_on(network, general, *config);
-                           }};
+                           },
+                           true};
     });
 }
 

@@ -108,9 +108,10 @@ std::vector<Option<TrainConfig>> process_options() {
          bound(&TrainConfig::stall_warn_seconds, real_between(0, 1e9))},
         {{.name = "stall-abort",
           .help = "seconds after which it gives up and ends the job with exit code 5; ten times "
-                  "as long before the first round (0: never)",
+                  "as long before the first round and after the last (0: never)",
           .details = R"(
-Before the first round data are read and the plan is solved ([clusters](../cluster.md)).)",
+Before the first round data are read and the plan is solved ([clusters](../cluster.md)), after the last
+figures of views are computed. Until the options are read, a rank waits as long as the default says.)",
           .reproduces_run = false,
           .beside_run = true,
           .changes_results = false},

@@ -23,9 +23,6 @@ namespace sotto {
 
 namespace {
 
-/// The bootstrap may read large files and solve a large plan: as many times what a round may take.
-constexpr int bootstrap_patience = 10;
-
 /// @throws ConfigError where messages of the plan cannot be carried, or recorded, as configured.
 void require_possible_exchange(const TrainConfig& config, const NoisePlan& plan) {
     if (config.secure_sum) require_summable(plan);
@@ -170,7 +167,7 @@ PreparedRun prepare_run(const TrainConfig& config,
     network.watch_for_stalls(stall_limits(config.stall_warn_seconds,
                                           config.stall_abort_seconds,
                                           network.process(),
-                                          bootstrap_patience));
+                                          patience_outside_rounds));
     verify_same_options(network, config);
     std::optional<RunHistory> before;
     if (config.resume)

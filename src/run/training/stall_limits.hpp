@@ -4,6 +4,10 @@
 
 namespace sotto {
 
+/// The bootstrap may read large files and solve a large plan, and what follows the rounds compute
+/// figures of many views: as many times what a round may take.
+inline constexpr int patience_outside_rounds = 10;
+
 /// How long a training waits for other processes; who is silent is reported on standard error.
 /// @param warn_seconds, abort_seconds --stall-warn and --stall-abort.  @param process that reports.
 /// @param patience how many times --stall-abort it waits.

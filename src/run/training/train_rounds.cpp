@@ -74,8 +74,10 @@ void train_rounds(OpenRun& open,
     } catch (const std::exception& failure) {
         end_failed_run(open, failure);
     }
-    // What follows may take process 0 as long as it likes.
-    run.network.watch_for_stalls({});
+    run.network.watch_for_stalls(stall_limits(run.config.stall_warn_seconds,
+                                              run.config.stall_abort_seconds,
+                                              run.network.process(),
+                                              patience_outside_rounds));
     open.progress.seconds = trainer.seconds();
     // Of other processes nobody learns it.
     if (run.network.processes() == 1) open.progress.own_reports = own_reports_text(trainer);

@@ -1,0 +1,309 @@
+#include "simulation/run_schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "simulation/disk.hpp"
+#include "simulation/job.hpp"
+#include "simulation/start.hpp"
+#include "sotto/trust/enrolment.hpp"
+
+namespace sotto::simulation {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int most_starts = 4;
+
+/// Bootstraps may take ten times as long as rounds; so may what follows them, and 300 s what comes
+/// before options are read.
+constexpr double limit_seconds = 400 + 40 * stall_abort_seconds;
+
+/// Sixty records with four features.
+std::string small_data() {
+    Random random(7);
+    std::string text;
+    for (int record = 0; record < 60; ++record)
+        text += fmt::format("{} 1:{:.3f} 2:{:.3f} 3:{:.3f} 4:{:.3f}\n",
+                            record % 2 == 0 ? "+1" : "-1",
+                            random.unit() - 0.5,
+                            random.unit(),
+                            random.unit() - 0.2,
+                            random.unit());
+    return text;
+}
+
+/// A schedule in its folder: disks, what they were, and what everybody has seen so far.
+class Runner {
+  public:
+    Runner(std::uint64_t seed, std::string folder, const RunOptions& options)
+        : schedule_(seed),
+          folder_(std::move(folder)),
+          trace_(options.trace),
+          planted_(options.planted),
+          faults_(options.faults) {}
+
+    ScheduleResult run() {
+        set_up();
+        Start start = schedule_.first_start();
+        plant(start);
+        for (int number = 0; number < most_starts; ++number) {
+            if (number > 0) {
+                if (planted_ != Planted::nothing || !schedule_.goes_on()) break;
+                start = schedule_.next_start(start);
+                put_back(start);
+            }
+            if (carry_out(start, number)) break;
+        }
+        if (schedule_.faultless() && planted_ == Planted::nothing && !faults_) compare();
+        return std::move(result_);
+    }
+
+  private:
+    std::string disk_of(int agent) const {
+        return disks() + (schedule_.shared_disk() ? "/shared" : fmt::format("/disk-{}", agent));
+    }
+    std::string disks() const { return folder_ + "/disks"; }
+    std::string snapshot() const { return folder_ + "/snapshot"; }
+
+    void set_up() {
+        for (int agent = 0; agent < schedule_.agents(); ++agent) {
+            fs::create_directories(disk_of(agent));
+            set_content(fmt::format("{}/boot-{}", disks(), agent), fmt::format("boot-{}\n", agent));
+        }
+        set_content(disks() + "/data.svm", small_data());
+        if (!schedule_.identities()) return;
+        seed_randomness(schedule_.seed() ^ 0x1d);
+        for (int agent = 0; agent < schedule_.agents(); ++agent)
+            (void)enroll(fmt::format("{}/identity-{}", disks(), agent),
+                         disks() + "/roster",
+                         fmt::format("agent-{}", agent));
+    }
+
+    void plant(Start& start) const {
+        if (faults_) {
+            start.faults = *faults_;
+            start.launcher_attends = false;
+        }
+        if (planted_ == Planted::nothing) return;
+        start.faults.clear();
+        start.launcher_attends = false;
+        if (planted_ == Planted::endless_wait)
+            start.faults.push_back({FaultKind::stop, 1, 0, false, 60, 0});
+    }
+
+    /// Old disks: of some hosts, what a copy kept.
+    void put_back(const Start& start) {
+        if (!fs::exists(snapshot())) return;
+        for (const int agent : start.old_disks) {
+            const fs::path old = snapshot() / fs::relative(disk_of(agent), disks());
+            if (!fs::exists(old)) continue;
+            fs::remove_all(disk_of(agent));
+            fs::copy(old, disk_of(agent), fs::copy_options::recursive);
+            ++result_.old_disks;
+            if (schedule_.shared_disk())
+                for (int other = 0; other < schedule_.agents(); ++other) old_.insert(other);
+            else
+                old_.insert(agent);
+        }
+    }
+
+    /// What must be counted: of agents whose marks are old, what others still know.
+    std::map<int, long> known_rounds() const {
+        long others = 0;
+        for (const auto& [agent, rounds] : sent_)
+            if (!old_.contains(agent)) others = std::max(others, rounds);
+        std::map<int, long> known;
+        for (const auto& [agent, rounds] : sent_)
+            known[agent] = old_.contains(agent) ? std::min(rounds, others) : rounds;
+        return known;
+    }
+
+    StartOptions options_of(const Start& start, int number, bool resumed) const {
+        StartOptions options;
+        options.world = {.seed = schedule_.seed() * 8 + static_cast<std::uint64_t>(number),
+                         .numbers = start.numbers,
+                         .folders = {},
+                         .faults = start.faults,
+                         .launcher_attends = start.launcher_attends,
+                         .limit_seconds = limit_seconds,
+                         .trace = trace_};
+        for (const int agent : start.numbers) options.world.folders.push_back(disk_of(agent));
+        options.arguments = resumed ? schedule_.arguments(start) : schedule_.arguments();
+        const auto limit = std::ranges::find(options.arguments, "--stall-abort");
+        if (planted_ == Planted::endless_wait) *(limit + 1) = "0";
+        if (planted_ == Planted::silent_end)
+            options.arguments.insert(options.arguments.end(), {"--epsilon", "-1"});
+        options.ledger = disk_of(start.numbers.front()) + "/run/ledger.json";
+        options.snapshot = snapshot();
+        options.disks = disks();
+        options.snapshot_step = start.snapshot_step;
+        options.gossip_steps = schedule_.gossip_steps();
+        options.link_encryption = schedule_.link_encryption();
+        options.sent_before = known_rounds();
+        options.planted = planted_;
+        return options;
+    }
+
+    /// @return whether nothing is left to do.
+    bool carry_out(Start& start, int number) {
+        const bool resumed = fs::exists(disk_of(start.numbers.front()) + "/run/history.json");
+        if (!resumed && number > 0) {
+            // It never came to a run directory, or lost it: another run begins.
+            start.numbers.clear();
+            for (int agent = 0; agent < schedule_.agents(); ++agent) start.numbers.push_back(agent);
+            start.leaving.clear();
+            for (int agent = 0; agent < schedule_.agents(); ++agent)
+                fs::remove_all(disk_of(agent) + "/run");
+            sent_.clear();
+            old_.clear();
+            forget_reproducible();
+        }
+        if (std::ssize(old_) == schedule_.agents()) forget_reproducible();
+        const StartOptions options = options_of(start, number, resumed);
+        ++result_.starts;
+        result_.resumed += resumed ? 1 : 0;
+        result_.departures += std::ssize(start.leaving);
+        if (trace_)
+            fmt::print("start {}: {} ranks{}\n", number, start.numbers.size(), faults_of(start));
+        const StartOutcome outcome = run_start(options, uses_);
+        result_.digest = result_.digest * 31 + outcome.digest;
+        for (const Use& use : outcome.uses) uses_.try_emplace({use.what[0], use.what[1]}, use.content);
+        for (std::size_t i = 0; i < outcome.fired.size(); ++i)
+            if (outcome.fired[i] > 0)
+                ++result_.fired[static_cast<std::size_t>(start.faults[i].kind)];
+        for (const std::string& text : outcome.violations)
+            result_.violations.push_back(fmt::format("start {}: {}", number, text));
+        bool finished = !outcome.ranks.empty();
+        for (const RankOutcome& rank : outcome.ranks) {
+            finished = finished && rank.state == RankState::ended && rank.exit_code == 0;
+            sent_[rank.number] += (rank.exchanges + schedule_.gossip_steps() - 1) /
+                                  schedule_.gossip_steps();
+        }
+        judge(outcome, number);
+        check_ledger(options, outcome, number);
+        result_.completed = result_.completed || finished;
+        return finished || !result_.violations.empty();
+    }
+
+    /// Noise of a --noise-seed is the same for every run, and nobody remembers one of which all disks
+    /// are old: this is what the option says it does.
+    void forget_reproducible() {
+        if (schedule_.reproducible()) uses_.clear();
+    }
+
+    static std::string faults_of(const Start& start) {
+        std::string text;
+        for (const Fault& fault : start.faults)
+            text += fmt::format(", {} (rank {}, peer {}, {}, at {}, {:.3g} s)",
+                                name_of(fault.kind), fault.rank, fault.peer,
+                                fault.exchanged ? "exchange" : "control", fault.at, fault.seconds);
+        for (const int agent : start.old_disks) text += fmt::format(", old disk of {}", agent);
+        for (const int agent : start.leaving) text += fmt::format(", without {}", agent);
+        return text + (start.launcher_attends ? "" : ", no launcher");
+    }
+
+    /// Every honest rank ends with a named reason or a finished run.
+    void judge(const StartOutcome& outcome, int number) {
+        const bool named = std::ranges::any_of(
+            outcome.ranks, [](const RankOutcome& rank) { return rank.lines.find("sotto: ") != std::string::npos; });
+        const bool broken = std::ranges::any_of(outcome.ranks, [](const RankOutcome& rank) {
+            return rank.death == Death::crashed || rank.state == RankState::stopped;
+        });
+        for (const RankOutcome& rank : outcome.ranks) {
+            const auto violation = [&](const std::string& text) {
+                result_.violations.push_back(
+                    fmt::format("start {}: agent {} {}", number, rank.number, text));
+            };
+            Ending ending = Ending::gone;
+            if (rank.state == RankState::ended && rank.exit_code == 0)
+                ending = Ending::finished;
+            else if (rank.state == RankState::ended || rank.death == Death::aborted) {
+                ending = rank.exit_code == 1 && rank.lines.find("sotto: ") == std::string::npos && !named
+                             ? Ending::stopped_cleanly
+                             : Ending::refused;
+                if (ending == Ending::refused && !named)
+                    violation(fmt::format("ends with {} and nobody says why", rank.exit_code));
+                if (rank.death == Death::aborted && rank.lines.find("sotto: ") == std::string::npos)
+                    violation("ends the job without a reason");
+            } else if (rank.death == Death::killed) {
+                ending = Ending::ended_by_others;
+                if (!named && !broken) violation("is ended, and nobody says why");
+            }
+            ++result_.endings[static_cast<std::size_t>(ending)];
+            if (!rank.lines.empty())
+                result_.lines.push_back(fmt::format("start {} agent {}: {}", number, rank.number, rank.lines));
+            for (const char* raw : {"basic_string", "vector::", "map::at", "stoi", "std::", "unknown error"})
+                if (rank.lines.find(raw) != std::string::npos)
+                    violation(fmt::format("says what only a library says: {}", rank.lines));
+        }
+    }
+
+    /// What is on disk now counts all that left.
+    void check_ledger(const StartOptions& options, const StartOutcome& outcome, int number) {
+        if (outcome.ranks.empty() || outcome.ranks.front().deviates) return;
+        const auto counted = counted_rounds(options.ledger, schedule_.agents());
+        const auto known = known_rounds();
+        bool begun = false;
+        for (const RankOutcome& rank : outcome.ranks) begun = begun || rank.exchanges > 0;
+        // Old disks are counted for again by the next start that gets so far.
+        if (!begun && !old_.empty()) return;
+        for (const RankOutcome& rank : outcome.ranks) {
+            if (rank.deviates) continue;
+            const auto own = counted.find(rank.number);
+            const auto left = known.find(rank.number);
+            if (left != known.end() && (own == counted.end() ? 0 : own->second) < left->second)
+                result_.violations.push_back(fmt::format(
+                    "start {}: the ledger on disk counts {} rounds of agent {}, but {} have left",
+                    number, own == counted.end() ? 0 : own->second, rank.number, left->second));
+        }
+    }
+
+    /// Without faults the models are those of one process.
+    void compare() {
+        const std::string reference = folder_ + "/reference/all";
+        fs::create_directories(reference);
+        set_content(folder_ + "/reference/data.svm", small_data());
+        if (run_reference(schedule_.reference_arguments(), reference) != 0) {
+            if (result_.completed)
+                result_.violations.emplace_back("one process refuses what ranks carry out");
+            return;
+        }
+        result_.compared = true;
+        for (int agent = 0; agent < schedule_.agents(); ++agent) {
+            const std::string model = fmt::format("/run/agents/{}/model.npy", agent);
+            const auto one = content_of(reference + model);
+            if (!one || one != content_of(disk_of(agent) + model))
+                result_.violations.push_back(
+                    fmt::format("agent {}'s model is not that of one process", agent));
+        }
+    }
+
+    Schedule schedule_;
+    std::string folder_;
+    bool trace_;
+    Planted planted_;
+    std::optional<std::vector<Fault>> faults_;
+    ScheduleResult result_;
+    Uses uses_;
+    std::map<int, long> sent_;  // rounds of every agent, over all starts
+    std::set<int> old_;         // agents whose disk was put back
+};
+
+}  // namespace
+
+ScheduleResult run_schedule(std::uint64_t seed,
+                            const std::string& folder,
+                            const RunOptions& options) {
+    fs::remove_all(folder);
+    ScheduleResult result = Runner(seed, folder, options).run();
+    fs::remove_all(folder);
+    return result;
+}
+
+}  // namespace sotto::simulation

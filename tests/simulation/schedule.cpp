@@ -1,0 +1,173 @@
+#include "simulation/schedule.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace sotto::simulation {
+
+namespace {
+
+constexpr std::array<std::string_view, 14> mechanisms{
+    "pairs", "pairs", "decor", "corn", "corn-hbc", "ldp", "laplace", "muffliato",
+    "anti-pgd", "zip-dl", "space-time", "mafalda", "homomorphic", "cdp"};
+constexpr std::array<std::string_view, 4> topologies{"ring", "complete", "path", "star"};
+
+}  // namespace
+
+Schedule::Schedule(std::uint64_t seed) : seed_(seed), random_(seed, 0) { draw_job(); }
+
+void Schedule::draw_job() {
+    agents_ = static_cast<int>(random_.between(3, 6));
+    rounds_ = random_.between(3, 8);
+    checkpoint_every_ = random_.chance(0.1) ? 0 : random_.between(1, 3);
+    evaluate_every_ = random_.between(1, 4);
+    mechanism_ = random_.choose(mechanisms);
+    topology_ = random_.choose(topologies);
+    task_ = random_.chance(0.5) ? "quadratic" : "logistic";
+    link_encryption_ = random_.chance(0.85);
+    reproducible_ = random_.chance(0.3);
+    identities_ = random_.chance(0.5);
+    shared_disk_ = random_.chance(0.5);
+    faultless_ = random_.chance(0.1);
+    if (faultless_) reproducible_ = true;
+    distributed_ = random_.chance(0.2);
+    const bool own_messages =
+        mechanism_ == "zip-dl" || mechanism_ == "homomorphic" || mechanism_ == "cdp";
+    const bool one_step = mechanism_ == "laplace" || mechanism_ == "zip-dl" ||
+                          mechanism_ == "homomorphic" || mechanism_ == "muffliato";
+    cyclic_ = mechanism_ == "mafalda" || mechanism_ == "space-time";
+    if (cyclic_) task_ = "logistic";
+    secure_sum_ = !own_messages && random_.chance(0.25);
+    if (random_.chance(0.2) && !one_step) gossip_steps_ = 2;
+    if (mechanism_ == "pairs" && random_.chance(0.1)) {
+        topology_ = "exponential";
+        schedule_ = "one-peer";
+        secure_sum_ = false;
+        gossip_steps_ = 1;
+    }
+}
+
+std::vector<std::string> Schedule::reference_arguments() const {
+    std::vector<std::string> list{"train",
+                                  "--mechanism", mechanism_,
+                                  "--rounds", std::to_string(rounds_),
+                                  "--checkpoint-every", std::to_string(checkpoint_every_),
+                                  "--eval-every", std::to_string(evaluate_every_),
+                                  "--topology", topology_,
+                                  "--agents", std::to_string(agents_),
+                                  "--gossip-steps", std::to_string(gossip_steps_),
+                                  "--task", task_,
+                                  "--secure-sum", secure_sum_ ? "on" : "off",
+                                  "--threads", "1",
+                                  "--run-directory", "run"};
+    const auto add = [&](const std::string& name, const std::string& value) {
+        list.push_back(name);
+        list.push_back(value);
+    };
+    if (task_ == "logistic") {
+        add("--data", "../data.svm");
+        add("--partition", "iid");
+        add("--batch-size", "2");
+    }
+    if (cyclic_) {
+        add("--adjacency", "record");
+        add("--participation", "cyclic:2");
+    }
+    if (!schedule_.empty()) add("--mixing-schedule", schedule_);
+    if (reproducible_) add("--noise-seed", std::to_string(seed_ % 1000));
+    if (distributed_) add("--bootstrap", "distributed");
+    return list;
+}
+
+std::vector<std::string> Schedule::arguments() const {
+    std::vector<std::string> list = reference_arguments();
+    for (const std::string& one :
+         {std::string("--link-encryption"), std::string(link_encryption_ ? "on" : "off"),
+          std::string("--stall-warn"), std::string("1"), std::string("--stall-abort"),
+          fmt::format("{:g}", stall_abort_seconds)})
+        list.push_back(one);
+    if (identities_)
+        for (const char* one : {"--roster", "../roster", "--identity", "../identity-%r"})
+            list.emplace_back(one);
+    return list;
+}
+
+std::vector<std::string> Schedule::arguments(const Start& resumed) const {
+    std::vector<std::string> list{"train", "--resume", "run", "--stall-warn", "1", "--stall-abort",
+                                  fmt::format("{:g}", stall_abort_seconds)};
+    if (!resumed.leaving.empty()) {
+        list.emplace_back("--without");
+        list.push_back(fmt::format("{}", fmt::join(resumed.leaving, ",")));
+    }
+    return list;
+}
+
+Fault Schedule::draw_fault(int ranks) {
+    Fault fault;
+    fault.kind = static_cast<FaultKind>(random_.below(static_cast<std::uint64_t>(FaultKind::count)));
+    fault.rank = static_cast<int>(random_.below(static_cast<std::uint64_t>(ranks)));
+    fault.peer = static_cast<int>(random_.below(static_cast<std::uint64_t>(ranks - 1)));
+    if (fault.peer >= fault.rank) ++fault.peer;
+    fault.exchanged = random_.chance(0.5);
+    fault.seconds = std::exp(std::log(0.01) + random_.unit() * std::log(4000.0));
+    if (is_of_message(fault.kind))
+        fault.at = random_.between(0, fault.exchanged ? rounds_ * gossip_steps_ : 90);
+    else if (is_of_disk(fault.kind))
+        fault.at = random_.between(0, fault.rank == 0 ? 60 : 20);
+    else
+        fault.at = random_.between(0, 60 + 20 * rounds_);
+    if (fault.kind == FaultKind::disk_full) fault.seconds = random_.chance(0.5) ? 1 : 1e9;
+    return fault;
+}
+
+std::vector<Fault> Schedule::draw_faults(int ranks) {
+    std::vector<Fault> faults;
+    if (faultless_ || ranks < 2) return faults;
+    // All that deviate are one rank: others are honest.
+    const int deviating = static_cast<int>(random_.below(static_cast<std::uint64_t>(ranks)));
+    for (long count = random_.between(0, 3); count > 0; --count) {
+        Fault fault = draw_fault(ranks);
+        if (is_deviation(fault.kind)) fault.rank = deviating;
+        faults.push_back(fault);
+    }
+    return faults;
+}
+
+Start Schedule::first_start() {
+    Start start;
+    for (int number = 0; number < agents_; ++number) start.numbers.push_back(number);
+    start.faults = draw_faults(agents_);
+    start.launcher_attends = random_.chance(0.6);
+    start.snapshot_step = random_.between(20, 1500);
+    return start;
+}
+
+Start Schedule::next_start(const Start& before) {
+    Start start;
+    start.numbers = before.numbers;
+    start.launcher_attends = random_.chance(0.6);
+    start.snapshot_step = random_.chance(0.5) ? random_.between(20, 1500) : 0;
+    // Who leaves with its disk takes the mark of its rounds with it: the others then refuse.
+    if (start.numbers.size() > 2 && random_.chance(shared_disk_ ? 0.3 : 0.02)) {
+        const std::size_t place = 1 + random_.below(start.numbers.size() - 1);
+        start.leaving.push_back(start.numbers[place]);
+        start.numbers.erase(start.numbers.begin() + static_cast<std::ptrdiff_t>(place));
+    }
+    if (random_.chance(0.25))
+        for (const int number : start.numbers)
+            if (random_.chance(0.4)) start.old_disks.push_back(number);
+    start.faults = random_.chance(0.5) ? draw_faults(static_cast<int>(start.numbers.size()))
+                                       : std::vector<Fault>{};
+    return start;
+}
+
+std::string Schedule::description() const {
+    std::string text = fmt::format("{} agents, {}", agents_, fmt::join(arguments(), " "));
+    return text + (shared_disk_ ? ", one disk" : ", a disk each") + (faultless_ ? ", no fault" : "");
+}
+
+}  // namespace sotto::simulation

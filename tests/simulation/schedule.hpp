@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "simulation/fault.hpp"
+#include "simulation/random.hpp"
+
+namespace sotto::simulation {
+
+/// One start of the job of a schedule.
+struct Start {
+    std::vector<int> numbers;  ///< agents that take part, ascending
+    std::vector<int> leaving;  ///< of those before
+    std::vector<int> old_disks;  ///< hosts whose disk is put back to what it was
+    long snapshot_step = 0;      ///< when a copy of all disks is kept
+    std::vector<Fault> faults;
+    bool launcher_attends = true;
+};
+
+/// What a seed stands for: a job, and how its starts go wrong.
+class Schedule {
+  public:
+    explicit Schedule(std::uint64_t seed);
+
+    [[nodiscard]] std::uint64_t seed() const { return seed_; }
+    [[nodiscard]] int agents() const { return agents_; }
+    [[nodiscard]] int gossip_steps() const { return gossip_steps_; }
+    [[nodiscard]] bool link_encryption() const { return link_encryption_; }
+    [[nodiscard]] bool reproducible() const { return reproducible_; }
+    [[nodiscard]] bool identities() const { return identities_; }
+    [[nodiscard]] bool shared_disk() const { return shared_disk_; }
+    [[nodiscard]] bool faultless() const { return faultless_; }
+    [[nodiscard]] const std::string& mechanism() const { return mechanism_; }
+
+    /// `sotto` ... of a new run, and of one that is taken up.
+    [[nodiscard]] std::vector<std::string> arguments() const;
+    [[nodiscard]] std::vector<std::string> arguments(const Start& resumed) const;
+    /// In one process, the same training.
+    [[nodiscard]] std::vector<std::string> reference_arguments() const;
+
+    /// The first start, or one after `before`. Call in order.
+    [[nodiscard]] Start first_start();
+    [[nodiscard]] Start next_start(const Start& before);
+    /// Whether to go on after a start that did not complete the run.
+    [[nodiscard]] bool goes_on() { return random_.chance(0.9); }
+    [[nodiscard]] std::string description() const;
+
+  private:
+    void draw_job();
+    [[nodiscard]] std::vector<Fault> draw_faults(int ranks);
+    [[nodiscard]] Fault draw_fault(int ranks);
+
+    std::uint64_t seed_;
+    Random random_;
+    int agents_ = 3, gossip_steps_ = 1;
+    long rounds_ = 4, checkpoint_every_ = 1, evaluate_every_ = 1;
+    bool link_encryption_ = true, reproducible_ = false, identities_ = false, shared_disk_ = true,
+         faultless_ = false, secure_sum_ = false, distributed_ = false, cyclic_ = false;
+    std::string mechanism_, topology_, task_, schedule_;
+};
+
+inline constexpr double stall_abort_seconds = 4;
+
+}  // namespace sotto::simulation

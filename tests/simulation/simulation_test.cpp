@@ -1,0 +1,115 @@
+// The harness itself: it repeats what it did, and finds what is put in the program's way. The
+// schedules are run by sotto_simulation.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "simulation/run_schedule.hpp"
+#include "simulation/schedule.hpp"
+#include "sotto/core/linear_algebra.hpp"
+
+namespace sotto::simulation {
+namespace {
+
+class Simulation : public testing::Test {
+  protected:
+    static void SetUpTestSuite() { end_blas_threads(); }
+    static ScheduleResult run(std::uint64_t seed, const RunOptions& options = {}) {
+        return run_schedule(seed,
+                            fmt::format("{}/sotto-simulation-test-{}",
+                                        testing::TempDir(),
+                                        static_cast<int>(::getpid())),
+                            options);
+    }
+    /// A fault at every so many calls of a rank: nothing is violated.
+    static void strike_everywhere(FaultKind kind, int rank) {
+        const std::uint64_t seed = seed_with([](const Schedule& schedule) {
+            return schedule.shared_disk() && schedule.mechanism() == "pairs";
+        });
+        long struck = 0;
+        for (long call = 0; call < 160; call += 5) {
+            const ScheduleResult result = run(
+                seed, {.faults = std::vector<Fault>{{kind, rank, 0, false, call, 1}}});
+            EXPECT_EQ(result.violations, std::vector<std::string>{}) << "call " << call;
+            struck += result.fired[static_cast<std::size_t>(kind)];
+        }
+        EXPECT_GT(struck, 15);
+    }
+    /// The first seed from `seed` on whose schedule is as wanted.
+    template <class Wanted>
+    static std::uint64_t seed_with(Wanted&& wanted, std::uint64_t seed = 1) {
+        while (!wanted(Schedule(seed))) ++seed;
+        return seed;
+    }
+    static testing::AssertionResult finds(Planted planted, const std::string& what) {
+        const std::uint64_t seed = seed_with([](const Schedule& schedule) {
+            return schedule.link_encryption() && schedule.mechanism() == "pairs";
+        });
+        const ScheduleResult result = run(seed, {.planted = planted});
+        for (const std::string& violation : result.violations)
+            if (violation.find(what) != std::string::npos) return testing::AssertionSuccess();
+        auto failure = testing::AssertionFailure() << "seed " << seed << ": not found; but";
+        for (const std::string& violation : result.violations) failure << " " << violation << ";";
+        return failure;
+    }
+};
+
+TEST_F(Simulation, DoesTheSameForTheSameSeed) {
+    std::set<std::uint64_t> digests;
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        const ScheduleResult once = run(seed), again = run(seed);
+        EXPECT_EQ(once.digest, again.digest) << "seed " << seed;
+        EXPECT_EQ(once.lines, again.lines) << "seed " << seed;
+        EXPECT_EQ(once.violations, std::vector<std::string>{}) << "seed " << seed;
+        digests.insert(once.digest);
+    }
+    EXPECT_EQ(digests.size(), 12U);
+}
+
+TEST_F(Simulation, WithoutFaultsEndsWithTheModelsOfOneProcess) {
+    long compared = 0;
+    for (std::uint64_t seed = 1; compared < 5; ++seed) {
+        seed = seed_with([](const Schedule& schedule) { return schedule.faultless(); }, seed);
+        const ScheduleResult result = run(seed);
+        EXPECT_EQ(result.violations, std::vector<std::string>{}) << "seed " << seed;
+        compared += result.compared && result.completed ? 1 : 0;
+    }
+}
+
+TEST_F(Simulation, NobodyWaitsForARankThatStopsAnywhere) {
+    strike_everywhere(FaultKind::stop, 1);
+    strike_everywhere(FaultKind::stop, 0);
+}
+
+TEST_F(Simulation, WhatLeftIsCountedWhereverPowerIsLost) {
+    strike_everywhere(FaultKind::power_loss, 0);
+    strike_everywhere(FaultKind::power_loss, 1);
+}
+
+TEST_F(Simulation, FindsNoiseThatIsUsedTwice) {
+    EXPECT_TRUE(finds(Planted::noise_again, "a round of noise of rank"));
+}
+
+TEST_F(Simulation, FindsMessagesInTheClear) {
+    EXPECT_TRUE(finds(Planted::plain_text, "sends a secret to rank"));
+}
+
+TEST_F(Simulation, FindsALedgerThatCountsTooLittle) {
+    EXPECT_TRUE(finds(Planted::small_ledger, "the ledger counts 0 rounds"));
+}
+
+TEST_F(Simulation, FindsARankThatWaitsForEver) {
+    EXPECT_TRUE(finds(Planted::endless_wait, "still waits"));
+}
+
+TEST_F(Simulation, FindsAnEndWithoutAReason) {
+    EXPECT_TRUE(finds(Planted::silent_end, "nobody says why"));
+}
+
+}  // namespace
+}  // namespace sotto::simulation
