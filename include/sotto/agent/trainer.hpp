@@ -65,8 +65,8 @@ struct RoundSeconds {
 /// every neighbour gets a message of its own, and the agent keeps another (of s_u without
 /// rounding).
 /// With K gossip steps the agents send and mix K times; in the later steps m_u is what they mixed.
-/// Gradient and noise lie on the plan's grid, so their sum is exact and its set of possible values
-/// does not depend on the data. With a trusted mean, x_u <- mean of all messages. With secure sums,
+/// Gradient and noise lie on the plan's grid, so their sum is exact and its low-order bits do
+/// not depend on the data. With a trusted mean, x_u <- mean of all messages. With secure sums,
 /// x_u <- w_uu m_u + the sum, all that u receives; it differs from the above by fixed-point
 /// rounding.
 ///
