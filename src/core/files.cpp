@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
@@ -86,8 +87,22 @@ bool write_and_close(int file, std::string_view content, bool to_disk) {
     return good;
 }
 
-int create(const std::filesystem::path& path) {
-    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+mode_t mode_for(Readers readers) { return readers == Readers::owner ? 0600 : 0644; }
+
+/// A new one: what a process that was killed left has its mode and may be a link.
+int create(const std::filesystem::path& path, Readers readers) {
+    ::unlink(path.c_str());
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_for(readers));
+}
+
+/// A new name of a file, or that it has none, is on disk once its folder is. File systems that
+/// cannot flush folders do not need to.
+void flush_folder_of(const std::filesystem::path& path) {
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    ::fsync(descriptor);
+    ::close(descriptor);
 }
 
 }  // namespace
@@ -103,13 +118,15 @@ void require_writable(const std::filesystem::path& path) {
         return;
     }
     const std::filesystem::path temporary = temporary_of(target);
-    const int file = create(temporary);
+    const int file = create(temporary, Readers::owner);
     if (file < 0) throw_unwritable(path);
     ::close(file);
     ::unlink(temporary.c_str());
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+void write_file_atomically(const std::filesystem::path& path,
+                           std::string_view content,
+                           Readers readers) {
     const std::filesystem::path target = followed(path);
     if (is_special(target)) {
         const int file = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
@@ -118,7 +135,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
         return;
     }
     const std::filesystem::path temporary = temporary_of(target);
-    const int file = create(temporary);
+    const int file = create(temporary, readers);
     if (file < 0) throw_unwritable(path);
     if (!write_and_close(file, content, true) || ::rename(temporary.c_str(), target.c_str()) != 0) {
         const int failure = errno;
@@ -126,10 +143,41 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
         errno = failure;
         throw_unwritable(path);
     }
+    flush_folder_of(target);
 }
 
-bool create_file(const std::filesystem::path& path, std::string_view content) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+void erase_file(const std::filesystem::path& path) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0 && errno == ENOENT) return;
+    struct stat status {};
+    // One that cannot be overwritten is still removed.
+    if (file >= 0) {
+        const std::string zeros(4096, '\0');
+        if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) status.st_size = 0;
+        for (off_t at = 0; at < status.st_size && write_all(file, zeros);)
+            at += static_cast<off_t>(zeros.size());
+        ::fsync(file);
+        ::close(file);
+    }
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+        throw ConfigError(
+            fmt::format("{}: cannot be removed ({})", path.string(), std::strerror(errno)));
+    flush_folder_of(path);
+}
+
+std::error_code make_private_folder(const std::filesystem::path& folder) {
+    std::error_code failure;
+    if (folder.empty() || std::filesystem::is_directory(folder, failure)) return {};
+    if (const std::error_code above = make_private_folder(folder.parent_path())) return above;
+    // Several processes may make it at the same time.
+    if (::mkdir(folder.c_str(), 0700) == 0) return {};
+    const std::error_code reason(errno == EEXIST ? ENOTDIR : errno, std::generic_category());
+    return std::filesystem::is_directory(folder, failure) ? std::error_code() : reason;
+}
+
+bool create_file(const std::filesystem::path& path, std::string_view content, Readers readers) {
+    const int file =
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_for(readers));
     if (file < 0 && errno == EEXIST) return false;
     if (file < 0) throw_unwritable(path);
     if (!write_and_close(file, content, false)) throw_unwritable(path);
@@ -137,7 +185,7 @@ bool create_file(const std::filesystem::path& path, std::string_view content) {
 }
 
 std::optional<FileLock> FileLock::take(const std::filesystem::path& path) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) throw_unwritable(path);
     FileLock lock;
     lock.held_.reset(new int(file), [](void* held) {
@@ -159,17 +207,19 @@ std::string read_file(const std::filesystem::path& path) {
     return std::move(content).str();
 }
 
-void write_npy(const std::filesystem::path& path, const Eigen::VectorXd& vector) {
+void write_npy(const std::filesystem::path& path, const Eigen::VectorXd& vector, Readers readers) {
     write_file_atomically(
         path,
-        npy_header(fmt::format("({},)", vector.size())) + raw_bytes(vector.data(), vector.size()));
+        npy_header(fmt::format("({},)", vector.size())) + raw_bytes(vector.data(), vector.size()),
+        readers);
 }
 
-void write_npy(const std::filesystem::path& path, const Eigen::MatrixXd& matrix) {
+void write_npy(const std::filesystem::path& path, const Eigen::MatrixXd& matrix, Readers readers) {
     const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = matrix;
     write_file_atomically(path,
                           npy_header(fmt::format("({}, {})", matrix.rows(), matrix.cols())) +
-                              raw_bytes(rows.data(), rows.size()));
+                              raw_bytes(rows.data(), rows.size()),
+                          readers);
 }
 
 Eigen::MatrixXd read_npy(const std::filesystem::path& path) {

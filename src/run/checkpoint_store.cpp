@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "run/folders.hpp"
+#include "sotto/agent/saved_seeds.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -21,6 +23,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int kept_checkpoints = 2;
+constexpr std::string_view seeds_ending = ".seeds";
 
 fs::path folder_of(const fs::path& directory, long round) {
     return directory / "checkpoints" / fmt::format("{:012}", round);
@@ -30,7 +33,7 @@ fs::path agent_file(const fs::path& folder, int number) {
     return folder / fmt::format("agent-{}.checkpoint", number);
 }
 
-std::string digest_of(const std::string& text) {
+std::string manifest_digest(const std::string& text) {
     Hasher hasher("sotto.checkpoint-manifest.v1");
     hasher.add(text);
     return to_hex(hasher.finish());
@@ -128,30 +131,56 @@ std::string to_json(const SealedCheckpoint& sealed) {
     json["agents"] = Json::object();
     for (const auto& [number, digest] : sealed.digests)
         json["agents"][std::to_string(number)] = digest;
-    json["blake2b"] = digest_of(json.dump());
+    json["blake2b"] = manifest_digest(json.dump());
     return json.dump(2) + "\n";
 }
 
+namespace {
+
+/// Digests by number. @throws DataError for what to_json does not write.
+std::map<int, std::string> digests_from(const Json& agents) {
+    std::map<int, std::string> digests;
+    for (const auto& [name, digest] : agents.items()) {
+        int number = 0;
+        Digest bytes{};
+        const char* end = name.data() + name.size();
+        if (std::from_chars(name.data(), end, number).ptr != end || number < 0 ||
+            std::to_string(number) != name || !from_hex(digest.get<std::string>(), bytes))
+            throw DataError("it is damaged");
+        digests[number] = to_hex(bytes);
+    }
+    return digests;
+}
+
+}  // namespace
+
 SealedCheckpoint sealed_checkpoint_from_json(const std::string& text) {
-    Json json = json_from_text<Json>(text);
-    const std::string stated = json.at("blake2b").get<std::string>();
-    json.erase("blake2b");
-    if (digest_of(json.dump()) != stated) throw DataError("it is damaged");
-    SealedCheckpoint sealed;
-    sealed.round = integer_from_json<long>(json.at("round"));
-    sealed.phase = integer_from_json<int>(json.at("phase"));
-    sealed.clean = json.at("clean").get<bool>();
-    sealed.totals = {json.at("loop_seconds").get<double>(),
-                     json.at("evaluate_seconds").get<double>()};
-    for (const auto& [number, digest] : json.at("agents").items())
-        sealed.digests[std::stoi(number)] = digest.get<std::string>();
-    return sealed;
+    try {
+        Json json = json_from_text<Json>(text);
+        const std::string stated = json.at("blake2b").get<std::string>();
+        json.erase("blake2b");
+        if (manifest_digest(json.dump()) != stated) throw DataError("it is damaged");
+        if (json.at("format") != "sotto-checkpoint" || json.at("version") != 1)
+            throw DataError("it has another format");
+        SealedCheckpoint sealed;
+        sealed.round = integer_from_json<long>(json.at("round"));
+        sealed.phase = integer_from_json<int>(json.at("phase"));
+        sealed.clean = json.at("clean").get<bool>();
+        sealed.totals = {json.at("loop_seconds").get<double>(),
+                         json.at("evaluate_seconds").get<double>()};
+        sealed.digests = digests_from(json.at("agents"));
+        if (sealed.round < 0 || sealed.phase < 0) throw DataError("it is damaged");
+        return sealed;
+    } catch (const nlohmann::json::exception& error) {
+        throw DataError(fmt::format("it is damaged ({})", error.what()));
+    }
 }
 
 void seal_checkpoint(const fs::path& directory,
                      Network& network,
                      SealedCheckpoint sealed,
-                     const std::vector<Checkpoint>& local) {
+                     const std::vector<Checkpoint>& local,
+                     const std::vector<std::string>& seeds) {
     const fs::path folder = folder_of(directory, sealed.round);
     const bool leader = network.process() == 0;
     ByteWriter written;
@@ -162,7 +191,9 @@ void seal_checkpoint(const fs::path& directory,
         if (leader) fs::remove(folder / "manifest.json", ignored);
     });
     network.agree([&] {
-        for (const Checkpoint& own : local) {
+        for (std::size_t a = 0; a < local.size(); ++a) {
+            const Checkpoint& own = local[a];
+            if (!seeds.empty()) write_saved_seeds(saved_seeds_file(directory, own), seeds[a]);
             const Digest digest = write_checkpoint(agent_file(folder, own.agent), own);
             written.put(std::int32_t{own.agent});
             written.put(digest);
@@ -177,7 +208,8 @@ void seal_checkpoint(const fs::path& directory,
                 sealed.digests[number] = to_hex(reader.get<Digest>());
             }
         }
-        if (leader) write_file_atomically(folder / "manifest.json", to_json(sealed));
+        if (leader)
+            write_file_atomically(folder / "manifest.json", to_json(sealed), Readers::owner);
     });
     forget_old(directory, network, local);
 }
@@ -222,6 +254,23 @@ FoundCheckpoint find_checkpoint(const fs::path& directory,
                            : fmt::format("no checkpoint is usable: {}", found.notes.back())));
     });
     return found;
+}
+
+fs::path saved_seeds_file(const fs::path& directory, const Checkpoint& checkpoint) {
+    return folder_of(directory, checkpoint.round) /
+           fmt::format("agent-{}{}", checkpoint.agent, seeds_ending);
+}
+
+void erase_saved_seeds(const fs::path& directory) {
+    for (const fs::path& folder : folders(directory)) {
+        std::error_code failure;
+        for (const auto& entry : fs::directory_iterator(folder, failure))
+            if (entry.path().extension() == seeds_ending) erase_file(entry.path());
+        // Another process may have removed an old folder meanwhile; what cannot be read is named.
+        if (failure && failure != std::errc::no_such_file_or_directory)
+            throw ConfigError(fmt::format(
+                "{}: saved seeds cannot be erased ({})", folder.string(), failure.message()));
+    }
 }
 
 }  // namespace sotto

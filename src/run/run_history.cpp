@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
@@ -67,6 +69,8 @@ RunHistory history_from_json(std::string_view text,
         if (json.at("phases").empty() || json.at("phases").size() != plans.size())
             throw DataError(
                 fmt::format("{} plans for {} phases", plans.size(), json.at("phases").size()));
+        if (history.rounds < 1 || history.starts < 0)
+            throw DataError(fmt::format("{} starts of {} rounds", history.starts, history.rounds));
         long begun = 0;
         for (const Json& entry : json.at("phases")) {
             PrivacyPhase& phase = history.phases.emplace_back();
@@ -86,8 +90,11 @@ RunHistory history_from_json(std::string_view text,
             }
             const long first = phase.use.steps.first_round;
             if (phase.plan.agents != phase.members.size() ||
-                phase.sensitivity.size() != phase.members.numbers.size() || phase.rounds < 0 ||
-                first < 0 || first > history.rounds || first > begun)
+                phase.sensitivity.size() != phase.members.numbers.size() || first < 0 ||
+                first > begun || phase.rounds < 0 || phase.rounds > history.rounds - first ||
+                !std::ranges::all_of(phase.sensitivity, [](double value) {
+                    return value >= 0 && std::isfinite(value);
+                }))
                 throw DataError("its phases do not fit together");
             begun = first + phase.rounds;
         }

@@ -6,14 +6,30 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace sotto {
 
+/// Who can read a file that is made: everybody whom the process's umask lets (mode 0644), or its
+/// owner alone (0600).
+enum class Readers { everybody, owner };
+
 /// Replaces a file in one step: a reader (or a crash) sees the old content or the new, never half.
-/// Writes to a temporary name in the same folder, flushes to disk, renames. A link is followed; a
-/// device or pipe is written to.
+/// Writes to a temporary name in the same folder, flushes to disk, renames, and flushes the folder.
+/// A link is followed; a device or pipe is written to.
 /// @throws ConfigError with path and reason if it cannot be written.
-void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+void write_file_atomically(const std::filesystem::path& path,
+                           std::string_view content,
+                           Readers readers = Readers::everybody);
+
+/// Overwrites a file with zeros, on disk, and removes it, on disk too; nothing where there is none.
+/// What a file system or a drive keeps elsewhere (snapshots, journals, cells it remaps) it does not
+/// reach. @throws ConfigError with path and reason if it cannot be removed.
+void erase_file(const std::filesystem::path& path);
+
+/// Makes a folder, and those above it, where they are not there yet; only their owner can enter
+/// what is made (mode 0700). One that is there keeps its mode. @return why it cannot be made.
+[[nodiscard]] std::error_code make_private_folder(const std::filesystem::path& folder);
 
 /// Finds out now whether write_file_atomically would fail later; leaves nothing behind.
 /// @throws ConfigError with path and reason.
@@ -25,7 +41,9 @@ void require_writable(const std::filesystem::path& path);
 /// Makes a new file with this content. @return false if it was there already: of processes that all
 /// try, on hosts that share the folder too, one has true.
 /// @throws ConfigError with path and reason if it cannot be made.
-[[nodiscard]] bool create_file(const std::filesystem::path& path, std::string_view content);
+[[nodiscard]] bool create_file(const std::filesystem::path& path,
+                               std::string_view content,
+                               Readers readers = Readers::everybody);
 
 /// Keeps other processes from a file until it and its copies are gone, or the process ends.
 class FileLock {
@@ -39,8 +57,12 @@ class FileLock {
 };
 
 /// NumPy .npy, version 1.0, little-endian float64. Matrices are written in C order.
-void write_npy(const std::filesystem::path& path, const Eigen::VectorXd& vector);
-void write_npy(const std::filesystem::path& path, const Eigen::MatrixXd& matrix);
+void write_npy(const std::filesystem::path& path,
+               const Eigen::VectorXd& vector,
+               Readers readers = Readers::everybody);
+void write_npy(const std::filesystem::path& path,
+               const Eigen::MatrixXd& matrix,
+               Readers readers = Readers::everybody);
 /// Reads a one- or two-dimensional float64 array, C or Fortran order; a vector becomes n x 1.
 /// @throws DataError naming the file and what is wrong with it.
 [[nodiscard]] Eigen::MatrixXd read_npy(const std::filesystem::path& path);
