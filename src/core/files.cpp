@@ -173,7 +173,7 @@ std::error_code make_private_folder(const std::filesystem::path& folder) {
     if (const std::error_code above = make_private_folder(folder.parent_path())) return above;
     // Several processes may make it at the same time.
     if (::mkdir(folder.c_str(), 0700) == 0) return {};
-    const std::error_code reason(errno, std::generic_category());
+    const std::error_code reason(errno == EEXIST ? ENOTDIR : errno, std::generic_category());
     return std::filesystem::is_directory(folder, failure) ? std::error_code() : reason;
 }
 

@@ -26,11 +26,13 @@ std::vector<std::string> statements_about(const NoisePlan& plan) {
             "Trusted aggregator: agent 0 sees every message and adds the noise; only the mean it "
             "returns is protected."};
     std::vector<std::string> lines;
-    if (!plan.same_message_to_all())
+    if (!models_follow_from_messages(plan))
         lines.emplace_back(
             "Models are not covered: noise cancels in the mean over agents, and an agent's own "
             "copy carries other noise than its messages; the guarantee is about messages, not "
-            "about any agent's model, their mean, or a figure computed from them.");
+            "about any agent's model, their mean, or a figure computed from them. Models in the "
+            "run "
+            "directory are as secret as the data.");
     if (plan.distribution() == StreamDistribution::laplace)
         lines.emplace_back(
             "Laplace noise: epsilon is pure (delta 0, but for the tails of drawn noise), for "
@@ -70,6 +72,10 @@ PrivacyPhase first_phase(NoisePlan plan,
     phase.use = std::move(use);
     phase.rounds = rounds;
     return phase;
+}
+
+bool models_follow_from_messages(const NoisePlan& plan) {
+    return plan.aggregation == Aggregation::trusted_mean || plan.same_message_to_all();
 }
 
 std::vector<std::string> statements_of(const PrivacyRecord& record) {

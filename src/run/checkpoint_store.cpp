@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/json_value.hpp"
 #include "run/folders.hpp"
+#include "sotto/agent/saved_seeds.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -24,6 +26,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kept_checkpoints = 2;
 constexpr int most_checkpoints = 64;  // looked at; two are kept
+constexpr std::string_view seeds_ending = ".seeds";
 
 fs::path folder_of(const fs::path& directory, long round) {
     return directory / "checkpoints" / fmt::format("{:012}", round);
@@ -33,7 +36,7 @@ fs::path agent_file(const fs::path& folder, int number) {
     return folder / fmt::format("agent-{}.checkpoint", number);
 }
 
-std::string digest_of(const std::string& text) {
+std::string manifest_digest(const std::string& text) {
     Hasher hasher("sotto.checkpoint-manifest.v1");
     hasher.add(text);
     return to_hex(hasher.finish());
@@ -138,7 +141,7 @@ std::string to_json(const SealedCheckpoint& sealed) {
     json["agents"] = Json::object();
     for (const auto& [number, digest] : sealed.digests)
         json["agents"][std::to_string(number)] = digest;
-    json["blake2b"] = digest_of(json.dump());
+    json["blake2b"] = manifest_digest(json.dump());
     return json.dump(2) + "\n";
 }
 
@@ -153,12 +156,15 @@ SealedCheckpoint sealed_checkpoint_from_json(const std::string& text) {
     sealed.totals = {json.at("loop_seconds").number(), json.at("evaluate_seconds").number()};
     for (const auto& [number, digest] : json.at("agents").members()) {
         const long long agent = parse_integer("agents", number);
-        if (!std::in_range<int>(agent) || agent < 0) digest.fail("of an agent's number");
-        sealed.digests[static_cast<int>(agent)] = digest.text();
+        if (!std::in_range<int>(agent) || agent < 0 || std::to_string(agent) != number)
+            digest.fail("of an agent's number");
+        Digest bytes{};
+        if (!from_hex(digest.text(), bytes)) digest.fail("a digest");
+        sealed.digests[static_cast<int>(agent)] = to_hex(bytes);
     }
     Json content = json_from_text<Json>(text);
     content.erase("blake2b");
-    if (digest_of(content.dump()) != json.at("blake2b").text())
+    if (manifest_digest(content.dump()) != json.at("blake2b").text())
         throw DataError("it is damaged, its digest is another");
     return sealed;
 }
@@ -166,7 +172,8 @@ SealedCheckpoint sealed_checkpoint_from_json(const std::string& text) {
 void seal_checkpoint(const fs::path& directory,
                      Network& network,
                      SealedCheckpoint sealed,
-                     const std::vector<Checkpoint>& local) {
+                     const std::vector<Checkpoint>& local,
+                     const std::vector<std::string>& seeds) {
     const fs::path folder = folder_of(directory, sealed.round);
     const bool leader = network.process() == 0;
     ByteWriter written;
@@ -177,7 +184,9 @@ void seal_checkpoint(const fs::path& directory,
         if (leader) fs::remove(folder / "manifest.json", ignored);
     });
     network.agree([&] {
-        for (const Checkpoint& own : local) {
+        for (std::size_t a = 0; a < local.size(); ++a) {
+            const Checkpoint& own = local[a];
+            if (!seeds.empty()) write_saved_seeds(saved_seeds_file(directory, own), seeds[a]);
             const Digest digest = write_checkpoint(agent_file(folder, own.agent), own);
             written.put(std::int32_t{own.agent});
             written.put(digest);
@@ -194,7 +203,8 @@ void seal_checkpoint(const fs::path& directory,
                 sealed.digests[number] = to_hex(reader.get<Digest>());
             }
         }
-        if (leader) write_file_atomically(folder / "manifest.json", to_json(sealed));
+        if (leader)
+            write_file_atomically(folder / "manifest.json", to_json(sealed), Readers::owner);
     });
     forget_old(directory, network, local);
 }
@@ -241,6 +251,23 @@ FoundCheckpoint find_checkpoint(const fs::path& directory,
                            : fmt::format("no checkpoint is usable: {}", found.notes.back())));
     });
     return found;
+}
+
+fs::path saved_seeds_file(const fs::path& directory, const Checkpoint& checkpoint) {
+    return folder_of(directory, checkpoint.round) /
+           fmt::format("agent-{}{}", checkpoint.agent, seeds_ending);
+}
+
+void erase_saved_seeds(const fs::path& directory) {
+    for (const fs::path& folder : folders(directory)) {
+        std::error_code failure;
+        for (const auto& entry : fs::directory_iterator(folder, failure))
+            if (entry.path().extension() == seeds_ending) erase_file(entry.path());
+        // Another process may have removed an old folder meanwhile; what cannot be read is named.
+        if (failure && failure != std::errc::no_such_file_or_directory)
+            throw ConfigError(fmt::format(
+                "{}: saved seeds cannot be erased ({})", folder.string(), failure.message()));
+    }
 }
 
 }  // namespace sotto

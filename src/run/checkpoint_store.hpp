@@ -29,16 +29,19 @@ struct SealedCheckpoint {
 };
 
 [[nodiscard]] std::string to_json(const SealedCheckpoint& sealed);
-/// @throws DataError, or an exception of the JSON library, for any other text.
+/// @throws DataError for any other text.
 [[nodiscard]] SealedCheckpoint sealed_checkpoint_from_json(const std::string& text);
 
-/// Writes every local agent's file, and, once all processes have, the manifest; then forgets all
-/// but the last two. COLLECTIVE. @throws ConfigError, the same everywhere, if something cannot be
-/// written: the checkpoints before are untouched then.
+/// Writes every local agent's files, and, once all processes have, the manifest; then forgets all
+/// but the last two. COLLECTIVE.
+/// @param seeds of every local agent, sealed (saved_seeds.hpp); none: they are not kept.
+/// @throws ConfigError, the same everywhere, if something cannot be written: the checkpoints before
+/// are untouched then.
 void seal_checkpoint(const std::filesystem::path& directory,
                      Network& network,
                      SealedCheckpoint sealed,
-                     const std::vector<Checkpoint>& local);
+                     const std::vector<Checkpoint>& local,
+                     const std::vector<std::string>& seeds = {});
 
 /// The newest checkpoint whose files all are there and whole, and those of the local agents.
 struct FoundCheckpoint {
@@ -51,5 +54,15 @@ struct FoundCheckpoint {
 [[nodiscard]] FoundCheckpoint find_checkpoint(const std::filesystem::path& directory,
                                               Network& network,
                                               std::span<const int> numbers);
+
+/// Where the sealed seeds of an agent are that belong to this checkpoint of it.
+[[nodiscard]] std::filesystem::path saved_seeds_file(const std::filesystem::path& directory,
+                                                     const Checkpoint& checkpoint);
+
+/// Erases the sealed seeds of all agents and checkpoints in the directory (erase_file), once they
+/// are of no use any more: with them, and identities stolen later, noise could be removed from
+/// messages that somebody recorded. LOCAL; several processes may do so at once.
+/// @throws ConfigError naming a file that cannot be erased.
+void erase_saved_seeds(const std::filesystem::path& directory);
 
 }  // namespace sotto

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "run/directory_secrets.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/host.hpp"
 
@@ -101,6 +102,9 @@ std::string manifest_json(const Run& run, const std::vector<std::string>& proces
     json["secure_sum"] = run.config.secure_sum;
     json["recorded_views"] = run.config.record_views;
     json["recorded_wire"] = run.config.record_wire;
+    json["secret_files"] = Json::array();
+    for (const DirectorySecret& secret : directory_secrets(run.config, run.plan))
+        json["secret_files"].push_back({{"files", secret.files}, {"reason", secret.reason}});
     json["hosts"] = Json::array();
     json["ranks_with_unlocked_keys"] = Json::array();
     json["seed_commitments"] = Json::array();

@@ -179,8 +179,8 @@ void keep_what_was_revealed(const fs::path& run, const fs::path& folder) {
     const std::string manifest = read_file(run / "manifest.json");
     const fs::path kept = folder / recorded_ledger_from(ledger, manifest, run).run.substr(0, 20);
     create_folder(kept);
-    write_file_atomically(kept / "ledger.json", ledger);
-    write_file_atomically(kept / "manifest.json", manifest);
+    write_file_atomically(kept / "ledger.json", ledger, Readers::owner);
+    write_file_atomically(kept / "manifest.json", manifest, Readers::owner);
 }
 
 }  // namespace sotto

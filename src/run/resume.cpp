@@ -7,7 +7,7 @@
 
 #include "run/options/train_options.hpp"
 #include "run/sent_mark.hpp"
-#include "sotto/agent/checkpoint.hpp"
+#include "sotto/agent/saved_seeds.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/plan_json.hpp"
@@ -76,18 +76,22 @@ void require_fitting(const FoundCheckpoint& found,
             throw impossible(fmt::format("agent {}'s checkpoint is of another run", own.agent));
 }
 
-/// The seeds that the local agents keep in their checkpoints; nothing unless every agent of every
-/// process can open its own. COLLECTIVE.
-std::optional<std::vector<KeyRing>> open_seeds(Network& network,
+/// The seeds that the local agents keep beside their checkpoints; nothing unless every agent of
+/// every process can open its own. COLLECTIVE.
+std::optional<std::vector<KeyRing>> open_seeds(const std::filesystem::path& directory,
+                                               Network& network,
                                                const std::vector<Checkpoint>& local,
                                                const NoisePlan& plan,
                                                const std::optional<Credentials>& credentials) {
     std::vector<KeyRing> rings;
     bool opened = credentials.has_value();
     for (std::size_t a = 0; a < local.size() && opened; ++a) try {
-            rings.push_back(open_seeds_of(
-                credentials->identities[a], local[a], plan.hash(), network.local_agents()[a]));
-        } catch (const CryptoError&) {
+            rings.push_back(open_seeds_of(credentials->identities[a],
+                                          read_saved_seeds(saved_seeds_file(directory, local[a])),
+                                          local[a],
+                                          plan.hash(),
+                                          network.local_agents()[a]));
+        } catch (const Error&) {
             opened = false;
         }
     if (network.maximum(opened ? 0 : 1) > 0) return std::nullopt;
@@ -96,28 +100,17 @@ std::optional<std::vector<KeyRing>> open_seeds(Network& network,
 
 }  // namespace
 
-void require_own_options(const std::vector<Checkpoint>& local,
-                         const TrainConfig& config,
-                         int processes) {
+void require_own_options(const std::vector<Checkpoint>& local, const TrainConfig& config) {
     const auto text_of = [](const OptionTexts& options, const std::string& name) {
         const auto place = options.find(name);
         return place == options.end() ? std::string("not given") : "'" + place->second + "'";
     };
     const OptionTexts now = own_options(config);
     for (const Checkpoint& own : local) {
-        if (!own.own_options) {
-            if (processes > 1)
-                throw NetworkError(fmt::format(
-                    "agent {}'s checkpoint is of an older sotto, which kept no options of its own: "
-                    "rank 0 alone would decide what protects it (take the run up in one process, "
-                    "without mpirun, or start a new one)",
-                    own.agent));
-            continue;
-        }
         OptionTexts names = now;
-        names.insert(own.own_options->begin(), own.own_options->end());
+        names.insert(own.own_options.begin(), own.own_options.end());
         for (const auto& [name, text] : names) {
-            const std::string kept = text_of(*own.own_options, name), asked = text_of(now, name);
+            const std::string kept = text_of(own.own_options, name), asked = text_of(now, name);
             if (kept == asked || (!config.secure_sum && is_own_with_secure_sums_only(name)) ||
                 std::ranges::find(config.resume->given, name) != config.resume->given.end())
                 continue;
@@ -138,7 +131,7 @@ FoundCheckpoint open_checkpoint(Network& network,
     std::vector<int> numbers;
     for (const int place : network.local_agents()) numbers.push_back(members.number(place));
     FoundCheckpoint found = find_checkpoint(config.resume->directory, network, numbers);
-    network.agree([&] { require_own_options(found.local, config, network.processes()); });
+    network.agree([&] { require_own_options(found.local, config); });
     return found;
 }
 
@@ -163,7 +156,7 @@ Resumption take_up(Network& network,
     bool same_keys = sealed.clean && sealed.phase == last_phase && sent == sealed.round &&
                      members.numbers == last.members.numbers;
     if (same_keys && !config.noise_seed) {
-        auto rings = open_seeds(network, found.local, last.plan, credentials);
+        auto rings = open_seeds(resume.directory, network, found.local, last.plan, credentials);
         same_keys = rings.has_value();
         if (rings) result.rings = std::move(*rings);
     }

@@ -44,12 +44,8 @@ struct Resumption {
 /// Options of every process but process 0 come from there: no agent goes on with others of its own
 /// (own_options) than its checkpoint has, but for those that its process was given; options that
 /// decide what secure sums hide only where sums are used. LOCAL.
-/// @param processes of the job.
-/// @throws NetworkError naming the agent, what differs, and both values; where a checkpoint of an
-/// older sotto has no options, if there are other processes that could have changed them.
-void require_own_options(const std::vector<Checkpoint>& local,
-                         const TrainConfig& config,
-                         int processes);
+/// @throws NetworkError naming the agent, what differs, and both values.
+void require_own_options(const std::vector<Checkpoint>& local, const TrainConfig& config);
 
 /// The newest usable checkpoint, the local agents' options compared with it: nothing that the
 /// configuration names has been read, executed or written yet. COLLECTIVE.

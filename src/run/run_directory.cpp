@@ -36,15 +36,14 @@ RunDirectory RunDirectory::create(const std::string& wanted, const std::string& 
         for (int i = 2; fs::exists(path); ++i)
             path = fs::path("runs") / fmt::format("{}-{}", stem, i);
     }
-    std::error_code failure;
-    fs::create_directories(path, failure);
-    if (failure) throw unusable(path, failure.message());
+    if (const std::error_code failure = make_private_folder(path))
+        throw unusable(path, failure.message());
     if (!fs::is_directory(path)) throw unusable(path, "it is not a directory");
     if (fs::exists(path / "config.ini") || fs::exists(path / "metrics.csv"))
         throw unusable(path, "it already holds a run; name another directory or remove it first");
     RunDirectory directory(path);
     try {
-        write_file_atomically(path / "metrics.csv", "");
+        write_file_atomically(path / "metrics.csv", "", Readers::owner);
     } catch (const ConfigError&) {
         throw unusable(path, std::strerror(errno));
     }
@@ -67,7 +66,7 @@ RunDirectory RunDirectory::reopen(const std::string& path, long round) {
     std::string kept, line;
     for (bool header = true; std::getline(before, line); header = false)
         if (header || std::atol(line.c_str()) < round) kept += line + "\n";
-    write_file_atomically(directory.path_ / "metrics.csv", kept);
+    write_file_atomically(directory.path_ / "metrics.csv", kept, Readers::owner);
     std::error_code ignored;
     fs::remove(directory.path_ / "failure.txt", ignored);
     directory.metrics_.open(directory.path_ / "metrics.csv", std::ios::app);
@@ -86,7 +85,7 @@ void RunDirectory::lock() {
 RunDirectory RunDirectory::existing(fs::path path) { return RunDirectory(std::move(path)); }
 
 void RunDirectory::write(const std::string& file, std::string_view content) const {
-    write_file_atomically(path_ / file, content);
+    write_file_atomically(path_ / file, content, Readers::owner);
 }
 
 void RunDirectory::append_metrics(long round,
@@ -117,7 +116,7 @@ void RunDirectory::append_metrics(long round,
 
 bool RunDirectory::claim_failure(std::string_view message) const {
     try {
-        return create_file(path_ / "failure.txt", std::string(message) + "\n");
+        return create_file(path_ / "failure.txt", std::string(message) + "\n", Readers::owner);
     } catch (const ConfigError&) {
         // A folder that cannot be written, or is not shared with the other hosts, must not hide
         // why the run failed.
@@ -126,23 +125,18 @@ bool RunDirectory::claim_failure(std::string_view message) const {
 }
 
 fs::path RunDirectory::folder_of(int agent) const {
-    fs::path folder = path_ / "agents" / std::to_string(agent);
-    std::error_code failure;
-    fs::create_directories(folder, failure);
-    if (failure) throw unusable(folder, failure.message());
+    const fs::path folder = path_ / "agents" / std::to_string(agent);
+    if (const std::error_code failure = make_private_folder(folder))
+        throw unusable(folder, failure.message());
     return folder;
 }
 
 void RunDirectory::write_model(int agent, const Eigen::VectorXd& model) const {
-    write_npy(folder_of(agent) / "model.npy", model);
+    write_npy(folder_of(agent) / "model.npy", model, Readers::owner);
 }
 
 void RunDirectory::write_report(int agent, std::string_view content) const {
-    const fs::path file = folder_of(agent) / "report.json";
-    write_file_atomically(file, content);
-    std::error_code failure;
-    fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, failure);
-    if (failure) throw unusable(file, failure.message());
+    write_file_atomically(folder_of(agent) / "report.json", content, Readers::owner);
 }
 
 }  // namespace sotto

@@ -14,7 +14,8 @@
 namespace sotto {
 
 /// What a run leaves behind (docs/run-directory.md). One process (rank 0) owns it; others write
-/// only their agents' models. Files are replaced atomically; metrics.csv grows by whole lines.
+/// only their agents' models. Files are replaced atomically; metrics.csv grows by whole lines. Only
+/// their owner can read them (mode 0600, folders 0700).
 class RunDirectory {
   public:
     /// Creates the directory. @param wanted or, if empty, runs/<time>-<name>.

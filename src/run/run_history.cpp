@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/json_value.hpp"
@@ -65,7 +67,7 @@ RunHistory history_from_json(std::string_view text,
         const JsonValue json = document.root();
         RunHistory history;
         history.run = digest_from(json.at("run"));
-        history.rounds = json.at("rounds").integer<long>(0);
+        history.rounds = json.at("rounds").integer<long>(1);
         history.starts = json.at("starts").integer<int>(0, most_starts);
         history.completed = json.at("completed").boolean();
         const int all = json.at("agents").integer<int>(1);
@@ -91,8 +93,11 @@ RunHistory history_from_json(std::string_view text,
             }
             const long first = phase.use.steps.first_round;
             if (phase.plan.agents != phase.members.size() ||
-                phase.sensitivity.size() != phase.members.numbers.size() || phase.rounds < 0 ||
-                first < 0 || first > history.rounds || first > begun)
+                phase.sensitivity.size() != phase.members.numbers.size() || first < 0 ||
+                first > begun || phase.rounds < 0 || phase.rounds > history.rounds - first ||
+                !std::ranges::all_of(phase.sensitivity, [](double value) {
+                    return value >= 0 && std::isfinite(value);
+                }))
                 throw DataError("its phases do not fit together");
             begun = first + phase.rounds;
         }

@@ -91,7 +91,7 @@ SentMark::SentMark(fs::path directory, const Digest& run, std::vector<int> numbe
                         phase);
     create_folder(file_.parent_path());
     const fs::path exact = now_file(file_);
-    const int descriptor = ::open(exact.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    const int descriptor = ::open(exact.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0)
         throw ConfigError(
             fmt::format("{}: cannot be written ({})", exact.string(), std::strerror(errno)));
@@ -112,7 +112,7 @@ void SentMark::write_now(long round) {
 void SentMark::set(long round) {
     // The exact one first: beside an older mark on disk it may say more, never less.
     write_now(round);
-    write_file_atomically(file_, fmt::format("{}{}\n", head_, round));
+    write_file_atomically(file_, fmt::format("{}{}\n", head_, round), Readers::owner);
     mark_ = round;
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <limits>
 
 #include "core/temporary_folder.hpp"
@@ -46,6 +47,83 @@ bool same_bits(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
     return a.rows() == b.rows() && a.cols() == b.cols() &&
            std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(double)) ==
                0;
+}
+
+std::filesystem::perms mode_of(const std::filesystem::path& path) {
+    return std::filesystem::status(path).permissions();
+}
+
+/// What new files may at most have, as long as it lives.
+class Umask {
+  public:
+    explicit Umask(mode_t mask) : before_(::umask(mask)) {}
+    ~Umask() { ::umask(before_); }
+    Umask(const Umask&) = delete;
+    Umask& operator=(const Umask&) = delete;
+
+  private:
+    mode_t before_;
+};
+
+TEST(WriteFileAtomically, LetsReadWhomItIsTold) {
+    const TemporaryFolder folder;
+    const auto path = folder.path("file");
+    const auto expect_mode = [&](Readers readers, unsigned mode) {
+        write_file_atomically(path, "x", readers);
+        EXPECT_EQ(mode_of(path), std::filesystem::perms(mode));
+    };
+    const Umask none(0);
+    expect_mode(Readers::everybody, 0644);
+    // Whatever was there, and whatever a process that was killed left beside it.
+    const auto left = folder.path("file.part." + std::to_string(::getpid()));
+    std::ofstream(left) << "of another time";
+    std::filesystem::permissions(left, std::filesystem::perms::all);
+    expect_mode(Readers::owner, 0600);
+    const Umask strict(077);
+    expect_mode(Readers::everybody, 0600);
+    expect_mode(Readers::owner, 0600);
+    EXPECT_TRUE(create_file(folder.path("new"), "x", Readers::owner));
+    EXPECT_EQ(mode_of(folder.path("new")), std::filesystem::perms(0600));
+    write_npy(folder.path("a.npy"), Eigen::VectorXd(Eigen::Vector2d(1, 2)), Readers::owner);
+    EXPECT_EQ(mode_of(folder.path("a.npy")), std::filesystem::perms(0600));
+}
+
+TEST(MakePrivateFolder, LetsNobodyElseIntoWhatItMakes) {
+    const TemporaryFolder folder;
+    const Umask none(0);
+    std::filesystem::create_directories(folder.path("there"));
+    const auto before = mode_of(folder.path("there"));
+    EXPECT_FALSE(make_private_folder(folder.path("there/a/b")));
+    EXPECT_EQ(mode_of(folder.path("there/a")), std::filesystem::perms::owner_all);
+    EXPECT_EQ(mode_of(folder.path("there/a/b")), std::filesystem::perms::owner_all);
+    EXPECT_FALSE(make_private_folder(folder.path("there")));
+    EXPECT_EQ(mode_of(folder.path("there")), before);
+    EXPECT_FALSE(make_private_folder(""));
+    EXPECT_EQ(make_private_folder(folder.write("file", "x") + "/below"),
+              std::errc::not_a_directory);
+}
+
+TEST(EraseFile, OverwritesWhatOtherNamesStillShow) {
+    const TemporaryFolder folder;
+    const std::string secret(10'000, 's');
+    const std::string path = folder.write("secret", secret), other = folder.path("other");
+    std::filesystem::create_hard_link(path, other);
+    erase_file(path);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_EQ(read_file(other).find('s'), std::string::npos);
+    EXPECT_NO_THROW(erase_file(path));
+}
+
+TEST(EraseFile, TakesALinkAndLeavesWhatItLeadsTo) {
+    const TemporaryFolder folder;
+    const std::string target = folder.write("target", "kept"), link = folder.path("link");
+    std::filesystem::create_symlink(target, link);
+    erase_file(link);
+    EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(link)));
+    EXPECT_EQ(read_file(target), "kept");
+    std::filesystem::create_directories(folder.path("folder/full"));
+    EXPECT_TRUE(contains(message_of<ConfigError>([&] { erase_file(folder.path("folder")); }),
+                         "cannot be removed"));
 }
 
 TEST(WriteFileAtomically, WritesAndReplacesWholeFilesAndLeavesNothingElse) {

@@ -67,6 +67,29 @@ INSTANTIATE_TEST_SUITE_P(
         ForeignOption{"task", SOTTO_LEAVING_A_MARK, "'logistic'", "'" SOTTO_LEAVING_A_MARK "'"}),
     [](const auto& test) { return fmt::format("case_{}", test.index); });
 
+class OptionThatNoRunKeeps : public ::testing::TestWithParam<std::pair<std::string, std::string>> {
+};
+
+TEST_P(OptionThatNoRunKeeps, IsNotTakenFromRank0) {
+    const auto& [option, value] = GetParam();
+    StoppedRun run({"--epsilon", "3"});
+    run.set_at_rank_0(option, value);
+    const Outcome outcome = run.take_up({"--dry-run"});
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
+    const auto errors = error_lines(outcome.err);
+    ASSERT_EQ(errors.size(), 1U) << outcome.text();
+    EXPECT_NE(errors.front().find("'" + option + "' is nothing that a run keeps"),
+              std::string::npos)
+        << errors.front();
+    EXPECT_TRUE(all_ended(run.path("run")));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfRank0,
+                         OptionThatNoRunKeeps,
+                         ::testing::Values(std::pair("without", "2"),
+                                           std::pair("stall-abort", "0")),
+                         [](const auto& test) { return fmt::format("case_{}", test.index); });
+
 TEST(ForeignOptions, ChangeNothingWhereTheyAreTheSame) {
     const StoppedRun run({"--epsilon", "3"});
     const Outcome outcome = run.take_up({"--dry-run"});

@@ -5,6 +5,7 @@
 
 #include "run/checkpoint_store.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/trust/enrolment.hpp"
 
 namespace sotto::test {
 
@@ -23,7 +24,7 @@ bool sealed(const std::string& run) {
 
 }  // namespace
 
-StoppedRun::StoppedRun(const Arguments& more) {
+StoppedRun::StoppedRun(const Arguments& more, bool identities) {
     Arguments arguments{"train",
                         "--data",
                         folder_.write("data.svm", small_data(300)),
@@ -40,6 +41,11 @@ StoppedRun::StoppedRun(const Arguments& more) {
                         "--run-directory",
                         path(honest)};
     arguments.insert(arguments.end(), more.begin(), more.end());
+    if (identities) {
+        for (int u = 0; u < 3; ++u)
+            (void)enroll(path("id" + std::to_string(u)), path("roster"), std::to_string(u));
+        arguments.insert(arguments.end(), {"--roster", path("roster"), "--identity", path("id%r")});
+    }
     Process process(sotto_command(3, arguments), folder_.path());
     const bool reached = happens([&] { return sealed(path(honest)); });
     process.signal_group(SIGINT);
@@ -64,7 +70,7 @@ void StoppedRun::change_own_checkpoint(const std::string& option, const std::str
         const fs::path manifest = folder.path() / "manifest.json";
         if (!fs::exists(manifest)) continue;
         Checkpoint own = read_checkpoint(file).checkpoint;
-        own.own_options->insert_or_assign(option, value);
+        own.own_options.insert_or_assign(option, value);
         SealedCheckpoint sealed = sealed_checkpoint_from_json(content_of(manifest));
         sealed.digests[0] = to_hex(write_checkpoint(file, own));
         write_file_atomically(manifest, to_json(sealed));

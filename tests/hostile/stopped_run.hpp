@@ -11,7 +11,8 @@ namespace sotto::test {
 class StoppedRun {
   public:
     /// @param more options of the training.
-    explicit StoppedRun(const Arguments& more);
+    /// @param identities whether the agents have some, id0 to id2, and a roster.
+    explicit StoppedRun(const Arguments& more, bool identities = false);
 
     /// Rank 0 changes its config.ini, and what its own agent's checkpoint says of the option: its
     /// own program would not do this for it.

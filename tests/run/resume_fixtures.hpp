@@ -31,15 +31,20 @@ struct Fate final : TrainingListener {
                   const RunEstimate*) override {
         report = text;
     }
-    void on_round(long completed, long) override {
-        if (die_after > 0 && completed == die_after) throw Killed();
+    void on_evaluation(long, double, const Evaluation&) override {
+        if (on_evaluations) on_evaluations();
+    }
+    void on_round(long done, long) override {
+        completed = done;
+        if (die_after > 0 && done == die_after) throw Killed();
         if (stop_after == 0) return;
-        stop = completed >= stop_after;
+        stop = done >= stop_after;
         // Agents agree to stop about ten times a second.
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    long stop_after = 0, die_after = 0;
+    long stop_after = 0, die_after = 0, completed = 0;
     bool stop = false;
+    std::function<void()> on_evaluations;
     std::string report;
 };
 

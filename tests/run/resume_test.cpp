@@ -1,5 +1,7 @@
 #include "run/resume.hpp"
 
+#include <fmt/format.h>
+
 #include "run/options/train_options.hpp"
 #include "run/resume_fixtures.hpp"
 #include "sotto/agent/recording/recorded_view.hpp"
@@ -10,6 +12,7 @@ namespace sotto {
 namespace {
 
 using test::expect_contains;
+using test::Fate;
 using test::message_of;
 using test::models_of;
 using test::resumed;
@@ -81,6 +84,106 @@ TEST_F(Resume, TakesSeedsFromTheCheckpointOfAnIdentity) {
     }
     // The same noise twice: only the seeds in the checkpoint say it.
     EXPECT_EQ(models_of(path("run")), models_of(path("copy")));
+}
+
+/// All sealed seeds in a run directory.
+std::vector<fs::path> saved_seeds_in(const fs::path& directory) {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::recursive_directory_iterator(directory))
+        if (entry.path().extension() == ".seeds") found.push_back(entry.path());
+    return found;
+}
+
+TEST_F(Resume, ErasesSavedSeedsBeforeItSendsAnything) {
+    TrainConfig first = config("run");
+    give_identities(first);
+    const TrainResult stopped = run_until_stopped(first, 20);
+    EXPECT_EQ(saved_seeds_in(path("run")).size(), static_cast<std::size_t>(test::agents));
+    // What only looks does not use them up.
+    TrainConfig look = resumed(first, path("run"));
+    look.dry_run = true;
+    EXPECT_TRUE(run(look).resumed->same_keys);
+    EXPECT_EQ(saved_seeds_in(path("run")).size(), static_cast<std::size_t>(test::agents));
+    run_until_killed(resumed(first, path("run")), stopped.rounds + 1);
+    EXPECT_EQ(saved_seeds_in(path("run")), std::vector<fs::path>{});
+    // The checkpoint is whole without them.
+    const TrainResult rest = run(resumed(first, path("run")));
+    EXPECT_FALSE(rest.resumed->same_keys);
+    EXPECT_EQ(rest.resumed->round, stopped.rounds);
+}
+
+TEST_F(Resume, ErasesSavedSeedsThatItHasNoUseFor) {
+    TrainConfig first = config("run");
+    give_identities(first);
+    for (const bool leaving : {false, true}) {
+        const std::string name = leaving ? "left" : "run";
+        first.run_directory = path(name);
+        const TrainResult stopped = run_until_stopped(first, 20);
+        TrainConfig next = resumed(first, path(name));
+        // Without identities, or without an agent, new keys are drawn.
+        if (leaving) {
+            next.resume->without = {test::agents - 1};
+            fs::rename(path("roster"), path("roster-of-all"));
+            std::ofstream shorter(path("roster"));
+            std::istringstream all(read_file(path("roster-of-all")));
+            long kept = 0;
+            for (std::string line; std::getline(all, line);)
+                if (line.empty() || line.front() == '#' || ++kept < test::agents)
+                    shorter << line << "\n";
+        } else {
+            next.trust.reset();
+            next.resume->given = {"roster", "identity"};
+        }
+        run_until_killed(next, stopped.rounds + 1, leaving ? test::agents - 1 : test::agents);
+        EXPECT_EQ(saved_seeds_in(path(name)), std::vector<fs::path>{}) << name;
+    }
+}
+
+TEST_F(Resume, SendsNothingWhereSavedSeedsCannotBeErased) {
+    const TrainConfig first = config("run");
+    const TrainResult stopped = run_until_stopped(first, 20);
+    const fs::path stuck =
+        fs::path(path("run")) / fmt::format("checkpoints/{:012}/agent-1.seeds", stopped.rounds);
+    fs::create_directories(stuck / "full");
+    Fate fate;
+    expect_contains(message_of<ConfigError>([&] { (void)run(resumed(first, path("run")), fate); }),
+                    stuck.string() + ": cannot be removed");
+    EXPECT_EQ(fate.completed, 0);
+    // What was planned to be sent counts, and the old keys are gone.
+    fs::remove_all(stuck);
+    EXPECT_FALSE(run(resumed(first, path("run"))).resumed->same_keys);
+}
+
+TEST_F(Resume, LeavesNoSavedSeedsBehindWhenTheRunIsComplete) {
+    TrainConfig first = config("run");
+    give_identities(first);
+    (void)run_until_stopped(first, 20);
+    const auto seeds = saved_seeds_in(path("run"));
+    ASSERT_FALSE(seeds.empty());
+    const std::string kept = read_file(seeds.front());
+    // A copy that somebody put back while the run went on.
+    Fate fate;
+    fate.on_evaluations = [&] { write_file_atomically(seeds.front(), kept); };
+    const TrainResult rest = run(resumed(first, path("run")), fate);
+    EXPECT_TRUE(rest.resumed->same_keys);
+    EXPECT_EQ(saved_seeds_in(path("run")), std::vector<fs::path>{});
+}
+
+TEST_F(Resume, DrawsNewKeysWhereSavedSeedsAreGoneOrChanged) {
+    TrainConfig first = config("run");
+    give_identities(first);
+    for (const bool gone : {true, false}) {
+        first.run_directory = path(gone ? "gone" : "changed");
+        (void)run_until_stopped(first, 20);
+        const fs::path file = saved_seeds_in(*first.run_directory).front();
+        std::string bytes = read_file(file);
+        bytes.back() ^= 1;
+        gone ? erase_file(file) : write_file_atomically(file, bytes);
+        const TrainResult rest = run(resumed(first, *first.run_directory));
+        EXPECT_FALSE(rest.resumed->same_keys);
+        EXPECT_EQ(rest.resumed->key_epoch, 1U);
+        EXPECT_NEAR(rest.epsilon, first.plan.epsilon, 1e-6);
+    }
 }
 
 TEST_F(Resume, DrawsNewKeysWithoutAnIdentity) {
@@ -185,12 +288,10 @@ class OwnOptions : public ::testing::Test {
         checkpoint_.agent = 4;
         checkpoint_.own_options = own_options(config_);
     }
-    void accepted(int processes = 2) const {
-        EXPECT_NO_THROW(require_own_options({checkpoint_}, config_, processes));
-    }
+    void accepted() const { EXPECT_NO_THROW(require_own_options({checkpoint_}, config_)); }
     void refused(const std::string& part) const {
         const std::string message =
-            message_of<NetworkError>([&] { require_own_options({checkpoint_}, config_, 2); });
+            message_of<NetworkError>([&] { require_own_options({checkpoint_}, config_); });
         expect_contains(message, "agent 4");
         expect_contains(message, part);
     }
@@ -209,7 +310,7 @@ TEST_F(OwnOptions, MayBeAnythingButOthersThanTheCheckpointHas) {
     config_.noise_seed = 7;
     refused("has '7', its own checkpoint not given");
     config_.noise_seed.reset();
-    checkpoint_.own_options->emplace("roster", "all.roster");
+    checkpoint_.own_options.emplace("roster", "all.roster");
     refused("--roster from another rank");
 }
 
@@ -232,10 +333,9 @@ TEST_F(OwnOptions, WithSecureSumsAreAlsoThoseThatDecideWhatSumsHide) {
     refused("--secure-sum from another rank");
 }
 
-TEST_F(OwnOptions, OfAnOlderCheckpointAreTakenFromNoPeer) {
-    checkpoint_.own_options.reset();
-    refused("of an older sotto");
-    accepted(1);
+TEST_F(OwnOptions, ThatTheCheckpointDoesNotHaveAreTakenFromNoPeer) {
+    checkpoint_.own_options.clear();
+    refused("its own checkpoint not given");
 }
 
 }  // namespace

@@ -4,17 +4,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
+#include <string_view>
 
 #include "sotto/core/hash.hpp"
-#include "sotto/trust/identity.hpp"
-#include "sotto/trust/key_ring.hpp"
 
 namespace sotto {
 
-/// What one agent keeps to go on later: where it is, and nothing it shares with nobody but the
-/// seeds of its noise, which only its identity can open. Past noise of a temporal factor is not
+/// What one agent keeps to go on later: where it is, and nothing it shares with nobody. The seeds
+/// of its noise have a file of their own (saved_seeds.hpp). Past noise of a temporal factor is not
 /// kept: it is made again from the seeds and the rounds since `phase_round`.
 struct Checkpoint {
     Digest run{};                  ///< run id of the run's first session
@@ -26,37 +24,29 @@ struct Checkpoint {
     std::int64_t records = 0;      ///< of the agent: with other data its batches would differ
     Eigen::VectorXd model;         ///< after mixing
     Eigen::VectorXd spent;         ///< PrivacyLoss::amount of the agent so far, by pattern
-    /// The options that only the agent itself decides on, by name, as they were; none: of an older
-    /// sotto (version 1), which kept none.
-    std::optional<std::map<std::string, std::string>> own_options;
-    std::string seeds;  ///< of its noise, sealed; empty: not kept
+    /// The options that only the agent itself decides on, by name, as they were.
+    std::map<std::string, std::string> own_options;
 };
 
-/// File: "sottockp", version (32 bits), the fields in order, and a BLAKE2b-256 of all before it.
-/// Replaced in one step and flushed to disk. @return the digest at its end.
-/// @throws ConfigError if it cannot be written.
-Digest write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
+/// BLAKE2b-256 of all fields. Cost O(dimension).
+[[nodiscard]] Digest digest_of(const Checkpoint& checkpoint);
 
 struct StoredCheckpoint {
     Checkpoint checkpoint;
-    Digest digest{};
+    Digest digest{};  ///< at the end of its bytes
 };
-/// @throws DataError naming the file for one that is missing, damaged, cut short or of another
-/// version: nothing half-written is taken for whole.
-[[nodiscard]] StoredCheckpoint read_checkpoint(const std::filesystem::path& path);
 
-/// The agent's seeds for this place in the run: XChaCha20-Poly1305 under a key that derives from
-/// the identity's secret, so that nobody else can read or make them. Bound to everything else in
-/// the checkpoint and to the plan: with another round, epoch or model they do not open.
-[[nodiscard]] std::string seal_seeds_for(const Identity& identity,
-                                         const KeyRing& ring,
-                                         const Checkpoint& checkpoint,
-                                         const Digest& plan);
-/// @param place of the agent, which the ring is for.
-/// @throws CryptoError naming the agent if they were sealed for another identity, place or plan.
-[[nodiscard]] KeyRing open_seeds_of(const Identity& identity,
-                                    const Checkpoint& checkpoint,
-                                    const Digest& plan,
-                                    int place);
+/// "sottockp", version (32 bits), the fields in order, and a BLAKE2b-256 of all before it.
+[[nodiscard]] std::string to_bytes(const Checkpoint& checkpoint);
+/// @throws DataError naming the source for bytes that are damaged, cut short or of another version:
+/// only what to_bytes gives is taken.
+[[nodiscard]] StoredCheckpoint checkpoint_from_bytes(std::string_view bytes,
+                                                     const std::string& source);
+
+/// Those bytes as a file of mode 0600, replaced in one step and flushed to disk. @return the digest
+/// at its end. @throws ConfigError if it cannot be written.
+Digest write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
+/// @throws DataError naming the file; also for one that is missing.
+[[nodiscard]] StoredCheckpoint read_checkpoint(const std::filesystem::path& path);
 
 }  // namespace sotto

@@ -54,6 +54,11 @@ struct PrivacyRecord {
     [[nodiscard]] int agents() const { return now().members.all; }
 };
 
+/// Whether the models that agents keep are functions of what the guarantee is about: of messages,
+/// where an agent mixes the one it sends, or of the mean that a trusted aggregator returns. Not
+/// where the copy it keeps has a row of its own in the plan.
+[[nodiscard]] bool models_follow_from_messages(const NoisePlan& plan);
+
 /// Sentences a reader must know: who is not protected, and what is not covered; more_statements
 /// stand last.
 [[nodiscard]] std::vector<std::string> statements_of(const PrivacyRecord& record);

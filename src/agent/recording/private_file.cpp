@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
 
 namespace sotto {
 
@@ -25,8 +26,7 @@ ConfigError unwritable(const fs::path& path, int reason) {
 
 fs::path private_folder(const fs::path& folder, int agent) {
     const fs::path own = folder / std::to_string(agent);
-    std::error_code failure;
-    fs::create_directories(own, failure);
+    std::error_code failure = make_private_folder(own);
     if (!failure) fs::permissions(own, fs::perms::owner_all, failure);
     if (failure) throw unwritable(own, failure.value());
     return own;

@@ -19,7 +19,7 @@ class ReconstructionAttack final : public Attack {
         return [this, &network] { return make_rows_task(rows_, network); };
     }
     void write_inputs(const RunDirectory& directory) const override {
-        write_npy(directory.path() / rows_file, rows_.values);
+        write_npy(directory.path() / rows_file, rows_.values, Readers::owner);
     }
     std::unique_ptr<AuditResult> analyse(const std::filesystem::path& folder) const override {
         return std::make_unique<ReconstructionResult>(

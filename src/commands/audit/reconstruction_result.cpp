@@ -158,7 +158,7 @@ std::string ReconstructionResult::agreement() const {
 }
 
 void ReconstructionResult::write_files(const RunDirectory& directory) const {
-    write_npy(directory.path() / "reconstruction.npy", estimates);
+    write_npy(directory.path() / "reconstruction.npy", estimates, Readers::owner);
     if (image_rows > 0)
         directory.write("reconstruction.pgm",
                         reconstruction_picture(truths, estimates, image_rows));

@@ -19,6 +19,17 @@ ConfigText config_of_run(std::string_view option, const std::string& directory) 
     return {read_file(file, largest_config_bytes), file};
 }
 
+void require_kept_options(const ConfigText& of_run) {
+    const std::vector<WrittenGroup> groups = with_general(train_option_set().written());
+    for (const auto& [name, text] : parse_options(groups, {}, of_run))
+        if (!find_option(groups, name)->reproduces_run)
+            throw ConfigError(fmt::format(
+                "{}: '{}' is nothing that a run keeps; give --{} on the command line of every rank",
+                of_run.source,
+                name,
+                name));
+}
+
 TrainConfig train_config_of_run(std::string_view option, const std::string& directory) {
     return train_config_of(config_of_run(option, directory));
 }

@@ -90,7 +90,8 @@ int run(const std::vector<std::string>& arguments) {
     require_writable(out);
     set_linear_algebra_threads(config.threads);
     const Report report = make_report(config);
-    write_file_atomically(out, report.page);
+    // Beside the run it is as private as the run; elsewhere its reader decides.
+    write_file_atomically(out, report.page, asked.out ? Readers::everybody : Readers::owner);
     nlohmann::ordered_json json;
     json["path"] = out;
     json["bytes"] = report.page.size();

@@ -98,10 +98,12 @@ int run(const std::vector<std::string>& arguments) {
         ranks.agree([&] {
             std::vector<std::string> beside;
             for (const auto& [name, text] : given) beside.push_back(name);
-            if (of_run)
+            if (of_run) {
+                require_kept_options(*of_run);
                 given = parse_options(options(), arguments, of_run);
-            else if (!alone)
+            } else if (!alone) {
                 resolve_agents(given, ranks.processes());
+            }
             *config = read_train_config(given);
             if (config->resume) config->resume->given = std::move(beside);
             config->threads = granted_threads(config->asked_threads, alone);

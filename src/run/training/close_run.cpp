@@ -1,5 +1,6 @@
 #include "run/training/close_run.hpp"
 
+#include "run/checkpoint_store.hpp"
 #include "run/rank_figures.hpp"
 #include "run/training/run_accounts.hpp"
 #include "run/training/sealed_ledger.hpp"
@@ -57,6 +58,9 @@ TrainResult close_run(OpenRun open, Clock::time_point start) {
     open.prepared.run.network.agree([&] {
         if (open.prepared.run.leader()) write_end(open, result);
     });
+    // Nothing goes on after the last round, whoever kept seeds for it.
+    if (!result.interrupted)
+        open.prepared.run.network.agree([&] { erase_saved_seeds(open.directory.path()); });
     return result;
 }
 

@@ -1,8 +1,10 @@
 #include "run/training/run_checkpoints.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "run/options/train_options.hpp"
+#include "sotto/agent/saved_seeds.hpp"
 
 namespace sotto {
 
@@ -21,6 +23,9 @@ void RunCheckpoints::before_round(long round) {
     const long rounds = run_.prepared.run.config.plan.rounds;
     mark_->before_round(round,
                         every_ > 0 ? std::min(rounds, (round / every_ + 1) * every_) : rounds);
+    // From here on they open nothing that may still be used: the mark rules the old keys out.
+    const auto& resume = run_.prepared.run.config.resume;
+    if (resume && !std::exchange(seeds_erased_, true)) erase_saved_seeds(resume->directory);
 }
 
 void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
@@ -32,15 +37,17 @@ void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
             mark_->set(round);
         });
     std::vector<Checkpoint> local;
+    std::vector<std::string> seeds;
     const PrivacyLosses losses = run_.prepared.ledger.losses_after(round);
     for (std::size_t a = 0; a < trainer_.agents().size(); ++a) {
-        Checkpoint& own = local.emplace_back(checkpoint_of(a, round, losses));
+        const Checkpoint& own = local.emplace_back(checkpoint_of(a, round, losses));
         // They open the way to go on with the same keys, which only a clean stop leaves open.
         if (clean && run.credentials && !run.config.noise_seed)
-            own.seeds =
-                seal_seeds_for(run.credentials->identities[a], run_.rings[a], own, plan_hash_);
+            seeds.push_back(
+                seal_seeds_for(run.credentials->identities[a], run_.rings[a], own, plan_hash_));
     }
-    seal_checkpoint(run_.directory.path(), run.network, {round, phase_, clean, {}, totals}, local);
+    seal_checkpoint(
+        run_.directory.path(), run.network, {round, phase_, clean, {}, totals}, local, seeds);
 }
 
 Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index,

@@ -18,7 +18,8 @@ class RunCheckpoints {
     RunCheckpoints(const OpenRun& run, const Trainer& trainer);
 
     [[nodiscard]] bool due(long round) const { return every_ > 0 && round % every_ == 0; }
-    /// Before anything of the round is sent.
+    /// Before anything of the round is sent. Before the first one, seeds that were kept for the
+    /// start that has come are erased.
     void before_round(long round);
     /// COLLECTIVE.
     void seal(long round, bool clean, const RunTotals& totals);
@@ -34,6 +35,7 @@ class RunCheckpoints {
     int phase_;   // of the run's history
     Digest plan_hash_;
     std::optional<SentMark> mark_;
+    bool seeds_erased_ = false;
 };
 
 }  // namespace sotto

@@ -29,5 +29,22 @@ TEST(RunOfADirectory, IsRefusedWithTheOptionThatNamedIt) {
                     "x.ini: there is no option 'epsilom'; did you mean 'epsilon'?");
 }
 
+TEST(RunOfADirectory, KeepsNothingThatEveryStartDecides) {
+    EXPECT_NO_THROW(require_kept_options({as_ini(test::quadratic_config(5, "corn", 12)), "x.ini"}));
+    for (const char* line : {"without = 1,2",
+                             "stall-abort = 0",
+                             "dry-run = true",
+                             "resume = elsewhere",
+                             "run-directory = elsewhere",
+                             "json = out",
+                             "config = other.ini"}) {
+        const std::string name(line, std::string_view(line).find(' '));
+        expect_contains(message_of<ConfigError>([&] {
+                            require_kept_options({std::string(line) + "\n", "x.ini"});
+                        }),
+                        "x.ini: '" + name + "' is nothing that a run keeps");
+    }
+}
+
 }  // namespace
 }  // namespace sotto::cli

@@ -1,0 +1,120 @@
+// Somebody who gets at a run directory: another user of the host, or a thief who has the agents'
+// identities as well, later.
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <map>
+#include <vector>
+
+#include "hostile/stopped_run.hpp"
+#include "run/checkpoint_store.hpp"
+#include "run/run_history.hpp"
+#include "sotto/agent/saved_seeds.hpp"
+#include "sotto/core/files.hpp"
+
+namespace sotto::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> files_of(const fs::path& directory) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(directory))
+        if (entry.is_regular_file()) files.push_back(entry.path());
+    return files;
+}
+
+long newest_checkpoint(const fs::path& run) {
+    long newest = -1;
+    std::error_code ignored;
+    for (const auto& folder : fs::directory_iterator(run / "checkpoints", ignored))
+        if (fs::exists(folder.path() / "manifest.json"))
+            newest = std::max(newest, std::stol(folder.path().filename().string()));
+    return newest;
+}
+
+/// The sealed seeds that a thief with all identities opens, by file.
+std::map<fs::path, std::string> stolen(const StoppedRun& stopped) {
+    const fs::path run = stopped.path("run");
+    const Digest plan = read_history(run).phases.back().plan.hash();
+    std::map<fs::path, std::string> opened;
+    for (const fs::path& file : files_of(run)) {
+        if (file.extension() != ".checkpoint") continue;
+        const Checkpoint own = read_checkpoint(file).checkpoint;
+        const fs::path seeds = saved_seeds_file(run, own);
+        if (!fs::exists(seeds)) continue;
+        const Identity identity = Identity::read(stopped.path(fmt::format("id{}", own.agent)));
+        const std::string sealed = read_saved_seeds(seeds);
+        const KeyRing ring = open_seeds_of(identity, sealed, own, plan, own.agent);
+        EXPECT_FALSE(ring.groups().empty());
+        opened[seeds] = sealed;
+    }
+    return opened;
+}
+
+TEST(ThiefOfIdentities, OpensNoSeedsOnceTheRunWasTakenUp) {
+    const StoppedRun stopped({"--epsilon", "3", "--mechanism", "pairs"}, true);
+    const fs::path run = stopped.path("run");
+    const auto before = stolen(stopped);
+    EXPECT_EQ(before.size(), 3U) << "the thief comes too early to find nothing";
+    const long round = newest_checkpoint(run);
+    Process process(sotto_command(3, {"train", "--resume", run}), stopped.folder().path());
+    // Killed, as by a power failure: nothing is tidied up at the end.
+    const bool reached = happens([&] { return newest_checkpoint(run) > round; });
+    process.signal_group(SIGKILL);
+    const Outcome outcome = process.wait();
+    ASSERT_TRUE(reached) << outcome.text();
+    EXPECT_TRUE(stolen(stopped).empty());
+    for (const fs::path& file : files_of(run)) {
+        const std::string content = content_of(file);
+        for (const auto& [seeds, sealed] : before)
+            for (std::size_t at = 0; at + 16 <= sealed.size(); at += 16)
+                EXPECT_EQ(content.find(sealed.substr(at, 16)), std::string::npos)
+                    << file << " still has what was in " << seeds;
+    }
+}
+
+TEST(AnotherUser, ReadsNothingOfARunDirectory) {
+    const TempDir directory;
+    const mode_t before = ::umask(0);
+    const Outcome outcome = run_sotto(directory,
+                                      3,
+                                      short_training({"--mechanism",
+                                                      "ldp",
+                                                      "--checkpoint-every",
+                                                      "5",
+                                                      "--record-view",
+                                                      "1,eavesdropper",
+                                                      "--json",
+                                                      "asked-for.json"}));
+    const Outcome report = run_sotto(directory, one_process, {"report", "run"});
+    ::umask(before);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    ASSERT_EQ(report.exit_code, 0) << report.text();
+    const auto others = fs::perms::group_all | fs::perms::others_all;
+    const auto mode_of = [](const fs::path& path) { return fs::status(path).permissions(); };
+    EXPECT_EQ(mode_of(directory / "run"), fs::perms::owner_all);
+    std::size_t seen = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(directory / "run")) {
+        EXPECT_EQ(entry.status().permissions() & others, fs::perms::none) << entry.path();
+        ++seen;
+    }
+    for (const char* file : {"agents/2/model.npy",
+                             "ledger.json",
+                             "history.json",
+                             "sent/1.now",
+                             "checkpoints/000000000015/agent-2.checkpoint",
+                             "checkpoints/000000000015/manifest.json",
+                             "views/1/seeds.json",
+                             "views/wire",
+                             "report.html"})
+        EXPECT_TRUE(fs::exists(fs::path(directory / "run") / file)) << file;
+    EXPECT_GT(seen, 30U);
+    // What is written where its user says is as the user's umask says.
+    EXPECT_EQ(mode_of(directory / "asked-for.json"), fs::perms(0644));
+}
+
+}  // namespace
+}  // namespace sotto::test
