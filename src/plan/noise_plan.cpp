@@ -86,12 +86,13 @@ class PlanCheck {
     // On a finer one noise could not be rounded: a double has room for 2^52 steps on either side.
     void check_grid() const {
         const double finest = finest_grid_step(plan_);
-        require(plan_.grid_step() >= finest,
-                fmt::format("grid_step_log2 is {}: a step must be at least {:.3g}, for noise whose "
-                            "largest standard deviation is {:.3g}",
-                            plan_.grid_step_log2,
-                            finest,
-                            largest_deviation(plan_)));
+        require(
+            plan_.grid_step() >= finest,
+            fmt::format("grid_step_log2 is {}, which is too fine: a step must be at least {:.3g}, "
+                        "for noise whose largest standard deviation is {:.3g}",
+                        plan_.grid_step_log2,
+                        finest,
+                        largest_deviation(plan_)));
     }
 
     void check_row(const NoiseRow& row) const {

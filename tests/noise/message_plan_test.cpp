@@ -64,30 +64,30 @@ INSTANTIATE_TEST_SUITE_P(All,
                              return name;
                          });
 
-/// Agent 0's own copy carries `louder` times the noise of all messages.
-Design uneven_design(const DesignInput& input, double louder) {
-    NoisePlan plan = start_message_plan("uneven", input);
-    for (int u = 0; u < plan.agents; ++u) plan.streams.push_back({u, 0, {}});
-    plan.rows.push_back({0, 0, {0}, {louder}});
-    for (int v = 1; v < plan.agents; ++v) plan.rows.push_back({0, v, {0}, {1.0}});
-    for (int u = 1; u < plan.agents; ++u)
-        plan.rows.push_back({u, NoiseRow::all_receivers, {u}, {1.0}});
-    return finish_message_plan(plan, input);
+/// Two agents whose own models weigh so little that homomorphic's own copies carry (1 - own) / own
+/// times the noise of its messages.
+NoisePlan uneven_plan(double own) {
+    const Graph graph = Graph::from_edges(2, {{0, 1}});
+    const MixingMatrix mixing = MixingMatrix::from_dense(
+        graph, (Eigen::MatrixXd(2, 2) << own, 1 - own, 1 - own, own).finished());
+    DesignInput input;
+    input.graph = &graph;
+    input.mixing = &mixing;
+    input.rounds = 3;
+    input.kappa = Eigen::VectorXd::Ones(2);
+    return find_mechanism("mechanism", "homomorphic").design(input).plan;
 }
 
 TEST(MessagePlan, HasAGridThatItsLoudestNoiseIsRoundedToOrIsRefused) {
-    const Setting setting = settings({5}).front();
-    const DesignInput input = setting.input(10);
     double before = 0;
-    for (const double louder : {1.0, 0x1p8, 0x1p12, 0x1p20}) {
-        const NoisePlan plan = uneven_design(input, -louder).plan;
-        EXPECT_LE(std::ldexp(largest_deviation(plan), -46), plan.grid_step()) << louder;
+    for (const double own : {0.5, 0x1p-8, 0x1p-12, 0x1p-20}) {
+        const NoisePlan plan = uneven_plan(own);
+        EXPECT_LE(finest_grid_step(plan), plan.grid_step()) << own;
         EXPECT_GE(plan.grid_step(), before);
         before = plan.grid_step();
     }
-    const std::string message =
-        message_of<PrivacyError>([&] { (void)uneven_design(input, -0x1p40); });
-    for (const char* part : {"mechanism uneven", "no grid for noise that uneven", "--mixing"})
+    const std::string message = message_of<PrivacyError>([&] { (void)uneven_plan(0x1p-40); });
+    for (const char* part : {"mechanism homomorphic", "no grid for noise that uneven", "--mixing"})
         EXPECT_TRUE(contains(message, part)) << message;
 }
 
