@@ -35,12 +35,14 @@ std::string to_json(const ProcessNote& note) {
 }
 
 ProcessNote process_note_from_json(std::string_view text, std::size_t rank) {
-    constexpr std::size_t digits = 64;
+    constexpr std::size_t digits = 64, longest_name = 4096;
     try {
         const Json json = json_from_text<Json>(text);
         ProcessNote note;
         note.host = json.at("host").get<std::string>();
         note.network = json.at("network").get<std::string>();
+        if (note.host.size() > longest_name || note.network.size() > longest_name)
+            throw damaged(rank, "for the manifest");
         for (const auto& entry : json.at("commitments").get_ref<const Json::array_t&>()) {
             SeedCommitment& commitment = note.commitments.emplace_back();
             commitment.agent = integer_from_json<int>(entry.at("agent"));
