@@ -41,7 +41,7 @@ std::uint64_t largest_note_bytes(const NoisePlan& plan, std::uint64_t agents) {
 }
 
 ProcessNote process_note_from_json(std::string_view text, std::size_t rank) {
-    constexpr std::size_t digits = 64;
+    constexpr std::size_t digits = 64, longest_name = 4096;
     try {
         const JsonDocument document(text);
         const JsonValue json = document.root();
@@ -49,6 +49,8 @@ ProcessNote process_note_from_json(std::string_view text, std::size_t rank) {
         note.host = json.at("host").text();
         note.network = json.at("network").text();
         note.keys_locked = json.at("keys_locked").boolean();
+        if (note.host.size() > longest_name || note.network.size() > longest_name)
+            throw damaged(rank, "for the manifest");
         for (const JsonValue& entry : json.at("commitments").items()) {
             SeedCommitment& commitment = note.commitments.emplace_back();
             commitment.agent = entry.at("agent").integer<int>();

@@ -52,8 +52,7 @@ std::vector<Deviation> handshakes() {
              Gathered::announcement,
              [](std::string own) {
                  own.resize(own.size() - agent);
-                 std::memset(own.data() + own.size() - 8, 0, 8);
-                 return own;
+                 return own.substr(0, own.size() - 8) + std::string(8, '\0');
              }),
         says("announces_four_billion_agents",
              Gathered::announcement,
@@ -88,12 +87,10 @@ std::vector<Deviation> handshakes() {
                  flip(own.data());
                  return own;
              }),
-        says("does_not_sign",
-             Gathered::confirmation,
-             [](std::string own) {
-                 std::memset(own.data() + 32, 0, own.size() - 32);
-                 return own;
-             }),
+        says(
+            "does_not_sign",
+            Gathered::confirmation,
+            [](std::string own) { return own.substr(0, 32) + std::string(own.size() - 32, '\0'); }),
         says("cuts_its_confirmation", Gathered::confirmation, cut),
         // As if it had been told another announcement of rank 0 than others.
         {.name = "was_told_something_else",

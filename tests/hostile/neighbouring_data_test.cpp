@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -59,8 +60,6 @@ Seen train_on(const TempDir& directory, const std::string& record, const Argumen
                         "test.svm",
                         "--topology",
                         "complete",
-                        "--mechanism",
-                        "ldp",
                         "--noise-seed",
                         "5",
                         "--epsilon",
@@ -77,6 +76,8 @@ Seen train_on(const TempDir& directory, const std::string& record, const Argumen
                         "--run-directory",
                         "run"};
     arguments.insert(arguments.end(), more.begin(), more.end());
+    if (std::ranges::find(more, "--mechanism") == more.end())
+        arguments.insert(arguments.end(), {"--mechanism", "ldp"});
     Arguments command = sotto_command(3, arguments);
     *(std::ranges::find(command, std::string("train")) - 1) = SOTTO_DEVIATING_PROGRAM;
     ::setenv("SOTTO_TEST_DEVIATION", "keeps_a_log", 1);

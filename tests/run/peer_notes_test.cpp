@@ -39,6 +39,7 @@ TEST(ProcessNote, OfAnotherShapeIsRefusedNamingTheRank) {
     EXPECT_TRUE(refused("3", "\"3\""));
     EXPECT_TRUE(refused("\"Open MPI\"", "{}"));
     EXPECT_TRUE(refused("\"Open MPI\"", deep));
+    EXPECT_TRUE(refused("Open MPI", std::string(1 << 20, 'x')));
     EXPECT_TRUE(refused("aaaa", "aaa"));
     EXPECT_TRUE(refused("aaaa", "<b>a"));
     EXPECT_TRUE(refused("commitments", "others"));

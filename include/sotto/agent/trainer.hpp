@@ -135,7 +135,7 @@ class Trainer {
     void mix(long round);
     /// Only agents that a round's matrix joins send each other their messages.
     void choose_active(const MixingMatrix& mixing);
-    /// @throws NetworkError for what an agent of another process may not send.
+    /// @throws NetworkError for what an agent of another process, or place, may not send.
     void check_received(ExchangeId id,
                         std::size_t local,
                         Eigen::Index first,
