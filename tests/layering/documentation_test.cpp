@@ -1,10 +1,11 @@
-// Files that the documentation names exist.
+// Files and tests that the documentation names exist.
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,50 @@ TEST(Documentation, NamesFilesThatExist) {
         }
     EXPECT_GT(named, 50) << "file names are no longer found";
     EXPECT_EQ(missing, std::vector<std::string>{});
+}
+
+/// Tests that a text names as `Suite.Name`.
+std::set<std::string> tests_named_in(const std::string& text) {
+    static const std::regex name(R"(`([A-Z]\w*\.[A-Z]\w*)`)");
+    std::set<std::string> tests;
+    for (std::sregex_iterator i(text.begin(), text.end(), name), end; i != end; ++i)
+        tests.insert((*i)[1]);
+    return tests;
+}
+
+/// Tests that the sources below `tests` define, as `Suite.Name`.
+std::set<std::string> tests_defined() {
+    static const std::regex definition(R"(TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\))");
+    std::set<std::string> tests;
+    for (const fs::path& source : sources_below(root / "tests")) {
+        const std::string text = text_of(source);
+        for (std::sregex_iterator i(text.begin(), text.end(), definition), end; i != end; ++i)
+            tests.insert((*i)[1].str() + "." + (*i)[2].str());
+    }
+    return tests;
+}
+
+TEST(Documentation, NamesTestsThatExist) {
+    const std::set<std::string> defined = tests_defined();
+    EXPECT_GT(defined.size(), 1500U) << "tests are no longer found";
+    std::vector<std::string> missing;
+    for (const fs::path& page : pages())
+        for (const std::string& test : tests_named_in(text_of(page)))
+            if (!defined.contains(test))
+                missing.push_back(fs::relative(page, root).string() + ": " + test);
+    EXPECT_EQ(missing, std::vector<std::string>{});
+}
+
+TEST(Documentation, NamesATestForEveryClaimOfItsTableAboutSecurity) {
+    const std::string page = text_of(root / "docs" / "security.md");
+    std::istringstream table(page.substr(page.find("\n| claim | test |\n") + 1));
+    std::vector<std::string> without;
+    std::string row;
+    long rows = -2;  // the head
+    for (; std::getline(table, row) && row.starts_with('|'); ++rows)
+        if (rows >= 0 && tests_named_in(row).empty()) without.push_back(row);
+    EXPECT_GT(rows, 30) << "the table is no longer found";
+    EXPECT_EQ(without, std::vector<std::string>{});
 }
 
 TEST(DocumentationCheck, FindsFileNamesInText) {
