@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(OfRank0,
                                                "mixing", "lazy-metropolis", "'metropolis'"},
                                            ForeignGraph{"mixing-schedule", "one-peer", "'fixed'"},
                                            ForeignGraph{"gossip-steps", "9", "'1'"},
-                      ForeignGraph{"eval-every", "1", "'1000000000'"},
+                                           ForeignGraph{"eval-every", "1", "'1000000000'"},
                                            ForeignGraph{"mask-partners", "1", "'16'"},
                                            ForeignGraph{"secure-sum", "off", "'on'"}),
                          [](const auto& test) { return fmt::format("case_{}", test.index); });

@@ -31,7 +31,7 @@ struct OptionFacts {
     /// Whether config.ini of rank 0 may set it on other ranks that take up a run: never what
     /// concerns an agent's own protection, its own data, or programs it executes.
     bool peers_may_set = true;
-    bool shapes_sums = false;     ///< what secure sums hide depends on it: with them no peer sets it
+    bool shapes_sums = false;  ///< what secure sums hide depends on it: with them no peer sets it
     bool changes_results = true;  ///< false: says how the job runs and reports only
 };
 
