@@ -14,22 +14,33 @@ namespace {
 
 constexpr double account_tolerance = 1e-9;  // as verification_tolerance of a plan
 
+/// Beyond what any noise is worth the name, and within what the curves are exact for.
+constexpr double most_amount = 1e12, most_epsilon = 1e6, least_delta = 1e-30;
+
+bool is_countable(const PrivacyLoss& loss) {
+    return !loss.infinite() && loss.amount().value <= most_amount;
+}
+
 void require_account_limit(const AccountLimit& limit) {
-    if (!(limit.epsilon > 0) || std::isinf(limit.epsilon))
+    if (!(limit.epsilon > 0 && limit.epsilon <= most_epsilon))
         throw ConfigError(fmt::format(
-            "epsilon: {} is not allowed in a budget account (must be finite and above 0)",
-            limit.epsilon));
-    if (!(limit.delta >= 0 && limit.delta < 1))
+            "epsilon: {} is not allowed in a budget account (must be above 0 and at most {:g})",
+            limit.epsilon,
+            most_epsilon));
+    if (!(limit.delta == 0 || (limit.delta >= least_delta && limit.delta < 1)))
         throw ConfigError(fmt::format(
-            "delta: {} is not allowed in a budget account (must be at least 0 and less than 1)",
-            limit.delta));
+            "delta: {} is not allowed in a budget account (must be 0, or at least {:g} and less "
+            "than 1)",
+            limit.delta,
+            least_delta));
 }
 
 /// One kind of loss, so that two of a run can be compared, and written down.
 void require_countable(const AccountEntry& entry, double delta) {
     (void)entry.loss.amount();
     (void)entry.left.amount();
-    if (entry.loss.infinite()) throw DataError("a run with an infinite loss is deducted");
+    if (!is_countable(entry.loss) || !is_countable(entry.left))
+        throw DataError("a run with a loss that no account allows is deducted");
     if (entry.loss.less_at(delta, entry.left))
         throw DataError("more has left in a run than is deducted for it");
     if (entry.rounds < 0) throw DataError("a run has fewer than 0 rounds");
@@ -90,7 +101,7 @@ PrivacyLoss BudgetAccount::largest_left(const PrivacyLoss& others, const Privacy
     };
     double low = 0, high = 1;
     if (!fits(low)) return like.with_amount(0);
-    while (high < 1e300 && fits(high)) high *= 2;
+    while (high < most_amount && fits(high)) high *= 2;
     for (int i = 0; i < 100 && high > low; ++i) {
         const double middle = low + (high - low) / 2;
         if (middle == low || middle == high) break;
@@ -114,6 +125,10 @@ void BudgetAccount::reserve(AccountEntry entry) {
         throw PrivacyError(fmt::format(
             "the account has {} entries, as many as it can hold; open a new one with what is left",
             entries_.size()));
+    if (!is_countable(entry.loss))
+        throw PrivacyError(
+            "this run adds no noise, or next to none: no account allows it (another mechanism, or "
+            "a smaller epsilon)");
     const PrivacyLoss others = spent_by_others(entry.run);
     const PrivacyLoss asked = before != nullptr ? larger(before->loss, entry.loss) : entry.loss;
     const double together = compose(others, asked).epsilon(limit_.delta).upper;

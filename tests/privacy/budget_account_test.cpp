@@ -85,7 +85,9 @@ TEST(BudgetAccount, SaysHowMuchARunMayStillAskFor) {
 
 TEST(BudgetAccount, RefusesARunWithoutNoise) {
     BudgetAccount account(ten);
-    EXPECT_NE(refusal(account, entry(1, PrivacyLoss::gaussian(infinity))), "");
+    for (const PrivacyLoss& loss :
+         {PrivacyLoss::gaussian(infinity), PrivacyLoss::gaussian(1e150), PrivacyLoss::pure(1e13)})
+        EXPECT_NE(refusal(account, entry(1, loss)).find("adds no noise"), std::string::npos);
     EXPECT_TRUE(account.entries().empty());
 }
 
@@ -123,6 +125,8 @@ TEST(BudgetAccount, TakesOnlyLimitsAndEntriesThatCanBe) {
     for (const AccountLimit& wrong : {AccountLimit{0, 1e-5, {}},
                                       AccountLimit{infinity, 1e-5, {}},
                                       AccountLimit{not_a_number, 1e-5, {}},
+                                      AccountLimit{1e7, 1e-5, {}},
+                                      AccountLimit{1, 1e-31, {}},
                                       AccountLimit{1, 1, {}},
                                       AccountLimit{1, -0.1, {}},
                                       AccountLimit{1, not_a_number, {}}})
@@ -130,7 +134,8 @@ TEST(BudgetAccount, TakesOnlyLimitsAndEntriesThatCanBe) {
     AccountEntry more_left = entry(1, PrivacyLoss::gaussian(1));
     more_left.left = PrivacyLoss::gaussian(2);
     EXPECT_THROW(BudgetAccount(ten, {more_left}), DataError);
-    EXPECT_THROW(BudgetAccount(ten, {entry(1, PrivacyLoss::gaussian(infinity))}), DataError);
+    for (const double mu : {infinity, 1e150, 2e6})
+        EXPECT_THROW(BudgetAccount(ten, {entry(1, PrivacyLoss::gaussian(mu))}), DataError) << mu;
     const AccountEntry once = entry(1, PrivacyLoss::gaussian(1));
     EXPECT_THROW(BudgetAccount(ten, {once, once}), DataError);
     EXPECT_THROW(

@@ -12,8 +12,8 @@ namespace sotto {
 
 /// All that may be revealed about the same data, in however many runs.
 struct AccountLimit {
-    double epsilon = 0;  ///< finite, above 0
-    double delta = 0;    ///< 0 <= delta < 1
+    double epsilon = 0;  ///< above 0, at most 1e6
+    double delta = 0;    ///< 0, or 1e-30 <= delta < 1
     Adjacency adjacency = Adjacency::agent;
 };
 

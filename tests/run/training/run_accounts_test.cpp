@@ -117,7 +117,7 @@ TEST_F(RunAccounts, AllowNeitherRunsWithoutNoiseNorOfAnotherAdjacency) {
     open("mine", 5);
     TrainConfig bare = config("a", "none");
     bare.budget_account = folder.path("mine");
-    expect_contains(refusal(bare), "asks for inf");
+    expect_contains(refusal(bare), "this run adds no noise");
     TrainConfig other = with_account("a", "mine");
     other.plan.adjacency = Adjacency::record;
     expect_contains(refusal(other), "with --adjacency agent, this run is planned with record");
