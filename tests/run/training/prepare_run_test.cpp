@@ -16,6 +16,22 @@ using test::TemporaryFolder;
 using test::train;
 using test::Watcher;
 
+TEST(PrepareRun, RefusesAnEpsilonThatTheTailsOfOneRoundsNoiseDoNotHold) {
+    const TemporaryFolder folder;
+    for (const char* mechanism : {"ldp", "laplace"}) {
+        TrainConfig config = quadratic_config(4, mechanism, 1);
+        config.run_directory = folder.path("run");
+        config.plan.epsilon = 300;
+        const std::string message = message_of<PrivacyError>([&] { (void)train(config); });
+        expect_contains(message, "tails: ");
+        expect_contains(message, "--epsilon");
+        EXPECT_FALSE(std::filesystem::exists(folder.path("run")));
+        config.plan.epsilon = 10;
+        EXPECT_NO_THROW((void)train(config));
+        std::filesystem::remove_all(folder.path("run"));
+    }
+}
+
 TEST(PrepareRun, RefusesWhatItCannotAccountFor) {
     const TemporaryFolder folder;
     TrainConfig record = logistic_config(folder, 4, "ldp", 30);
