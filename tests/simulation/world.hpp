@@ -31,8 +31,8 @@ struct Rank {
     long calls = 0;   ///< to the world, so far: where it may fail
     long writes = 0;  ///< of these: to its disk
     int idle_tests = 0;
-    double patience = 0;  ///< seconds to its next look around
-    std::string lines;    ///< standard error
+    double patience = 0;     ///< seconds to its next look around
+    std::string lines;       ///< standard error
     std::vector<int> files;  ///< open descriptors
     std::binary_semaphore go{0};
     std::thread thread;
@@ -41,8 +41,8 @@ struct Rank {
 /// How a job is run.
 struct WorldOptions {
     std::uint64_t seed = 0;
-    std::vector<int> numbers;                        ///< agents, one a rank
-    std::vector<std::string> folders;                ///< where each starts: its disk
+    std::vector<int> numbers;          ///< agents, one a rank
+    std::vector<std::string> folders;  ///< where each starts: its disk
     std::vector<Fault> faults;
     bool launcher_attends = true;  ///< ends the job when one rank fails
     double limit_seconds = 0;      ///< nobody may still wait then
