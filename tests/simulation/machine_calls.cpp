@@ -218,6 +218,22 @@ int crypto_aead_chacha20poly1305_ietf_encrypt_detached(unsigned char* c,
     const auto other = deviating(bytes(m, length));
     return next(c, mac, mac_length, other.data(), length, ad, ad_length, nsec, nonce, key);
 }
+int crypto_aead_chacha20poly1305_ietf_decrypt_detached(unsigned char* m,
+                                                       unsigned char* nsec,
+                                                       const unsigned char* c,
+                                                       unsigned long long length,
+                                                       const unsigned char* mac,
+                                                       const unsigned char* ad,
+                                                       unsigned long long ad_length,
+                                                       const unsigned char* nonce,
+                                                       const unsigned char* key) {
+    static auto* const next = real<decltype(crypto_aead_chacha20poly1305_ietf_decrypt_detached)>(
+        "crypto_aead_chacha20poly1305_ietf_decrypt_detached");
+    if (current() == nullptr || job().planted != Planted::plain_text)
+        return next(m, nsec, c, length, mac, ad, ad_length, nonce, key);
+    std::memmove(m, c, length);
+    return 0;
+}
 int crypto_aead_xchacha20poly1305_ietf_encrypt(unsigned char* c,
                                                unsigned long long* c_length,
                                                const unsigned char* m,
