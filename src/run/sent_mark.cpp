@@ -193,6 +193,14 @@ std::optional<long> sent_before(const fs::path& directory,
         for (const auto& [text, round] : unpack_marks(all)) {
             const Mark mark = mark_from(text);
             covered.insert(mark.agents.begin(), mark.agents.end());
+            if (mark.phase > phase)
+                throw DataError(fmt::format(
+                    "{}: agent {} has sent rounds of phase {} of the run, but rank 0's "
+                    "history.json ends with phase {}; take up the run with the newest files",
+                    directory.string(),
+                    mark.agents.empty() ? -1 : mark.agents.front(),
+                    mark.phase,
+                    phase));
             if (mark.phase == phase) result = std::max(result.value_or(0), round);
         }
         for (const int number : numbers)

@@ -88,8 +88,8 @@ int Disk::fault_of(Rank& rank, bool flush, std::size_t& size) {
         const bool full = fault.kind == FaultKind::disk_full &&
                           static_cast<double>(number - fault.at) < fault.seconds;
         const bool error = fault.kind == FaultKind::disk_error && flush && world_.fired()[i] == 0;
-        const bool half = fault.kind == FaultKind::short_write && !flush && size > 1 &&
-                          world_.fired()[i] == 0;
+        const bool half =
+            fault.kind == FaultKind::short_write && !flush && size > 1 && world_.fired()[i] == 0;
         if (!full && !error && !half) continue;
         ++world_.fired()[i];
         world_.trace(std::string(name_of(fault.kind)));

@@ -36,26 +36,10 @@ enum class FaultKind : std::uint8_t {
 };
 
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(FaultKind::count)>
-    fault_names{"drop",
-                "delay",
-                "corrupt",
-                "tear",
-                "replay",
-                "cut",
-                "lie about sizes",
-                "send NaN",
-                "send infinity",
-                "send huge values",
-                "equivocate",
-                "replay own",
-                "stop",
-                "lag",
-                "crash",
-                "power loss",
-                "interrupt",
-                "disk full",
-                "disk error",
-                "short write"};
+    fault_names{"drop",       "delay",           "corrupt",   "tear",          "replay",
+                "cut",        "lie about sizes", "send NaN",  "send infinity", "send huge values",
+                "equivocate", "replay own",      "stop",      "lag",           "crash",
+                "power loss", "interrupt",       "disk full", "disk error",    "short write"};
 
 [[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
     return fault_names[static_cast<std::size_t>(kind)];
@@ -69,11 +53,11 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(FaultKind
 /// One of them, and when.
 struct Fault {
     FaultKind kind = FaultKind::drop;
-    int rank = 0;       ///< that fails or deviates; of a message: its sender
-    int peer = 0;       ///< of a message: its receiver
+    int rank = 0;            ///< that fails or deviates; of a message: its sender
+    int peer = 0;            ///< of a message: its receiver
     bool exchanged = false;  ///< of a message: one of an exchange between neighbours
-    long at = 0;        ///< how many such messages, calls or writes of the rank come before
-    double seconds = 0;  ///< of a delay or lag
+    long at = 0;             ///< how many such messages, calls or writes of the rank come before
+    double seconds = 0;      ///< of a delay or lag
 };
 
 }  // namespace sotto::simulation

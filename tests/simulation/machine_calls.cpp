@@ -36,9 +36,8 @@ std::span<const std::uint8_t> bytes(const void* data, std::size_t size) {
 
 void fill_random(void* target, const std::size_t size) {
     Rank* const rank = current();
-    Random& source = rank != nullptr
-                         ? the_job->randomness[static_cast<std::size_t>(rank->place)]
-                         : set_up_randomness;
+    Random& source = rank != nullptr ? the_job->randomness[static_cast<std::size_t>(rank->place)]
+                                     : set_up_randomness;
     auto* const to = static_cast<std::uint8_t*>(target);
     for (std::size_t i = 0; i < size; ++i) to[i] = static_cast<std::uint8_t>(source.next() >> 32U);
 }
@@ -49,12 +48,8 @@ std::uint32_t random_word() {
     return word;
 }
 
-randombytes_implementation seeded_bytes{[] { return "simulation"; },
-                                        random_word,
-                                        nullptr,
-                                        nullptr,
-                                        fill_random,
-                                        nullptr};
+randombytes_implementation seeded_bytes{
+    [] { return "simulation"; }, random_word, nullptr, nullptr, fill_random, nullptr};
 
 /// What a rank that deviates encrypts instead of its message, under its good keys.
 std::vector<std::uint8_t> deviating(std::span<const std::uint8_t> plain) {
@@ -121,7 +116,8 @@ void count_nothing(const char* written, const std::string& target) {
         while (at < text.size() && text[at] >= '0' && text[at] <= '9') text[at++] = '0';
     }
     // Numbers do not begin with zeros.
-    for (std::size_t at = 0; (at = text.find(": 00", at)) != std::string::npos;) text.erase(at + 2, 1);
+    for (std::size_t at = 0; (at = text.find(": 00", at)) != std::string::npos;)
+        text.erase(at + 2, 1);
     set_content(written, text);
 }
 
@@ -208,9 +204,8 @@ int crypto_aead_chacha20poly1305_ietf_encrypt_detached(unsigned char* c,
                                                        const unsigned char* nsec,
                                                        const unsigned char* nonce,
                                                        const unsigned char* key) {
-    static auto* const next =
-        real<decltype(crypto_aead_chacha20poly1305_ietf_encrypt_detached)>(
-            "crypto_aead_chacha20poly1305_ietf_encrypt_detached");
+    static auto* const next = real<decltype(crypto_aead_chacha20poly1305_ietf_encrypt_detached)>(
+        "crypto_aead_chacha20poly1305_ietf_encrypt_detached");
     if (current() == nullptr || !current()->deviates) {
         if (current() != nullptr)
             job().observer.sealed(bytes(key, 32), bytes(nonce, 12), bytes(m, length));
@@ -222,6 +217,22 @@ int crypto_aead_chacha20poly1305_ietf_encrypt_detached(unsigned char* c,
     }
     const auto other = deviating(bytes(m, length));
     return next(c, mac, mac_length, other.data(), length, ad, ad_length, nsec, nonce, key);
+}
+int crypto_aead_chacha20poly1305_ietf_decrypt_detached(unsigned char* m,
+                                                       unsigned char* nsec,
+                                                       const unsigned char* c,
+                                                       unsigned long long length,
+                                                       const unsigned char* mac,
+                                                       const unsigned char* ad,
+                                                       unsigned long long ad_length,
+                                                       const unsigned char* nonce,
+                                                       const unsigned char* key) {
+    static auto* const next = real<decltype(crypto_aead_chacha20poly1305_ietf_decrypt_detached)>(
+        "crypto_aead_chacha20poly1305_ietf_decrypt_detached");
+    if (current() == nullptr || job().planted != Planted::plain_text)
+        return next(m, nsec, c, length, mac, ad, ad_length, nonce, key);
+    std::memmove(m, c, length);
+    return 0;
 }
 int crypto_aead_xchacha20poly1305_ietf_encrypt(unsigned char* c,
                                                unsigned long long* c_length,

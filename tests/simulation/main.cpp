@@ -48,8 +48,15 @@ std::string text_of(const Totals& totals, double seconds) {
     std::string text = fmt::format(
         "{} schedules, {} starts ({} resumed), {} runs completed, {} compared with one process, {} "
         "disks put back, {} departures; {} schedules with a violation; {:.1f} s\nfaults:",
-        totals.schedules, totals.starts, totals.resumed, totals.completed, totals.compared,
-        totals.old_disks, totals.departures, totals.failed, seconds);
+        totals.schedules,
+        totals.starts,
+        totals.resumed,
+        totals.completed,
+        totals.compared,
+        totals.old_disks,
+        totals.departures,
+        totals.failed,
+        seconds);
     for (const auto& [name, count] : totals.faults) text += fmt::format(" {} {};", name, count);
     text += "\nranks:";
     for (const auto& [name, count] : totals.endings) text += fmt::format(" {} {};", name, count);
@@ -61,8 +68,16 @@ std::string json_of(const Totals& totals, std::uint64_t first, double seconds) {
         "{{\"first_seed\": {}, \"schedules\": {}, \"starts\": {}, \"resumed\": {}, \"completed\": "
         "{}, \"compared_with_one_process\": {}, \"disks_put_back\": {}, \"departures\": {}, "
         "\"violations\": {}, \"seconds\": {:.1f}, \"faults\": {{",
-        first, totals.schedules, totals.starts, totals.resumed, totals.completed, totals.compared,
-        totals.old_disks, totals.departures, totals.failed, seconds);
+        first,
+        totals.schedules,
+        totals.starts,
+        totals.resumed,
+        totals.completed,
+        totals.compared,
+        totals.old_disks,
+        totals.departures,
+        totals.failed,
+        seconds);
     const auto list = [&](const std::map<std::string, long>& counts) {
         std::string separator;
         for (const auto& [name, count] : counts) {
@@ -86,12 +101,18 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         const std::string option = argv[i];
         const char* const value = i + 1 < argc ? argv[i + 1] : "";
-        if (option == "--seed") seed = std::strtoull(value, nullptr, 10), ++i;
-        else if (option == "--count") count = std::strtoull(value, nullptr, 10), ++i;
-        else if (option == "--json") json = value, ++i;
-        else if (option == "--trace") trace = true;
-        else if (option == "--keep-going") keep_going = true;
-        else return fmt::print("{}", help), option == "--help" ? 0 : 2;
+        if (option == "--seed")
+            seed = std::strtoull(value, nullptr, 10), ++i;
+        else if (option == "--count")
+            count = std::strtoull(value, nullptr, 10), ++i;
+        else if (option == "--json")
+            json = value, ++i;
+        else if (option == "--trace")
+            trace = true;
+        else if (option == "--keep-going")
+            keep_going = true;
+        else
+            return fmt::print("{}", help), option == "--help" ? 0 : 2;
     }
     const char* const fast = std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : "/tmp";
     const std::string folder = fmt::format("{}/sotto-simulation-{}", fast, ::getpid());

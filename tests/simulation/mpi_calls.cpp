@@ -347,7 +347,8 @@ int MPI_Igather(const void* from,
         call.send(root, from, size);
     else
         for (int peer = 0; peer < job().world.size(); ++peer)
-            if (peer != root) call.expect(peer, at(into, size * static_cast<std::size_t>(peer)), size);
+            if (peer != root)
+                call.expect(peer, at(into, size * static_cast<std::size_t>(peer)), size);
     return call.begin(request);
 }
 
@@ -367,7 +368,8 @@ int MPI_Iscatter(const void* from,
         call.expect(root, into, size);
     } else {
         for (int peer = 0; peer < job().world.size(); ++peer)
-            if (peer != root) call.send(peer, at(from, size * static_cast<std::size_t>(peer)), size);
+            if (peer != root)
+                call.send(peer, at(from, size * static_cast<std::size_t>(peer)), size);
         std::memmove(into, at(from, size * static_cast<std::size_t>(root)), size);
     }
     return call.begin(request);
@@ -387,8 +389,7 @@ int MPI_Ineighbor_alltoallv(const void* from,
     const std::vector<int> neighbours = communicator(comm).neighbours;
     std::vector<std::uint8_t> all;
     for (std::size_t j = 0; j < neighbours.size(); ++j) {
-        const auto part =
-            bytes_of(at(from, length(starts[j], type)), length(counts[j], type));
+        const auto part = bytes_of(at(from, length(starts[j], type)), length(counts[j], type));
         all.insert(all.end(), part.begin(), part.end());
     }
     job().observer.message_leaves(all, true);
@@ -504,8 +505,7 @@ int MPI_Iprobe(int, int, MPI_Comm comm, int* there, MPI_Status* status) {
     return MPI_SUCCESS;
 }
 
-int MPI_Recv(
-    void* into, int count, MPI_Datatype type, int, int, MPI_Comm comm, MPI_Status*) {
+int MPI_Recv(void* into, int count, MPI_Datatype type, int, int, MPI_Comm comm, MPI_Status*) {
     const Slot slot = *tagged(comm);
     const auto& bytes = *job().wire.arrived(current()->place, slot);
     std::memcpy(into, bytes.data(), std::min(bytes.size(), length(count, type)));

@@ -23,7 +23,7 @@ bool telling(std::uint64_t value) {
         different += seen[byte] ? 0 : 1;
         seen[byte] = true;
     }
-    return different >= 5;
+    return different >= 4;
 }
 
 /// Of a stream of normals: epoch (32 bits), round (64). Those of masks ascend in the same order.

@@ -55,7 +55,7 @@ class Observer {
         /// Since its last message: of every key the newest nonce, and its hash.
         std::map<std::uint64_t, std::pair<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>>
             drawn;
-        std::uint64_t plain = 0;                       // of what was encrypted since
+        std::uint64_t plain = 0;  // of what was encrypted since
         bool encrypted = false;
         long exchanges = 0;
     };

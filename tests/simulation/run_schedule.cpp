@@ -173,7 +173,8 @@ class Runner {
             fmt::print("start {}: {} ranks{}\n", number, start.numbers.size(), faults_of(start));
         const StartOutcome outcome = run_start(options, uses_);
         result_.digest = result_.digest * 31 + outcome.digest;
-        for (const Use& use : outcome.uses) uses_.try_emplace({use.what[0], use.what[1]}, use.content);
+        for (const Use& use : outcome.uses)
+            uses_.try_emplace({use.what[0], use.what[1]}, use.content);
         for (std::size_t i = 0; i < outcome.fired.size(); ++i)
             if (outcome.fired[i] > 0)
                 ++result_.fired[static_cast<std::size_t>(start.faults[i].kind)];
@@ -182,8 +183,8 @@ class Runner {
         bool finished = !outcome.ranks.empty();
         for (const RankOutcome& rank : outcome.ranks) {
             finished = finished && rank.state == RankState::ended && rank.exit_code == 0;
-            sent_[rank.number] += (rank.exchanges + schedule_.gossip_steps() - 1) /
-                                  schedule_.gossip_steps();
+            sent_[rank.number] +=
+                (rank.exchanges + schedule_.gossip_steps() - 1) / schedule_.gossip_steps();
         }
         judge(outcome, number);
         check_ledger(options, outcome, number);
@@ -191,8 +192,8 @@ class Runner {
         return finished || !result_.violations.empty();
     }
 
-    /// Noise of a --noise-seed is the same for every run, and nobody remembers one of which all disks
-    /// are old: this is what the option says it does.
+    /// Noise of a --noise-seed is the same for every run, and nobody remembers one of which all
+    /// disks are old: this is what the option says it does.
     void forget_reproducible() {
         if (schedule_.reproducible()) uses_.clear();
     }
@@ -201,8 +202,12 @@ class Runner {
         std::string text;
         for (const Fault& fault : start.faults)
             text += fmt::format(", {} (rank {}, peer {}, {}, at {}, {:.3g} s)",
-                                name_of(fault.kind), fault.rank, fault.peer,
-                                fault.exchanged ? "exchange" : "control", fault.at, fault.seconds);
+                                name_of(fault.kind),
+                                fault.rank,
+                                fault.peer,
+                                fault.exchanged ? "exchange" : "control",
+                                fault.at,
+                                fault.seconds);
         for (const int agent : start.old_disks) text += fmt::format(", old disk of {}", agent);
         for (const int agent : start.leaving) text += fmt::format(", without {}", agent);
         return text + (start.launcher_attends ? "" : ", no launcher");
@@ -210,8 +215,9 @@ class Runner {
 
     /// Every honest rank ends with a named reason or a finished run.
     void judge(const StartOutcome& outcome, int number) {
-        const bool named = std::ranges::any_of(
-            outcome.ranks, [](const RankOutcome& rank) { return rank.lines.find("sotto: ") != std::string::npos; });
+        const bool named = std::ranges::any_of(outcome.ranks, [](const RankOutcome& rank) {
+            return rank.lines.find("sotto: ") != std::string::npos;
+        });
         const bool broken = std::ranges::any_of(outcome.ranks, [](const RankOutcome& rank) {
             return rank.death == Death::crashed || rank.state == RankState::stopped;
         });
@@ -224,9 +230,10 @@ class Runner {
             if (rank.state == RankState::ended && rank.exit_code == 0)
                 ending = Ending::finished;
             else if (rank.state == RankState::ended || rank.death == Death::aborted) {
-                ending = rank.exit_code == 1 && rank.lines.find("sotto: ") == std::string::npos && !named
-                             ? Ending::stopped_cleanly
-                             : Ending::refused;
+                ending =
+                    rank.exit_code == 1 && rank.lines.find("sotto: ") == std::string::npos && !named
+                        ? Ending::stopped_cleanly
+                        : Ending::refused;
                 if (ending == Ending::refused && !named)
                     violation(fmt::format("ends with {} and nobody says why", rank.exit_code));
                 if (rank.death == Death::aborted && rank.lines.find("sotto: ") == std::string::npos)
@@ -237,8 +244,10 @@ class Runner {
             }
             ++result_.endings[static_cast<std::size_t>(ending)];
             if (!rank.lines.empty())
-                result_.lines.push_back(fmt::format("start {} agent {}: {}", number, rank.number, rank.lines));
-            for (const char* raw : {"basic_string", "vector::", "map::at", "stoi", "std::", "unknown error"})
+                result_.lines.push_back(
+                    fmt::format("start {} agent {}: {}", number, rank.number, rank.lines));
+            for (const char* raw :
+                 {"basic_string", "vector::", "map::at", "stoi", "std::", "unknown error"})
                 if (rank.lines.find(raw) != std::string::npos)
                     violation(fmt::format("says what only a library says: {}", rank.lines));
         }
@@ -260,7 +269,10 @@ class Runner {
             if (left != known.end() && (own == counted.end() ? 0 : own->second) < left->second)
                 result_.violations.push_back(fmt::format(
                     "start {}: the ledger on disk counts {} rounds of agent {}, but {} have left",
-                    number, own == counted.end() ? 0 : own->second, rank.number, left->second));
+                    number,
+                    own == counted.end() ? 0 : own->second,
+                    rank.number,
+                    left->second));
         }
     }
 
@@ -301,7 +313,9 @@ ScheduleResult run_schedule(std::uint64_t seed,
                             const std::string& folder,
                             const RunOptions& options) {
     fs::remove_all(folder);
-    ScheduleResult result = Runner(seed, folder, options).run();
+    fs::create_directories(folder);
+    // Descriptors are known by the names that the system gives their files.
+    ScheduleResult result = Runner(seed, fs::canonical(folder).string(), options).run();
     fs::remove_all(folder);
     return result;
 }

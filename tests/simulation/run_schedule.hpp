@@ -13,22 +13,40 @@
 namespace sotto::simulation {
 
 /// How a start ended for a rank.
-enum class Ending : std::uint8_t { finished, stopped_cleanly, refused, ended_by_others, gone, count };
+enum class Ending : std::uint8_t {
+    finished,
+    stopped_cleanly,
+    refused,
+    ended_by_others,
+    gone,
+    count
+};
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Ending::count)> ending_names{
-    "finished", "stopped cleanly", "ended with a named reason", "ended by the launcher", "crashed or stopped"};
+    "finished",
+    "stopped cleanly",
+    "ended with a named reason",
+    "ended by the launcher",
+    "crashed or stopped"};
 
 struct ScheduleResult {
     std::vector<std::string> violations;
     std::array<long, static_cast<std::size_t>(FaultKind::count)> fired{};  ///< schedules' faults
     std::array<long, static_cast<std::size_t>(Ending::count)> endings{};   ///< of ranks
-    std::vector<std::string> lines;  ///< of ranks, in order
+    std::vector<std::string> lines;                                        ///< of ranks, in order
     long starts = 0, resumed = 0, old_disks = 0, departures = 0;
     bool completed = false, compared = false;
     std::uint64_t digest = 0;  ///< of everything that happened
 };
 
 /// What a test puts in the way of the program, to see that it is found.
-enum class Planted : std::uint8_t { nothing, noise_again, plain_text, small_ledger, endless_wait, silent_end };
+enum class Planted : std::uint8_t {
+    nothing,
+    noise_again,
+    plain_text,
+    small_ledger,
+    endless_wait,
+    silent_end
+};
 
 struct RunOptions {
     bool trace = false;  ///< print everything that happens

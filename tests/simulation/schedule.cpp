@@ -11,9 +11,20 @@ namespace sotto::simulation {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> mechanisms{
-    "pairs", "pairs", "decor", "corn", "corn-hbc", "ldp", "laplace", "muffliato",
-    "anti-pgd", "zip-dl", "space-time", "mafalda", "homomorphic", "cdp"};
+constexpr std::array<std::string_view, 14> mechanisms{"pairs",
+                                                      "pairs",
+                                                      "decor",
+                                                      "corn",
+                                                      "corn-hbc",
+                                                      "ldp",
+                                                      "laplace",
+                                                      "muffliato",
+                                                      "anti-pgd",
+                                                      "zip-dl",
+                                                      "space-time",
+                                                      "mafalda",
+                                                      "homomorphic",
+                                                      "cdp"};
 constexpr std::array<std::string_view, 4> topologies{"ring", "complete", "path", "star"};
 
 }  // namespace
@@ -53,17 +64,28 @@ void Schedule::draw_job() {
 
 std::vector<std::string> Schedule::reference_arguments() const {
     std::vector<std::string> list{"train",
-                                  "--mechanism", mechanism_,
-                                  "--rounds", std::to_string(rounds_),
-                                  "--checkpoint-every", std::to_string(checkpoint_every_),
-                                  "--eval-every", std::to_string(evaluate_every_),
-                                  "--topology", topology_,
-                                  "--agents", std::to_string(agents_),
-                                  "--gossip-steps", std::to_string(gossip_steps_),
-                                  "--task", task_,
-                                  "--secure-sum", secure_sum_ ? "on" : "off",
-                                  "--threads", "1",
-                                  "--run-directory", "run"};
+                                  "--mechanism",
+                                  mechanism_,
+                                  "--rounds",
+                                  std::to_string(rounds_),
+                                  "--checkpoint-every",
+                                  std::to_string(checkpoint_every_),
+                                  "--eval-every",
+                                  std::to_string(evaluate_every_),
+                                  "--topology",
+                                  topology_,
+                                  "--agents",
+                                  std::to_string(agents_),
+                                  "--gossip-steps",
+                                  std::to_string(gossip_steps_),
+                                  "--task",
+                                  task_,
+                                  "--secure-sum",
+                                  secure_sum_ ? "on" : "off",
+                                  "--threads",
+                                  "1",
+                                  "--run-directory",
+                                  "run"};
     const auto add = [&](const std::string& name, const std::string& value) {
         list.push_back(name);
         list.push_back(value);
@@ -85,10 +107,12 @@ std::vector<std::string> Schedule::reference_arguments() const {
 
 std::vector<std::string> Schedule::arguments() const {
     std::vector<std::string> list = reference_arguments();
-    for (const std::string& one :
-         {std::string("--link-encryption"), std::string(link_encryption_ ? "on" : "off"),
-          std::string("--stall-warn"), std::string("1"), std::string("--stall-abort"),
-          fmt::format("{:g}", stall_abort_seconds)})
+    for (const std::string& one : {std::string("--link-encryption"),
+                                   std::string(link_encryption_ ? "on" : "off"),
+                                   std::string("--stall-warn"),
+                                   std::string("1"),
+                                   std::string("--stall-abort"),
+                                   fmt::format("{:g}", stall_abort_seconds)})
         list.push_back(one);
     if (identities_)
         for (const char* one : {"--roster", "../roster", "--identity", "../identity-%r"})
@@ -97,7 +121,12 @@ std::vector<std::string> Schedule::arguments() const {
 }
 
 std::vector<std::string> Schedule::arguments(const Start& resumed) const {
-    std::vector<std::string> list{"train", "--resume", "run", "--stall-warn", "1", "--stall-abort",
+    std::vector<std::string> list{"train",
+                                  "--resume",
+                                  "run",
+                                  "--stall-warn",
+                                  "1",
+                                  "--stall-abort",
                                   fmt::format("{:g}", stall_abort_seconds)};
     if (!resumed.leaving.empty()) {
         list.emplace_back("--without");
@@ -108,7 +137,8 @@ std::vector<std::string> Schedule::arguments(const Start& resumed) const {
 
 Fault Schedule::draw_fault(int ranks) {
     Fault fault;
-    fault.kind = static_cast<FaultKind>(random_.below(static_cast<std::uint64_t>(FaultKind::count)));
+    fault.kind =
+        static_cast<FaultKind>(random_.below(static_cast<std::uint64_t>(FaultKind::count)));
     fault.rank = static_cast<int>(random_.below(static_cast<std::uint64_t>(ranks)));
     fault.peer = static_cast<int>(random_.below(static_cast<std::uint64_t>(ranks - 1)));
     if (fault.peer >= fault.rank) ++fault.peer;
@@ -167,7 +197,8 @@ Start Schedule::next_start(const Start& before) {
 
 std::string Schedule::description() const {
     std::string text = fmt::format("{} agents, {}", agents_, fmt::join(arguments(), " "));
-    return text + (shared_disk_ ? ", one disk" : ", a disk each") + (faultless_ ? ", no fault" : "");
+    return text + (shared_disk_ ? ", one disk" : ", a disk each") +
+           (faultless_ ? ", no fault" : "");
 }
 
 }  // namespace sotto::simulation

@@ -11,8 +11,8 @@ namespace sotto::simulation {
 
 /// One start of the job of a schedule.
 struct Start {
-    std::vector<int> numbers;  ///< agents that take part, ascending
-    std::vector<int> leaving;  ///< of those before
+    std::vector<int> numbers;    ///< agents that take part, ascending
+    std::vector<int> leaving;    ///< of those before
     std::vector<int> old_disks;  ///< hosts whose disk is put back to what it was
     long snapshot_step = 0;      ///< when a copy of all disks is kept
     std::vector<Fault> faults;

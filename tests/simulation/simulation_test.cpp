@@ -20,11 +20,11 @@ class Simulation : public testing::Test {
   protected:
     static void SetUpTestSuite() { end_blas_threads(); }
     static ScheduleResult run(std::uint64_t seed, const RunOptions& options = {}) {
-        return run_schedule(seed,
-                            fmt::format("{}/sotto-simulation-test-{}",
-                                        testing::TempDir(),
-                                        static_cast<int>(::getpid())),
-                            options);
+        return run_schedule(
+            seed,
+            fmt::format(
+                "{}/sotto-simulation-test-{}", testing::TempDir(), static_cast<int>(::getpid())),
+            options);
     }
     /// A fault at every so many calls of a rank: nothing is violated.
     static void strike_everywhere(FaultKind kind, int rank) {
@@ -33,8 +33,8 @@ class Simulation : public testing::Test {
         });
         long struck = 0;
         for (long call = 0; call < 160; call += 5) {
-            const ScheduleResult result = run(
-                seed, {.faults = std::vector<Fault>{{kind, rank, 0, false, call, 1}}});
+            const ScheduleResult result =
+                run(seed, {.faults = std::vector<Fault>{{kind, rank, 0, false, call, 1}}});
             EXPECT_EQ(result.violations, std::vector<std::string>{}) << "call " << call;
             struck += result.fired[static_cast<std::size_t>(kind)];
         }

@@ -63,8 +63,7 @@ StartOutcome from_json(const nlohmann::json& json) {
                                  rank.at("lines")});
     outcome.violations = json.at("violations");
     if (json.contains("uses"))
-        for (const auto& use : json.at("uses"))
-            outcome.uses.push_back({{use[0], use[1]}, use[2]});
+        for (const auto& use : json.at("uses")) outcome.uses.push_back({{use[0], use[1]}, use[2]});
     outcome.fired = json.at("fired").get<std::vector<long>>();
     outcome.digest = json.at("digest");
     outcome.steps = json.at("steps");
@@ -114,7 +113,7 @@ void stay_on_one_core() {
     ::alarm(most_real_seconds);
     stay_on_one_core();
 #if !defined(__SANITIZE_ADDRESS__)
-    const struct rlimit memory {most_memory, most_memory};
+    const struct rlimit memory { most_memory, most_memory };
     ::setrlimit(RLIMIT_AS, &memory);
 #endif
     seed_randomness(options.world.seed);

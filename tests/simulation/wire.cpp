@@ -38,15 +38,19 @@ void Wire::deviate(int from, int to, Traffic traffic, std::vector<std::uint8_t>&
     const auto& faults = world_.options().faults;
     for (std::size_t i = 0; i < faults.size(); ++i) {
         const Fault& fault = faults[i];
-        if (fault.rank != from || !is_deviation(fault.kind) ||
-            current()->calls < fault.at)
+        if (fault.rank != from || !is_deviation(fault.kind) || current()->calls < fault.at)
             continue;
         if (fault.kind == FaultKind::lie_about_sizes && traffic == Traffic::size &&
             bytes.size() == 8 && random_.chance(0.3)) {
             std::uint64_t size = 0;
             std::memcpy(&size, bytes.data(), 8);
-            const std::uint64_t lies[] = {size + 1, size - 1, 0, 2 * size, 1U << 20U,
-                                          std::uint64_t{1} << 36U, ~std::uint64_t{0}};
+            const std::uint64_t lies[] = {size + 1,
+                                          size - 1,
+                                          0,
+                                          2 * size,
+                                          1U << 20U,
+                                          std::uint64_t{1} << 36U,
+                                          ~std::uint64_t{0}};
             size = random_.choose(lies);
             std::memcpy(bytes.data(), &size, 8);
             ++world_.fired()[i];
@@ -90,8 +94,7 @@ void Wire::send(int to, const Slot& slot, std::span<const std::uint8_t> given, T
     Sent sent{from, to, traffic, bytes};
     double time = world_.now() - slow_ * 1e-4 * std::log(1 - random_.unit());
     const Fault* const fault =
-        traffic == Traffic::question ? nullptr
-                                     : strikes(from, to, traffic == Traffic::exchange);
+        traffic == Traffic::question ? nullptr : strikes(from, to, traffic == Traffic::exchange);
     const bool lost = cut_[static_cast<std::size_t>(from * world_.size() + to)] != 0 ||
                       (fault != nullptr && fault->kind == FaultKind::drop);
     if (fault != nullptr) {
@@ -111,7 +114,9 @@ const std::vector<std::uint8_t>* Wire::arrived(int rank, const Slot& slot) const
                                                                     : nullptr;
 }
 
-void Wire::forget(int rank, const Slot& slot) { boxes_[static_cast<std::size_t>(rank)].erase(slot); }
+void Wire::forget(int rank, const Slot& slot) {
+    boxes_[static_cast<std::size_t>(rank)].erase(slot);
+}
 
 const Slot* Wire::first_tagged(int rank, int communicator) const {
     for (const auto& [slot, message] : boxes_[static_cast<std::size_t>(rank)])

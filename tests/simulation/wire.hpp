@@ -57,8 +57,8 @@ class Wire {
     Random random_;
     double slow_ = 1;
     std::vector<std::map<Slot, Message>> boxes_;
-    std::vector<long> sent_[2];                   // of control and exchange, of every pair
-    std::vector<std::uint8_t> cut_;               // pairs
+    std::vector<long> sent_[2];      // of control and exchange, of every pair
+    std::vector<std::uint8_t> cut_;  // pairs
     std::vector<Sent> log_;
 };
 

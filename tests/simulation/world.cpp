@@ -19,7 +19,8 @@ thread_local Rank* this_rank = nullptr;
 constexpr double seconds_to_kill = 5;
 constexpr long most_steps = 2'000'000;
 
-/// What the launcher tells a process, in the environment: one buffer, since one rank runs at a time.
+/// What the launcher tells a process, in the environment: one buffer, since one rank runs at a
+/// time.
 void say_rank(int rank, int ranks) {
     static char rank_text[48], size_text[48];
     std::snprintf(rank_text, sizeof rank_text, "OMPI_COMM_WORLD_RANK=%d", rank);
@@ -164,18 +165,23 @@ void World::fail(const Fault& fault, Rank& rank) {
             rank.state = RankState::stopped;
             back_.release();
             for (;;) ::pause();
-        case FaultKind::lag: wait(fault.seconds, false); break;
+        case FaultKind::lag:
+            wait(fault.seconds, false);
+            break;
         case FaultKind::power_loss:
             if (on_power_loss) on_power_loss(rank);
             [[fallthrough]];
-        case FaultKind::crash: end_job(); die(Death::crashed);
+        case FaultKind::crash:
+            end_job();
+            die(Death::crashed);
         case FaultKind::interrupt: {
             struct sigaction action {};
             ::sigaction(SIGINT, nullptr, &action);
             if (action.sa_handler != SIG_DFL) (void)std::raise(SIGINT);
             break;
         }
-        default: break;
+        default:
+            break;
     }
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <semaphore.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +14,23 @@
 #include "simulation/random.hpp"
 
 namespace sotto::simulation {
+
+/// Handed from thread to thread. (std::binary_semaphore yields the core to others first.)
+class Baton {
+  public:
+    Baton() { ::sem_init(&semaphore_, 0, 0); }
+    ~Baton() { ::sem_destroy(&semaphore_); }
+    Baton(const Baton&) = delete;
+    Baton& operator=(const Baton&) = delete;
+    void release() { ::sem_post(&semaphore_); }
+    void acquire() {
+        while (::sem_wait(&semaphore_) != 0) {
+        }
+    }
+
+  private:
+    sem_t semaphore_;
+};
 
 enum class RankState : std::uint8_t { ready, waiting, ended, dead, stopped };
 /// Why a rank is dead.
@@ -31,18 +49,18 @@ struct Rank {
     long calls = 0;   ///< to the world, so far: where it may fail
     long writes = 0;  ///< of these: to its disk
     int idle_tests = 0;
-    double patience = 0;  ///< seconds to its next look around
-    std::string lines;    ///< standard error
+    double patience = 0;     ///< seconds to its next look around
+    std::string lines;       ///< standard error
     std::vector<int> files;  ///< open descriptors
-    std::binary_semaphore go{0};
+    Baton go;
     std::thread thread;
 };
 
 /// How a job is run.
 struct WorldOptions {
     std::uint64_t seed = 0;
-    std::vector<int> numbers;                        ///< agents, one a rank
-    std::vector<std::string> folders;                ///< where each starts: its disk
+    std::vector<int> numbers;          ///< agents, one a rank
+    std::vector<std::string> folders;  ///< where each starts: its disk
     std::vector<Fault> faults;
     bool launcher_attends = true;  ///< ends the job when one rank fails
     double limit_seconds = 0;      ///< nobody may still wait then
@@ -97,7 +115,7 @@ class World {
     WorldOptions options_;
     Random random_;
     std::vector<std::unique_ptr<Rank>> ranks_;
-    std::binary_semaphore back_{0};
+    Baton back_;
     double now_ = 1000;
     double kill_at_ = 0;  // 0: not
     std::multimap<double, int> arrivals_;

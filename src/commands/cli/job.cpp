@@ -18,8 +18,8 @@ namespace sotto::cli {
 
 int run_together(Network& network, const std::function<int()>& job) try {
     const TrainConfig defaults;
-    network.watch_for_stalls(stall_limits(
-        defaults.stall_warn_seconds, defaults.stall_abort_seconds, network.process()));
+    network.watch_for_stalls(
+        stall_limits(defaults.stall_warn_seconds, defaults.stall_abort_seconds, network.process()));
     return job();
 } catch (const std::exception& failure) {
     const auto* known = dynamic_cast<const Error*>(&failure);

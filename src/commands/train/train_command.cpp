@@ -63,7 +63,8 @@ int train_on(Network& network, const GeneralOptions& general, const TrainConfig&
 /// for a new run. COLLECTIVE. @throws Error if some ranks take up a run and others do not.
 std::optional<ConfigText> share_config_of_run(Network& ranks, const OptionTexts& given) {
     const bool resumes = given.contains("resume");
-    const auto all = ranks.all_gather(resumes ? "--resume" : "");
+    const std::string own = resumes ? "--resume" : "";
+    const auto all = ranks.all_gather(own, std::string_view("--resume").size());
     if (std::ranges::all_of(all, [](const std::string& said) { return said.empty(); }))
         return std::nullopt;
     ConfigText of_run{"", "the run's config.ini"};
