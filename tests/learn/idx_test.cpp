@@ -83,7 +83,7 @@ TEST(ReadIdx, SaysWhatIsWrongAndWhere) {
     expect_error(with(word(0x0803) + word(3) + word(0) + word(2)), {"byte 8", "dimension 2 is 0"});
     expect_error(with(word(0x0803) + word(3) + word(1 << 20) + word(2)), {"1048576 x 2"});
     // A header may promise any number of bytes.
-    expect_error(with(word(0x0803) + word(3) + word(60000) + word(60000)), {"ends after byte 16"});
+    expect_error(with(word(0x0803) + word(3) + word(60000) + word(60000)), {"at most 16 bytes"});
     expect_error(folder.write("digits", images), {"labels-idx1", "images-idx3"});
     expect_error(folder.write("b-images-idx3", images), {"labels are missing", "b-labels-idx1"});
     (void)folder.write("c-labels-idx1", idx_labels(4));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -34,13 +35,14 @@ TEST(NoisePlanJson, GivesBackNumbersBitForBit) {
     SeededRandom random(seed, "plan coefficients");
     for (int repetition = 0; repetition < 200; ++repetition) {
         NoisePlan plan = sample_plan();
-        plan.entry = NoiseEntry::message;  // whose grid leaves any numbers
-        plan.scale = std::exp(40 * random.normal());
+        plan.entry = NoiseEntry::message;  // whose quietest noise bounds no grid here
+        plan.grid_step_log2 = 200;
+        plan.scale = std::exp(10 * random.normal());
         for (auto& row : plan.rows)
             for (double& value : row.coefficients)
                 value = random.normal() * std::exp(random.normal());
         plan.rows[0].coefficients[0] = std::numeric_limits<double>::denorm_min();
-        plan.rows[0].coefficients[1] = std::numeric_limits<double>::max();
+        plan.rows[0].coefficients[1] = std::ldexp(random.normal(), 160);
         plan.rows[0].coefficients[2] = -0.0;
         ASSERT_EQ(plan_from_json(to_json(plan), "test").hash(), plan.hash()) << "seed " << seed;
     }

@@ -60,7 +60,7 @@ TEST_F(Manifest, SaysWhatEverybodyHasAgreedOn) {
 TEST_F(Manifest, RefusesNotesAboutAgentsThatAreNotThere) {
     const std::string own = to_json(process_note(*network, rings));
     for (const int agent : {-1, 4}) {
-        const ProcessNote other{"host", "net", {{agent, 0, std::string(64, '0')}}};
+        const ProcessNote other{"host", "net", true, {{agent, 0, std::string(64, '0')}}};
         expect_contains(message_of<NetworkError>([&] {
                             (void)manifest_json(run, {own, to_json(other)});
                         }),

@@ -9,7 +9,9 @@
 namespace sotto {
 namespace {
 
-ProcessNote sample_note() { return {"host-\xff", "Open MPI", {{3, 7, std::string(64, 'a')}}}; }
+ProcessNote sample_note() {
+    return {"host-\xff", "Open MPI", true, {{3, 7, std::string(64, 'a')}}};
+}
 
 TEST(ProcessNote, SurvivesTheWayToRankZero) {
     const ProcessNote back = process_note_from_json(to_json(sample_note()), 1);

@@ -96,14 +96,14 @@ TEST_F(RecordedSeeds, AreRefusedForWhatTheyHold) {
     const std::string seed = to_hex(rings_[2].seed(group).bytes());
     expect(why(seed, "x" + seed.substr(1)), "64 hexadecimal digits");
     expect(why(seed, seed.substr(1)), "64 hexadecimal digits");
-    expect(why("\"seed\": \"", "\"seed\": 5, \"other\": \""), "string");
+    expect(why("\"seed\": \"", "\"seed\": 5, \"other\": \""), "must be a text");
     auto fewer = nlohmann::json::parse(read_file(file(2)));
     fewer["seeds"].erase(fewer["seeds"].size() - 1);
     expect(why(fewer.dump()), "to which agent 2 belongs, is missing");
     auto twice = nlohmann::json::parse(read_file(file(2)));
     twice["seeds"].push_back(twice["seeds"].back());
     expect(why(twice.dump()), "groups ascend");
-    expect(why("no JSON"), "parse error");
+    expect(why("no JSON"), "it is no JSON");
     expect(why("[1, 2]"), "damaged.json");
     expect(why(std::string(100, '[')), "nested");
     EXPECT_THROW((void)read_recorded_seeds(folder_ / "nothing", plan_), DataError);

@@ -1,5 +1,7 @@
 #include "run/training/own_reports.hpp"
 
+#include <fmt/format.h>
+
 #include "run/training_fixtures.hpp"
 #include "sotto/core/numbers.hpp"
 
