@@ -16,7 +16,13 @@ namespace sotto {
 
 namespace {
 
-constexpr int finest_bits = 40;
+/// Bits between the quietest noise and the step of the grid. Fewer would take more of the clip,
+/// sqrt(d) steps and under Laplace noise d; more would leave less room for models, which may be
+/// 2^50 steps.
+int bits_below_quietest(const NoisePlan& plan) {
+    constexpr int normal_bits = 30, laplace_bits = 34;
+    return plan.distribution() == StreamDistribution::laplace ? laplace_bits : normal_bits;
+}
 
 /// How much louder every agent's noise must be than in a plan that meets kappa in one round.
 Eigen::VectorXd factors_for_run(const NoisePlan& plan,
@@ -31,20 +37,22 @@ Eigen::VectorXd factors_for_run(const NoisePlan& plan,
         .cwiseSqrt();
 }
 
-/// 2^-40 of the quietest noise, or as fine as the loudest allows.
+/// So far below the quietest noise, or as fine as the loudest allows.
 int message_grid_log2(const NoisePlan& plan, double quietest) {
-    const int wanted = static_cast<int>(std::floor(std::log2(quietest))) - finest_bits;
+    const int wanted =
+        static_cast<int>(std::floor(std::log2(quietest))) - bits_below_quietest(plan);
     const int possible = static_cast<int>(std::ceil(std::log2(finest_grid_step(plan))));
     const int chosen = std::max(wanted, possible);
     if (std::ldexp(1, chosen) <= std::ldexp(quietest, -20)) return chosen;
     throw PrivacyError(fmt::format(
         "mechanism {}: its loudest noise has a standard deviation of {:.3g}, its quietest hides an "
         "agent by {:.3g}: doubles have no grid for noise that uneven (allowed: a ratio of about "
-        "2^26); use a graph and a mixing matrix that give every agent's own model, and all its "
+        "2^{}); use a graph and a mixing matrix that give every agent's own model, and all its "
         "neighbours', similar weights (--mixing max-degree), or another mechanism",
         plan.mechanism,
         largest_deviation(plan),
-        quietest));
+        quietest,
+        -20 - std::ilogb(finest_grid_step(plan) / largest_deviation(plan))));
 }
 
 }  // namespace
@@ -69,7 +77,7 @@ NoisePlan start_laplace_plan(std::string mechanism, const DesignInput& input) {
 Design finish_message_plan(NoisePlan plan, const DesignInput& input) {
     require_kappa(input.kappa);
     plan.scale = 1;
-    plan.grid_step_log2 = -finest_bits;
+    plan.grid_step_log2 = -bits_below_quietest(plan);
     const Eigen::VectorXd precision = observed_precision(plan, {});
     if (!precision.allFinite())
         throw PrivacyError(

@@ -111,8 +111,7 @@ fs::path ledger_digest_file(const fs::path& directory, int agent) {
 }
 
 void write_ledger_digests(const fs::path& file, const std::vector<std::string>& digests) {
-    write_file_atomically(
-        file, fmt::format("{}\n", fmt::join(digests, "\n")), Readers::owner);
+    write_file_atomically(file, fmt::format("{}\n", fmt::join(digests, "\n")), Readers::owner);
 }
 
 std::vector<std::string> read_ledger_digests(const fs::path& file) {

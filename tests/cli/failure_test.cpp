@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -187,30 +186,6 @@ TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
     const Outcome resumed = again.wait();
     EXPECT_EQ(resumed.exit_code, 0) << resumed.text();
     EXPECT_NE(resumed.out.find("resumed    after"), std::string::npos) << resumed.text();
-}
-
-TEST_F(Failure, RankThatDoesNotGetThroughTheBootstrapIsNamedAndTheJobEnds) {
-    for (int u = 0; u < ranks; ++u) {
-        const std::string file = directory_ / fmt::format("shard-{}.svm", u);
-        if (u == 2)
-            ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);  // nobody ever writes into it
-        else
-            (void)directory_.write(fmt::format("shard-{}.svm", u), small_data(40));
-    }
-    data_ = directory_ / "shard-%r.svm";
-    const Outcome outcome =
-        run_sotto(directory_, ranks, training(100, {"--stall-warn", "0.5", "--stall-abort", "1"}));
-    EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
-    EXPECT_GE(outcome.seconds, 10);
-    EXPECT_NE(outcome.err.find("for the first round; no answer from rank 2"), std::string::npos)
-        << outcome.text();
-    EXPECT_NE(outcome.err.find("(10 times --stall-abort 1); no answer from rank 2"),
-              std::string::npos)
-        << outcome.text();
-    for (const std::string& line : error_lines(outcome.err))
-        EXPECT_TRUE(line.starts_with("sotto: rank 0: ")) << line;
-    EXPECT_TRUE(all_ended(directory_.path()));
-    EXPECT_FALSE(fs::exists(run_));
 }
 
 TEST_F(Failure, SlowRoundsAreNotTakenForLost) {

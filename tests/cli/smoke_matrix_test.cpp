@@ -79,10 +79,12 @@ OneRun make_run(std::size_t i, const std::string& mechanism) {
                                          "hypercube",
                                          "exponential",
                                          "geometric"});
+    // The hub of a star gives itself so little weight that doubles have no grid for its noise.
+    const bool uneven = mechanism == "homomorphic" && topology == "star";
     const std::string mixing =
-        topology == "complete"
-            ? "uniform"
-            : choice({"metropolis", "max-degree", "lazy-metropolis", "row-stochastic"});
+        topology == "complete" ? "uniform"
+        : uneven               ? "max-degree"
+                 : choice({"metropolis", "max-degree", "lazy-metropolis", "row-stochastic"});
     const Needs& need = needs.at(mechanism);
     const std::string record = choice({"record", "record-zero-out", "record-add-remove"});
     const std::string adjacency = need.agents_only      ? "agent"

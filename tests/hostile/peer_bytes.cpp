@@ -160,12 +160,15 @@ HostileInputs data_sizes() {
         return refused(
             "sizes: " + name,
             [=] {
-                ByteWriter writer;
-                writer.put(features);
-                writer.put(classes);
-                const std::string theirs = writer.take();
+                const auto bytes = [](std::int64_t of_features, std::int64_t of_classes) {
+                    ByteWriter writer;
+                    writer.put(of_features);
+                    writer.put(of_classes);
+                    return writer.take();
+                };
+                const std::string honest = bytes(100, 2), theirs = bytes(features, classes);
                 fuzz::ScriptedNetwork network(3, 0, "", [&](int) {
-                    return std::vector<std::string>{"", "", theirs};
+                    return std::vector<std::string>{honest, honest, theirs};
                 });
                 (void)largest_sizes(network, {100, 2});
             },

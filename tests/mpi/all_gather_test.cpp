@@ -26,8 +26,8 @@ TEST(AllGather, NamesTheRankThatAnnouncesMoreBytesThanThereCanBe) {
     const int last = network->processes() - 1;
     const std::string own = network->process() == last ? "four" : "one";
     EXPECT_EQ(
-        test::message_of<NetworkError>([&] { (void)network->all_gather(own, 3); }).substr(0, 30),
-        "rank " + std::to_string(last) + " announces 4 bytes wher");
+        test::message_of<NetworkError>([&] { (void)network->all_gather(own, 3); }).substr(0, 31),
+        "rank " + std::to_string(last) + " announces 4 bytes where ");
     EXPECT_TRUE(network->failed_together());
     EXPECT_EQ(network->all_gather(own, 4).back(), "four");
 }

@@ -49,8 +49,8 @@ TEST_P(MessageMechanism, ChoosesAGridFarBelowItsNoise) {
         // Coarser only where the loudest noise would not be rounded otherwise.
         EXPECT_GE(plan.grid_step(), finest_grid_step(plan));
         EXPECT_LE(plan.grid_step(),
-                  std::max(std::ldexp(quietest, -40), 2 * finest_grid_step(plan)));
-        EXPECT_GE(plan.grid_step(), std::ldexp(quietest, -42));
+                  std::max(std::ldexp(quietest, -30), 2 * finest_grid_step(plan)));
+        EXPECT_GE(plan.grid_step(), std::ldexp(quietest, -36));
         EXPECT_LE(plan.grid_step(), std::ldexp(quietest, -20));
     });
 }

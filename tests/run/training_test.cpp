@@ -184,7 +184,7 @@ TEST(RunTraining, SaysWhatSecureSumsHide) {
     expect_contains(complete, "4 colluders: nobody's message is learnt; at least 70% of each");
     expect_contains(complete, "5 colluders: agents 0, 2, 3, 4, 5 have the message of agent 1.");
     expect_contains(report_of(Topology::complete, 1),
-                    "3 colluders: agents 0, 1, 3 have the message of agent 2");
+                    "3 colluders: agents 0, 2, 4 have the messages of agents 1, 3, 5");
     expect_contains(report_of(Topology::star, 16),
                     "1 colluder: agent 1 has the message of agent 0; agent 0 (1 of 6) can lose");
 }

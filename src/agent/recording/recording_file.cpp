@@ -30,13 +30,6 @@ constexpr Eigen::Index largest_dimension = Eigen::Index{1} << 36;
 constexpr std::size_t most_neighbours = std::size_t{1} << 19;
 constexpr std::uint64_t largest_header = std::uint64_t{1} << 24;
 
-std::vector<int> agents_from_json(const Json& json) {
-    std::vector<int> agents;
-    for (const auto& agent : json.get_ref<const Json::array_t&>())
-        agents.push_back(integer_from_json<int>(agent));
-    return agents;
-}
-
 }  // namespace
 
 void copy_or_zero(const Eigen::Ref<const Eigen::VectorXd>& vector,
@@ -115,10 +108,8 @@ RecordingFileReader::RecordingFileReader(const fs::path& file, const RecordingFo
     if (!stream_) throw failure("its header cannot be read");
     header_end_ = preamble_bytes + header_size;
     try {
-        header_ = json_from_text<Json>(text);
-        if (header_.at("format") != format.name) throw DataError("it has another format");
-        if (header_.at("version") != format.version)
-            throw DataError(fmt::format("only version {} is read", format.version));
+        header_.emplace(text);
+        header_->require_format(format.name, format.version);
     } catch (const std::exception& error) {
         throw failure(fmt::format("its header cannot be read: {}", error.what()));
     }
@@ -131,14 +122,15 @@ DataError RecordingFileReader::failure(std::string_view reason) const {
 RecordingHeader RecordingFileReader::common_header(bool itself) const {
     RecordingHeader header;
     try {
-        header.agent = integer_from_json<int>(header_.at("agent"));
-        header.agents = integer_from_json<int>(header_.at("agents"));
-        header.dimension = integer_from_json<Eigen::Index>(header_.at("dimension"));
-        header.neighbours = agents_from_json(header_.at("neighbours"));
-        header.outputs = agents_from_json(header_.at("outputs"));
-        header.gossip_steps = integer_from_json<int>(header_.at("gossip_steps"));
-        header.key_epoch = integer_from_json<std::uint32_t>(header_.at("key_epoch"));
-        header.plan_hash = header_.at("plan_hash").get<std::string>();
+        const JsonValue json = header_->root();
+        header.agent = json.at("agent").integer<int>();
+        header.agents = json.at("agents").integer<int>();
+        header.dimension = json.at("dimension").integer<Eigen::Index>();
+        header.neighbours = json.at("neighbours").integers();
+        header.outputs = json.at("outputs").integers();
+        header.gossip_steps = json.at("gossip_steps").integer<int>();
+        header.key_epoch = json.at("key_epoch").integer<std::uint32_t>();
+        header.plan_hash = json.at("plan_hash").text();
     } catch (const std::exception& error) {
         throw failure(fmt::format("its header cannot be read: {}", error.what()));
     }
@@ -165,7 +157,7 @@ RecordingHeader RecordingFileReader::common_header(bool itself) const {
 void RecordingFileReader::expect_records(Eigen::Index values, int gossip_steps) {
     Eigen::Index announced = 0;
     try {
-        announced = integer_from_json<Eigen::Index>(header_.at("values_per_record"));
+        announced = header_->root().at("values_per_record").integer<Eigen::Index>();
     } catch (const std::exception& error) {
         throw failure(fmt::format("its header cannot be read: {}", error.what()));
     }

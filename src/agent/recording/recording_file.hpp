@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/json_value.hpp"
 #include "private_file.hpp"
 #include "sotto/agent/recording/recording_header.hpp"
 #include "sotto/core/error.hpp"
@@ -71,7 +72,7 @@ class RecordingFileReader {
     [[nodiscard]] Enum name_in_header(const NameTable<Enum, count>& names,
                                       const char* field) const {
         try {
-            return names.parse(field, header_.at(field).template get<std::string>());
+            return names.parse(field, header_->root().at(field).text());
         } catch (const std::exception& error) {
             throw failure(error.what());
         }
@@ -93,7 +94,7 @@ class RecordingFileReader {
     std::filesystem::path path_;
     std::uint64_t size_ = 0;
     std::ifstream stream_;
-    nlohmann::ordered_json header_;
+    std::optional<JsonDocument> header_;
     std::uint64_t header_end_ = 0;
     Eigen::Index values_per_record_ = 0;
     std::uint64_t records_ = 0, read_ = 0;

@@ -24,6 +24,13 @@ std::uint64_t largest_ledger_bytes(const PreparedRun& prepared) {
     return statements + entry * agents + lists * (entry + number * agents);
 }
 
+/// Numbers of the agents of this process.
+std::vector<int> local_numbers(const Run& run) {
+    std::vector<int> numbers;
+    for (const int place : run.network.local_agents()) numbers.push_back(run.members.number(place));
+    return numbers;
+}
+
 /// What an agent counts itself must not be more than what process 0 says of it: figures of
 /// different machines may differ in their last digits.
 void require_stated(const std::string& text, const OpenRun& open, bool final, long rounds) {
@@ -32,24 +39,23 @@ void require_stated(const std::string& text, const OpenRun& open, bool final, lo
     const JsonDocument document(text);
     const std::vector<JsonValue> stated = document.root().at("agents").items();
     const std::vector<Guarantee> own = ledger.after(final ? rounds : ledger.record().rounds);
-    for (const LocalAgent& agent : open.prepared.agents) {
-        const auto place = static_cast<std::size_t>(agent.number);
-        if (place >= stated.size())
-            throw DataError(fmt::format("agent {} is not in it", agent.number));
-        const auto epsilon = stated[place].find("epsilon");
+    for (const int number : local_numbers(open.prepared.run)) {
+        const auto entry = static_cast<std::size_t>(number);
+        if (entry >= stated.size()) throw DataError(fmt::format("agent {} is not in it", number));
+        const auto epsilon = stated[entry].find("epsilon");
         if (!epsilon) continue;  // infinite
-        if (!(epsilon->number() >= own[place].epsilon * (1 - rounding)))
+        if (!(epsilon->number() >= own[entry].epsilon * (1 - rounding)))
             throw DataError(fmt::format("it states epsilon {:.6g} for agent {}, who counts {:.6g}",
                                         epsilon->number(),
-                                        agent.number,
-                                        own[place].epsilon));
+                                        number,
+                                        own[entry].epsilon));
     }
 }
 
 /// The copies of the local agents.
 void write_copies(const OpenRun& open, const std::string& digest, bool old_too) {
-    for (const LocalAgent& agent : open.prepared.agents) {
-        const fs::path file = ledger_digest_file(open.directory.path(), agent.number);
+    for (const int number : local_numbers(open.prepared.run)) {
+        const fs::path file = ledger_digest_file(open.directory.path(), number);
         create_folder(file.parent_path());
         std::vector<std::string> digests{digest};
         if (old_too)

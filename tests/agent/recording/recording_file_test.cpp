@@ -120,8 +120,8 @@ TYPED_TEST(DamagedRecording, IsRefusedForItsHeader) {
         return this->with_header(from, to);
     };
     EXPECT_EQ(refused("{", "{ "), "it was read");
-    this->expect(refused("\"format\":\"sotto-", "\"format\":\"other-"), "another format");
-    this->expect(refused("\"version\":", "\"version\":7"), "only version");
+    this->expect(refused("\"format\":\"sotto-", "\"format\":\"other-"), "format is");
+    this->expect(refused("\"version\":", "\"version\":7"), "version is 7");
     this->expect(refused("{", "["), "header cannot be read");
     this->expect(refused("\"agent\":2", "\"agent\":9"), "agent 9 of 5");
     this->expect(refused("\"agent\":2", "\"agent\":-1"), "agent -1 of 5");
