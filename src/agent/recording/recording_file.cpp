@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "core/regular_file.hpp"
-#include "sotto/core/json_input.hpp"
 #include "sotto/plan/noise_plan.hpp"
 
 namespace sotto {
