@@ -7,6 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "core/json_output.hpp"
@@ -67,6 +68,17 @@ std::vector<std::string> digests_in_manifest(const fs::path& file) {
             "{}: it does not name the ledger beside it ({})", file.string(), error.what()));
     }
     return digests;
+}
+
+/// Whose copies name an earlier ledger: numbers.
+std::set<std::string> agents_that_left(const std::string& ledger) {
+    std::set<std::string> left;
+    const JsonDocument document(ledger);
+    const auto agents = document.root().find("agents");
+    if (!agents) return left;
+    for (const JsonValue& agent : agents->items())
+        if (agent.find("left_after")) left.insert(std::to_string(agent.at("agent").integer<int>()));
+    return left;
 }
 
 void require_named(const fs::path& by,
@@ -142,8 +154,10 @@ std::string read_sealed_ledger(const fs::path& directory) {
     }
     const fs::path manifest = last_manifest(directory);
     require_named(manifest, digests_in_manifest(manifest), file, digest);
+    const std::set<std::string> left = agents_that_left(text);
     std::error_code failure;
     for (const auto& agent : fs::directory_iterator(directory / "agents", failure)) {
+        if (left.contains(agent.path().filename().string())) continue;
         const fs::path copy = agent.path() / "ledger.blake2b";
         const std::vector<std::string> digests = read_ledger_digests(copy);
         if (!digests.empty()) require_named(copy, digests, file, digest);

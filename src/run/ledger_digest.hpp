@@ -26,9 +26,9 @@ void write_ledger_digests(const std::filesystem::path& file,
 /// Empty where there is no such file. @throws DataError for one that holds something else.
 [[nodiscard]] std::vector<std::string> read_ledger_digests(const std::filesystem::path& file);
 
-/// The text of a run's ledger.json, as the last manifest and every agent's copy in the directory
-/// name it. Who changes ledger, manifest and all copies is found by comparing with an agent's copy
-/// elsewhere only.
+/// The text of a run's ledger.json, as the last manifest and the copies in the directory of all
+/// agents that have not left name it. Who changes ledger, manifest and all copies is found by
+/// comparing with an agent's copy elsewhere only.
 /// @throws DataError naming the file that is not as it was written.
 [[nodiscard]] std::string read_sealed_ledger(const std::filesystem::path& directory);
 

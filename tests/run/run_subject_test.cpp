@@ -1,6 +1,8 @@
 #include "run/run_subject.hpp"
 
+#include "run/ledger_digest.hpp"
 #include "run/training_fixtures.hpp"
+#include "sotto/core/files.hpp"
 
 namespace sotto {
 namespace {
@@ -21,6 +23,15 @@ class RecordedRunOf : public ::testing::Test {
         Json json = test::read_json(path);
         edit(json);
         std::ofstream(path) << json.dump();
+    }
+    /// Another ledger, as if the run had written it.
+    void write_ledger(const std::function<void(Json&)>& edit) const {
+        change("ledger.json", edit);
+        const std::filesystem::path run = *config.run_directory;
+        const std::string digest = ledger_digest(read_file(run / "ledger.json"));
+        change("manifest.json", [&](Json& manifest) { manifest["ledger_blake2b"] = {digest}; });
+        for (int agent = 0; agent < 4; ++agent)
+            write_ledger_digests(ledger_digest_file(run, agent), {digest});
     }
     test::TemporaryFolder folder;
     TrainConfig config = test::quadratic_config(4, "decor", 30);
@@ -43,7 +54,7 @@ TEST_F(RecordedRunOf, ATrainingIsTheSubjectOfTheSameFigures) {
 
 TEST_F(RecordedRunOf, ATrainingThatDidNotEndWellCountsAllPlannedRounds) {
     for (const char* status : {"running", "failed", "interrupted", "completed"}) {
-        change("ledger.json", [&](Json& ledger) {
+        write_ledger([&](Json& ledger) {
             ledger["status"] = status;
             ledger["rounds"]["completed"] = 12;
         });

@@ -32,7 +32,7 @@ class ReportData {
         data_["directory"] = directory.string();
         data_["program"] = fmt::format("sotto {} ({})", build_version(), build_commit());
         data_["options"] = options_of(read_file(directory / "config.ini"));
-        data_["ledger"] = Json::parse(read_sealed_ledger(directory));
+        add_ledger();
         data_["metrics"] = found(metrics_of_run(directory / "metrics.csv"));
         data_["manifest"] = without_keys(found(json_of_run(directory / "manifest.json")));
         const bool ended = std::filesystem::exists(directory / "summary.json");
@@ -73,6 +73,16 @@ class ReportData {
     }
 
   private:
+    /// Without a manifest nothing vouches for it; that it is missing is said.
+    void add_ledger() {
+        if (std::filesystem::exists(config_.directory / "manifest.json")) {
+            data_["ledger"] = Json::parse(read_sealed_ledger(config_.directory));
+            return;
+        }
+        data_["ledger"] = found(json_of_run(config_.directory / "ledger.json"));
+        if (!report_.missing.empty()) throw DataError(report_.missing.front());
+    }
+
     Json found(RunFile file) {
         if (!file.problem.empty()) report_.missing.push_back(std::move(file.problem));
         return std::move(file.content);
