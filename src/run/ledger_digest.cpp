@@ -156,9 +156,11 @@ std::string read_sealed_ledger(const fs::path& directory) {
     require_named(manifest, digests_in_manifest(manifest), file, digest);
     const std::set<std::string> left = agents_that_left(text);
     std::error_code failure;
-    for (const auto& agent : fs::directory_iterator(directory / "agents", failure)) {
-        if (left.contains(agent.path().filename().string())) continue;
-        const fs::path copy = agent.path() / "ledger.blake2b";
+    std::set<fs::path> copies;
+    for (const auto& agent : fs::directory_iterator(directory / "agents", failure))
+        if (!left.contains(agent.path().filename().string()))
+            copies.insert(agent.path() / "ledger.blake2b");
+    for (const fs::path& copy : copies) {
         const std::vector<std::string> digests = read_ledger_digests(copy);
         if (!digests.empty()) require_named(copy, digests, file, digest);
     }

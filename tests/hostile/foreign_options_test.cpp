@@ -67,6 +67,15 @@ INSTANTIATE_TEST_SUITE_P(
         ForeignOption{"task", SOTTO_LEAVING_A_MARK, "'logistic'", "'" SOTTO_LEAVING_A_MARK "'"}),
     [](const auto& test) { return fmt::format("case_{}", test.index); });
 
+TEST(ForeignOptions, DoNotDeleteTheRosterOfOthers) {
+    StoppedRun run({"--epsilon", "3"}, true);
+    run.set_at_rank_0("roster", "");
+    run.set_at_rank_0("identity", "");
+    const Outcome outcome = run.take_up();
+    expect_refused_by_agent_1(outcome, {"identity", "", "'" + run.path("id%r") + "'", "not given"});
+    EXPECT_TRUE(all_ended(run.path("run")));
+}
+
 class OptionThatNoRunKeeps : public ::testing::TestWithParam<std::pair<std::string, std::string>> {
 };
 

@@ -70,7 +70,10 @@ void StoppedRun::change_own_checkpoint(const std::string& option, const std::str
         const fs::path manifest = folder.path() / "manifest.json";
         if (!fs::exists(manifest)) continue;
         Checkpoint own = read_checkpoint(file).checkpoint;
-        own.own_options.insert_or_assign(option, value);
+        if (value.empty())
+            own.own_options.erase(option);
+        else
+            own.own_options.insert_or_assign(option, value);
         SealedCheckpoint sealed = sealed_checkpoint_from_json(content_of(manifest));
         sealed.digests[0] = to_hex(write_checkpoint(file, own));
         write_file_atomically(manifest, to_json(sealed));

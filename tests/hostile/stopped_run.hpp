@@ -15,7 +15,7 @@ class StoppedRun {
     explicit StoppedRun(const Arguments& more, bool identities = false);
 
     /// Rank 0 changes its config.ini, and what its own agent's checkpoint says of the option: its
-    /// own program would not do this for it.
+    /// own program would not do this for it. An empty value deletes the option.
     void set_at_rank_0(const std::string& option, const std::string& value);
 
     /// All ranks take it up, rank 0 in its own directory.  @param more options of all.

@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
             "grid_of_messages_too_fine",
             "laplace",
             "laplace",
-            [](Json& plan) { plan["grid_step_log2"] = plan["grid_step_log2"].get<int>() - 3; },
+            [](Json& plan) { plan["grid_step_log2"] = plan["grid_step_log2"].get<int>() - 9; },
             "is too fine"}),
     [](const auto& test) { return test.param.name; });
 
