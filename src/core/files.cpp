@@ -95,7 +95,8 @@ int create(const std::filesystem::path& path, Readers readers) {
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_for(readers));
 }
 
-/// What was renamed or removed in a folder is on disk once the folder is. On failure errno says why.
+/// What was renamed or removed in a folder is on disk once the folder is. On failure errno says
+/// why.
 bool flush_folder_of(const std::filesystem::path& path) {
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
     const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

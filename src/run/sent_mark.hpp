@@ -44,8 +44,8 @@ class SentMark {
 
 /// The first round of `phase` of which nothing has left, from the marks on all hosts; nothing if
 /// none left. COLLECTIVE. @param numbers agents whose marks must be found somewhere.
-/// @throws DataError, the same everywhere, naming an agent whose mark is missing or damaged, or of a
-/// phase after this one: what rank 0 has is older.
+/// @throws DataError, the same everywhere, naming an agent whose mark is missing or damaged, or of
+/// a phase after this one: what rank 0 has is older.
 [[nodiscard]] std::optional<long> sent_before(const std::filesystem::path& directory,
                                               Network& network,
                                               const Digest& run,

@@ -79,6 +79,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (changed == texts.size()) packed = changes.apply(std::move(packed));
     fuzz::ScriptedNetwork network(3, 1, packed, nullptr);
     RunHistory history;
-    if (fuzz::accepts([&] { history = share_history(network, ResumeConfig{}, 1e6); })) check(history);
+    if (fuzz::accepts([&] { history = share_history(network, ResumeConfig{}, 1e6); }))
+        check(history);
     return 0;
 }

@@ -82,9 +82,8 @@ class DeviatingNetwork final : public Network {
     std::vector<std::string> all_gather(const std::string& bytes,
                                         std::uint64_t most_bytes) override {
         const Gathered kind = kind_of(bytes);
-        auto all =
-            inner_->all_gather(deviation_.gathered ? deviation_.gathered(kind, bytes) : bytes,
-                               most_bytes);
+        auto all = inner_->all_gather(
+            deviation_.gathered ? deviation_.gathered(kind, bytes) : bytes, most_bytes);
         if (deviation_.received) deviation_.received(kind, all);
         return all;
     }

@@ -205,8 +205,7 @@ HostileInputs checkpoints() {
         const std::vector<int> numbers{0, 1, 2};
         const FoundCheckpoint found = find_checkpoint(run, *network, numbers);
         // Damaged ones are passed over, and that is said.
-        if (!found.notes.empty())
-            throw DataError("manifest.json: " + found.notes.front());
+        if (!found.notes.empty()) throw DataError("manifest.json: " + found.notes.front());
     };
     const std::string own = "own.checkpoint", manifest = "checkpoints/000000000008/manifest.json";
     HostileInputs all = changes("checkpoint",

@@ -29,9 +29,8 @@ const std::string warning = "could not be locked in memory and may be written to
 TEST(UnlockedKeys, AreSaidOnceAndStandInLedgerAndManifest) {
     const TempDir directory;
     const Outcome outcome =
-        Process(disagreeing_command(training_with_report(),
-                                    training_with_report(),
-                                    {SOTTO_WITHOUT_LOCKED_MEMORY}),
+        Process(disagreeing_command(
+                    training_with_report(), training_with_report(), {SOTTO_WITHOUT_LOCKED_MEMORY}),
                 directory.path())
             .wait();
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();

@@ -225,8 +225,7 @@ TEST(NormalTail, AStreamFinishesItsTailFromAKeystreamOfItsOwn) {
     EXPECT_NE(z[pair], unfinished[pair]);
     EXPECT_NEAR(z[pair], unfinished[pair], 1e-8);
     EXPECT_GT(std::hypot(z[pair], z[pair + half]), in_tail_radius);
-    for (std::size_t i = 0; i < half; ++i)
-        EXPECT_EQ(z[i] == unfinished[i], i != pair) << i;
+    for (std::size_t i = 0; i < half; ++i) EXPECT_EQ(z[i] == unfinished[i], i != pair) << i;
     // Beside others, and as the last, incomplete block.
     std::vector<double> more(64 * 6 + 40);
     stream.fill(1, round, 64 * (block - 3), more);

@@ -33,8 +33,8 @@ struct OpenRun {
     Recorders recorders;
     RunProgress progress;
     std::optional<AccountUse> account;  ///< of this process, see DeductedRun
-    std::string manifest_file;  ///< name of this start's
-    std::string manifest;       ///< its text, on process 0, but for the digest of the ledger
+    std::string manifest_file;          ///< name of this start's
+    std::string manifest;  ///< its text, on process 0, but for the digest of the ledger
 };
 
 /// Deducts the run from its agents' budget accounts, then creates the run directory, or reopens it,

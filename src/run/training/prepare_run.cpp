@@ -75,17 +75,16 @@ std::vector<PrivacyPhase> phases_of(const Run& run, const AgreedPhase& phase) {
 Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& task) {
     if (phase.resumption)
         run.network.agree([&] { require_counted(*phase.resumption, run.plan.coalition_size); });
-    PrivacyRecord record{
-        .phases = phases_of(run, phase),
-        .budgets = ledger_budgets(phase, run.members),
-        .adjacency = run.config.plan.adjacency,
-        .rounds = run.config.plan.rounds,
-        .dimension = static_cast<long>(task.initial.size()),
-        .reproducible_noise = run.config.noise_seed.has_value(),
-        .authentication = run.session.authentication(),
-        .secure_sums = agree_on_sums(run),
-        .more_statements = transport_statements(
-            run.config, run.network, run.plan, run.optimality_gap)};
+    PrivacyRecord record{.phases = phases_of(run, phase),
+                         .budgets = ledger_budgets(phase, run.members),
+                         .adjacency = run.config.plan.adjacency,
+                         .rounds = run.config.plan.rounds,
+                         .dimension = static_cast<long>(task.initial.size()),
+                         .reproducible_noise = run.config.noise_seed.has_value(),
+                         .authentication = run.session.authentication(),
+                         .secure_sums = agree_on_sums(run),
+                         .more_statements = transport_statements(
+                             run.config, run.network, run.plan, run.optimality_gap)};
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
     Ledger ledger(std::move(record));
     run.network.agree([&] {
