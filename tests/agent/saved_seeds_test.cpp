@@ -15,7 +15,7 @@ namespace {
 
 using test::TemporaryFolder;
 
-Checkpoint example() {
+Checkpoint checkpoint_of_seeds() {
     Checkpoint checkpoint;
     checkpoint.agent = 12;
     checkpoint.round = 340;
@@ -48,7 +48,7 @@ class SavedSeeds : public ::testing::Test {
     const TemporaryFolder folder;
     const std::filesystem::path file = folder.path("agent-12.seeds");
     const Identity own = Identity::generate();
-    const Checkpoint checkpoint = example();
+    const Checkpoint checkpoint = checkpoint_of_seeds();
     const Digest plan = plan_digest(1);
     KeyRing ring;
     std::string sealed;

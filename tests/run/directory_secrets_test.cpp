@@ -14,7 +14,7 @@
 namespace sotto {
 namespace {
 
-constexpr int three = 3;
+constexpr int three_agents = 3;
 
 /// What leaves every agent in the last round: a message for others, or, of a trusted mean, what
 /// comes back.
@@ -22,7 +22,7 @@ struct Sent final : RoundObserver {
     void on_message(long, std::size_t local_index, const OwnRound& own) override {
         const int agent = static_cast<int>(local_index);
         if (own.receiver == NoiseRow::all_receivers)
-            for (int receiver = 0; receiver < three; ++receiver)
+            for (int receiver = 0; receiver < three_agents; ++receiver)
                 messages[{agent, receiver}] = own.message;
         else if (own.receiver != agent)
             messages[{agent, own.receiver}] = own.message;
@@ -42,12 +42,12 @@ bool follows(const Sent& sent,
              const Eigen::VectorXd& model) {
     if (sent.mean) return (*sent.mean - model).norm() <= 1e-12 * model.norm();
     Eigen::VectorXd mixed = Eigen::VectorXd::Zero(model.size());
-    for (int sender = 0; sender < three; ++sender) {
+    for (int sender = 0; sender < three_agents; ++sender) {
         // Without one for itself, what it told a neighbour is the best there is.
         const auto own = sent.messages.find({sender, agent});
         const auto& message = own != sent.messages.end()
                                   ? own->second
-                                  : sent.messages.at({sender, (agent + 1) % three});
+                                  : sent.messages.at({sender, (agent + 1) % three_agents});
         mixed += mixing.weight(agent, sender) * message;
     }
     return (mixed - model).norm() <= 1e-12 * model.norm();
@@ -56,7 +56,7 @@ bool follows(const Sent& sent,
 class KeptModels : public ::testing::TestWithParam<std::string> {
   protected:
     TrainConfig short_run() const {
-        TrainConfig config = test::logistic_config(folder, three, GetParam(), 4);
+        TrainConfig config = test::logistic_config(folder, three_agents, GetParam(), 4);
         config.run_directory = folder.path("run");
         if (find_mechanism("mechanism", GetParam()).correlates_rounds) {
             config.plan.adjacency = Adjacency::record;
@@ -64,7 +64,7 @@ class KeptModels : public ::testing::TestWithParam<std::string> {
         }
         return config;
     }
-    std::unique_ptr<Network> network = make_memory_network(three, 1);
+    std::unique_ptr<Network> network = make_memory_network(three_agents, 1);
     test::TemporaryFolder folder;
 };
 
@@ -83,7 +83,7 @@ TEST_P(KeptModels, FollowFromMessagesWhereThePlanSaysSo) {
     Sent sent;
     trainer.observe(&sent);
     for (long round = 0; round < 3; ++round) trainer.run_round(round);
-    for (int agent = 0; agent < three; ++agent)
+    for (int agent = 0; agent < three_agents; ++agent)
         EXPECT_EQ(
             follows(sent, run.prepared.run.topography.mixing, agent, trainer.models().col(agent)),
             models_follow_from_messages(plan))

@@ -42,7 +42,7 @@ used, and that is said; agents are numbered by ascending label (numerically when
               .details = R"(
 A mixing file is an n x n matrix, as text or `.npy`.)",
               .shapes_sums = true},
-             bound(&GraphConfig::mixing, any_text())},
+             bound(&GraphConfig::mixing, some_text())},
             {{.name = "mixing-schedule",
               .help = "fixed, random (a fresh graph of the topology every round), one-peer "
                       "(exponential topology), or FILE.npy: mixing matrices of consecutive rounds, "
@@ -55,7 +55,7 @@ consensus after log2 n rounds for n = 2^k. FILE: P matrices n x n, one below the
 Plans are solved for the schedule; not with mechanisms that correlate rounds, or whose noise depends on the receiver.
 Partial views count all neighbours of the union as heard in every round.)",
               .shapes_sums = true},
-             bound(&GraphConfig::mixing_schedule, any_text())}};
+             bound(&GraphConfig::mixing_schedule, some_text())}};
 }
 
 }  // namespace

@@ -126,6 +126,15 @@ OptionFormat<std::string> any_text() {
             [](const std::string& text) { return text; }};
 }
 
+OptionFormat<std::string> some_text() {
+    OptionFormat<std::string> format = any_text();
+    format.read = [](const std::string& option, const std::string& text) {
+        if (text.empty()) throw ConfigError(fmt::format("{}: a value is needed", option));
+        return text;
+    };
+    return format;
+}
+
 OptionFormat<bool> flag() {
     constexpr NameTable<bool, 2> table{{{{true, "true"}, {false, "false"}}}};
     OptionFormat<bool> format = words(table);

@@ -35,6 +35,8 @@ void require_inside_unit_interval(const std::string& option, double value);
 [[nodiscard]] OptionFormat<long long> whole(
     long long minimum, long long maximum = std::numeric_limits<long long>::max());
 [[nodiscard]] OptionFormat<std::string> any_text();
+/// Any but none at all: where the option has a default, nothing would mean that.
+[[nodiscard]] OptionFormat<std::string> some_text();
 [[nodiscard]] OptionFormat<bool> flag();
 [[nodiscard]] OptionFormat<bool> on_off();
 /// Words separated by blanks; one that holds blanks stands in double quotes.

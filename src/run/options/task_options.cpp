@@ -18,7 +18,7 @@ std::vector<Option<TaskConfig>> model_options() {
 holds the defaults that were used.)",
               .ranks_must_agree = true,
               .peers_may_set = false},
-             bound(&TaskConfig::task, any_text())},
+             bound(&TaskConfig::task, some_text())},
             {{.name = "standardise",
               .help = "{}: CSV columns by mean and deviation of the training data, which no "
                       "guarantee counts",
@@ -40,7 +40,7 @@ Several files are joined by commas. With `%r` in the path each agent reads its o
 the file and keeps its agents' shards only, dealt by `--partition`. [Tasks](../tasks.md) has the formats.)",
               .beside_run = true,
               .peers_may_set = false},
-             bound(&TaskConfig::data, any_text())},
+             bound(&TaskConfig::data, some_text())},
             {{.name = "test-data",
               .help = "FILE[,FILE...] to test on, instead of splitting the data",
               .beside_run = true,

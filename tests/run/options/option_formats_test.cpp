@@ -112,5 +112,11 @@ TEST(RealFormats, ApproveOfTheirOwnText) {
                   value);
 }
 
+TEST(SomeText, IsAnyButNone) {
+    EXPECT_EQ(some_text().read("task", "cnn"), "cnn");
+    expect_contains(message_of<ConfigError>([] { (void)some_text().read("task", ""); }),
+                    "task: a value is needed");
+}
+
 }  // namespace
 }  // namespace sotto
