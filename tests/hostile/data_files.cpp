@@ -124,7 +124,7 @@ std::vector<HostileFile> idx_files() {
          packed},
         {"a compressed file that is cut",
          gzip(two.substr(0, 18)),
-         {"announces"},
+         {"ends after byte 18"},
          ExitCode::data,
          packed},
     };

@@ -56,6 +56,7 @@ long resident_kib() {
 
 Fate fate_of(const HostileInput& input) {
     const TemporaryFolder folder;
+    input.make(folder);
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return {};
     const long before = resident_kib();
@@ -65,7 +66,7 @@ Fate fate_of(const HostileInput& input) {
     ::close(ends[1]);
     Fate fate;
     pollfd end{ends[0], POLLIN, 0};
-    // Making the input counts too; what hangs would never end.
+    // What hangs would never end.
     constexpr int patience_ms = 30000;
     if (::poll(&end, 1, patience_ms) == 0) ::kill(child, SIGKILL);
     char buffer[4096];
@@ -82,6 +83,12 @@ Fate fate_of(const HostileInput& input) {
 }
 
 }  // namespace
+
+std::string repeated(const std::string& piece, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += piece;
+    return all;
+}
 
 MakeFile text(std::string content) {
     return [content = std::move(content)](const std::string& path) {
@@ -133,10 +140,8 @@ HostileInputs files_of(const std::string& reader,
         std::vector<std::string> words = file.words;
         words.push_back(file.file);
         inputs.push_back({reader + ": " + file.name,
-                          [read, file](const TemporaryFolder& folder) {
-                              file.make(folder.path(file.file));
-                              read(folder.path(file.file));
-                          },
+                          [file](const TemporaryFolder& at) { file.make(at.path(file.file)); },
+                          [read, file](const TemporaryFolder& at) { read(at.path(file.file)); },
                           std::move(words),
                           file.code});
     }

@@ -23,6 +23,7 @@ HostileInput refused(std::string name,
                      std::vector<std::string> words,
                      ExitCode code = ExitCode::network) {
     return {std::move(name),
+            [](const TemporaryFolder&) {},
             [read = std::move(read)](const TemporaryFolder&) { read(); },
             std::move(words),
             code};
@@ -164,8 +165,8 @@ HostileInputs data_sizes() {
                 writer.put(features);
                 writer.put(classes);
                 const std::string theirs = writer.take();
-                fuzz::ScriptedNetwork network(3, 0, "", [&](int) {
-                    return std::vector<std::string>{"", "", theirs};
+                fuzz::ScriptedNetwork network(2, 0, "", [&](int) {
+                    return std::vector<std::string>{"", theirs};
                 });
                 (void)largest_sizes(network, {100, 2});
             },

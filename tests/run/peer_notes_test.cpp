@@ -9,12 +9,15 @@
 namespace sotto {
 namespace {
 
-ProcessNote sample_note() { return {"host-\xff", "Open MPI", {{3, 7, std::string(64, 'a')}}}; }
+ProcessNote sample_note() {
+    return {"host-\xff", "Open MPI", false, {{3, 7, std::string(64, 'a')}}};
+}
 
 TEST(ProcessNote, SurvivesTheWayToRankZero) {
     const ProcessNote back = process_note_from_json(to_json(sample_note()), 1);
     EXPECT_EQ(back.network, "Open MPI");
     EXPECT_TRUE(back.host.starts_with("host-"));
+    EXPECT_FALSE(back.keys_locked);
     ASSERT_EQ(back.commitments.size(), 1U);
     EXPECT_EQ(back.commitments[0].agent, 3);
     EXPECT_EQ(back.commitments[0].group, 7);

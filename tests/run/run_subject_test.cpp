@@ -1,5 +1,6 @@
 #include "run/run_subject.hpp"
 
+#include "run/ledger_digest.hpp"
 #include "run/training_fixtures.hpp"
 
 namespace sotto {
@@ -21,6 +22,14 @@ class RecordedRunOf : public ::testing::Test {
         Json json = test::read_json(path);
         edit(json);
         std::ofstream(path) << json.dump();
+    }
+    /// As if the ledger had been written like this.
+    void reseal() const {
+        const std::filesystem::path run = *config.run_directory;
+        const std::string digest = ledger_digest(read_file(run / "ledger.json"));
+        change("manifest.json", [&](Json& manifest) { manifest["ledger_blake2b"] = {digest}; });
+        for (int agent = 0; agent < 4; ++agent)
+            write_ledger_digests(ledger_digest_file(run, agent), {digest});
     }
     test::TemporaryFolder folder;
     TrainConfig config = test::quadratic_config(4, "decor", 30);
@@ -49,9 +58,22 @@ TEST_F(RecordedRunOf, ATrainingThatDidNotEndWellCountsAllPlannedRounds) {
         });
         const bool ended =
             std::string(status) == "interrupted" || std::string(status) == "completed";
+        reseal();
         EXPECT_EQ(read().rounds, ended ? 12 : 30) << status;
         EXPECT_EQ(subject_config_of(read()).plan.rounds, ended ? 12 : 30) << status;
     }
+}
+
+TEST_F(RecordedRunOf, ATrainingWhoseLedgerWasChangedIsRefused) {
+    change("ledger.json", [](Json& ledger) { ledger["rounds"]["completed"] = 12; });
+    expect_contains(message_of<DataError>([&] { (void)read(); }),
+                    "is not the ledger that was written");
+}
+
+TEST_F(RecordedRunOf, ATrainingWithAnotherHistoryIsRefused) {
+    change("history.json", [](Json& history) { history["phases"][0]["sensitivity"][0] = 1e-9; });
+    expect_contains(message_of<DataError>([&] { (void)read(); }),
+                    "history.json has another sensitivity");
 }
 
 TEST_F(RecordedRunOf, ATrainingWithAnotherGraphIsRefused) {

@@ -32,7 +32,7 @@ TEST(RunFiles, HaveMetricsByColumns) {
             R"({"round": [0, 10, 20], "loss": [1.5, null, 1], "epsilon": [null, 0.002, null]})"));
     const RunFile empty = metrics_of_run(folder.write("empty.csv", ""));
     EXPECT_EQ(empty.content, OrderedJson::object());
-    expect_contains(empty.problem, "empty.csv: cannot be read (empty or not a file)");
+    expect_contains(empty.problem, "empty.csv: cannot be read (empty)");
 }
 
 TEST(RunFiles, ShowOptionsByGroupsWithoutTheNoiseSeed) {
