@@ -42,7 +42,7 @@ std::vector<std::size_t> ascending(const std::vector<std::string>& labels) {
 
 // Mixing matrices and plans are made for thousands of agents, at most.
 constexpr std::size_t most_labels = std::size_t{1} << 17;
-constexpr std::size_t most_edges = std::size_t{1} << 23;
+constexpr std::size_t most_edges = std::size_t{1} << 22;
 
 /// Labels and edges (of label indices) as the file lists them.
 struct RawEdges {

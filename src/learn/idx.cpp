@@ -46,15 +46,15 @@ class IdxFile {
     /// compressed file may promise more than there is.
     [[nodiscard]] PixelRows read(Eigen::Index columns) {
         // Sizes have 32 bits, columns at most 32: the product fits in a double well enough.
-        if (static_cast<double>(size(0)) * static_cast<double>(columns) >
-            static_cast<double>(bytes_.most_bytes()))
-            throw DataError(
-                fmt::format("{}: its header announces {} x {} values; a file of its size holds at "
-                            "most {} bytes",
-                            path_,
-                            size(0),
-                            columns,
-                            bytes_.most_bytes()));
+        const std::uint64_t left =
+            bytes_.most_bytes() - static_cast<std::uint64_t>(bytes_.position());
+        if (static_cast<double>(size(0)) * static_cast<double>(columns) > static_cast<double>(left))
+            throw DataError(fmt::format(
+                "{}: its header announces {} x {} values; a file of its size holds at most {}",
+                path_,
+                size(0),
+                columns,
+                left));
         constexpr Eigen::Index most_at_once = 1 << 24;
         const Eigen::Index rows_at_once = std::max<Eigen::Index>(1, most_at_once / columns);
         PixelRows values(0, columns);

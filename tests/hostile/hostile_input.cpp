@@ -1,7 +1,6 @@
 #include "hostile/hostile_input.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,25 +27,11 @@ struct Fate {
     long kib = 0;  ///< more than at its beginning
 };
 
-/// Of this process, so that what runs beside it does not count.
-double processor_seconds() {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-/// When the input was made; what follows is reading it.
-double ready = 0;
-
 [[noreturn]] void read_and_tell(const HostileInput& input,
                                 const TemporaryFolder& folder,
                                 int pipe) {
     int code = 0;
     std::string message;
-    ready = processor_seconds();
     try {
         input.read(folder);
     } catch (const Error& error) {
@@ -56,8 +41,7 @@ double ready = 0;
         code = 100;
         message = std::string("not of this program: ") + error.what();
     }
-    // A pipe has room for it.
-    message = fmt::format("{}\n{}", processor_seconds() - ready, message.substr(0, 3000));
+    message = message.substr(0, 3000);  // a pipe has room for it
     (void)!::write(pipe, message.data(), message.size());
     ::_exit(code);
 }
@@ -71,6 +55,7 @@ long resident_kib() {
 
 Fate fate_of(const HostileInput& input) {
     const TemporaryFolder folder;
+    input.make(folder);
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return {};
     const long before = resident_kib();
@@ -89,17 +74,23 @@ Fate fate_of(const HostileInput& input) {
     int status = 0;
     rusage usage{};
     ::wait4(child, &status, 0, &usage);
-    const std::size_t end_of_seconds = fate.message.find('\n');
-    if (end_of_seconds != std::string::npos) {
-        fate.seconds = std::stod(fate.message);
-        fate.message.erase(0, end_of_seconds + 1);
-    }
+    // Of the processor, so that what runs beside it does not count.
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    fate.seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     fate.kib = usage.ru_maxrss - before;
     if (WIFEXITED(status)) fate.code = WEXITSTATUS(status);
     return fate;
 }
 
 }  // namespace
+
+std::string repeated(const std::string& piece, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += piece;
+    return all;
+}
 
 MakeFile text(std::string content) {
     return [content = std::move(content)](const std::string& path) {
@@ -151,11 +142,8 @@ HostileInputs files_of(const std::string& reader,
         std::vector<std::string> words = file.words;
         words.push_back(file.file);
         inputs.push_back({reader + ": " + file.name,
-                          [read, file](const TemporaryFolder& folder) {
-                              file.make(folder.path(file.file));
-                              ready = processor_seconds();
-                              read(folder.path(file.file));
-                          },
+                          [file](const TemporaryFolder& at) { file.make(at.path(file.file)); },
+                          [read, file](const TemporaryFolder& at) { read(at.path(file.file)); },
                           std::move(words),
                           file.code});
     }

@@ -13,11 +13,14 @@ namespace sotto::test {
 /// Something that a reader must refuse, and how.
 struct HostileInput {
     std::string name;
-    std::function<void(const TemporaryFolder&)> read;
+    std::function<void(const TemporaryFolder&)> make;  ///< files, in a folder of their own
+    std::function<void(const TemporaryFolder&)> read;  ///< this is measured
     std::vector<std::string> words;  ///< of the message
     ExitCode code = ExitCode::data;
 };
 using HostileInputs = std::vector<HostileInput>;
+
+[[nodiscard]] std::string repeated(const std::string& piece, int times);
 
 /// What a file holds: a text, or what is done to make it at a path.
 using MakeFile = std::function<void(const std::string& path)>;

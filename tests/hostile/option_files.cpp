@@ -16,12 +16,6 @@ namespace sotto::test {
 
 namespace {
 
-std::string repeated(const std::string& piece, int times) {
-    std::string all;
-    for (int i = 0; i < times; ++i) all += piece;
-    return all;
-}
-
 std::vector<HostileFile> config_files() {
     constexpr ExitCode usage = ExitCode::usage;
     return {

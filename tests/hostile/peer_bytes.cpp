@@ -23,6 +23,7 @@ HostileInput refused(std::string name,
                      std::vector<std::string> words,
                      ExitCode code = ExitCode::network) {
     return {std::move(name),
+            [](const TemporaryFolder&) {},
             [read = std::move(read)](const TemporaryFolder&) { read(); },
             std::move(words),
             code};
@@ -167,8 +168,8 @@ HostileInputs data_sizes() {
                     return writer.take();
                 };
                 const std::string honest = bytes(100, 2), theirs = bytes(features, classes);
-                fuzz::ScriptedNetwork network(3, 0, "", [&](int) {
-                    return std::vector<std::string>{honest, honest, theirs};
+                fuzz::ScriptedNetwork network(2, 0, "", [&](int) {
+                    return std::vector<std::string>{honest, theirs};
                 });
                 (void)largest_sizes(network, {100, 2});
             },

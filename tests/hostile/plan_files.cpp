@@ -11,11 +11,11 @@ namespace sotto::test {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// Independent noise of two agents.
-Json plan() {
-    return Json::parse(R"({"format":"sotto-plan","version":1,"mechanism":"ldp","agents":2,
+OrderedJson plan() {
+    return OrderedJson::parse(R"({"format":"sotto-plan","version":1,"mechanism":"ldp","agents":2,
         "scale":1.0,"coalition_size":0,"grid_step_log2":-20,
         "temporal":{"kind":"identity","lower":[]},"entry":"gradient","aggregation":"gossip",
         "seed_groups":[[0],[1]],
@@ -26,14 +26,14 @@ Json plan() {
 }
 
 /// With one value replaced.
-MakeFile with(const std::string& pointer, Json value) {
-    Json changed = plan();
-    changed[Json::json_pointer(pointer)] = std::move(value);
+MakeFile with(const std::string& pointer, OrderedJson value) {
+    OrderedJson changed = plan();
+    changed[OrderedJson::json_pointer(pointer)] = std::move(value);
     return text(changed.dump());
 }
 
 MakeFile without(const std::string& key) {
-    Json changed = plan();
+    OrderedJson changed = plan();
     changed.erase(key);
     return text(changed.dump());
 }
@@ -62,17 +62,21 @@ std::vector<HostileFile> files() {
         {"2^32 agents", with("/agents", 4294967298), {"agents is 4294967298"}},
         {"half an agent", with("/agents", 2.5), {"agents is 2.5"}},
         {"-1 agents", with("/agents", -1), {"agents is -1"}, refused, ""},
-        {"an object for the scale", with("/scale", Json::object()), {"scale is an object"}},
+        {"an object for the scale", with("/scale", OrderedJson::object()), {"scale is an object"}},
         {"scale 0", with("/scale", 0), {"scale is 0"}, refused, ""},
         {"a negative scale", with("/scale", -1), {"scale is -1"}, refused, ""},
         {"a group that is no array", with("/seed_groups/1", 1), {"seed_groups[1] is 1"}},
         {"a member as a text", with("/seed_groups/1/0", "1"), {"seed_groups[1][0] is \"1\""}},
         {"a member who is not there", with("/seed_groups/1/0", 2), {"agent 2"}, refused, ""},
-        {"a group of nobody", with("/seed_groups/1", Json::array()), {"no members"}, refused, ""},
+        {"a group of nobody",
+         with("/seed_groups/1", OrderedJson::array()),
+         {"no members"},
+         refused,
+         ""},
         {"a stream of another group", with("/streams/1/group", 5), {"group 5"}, refused, ""},
         {"a stream of group -1", with("/streams/1/group", -1), {"group -1"}, refused, ""},
         {"a stream without group",
-         with("/streams/1", Json::object()),
+         with("/streams/1", OrderedJson::object()),
          {"streams[1].group is missing"}},
         {"another distribution", with("/streams/1/distribution", "cauchy"), {"cauchy", "laplace"}},
         {"two distributions", with("/streams/1/distribution", "laplace"), {"Laplace"}, refused, ""},
@@ -86,14 +90,16 @@ std::vector<HostileFile> files() {
         {"rows of nobody", with("/rows/0/sender", 9), {"sender 9"}, refused, ""},
         {"another entry", with("/entry", "nowhere"), {"nowhere"}},
         {"a factor of rows of two lengths",
-         with("/temporal/lower", Json::parse("[[1,0],[1]]")),
+         with("/temporal/lower", OrderedJson::parse("[[1,0],[1]]")),
          {"differ in length"}},
-        {"a factor of texts", with("/temporal/lower", Json::parse("[[\"1\"]]")), {"lower[0][0]"}},
+        {"a factor of texts",
+         with("/temporal/lower", OrderedJson::parse("[[\"1\"]]")),
+         {"lower[0][0]"}},
         {"a grid of 1e9", with("/grid_step_log2", 1000000000), {"grid_step_log2"}, refused, ""},
         {"100 000 groups and nothing else", text(many_groups()), {"mechanism is missing"}},
         {"100 000 groups of two agents",
          [](const std::string& path) {
-             Json changed = plan();
+             OrderedJson changed = plan();
              for (int i = 0; i < 100000; ++i) changed["seed_groups"].push_back({0, 1});
              text(changed.dump())(path);
          },

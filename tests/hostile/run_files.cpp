@@ -23,20 +23,20 @@ namespace sotto::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Read = std::function<void(const fs::path& run)>;
 
-MakeFile json_with(const std::string& pointer, Json value) {
+MakeFile json_with(const std::string& pointer, OrderedJson value) {
     return [pointer, value = std::move(value)](const std::string& path) {
-        Json json = Json::parse(read_file(path));
-        json[Json::json_pointer(pointer)] = value;
+        OrderedJson json = OrderedJson::parse(read_file(path));
+        json[OrderedJson::json_pointer(pointer)] = value;
         text(json.dump(2))(path);
     };
 }
 
 MakeFile json_without(const std::string& key) {
     return [key](const std::string& path) {
-        Json json = Json::parse(read_file(path));
+        OrderedJson json = OrderedJson::parse(read_file(path));
         json.erase(key);
         text(json.dump(2))(path);
     };
@@ -75,12 +75,12 @@ HostileInputs changes(const std::string& reader,
         std::vector<std::string> words = file.words;
         words.push_back(fs::path(file.file).filename());
         inputs.push_back({reader + ": " + file.file + ", " + file.name,
-                          [read, file](const TemporaryFolder& folder) {
-                              const fs::path run = folder.path() / "run";
+                          [file](const TemporaryFolder& at) {
+                              const fs::path run = at.path() / "run";
                               fs::copy(hostile_run(), run, fs::copy_options::recursive);
                               file.make(run / file.file);
-                              read(run);
                           },
+                          [read](const TemporaryFolder& at) { read(at.path() / "run"); },
                           std::move(words),
                           file.code});
     }
@@ -112,7 +112,7 @@ HostileInputs ledgers() {
             {"not the ledger"}),
          in("ledger.json",
             "fewer statements",
-            json_with("/statements", Json::array()),
+            json_with("/statements", OrderedJson::array()),
             {"not the ledger"}),
          in("ledger.json", "an array", text("[]"), {"damaged", "format"}),
          in("ledger.json", "a text", text("\"ledger\""), {"damaged"}),
@@ -139,14 +139,16 @@ HostileInputs ledgers() {
 /// Who edits the ledger and its manifest is found by an agent's copy.
 HostileInputs edited_together() {
     return {{"recorded run: ledger and manifest",
-             [](const TemporaryFolder& folder) {
-                 const fs::path run = folder.path() / "run";
+             [](const TemporaryFolder& at) {
+                 const fs::path run = at.path() / "run";
                  fs::copy(hostile_run(), run, fs::copy_options::recursive);
                  json_with("/rounds/completed", 1)(run / "ledger.json");
                  const std::string digest = ledger_digest(read_file(run / "ledger.json"));
                  text(with_ledger_digests(read_file(run / "manifest.json"), {digest}))(
                      run / "manifest.json");
-                 (void)read_recorded_run(run, hostile_run_config());
+             },
+             [](const TemporaryFolder& at) {
+                 (void)read_recorded_run(at.path() / "run", hostile_run_config());
              },
              {"agents/0/ledger.blake2b", "not the ledger"}}};
 }
@@ -163,7 +165,10 @@ HostileInputs histories() {
          in("history.json", "cut", cut(0.5), {}),
          in("history.json", "a pipe", replaced_by(pipe()), {"is a pipe"}),
          in("history.json", "missing", replaced_by(nothing()), {"there is no history.json"}),
-         in("history.json", "no phases", json_with("/phases", Json::array()), {"for 0 phases"}),
+         in("history.json",
+            "no phases",
+            json_with("/phases", OrderedJson::array()),
+            {"for 0 phases"}),
          in("history.json", "phases that are none", json_with("/phases", "x"), {"phases is \"x\""}),
          in("history.json", "a run that is no digest", json_with("/run", "x"), {"run is \"x\""}),
          in("history.json", "rounds of -1", json_with("/rounds", -1), {"rounds is -1"}),
@@ -339,7 +344,7 @@ HostileInputs hostile_recordings() {
          in(seeds, "another agent", json_with("/agent", 9), {"agent 9"}),
          in(seeds, "an agent of 2^40", json_with("/agent", std::uint64_t{1} << 40), {"agent is"}),
          in(seeds, "another plan", json_with("/plan_hash", "00"), {"another noise plan"}),
-         in(seeds, "no seeds", json_with("/seeds", Json::array()), {"missing"}),
+         in(seeds, "no seeds", json_with("/seeds", OrderedJson::array()), {"missing"}),
          in(seeds, "seeds that are a text", json_with("/seeds", "x"), {"seeds is \"x\""}),
          in(seeds, "a seed that is no key", json_with("/seeds/0/seed", "xyz"), {"hexadecimal"}),
          in(seeds, "a group that is not there", json_with("/seeds/0/group", 99), {"group 99"}),

@@ -74,7 +74,7 @@ TEST(ReadIdx, SaysWhatIsWrongAndWhere) {
         return folder.write("a-images-idx3", content);
     };
     EXPECT_NO_THROW((void)read_records(with(images)));
-    expect_error(with(images.substr(0, 20)), {"ends after byte 20", "values"});
+    expect_error(with(images.substr(0, 20)), {"announces", "holds at most 4"});
     expect_error(with(images.substr(0, 10)), {"ends after byte 10", "header"});
     expect_error(with(images.substr(0, 3)), {"magic number"});
     expect_error(with(images + "x"), {"byte 28", "goes on"});
@@ -83,7 +83,8 @@ TEST(ReadIdx, SaysWhatIsWrongAndWhere) {
     expect_error(with(word(0x0803) + word(3) + word(0) + word(2)), {"byte 8", "dimension 2 is 0"});
     expect_error(with(word(0x0803) + word(3) + word(1 << 20) + word(2)), {"1048576 x 2"});
     // A header may promise any number of bytes.
-    expect_error(with(word(0x0803) + word(3) + word(60000) + word(60000)), {"at most 16 bytes"});
+    expect_error(with(word(0x0803) + word(3) + word(60000) + word(60000)),
+                 {"announces 3 x 3600000000 values", "holds at most 0"});
     expect_error(folder.write("digits", images), {"labels-idx1", "images-idx3"});
     expect_error(folder.write("b-images-idx3", images), {"labels are missing", "b-labels-idx1"});
     (void)folder.write("c-labels-idx1", idx_labels(4));

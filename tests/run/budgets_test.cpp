@@ -68,7 +68,7 @@ TEST(BuildBudgets, RefusesFilesThatLeaveDoubt) {
         return std::string();
     };
     expect_contains(refusal("1\n2\n"), "2 budgets for 3 agents");
-    expect_contains(refusal("1\n2\n3\n4\n"), ":4: one budget more than there are agents, 3");
+    expect_contains(refusal("1\n2\n3\n4\n"), "one budget more than there are agents, 3");
     expect_contains(refusal("0 1\n2 3\n"), "2 budgets for 3 agents");
     expect_contains(refusal(""), "0 budgets for 3 agents");
     expect_contains(refusal("0 1\n1 2\n1 3\n2 4\n"), "agent 1 appears twice");

@@ -2,7 +2,6 @@
 
 #include "run/ledger_digest.hpp"
 #include "run/training_fixtures.hpp"
-#include "sotto/core/files.hpp"
 
 namespace sotto {
 namespace {
@@ -24,9 +23,8 @@ class RecordedRunOf : public ::testing::Test {
         edit(json);
         std::ofstream(path) << json.dump();
     }
-    /// Another ledger, as if the run had written it.
-    void write_ledger(const std::function<void(Json&)>& edit) const {
-        change("ledger.json", edit);
+    /// As if the ledger had been written like this.
+    void reseal() const {
         const std::filesystem::path run = *config.run_directory;
         const std::string digest = ledger_digest(read_file(run / "ledger.json"));
         change("manifest.json", [&](Json& manifest) { manifest["ledger_blake2b"] = {digest}; });
@@ -54,15 +52,28 @@ TEST_F(RecordedRunOf, ATrainingIsTheSubjectOfTheSameFigures) {
 
 TEST_F(RecordedRunOf, ATrainingThatDidNotEndWellCountsAllPlannedRounds) {
     for (const char* status : {"running", "failed", "interrupted", "completed"}) {
-        write_ledger([&](Json& ledger) {
+        change("ledger.json", [&](Json& ledger) {
             ledger["status"] = status;
             ledger["rounds"]["completed"] = 12;
         });
         const bool ended =
             std::string(status) == "interrupted" || std::string(status) == "completed";
+        reseal();
         EXPECT_EQ(read().rounds, ended ? 12 : 30) << status;
         EXPECT_EQ(subject_config_of(read()).plan.rounds, ended ? 12 : 30) << status;
     }
+}
+
+TEST_F(RecordedRunOf, ATrainingWhoseLedgerWasChangedIsRefused) {
+    change("ledger.json", [](Json& ledger) { ledger["rounds"]["completed"] = 12; });
+    expect_contains(message_of<DataError>([&] { (void)read(); }),
+                    "is not the ledger that was written");
+}
+
+TEST_F(RecordedRunOf, ATrainingWithAnotherHistoryIsRefused) {
+    change("history.json", [](Json& history) { history["phases"][0]["sensitivity"][0] = 1e-9; });
+    expect_contains(message_of<DataError>([&] { (void)read(); }),
+                    "history.json has another sensitivity");
 }
 
 TEST_F(RecordedRunOf, ATrainingWithAnotherGraphIsRefused) {

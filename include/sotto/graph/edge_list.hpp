@@ -29,7 +29,7 @@ struct LoadedGraph {
 /// component is kept (the one with the lowest label among equals). Agents are numbered by ascending
 /// label, numerically when all labels of that component are integers, else as text.
 /// @throws DataError if the file is missing or is not text, a line has one label only, a label is
-/// longer than longest_label, there are more than 131072 labels or 8388608 lines, the first line
+/// longer than longest_label, there are more than 131072 labels or 4194304 lines, the first line
 /// looks like column names, or no edge is left.
 [[nodiscard]] LoadedGraph read_edge_list(const std::string& path);
 

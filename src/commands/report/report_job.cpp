@@ -13,6 +13,7 @@
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/core/json_input.hpp"
 #include "sotto/core/stopwatch.hpp"
 
 namespace sotto {
@@ -20,6 +21,16 @@ namespace sotto {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// As it was written; where there is no manifest nothing vouches for it, and the page says that the
+/// manifest is missing. @throws DataError for a ledger that is missing, damaged or was changed.
+Json ledger_in(const std::filesystem::path& directory) {
+    if (std::filesystem::exists(directory / "manifest.json"))
+        return json_from_text<Json>(read_sealed_ledger(directory));
+    RunFile ledger = json_of_run(directory / "ledger.json");
+    if (!ledger.problem.empty()) throw DataError(ledger.problem);
+    return ledger.content;
+}
 
 /// A page in the making.
 class ReportData {
@@ -32,7 +43,7 @@ class ReportData {
         data_["directory"] = directory.string();
         data_["program"] = fmt::format("sotto {} ({})", build_version(), build_commit());
         data_["options"] = options_of(read_file(directory / "config.ini"));
-        add_ledger();
+        data_["ledger"] = ledger_in(directory);
         data_["metrics"] = found(metrics_of_run(directory / "metrics.csv"));
         data_["manifest"] = without_keys(found(json_of_run(directory / "manifest.json")));
         const bool ended = std::filesystem::exists(directory / "summary.json");
@@ -73,16 +84,6 @@ class ReportData {
     }
 
   private:
-    /// Without a manifest nothing vouches for it; that it is missing is said.
-    void add_ledger() {
-        if (std::filesystem::exists(config_.directory / "manifest.json")) {
-            data_["ledger"] = Json::parse(read_sealed_ledger(config_.directory));
-            return;
-        }
-        data_["ledger"] = found(json_of_run(config_.directory / "ledger.json"));
-        if (!report_.missing.empty()) throw DataError(report_.missing.front());
-    }
-
     Json found(RunFile file) {
         if (!file.problem.empty()) report_.missing.push_back(std::move(file.problem));
         return std::move(file.content);

@@ -68,7 +68,11 @@ void write_copies(const OpenRun& open, const std::string& digest, bool old_too) 
 void write_manifest(const OpenRun& open, const std::string& digest, bool old_too) {
     std::vector<std::string> digests{digest};
     const fs::path ledger = open.directory.path() / "ledger.json";
-    if (old_too && fs::exists(ledger)) digests.push_back(ledger_digest(read_file(ledger)));
+    if (old_too && fs::exists(ledger)) try {
+            digests.push_back(ledger_digest(read_file(ledger)));
+        } catch (const DataError&) {
+            // A damaged one has nobody's word, and is about to be replaced.
+        }
     open.directory.write(open.manifest_file, with_ledger_digests(open.manifest, digests));
 }
 
