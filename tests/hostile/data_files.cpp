@@ -114,7 +114,7 @@ std::vector<HostileFile> idx_files() {
            idx_header(2, 4294967295, 4294967295),
            {"at most 65536 a side"}),
         of("8 GB announced", idx_header(2, 65536, 65536), {"announces 2 x 4294967296"}),
-        of("one byte too few", two.substr(0, two.size() - 1), {"ends after byte 23"}),
+        of("one byte too few", two.substr(0, two.size() - 1), {"announces 2 x 4"}),
         of("one byte too many", two + "9", {"goes on"}),
         of("more images than labels", idx_header(3, 2, 2) + "123456789012", {"2 labels"}),
         {"a compressed header that announces 8 GB",
