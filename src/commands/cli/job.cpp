@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "run/config.hpp"
@@ -16,6 +18,17 @@
 
 namespace sotto::cli {
 
+namespace {
+
+/// What all processes find at once is told by the lowest, which ends the job while the others wait.
+/// (Where two end it, mpirun of Open MPI may crash or hang.) The launcher's SIGTERM ends who waits.
+void let_lower_processes_end_the_job(int process) {
+    std::signal(SIGTERM, SIG_DFL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300) * std::min(process, 10));
+}
+
+}  // namespace
+
 int run_together(Network& network, const std::function<int()>& job) try {
     const TrainConfig defaults;
     network.watch_for_stalls(
@@ -25,6 +38,7 @@ int run_together(Network& network, const std::function<int()>& job) try {
     const auto* known = dynamic_cast<const Error*>(&failure);
     const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
     const bool together = network.failed_together();
+    if (!together) let_lower_processes_end_the_job(network.process());
     if (!together || network.process() == 0)
         print_error_line(fmt::format(
             "{}{}", together ? "" : fmt::format("rank {}: ", network.process()), failure.what()));
