@@ -109,13 +109,20 @@ std::string to_json(const NoisePlan& plan) {
 }
 
 NoisePlan plan_from_json(std::string_view text, const std::string& source) {
+    const auto told = [&](const Error& error) {
+        return fmt::format("{}: not a noise plan ({})", source, error.what());
+    };
     NoisePlan plan;
     try {
         plan = parse(JsonDocument(text));
     } catch (const Error& error) {
-        throw DataError(fmt::format("{}: not a noise plan ({})", source, error.what()));
+        throw DataError(told(error));
     }
-    plan.validate();
+    try {
+        plan.validate();
+    } catch (const Error& error) {
+        throw_error(error.exit_code(), told(error));
+    }
     return plan;
 }
 

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
+#include "core/json_value.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/json_input.hpp"
 #include "sotto/core/names.hpp"
 
 namespace sotto {
@@ -26,63 +25,72 @@ Json loss_json(const PrivacyLoss& loss) {
 }
 
 /// @throws DataError unless it is an object with exactly these keys.
-void require_keys(const Json& json, std::initializer_list<std::string_view> keys) {
-    if (!json.is_object()) throw DataError("an object is missing");
-    for (const auto& [key, value] : json.items())
+void require_keys(const JsonValue& json, std::initializer_list<std::string_view> keys) {
+    for (const auto& [key, value] : json.members())
         if (std::ranges::find(keys, key) == keys.end())
             throw DataError(fmt::format("there is no '{}' in an account", key.substr(0, 40)));
-    for (const std::string_view key : keys)
-        if (!json.contains(key)) throw DataError(fmt::format("'{}' is missing", key));
-}
-
-double account_number(const Json& json) {
-    if (!json.is_number())
-        throw DataError(fmt::format("a {} stands for a number", json.type_name()));
-    return json.get<double>();
+    for (const std::string_view key : keys) (void)json.at(key);
 }
 
 /// Finite, of one kind.
-PrivacyLoss loss_from(const Json& json) {
-    if (!json.is_object() || json.size() != 1) throw DataError("a loss is damaged");
-    const double value = account_number(json.begin().value());
-    if (!(value >= 0) || std::isinf(value)) throw DataError("a loss is not finite, or below 0");
-    if (json.begin().key() == "mu^2")
-        return loss_of_squared_distance(StreamDistribution::gaussian, value);
-    if (json.begin().key() == "epsilon") return PrivacyLoss::pure(value);
-    throw DataError("a loss is of no known kind (known: mu^2, epsilon)");
+PrivacyLoss loss_from(const JsonValue& json) {
+    const auto parts = json.members();
+    if (parts.size() != 1) json.fail("one of mu^2, epsilon");
+    const auto& [kind, part] = parts.front();
+    if (!(part.number() >= 0)) part.fail("0 or more");
+    if (kind == "mu^2")
+        return loss_of_squared_distance(StreamDistribution::gaussian, part.number());
+    if (kind == "epsilon") return PrivacyLoss::pure(part.number());
+    json.fail("one of mu^2, epsilon");
 }
 
 template <std::size_t size>
-std::array<std::uint8_t, size> bytes_from(const Json& json, std::string_view key) {
+std::array<std::uint8_t, size> bytes_from(const JsonValue& json) {
     std::array<std::uint8_t, size> bytes{};
-    if (!json.is_string() || !from_hex(json.get_ref<const std::string&>(), bytes))
-        throw DataError(fmt::format("'{}' is damaged", key));
+    if (!from_hex(json.text(), bytes)) json.fail(fmt::format("{} hexadecimal digits", 2 * size));
     return bytes;
 }
 
-AccountEntry entry_from(const Json& json) {
+AccountEntry entry_from(const JsonValue& json) {
     require_keys(json, {"run", "time", "mechanism", "rounds", "loss", "left", "state"});
     AccountEntry entry;
-    entry.run = bytes_from<sizeof(Digest)>(json.at("run"), "run");
-    entry.time = json.at("time").get<std::string>();
-    entry.mechanism = json.at("mechanism").get<std::string>();
-    entry.rounds = integer_from_json<long>(json.at("rounds"));
+    entry.run = bytes_from<sizeof(Digest)>(json.at("run"));
+    entry.time = json.at("time").text();
+    entry.mechanism = json.at("mechanism").text();
+    entry.rounds = json.at("rounds").integer<long>();
     entry.loss = loss_from(json.at("loss"));
     entry.left = loss_from(json.at("left"));
-    const Json& state = json.at("state");
+    const std::string state = json.at("state").text();
     entry.settled = state == "settled";
-    if (!entry.settled && state != "reserved")
-        throw DataError("a state is neither 'reserved' nor 'settled'");
+    if (!entry.settled && state != "reserved") json.at("state").fail("reserved or settled");
     return entry;
 }
 
-AccountLimit account_limit_from(const Json& json) {
-    return {account_number(json.at("epsilon")),
-            account_number(json.at("delta")),
-            parse_adjacency("adjacency", json.at("adjacency").get<std::string>())};
+AccountLimit account_limit_from(const JsonValue& json) {
+    return {json.at("epsilon").number(),
+            json.at("delta").number(),
+            parse_adjacency("adjacency", json.at("adjacency").text())};
 }
 
-KeptAccount account_from(const Json& json) {
+/// @throws DataError unless the digest is right, and the signature its owner's.
+void require_unchanged(const KeptAccount& kept, const JsonValue& json) {
+    const Digest digest = kept.account.digest(
+        kept.owner ? std::span<const std::uint8_t>(*kept.owner) : std::span<const std::uint8_t>(),
+        kept.serial);
+    if (to_hex(digest) != json.at("digest").text())
+        throw DataError("it was changed after sotto wrote it (its digest is another)");
+    const auto signature = json.find("signature");
+    if (kept.owner.has_value() != signature.has_value() ||
+        (signature &&
+         !signature_is_good(*kept.owner, digest, bytes_from<sizeof(Signature)>(*signature))))
+        throw DataError(
+            "it was changed by somebody without its owner's identity (the signature "
+            "is wrong)");
+}
+
+KeptAccount account_from(const JsonDocument& document) {
+    document.require_format(account_format, 1);
+    const JsonValue json = document.root();
     require_keys(json,
                  {"format",
                   "version",
@@ -94,33 +102,16 @@ KeptAccount account_from(const Json& json) {
                   "owner",
                   "digest",
                   "signature"});
-    if (json.at("format") != account_format || json.at("version") != 1)
-        throw DataError("it has another format");
-    if (!json.at("entries").is_array()) throw DataError("its entries are missing");
+    const auto listed = json.at("entries").items();
+    if (listed.size() > BudgetAccount::most_entries)
+        throw DataError(fmt::format(
+            "it has {} entries, more than {}", listed.size(), BudgetAccount::most_entries));
     std::vector<AccountEntry> entries;
-    if (json.at("entries").size() > BudgetAccount::most_entries)
-        throw DataError(fmt::format("it has {} entries, more than {}",
-                                    json.at("entries").size(),
-                                    BudgetAccount::most_entries));
-    for (const Json& entry : json.at("entries")) entries.push_back(entry_from(entry));
+    for (const JsonValue& entry : listed) entries.push_back(entry_from(entry));
     KeptAccount kept{BudgetAccount(account_limit_from(json), std::move(entries)), std::nullopt, 0};
-    kept.serial = integer_from_json<long>(json.at("serial"));
-    if (kept.serial < 0) throw DataError("'serial' is damaged");
-    if (!json.at("owner").is_null())
-        kept.owner = bytes_from<sizeof(IdentityKey)>(json.at("owner"), "owner");
-    const Digest digest = kept.account.digest(
-        kept.owner ? std::span<const std::uint8_t>(*kept.owner) : std::span<const std::uint8_t>(),
-        kept.serial);
-    if (to_hex(digest) != json.at("digest"))
-        throw DataError("it was changed after sotto wrote it (its digest is another)");
-    if (kept.owner
-            ? !signature_is_good(*kept.owner,
-                                 digest,
-                                 bytes_from<sizeof(Signature)>(json.at("signature"), "signature"))
-            : !json.at("signature").is_null())
-        throw DataError(
-            "it was changed by somebody without its owner's identity (the signature "
-            "is wrong)");
+    kept.serial = json.at("serial").integer<long>(0);
+    if (const auto owner = json.find("owner")) kept.owner = bytes_from<sizeof(IdentityKey)>(*owner);
+    require_unchanged(kept, json);
     return kept;
 }
 
@@ -158,9 +149,7 @@ KeptAccount account_from_text(std::string_view text, const std::string& source) 
         if (text.size() > most_account_bytes)
             throw DataError(
                 fmt::format("it has {} bytes, more than {}", text.size(), most_account_bytes));
-        return account_from(json_from_text<Json>(text));
-    } catch (const nlohmann::json::exception& error) {
-        throw DataError(fmt::format("budget account {}: it is damaged ({})", source, error.what()));
+        return account_from(JsonDocument(text));
     } catch (const Error& error) {
         throw DataError(fmt::format("budget account {}: {}", source, error.what()));
     }

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "core/json_value.hpp"
 #include "run/folders.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
-#include "sotto/core/json_input.hpp"
 #include "sotto/core/numbers.hpp"
 
 namespace sotto {
@@ -20,84 +19,81 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Where a sweep keeps what runs revealed, and their directories.
 constexpr std::array<std::string_view, 2> folders_of_runs{"runs", "spent"};
 
-double ledger_number(const Json& json, std::string_view key) {
-    const Json& value = json.at(std::string(key));
-    if (!value.is_number()) throw DataError(fmt::format("'{}' is no number", key));
-    return value.get<double>();
-}
-
 /// A pure epsilon has no mu. Rounded up: the file has the root of what adds up.
-PrivacyLoss recorded_loss(const Json& agent) {
-    if (agent.at("infinite").get<bool>()) return PrivacyLoss::gaussian(infinity);
-    const double epsilon = ledger_number(agent, "epsilon");
-    const double value = agent.at("mu").is_null() ? epsilon : ledger_number(agent, "mu");
-    if (!(value >= 0) || !(epsilon >= 0) || std::isinf(value) || std::isinf(epsilon))
-        throw DataError("the loss of an agent is not possible");
-    if (agent.at("mu").is_null()) return PrivacyLoss::pure(value);
+PrivacyLoss recorded_loss(const JsonValue& agent) {
+    if (agent.at("infinite").boolean()) return PrivacyLoss::gaussian(infinity);
+    const JsonValue epsilon = agent.at("epsilon");
+    const auto mu = agent.find("mu");
+    for (const JsonValue& figure : {epsilon, mu.value_or(epsilon)})
+        if (!(figure.number() >= 0)) figure.fail("a number, 0 or more");
+    if (!mu) return PrivacyLoss::pure(epsilon.number());
+    const double value = mu->number();
     return PrivacyLoss::gaussian(value == 0 ? 0 : std::nextafter(value, infinity));
 }
 
-std::vector<RecordedAgent> recorded_agents(const Json& ledger) {
+std::vector<RecordedAgent> recorded_agents(const JsonValue& agents_of_ledger) {
     std::vector<RecordedAgent> agents;
-    for (const Json& entry : ledger.at("agents")) {
+    for (const JsonValue& entry : agents_of_ledger.items()) {
+        const int place = static_cast<int>(agents.size());
         RecordedAgent& agent = agents.emplace_back();
-        agent.number = integer_from_json<int>(entry.at("agent"));
+        agent.number = entry.at("agent").integer<int>(place, place);
         agent.loss = recorded_loss(entry);
-        if (agent.number != static_cast<int>(agents.size()) - 1)
-            throw DataError("its agents are not in order");
     }
-    if (agents.empty()) throw DataError("it has no agents");
+    if (agents.empty()) agents_of_ledger.fail("at least one agent");
     return agents;
 }
 
-std::vector<RecordedPhase> recorded_phases(const Json& ledger) {
+std::vector<RecordedPhase> recorded_phases(const JsonValue& ledger) {
     std::vector<RecordedPhase> phases;
-    for (const Json& entry : ledger.at("phases"))
-        phases.push_back({integer_from_json<long>(entry.at("first_round")),
-                          integer_from_json<long>(entry.at("rounds")),
-                          integer_from_json<long>(entry.at("key_epoch")),
-                          entry.at("plan_hash").get<std::string>()});
+    for (const JsonValue& entry : ledger.at("phases").items())
+        phases.push_back({entry.at("first_round").integer<long>(),
+                          entry.at("rounds").integer<long>(),
+                          entry.at("key_epoch").integer<long>(),
+                          entry.at("plan_hash").text()});
     return phases;
 }
 
-RecordedLedger recorded_from(const Json& json) {
-    if (json.at("format") != "sotto-ledger" || json.at("version") != 1)
-        throw DataError("it has another format");
+RecordedLedger recorded_from(const JsonDocument& document) {
+    document.require_format("sotto-ledger", 1);
+    const JsonValue json = document.root();
     RecordedLedger ledger;
-    ledger.status = json.at("status").get<std::string>();
-    ledger.mechanism = json.at("mechanism").get<std::string>();
-    ledger.rounds_planned = integer_from_json<long>(json.at("rounds").at("planned"));
-    ledger.rounds_accounted = integer_from_json<long>(json.at("rounds").at("accounted"));
-    ledger.adjacency = parse_adjacency("adjacency", json.at("adjacency").get<std::string>());
-    ledger.delta = ledger_number(json, "delta");
-    if (!(ledger.delta >= 0 && ledger.delta < 1)) throw DataError("its delta is not possible");
-    ledger.observer = json.at("headline").at("observer").get<std::string>();
-    ledger.coalition_size = integer_from_json<int>(json.at("headline").at("coalition_size"));
-    ledger.insecure = json.at("noise").at("insecure").get<bool>();
+    ledger.status = json.at("status").text();
+    ledger.mechanism = json.at("mechanism").text();
+    ledger.rounds_planned = json.at("rounds").at("planned").integer<long>();
+    ledger.rounds_accounted = json.at("rounds").at("accounted").integer<long>();
+    ledger.adjacency = parse_adjacency("adjacency", json.at("adjacency").text());
+    ledger.delta = json.at("delta").number();
+    if (!(ledger.delta >= 0 && ledger.delta < 1)) json.at("delta").fail("from 0 to below 1");
+    ledger.observer = json.at("headline").at("observer").text();
+    ledger.coalition_size = json.at("headline").at("coalition_size").integer<int>();
+    ledger.insecure = json.at("noise").at("insecure").boolean();
     ledger.phases = recorded_phases(json);
-    ledger.agents = recorded_agents(json);
+    ledger.agents = recorded_agents(json.at("agents"));
     return ledger;
 }
 
+/// 64 hexadecimal digits.
+std::string recorded_digest(const JsonValue& json) {
+    Digest digest{};
+    std::string text = json.text();
+    if (!from_hex(text, digest)) json.fail("64 hexadecimal digits");
+    return text;
+}
+
 /// Who the agents are.
-void add_identities(RecordedLedger& ledger, const Json& manifest) {
-    Digest run{};
-    ledger.run = manifest.at("run_id").get<std::string>();
-    if (!from_hex(ledger.run, run)) throw DataError("'run_id' is damaged");
-    for (const Json& entry : manifest.at("public_keys")) {
-        const auto number = integer_from_json<std::size_t>(entry.at("agent"));
-        if (number >= ledger.agents.size())
-            throw DataError("it has a key of an agent that the ledger does not know");
-        if (entry.at("identity").is_null()) continue;
+void add_identities(RecordedLedger& ledger, const JsonDocument& manifest) {
+    const JsonValue json = manifest.root();
+    ledger.run = recorded_digest(json.at("run_id"));
+    for (const JsonValue& entry : json.at("public_keys").items()) {
+        const auto number = entry.at("agent").integer<std::size_t>(0, ledger.agents.size() - 1);
+        const auto identity = entry.find("identity");
+        if (!identity) continue;
         RecordedAgent& agent = ledger.agents[number];
-        agent.identity = entry.at("identity").get<std::string>();
-        agent.name = entry.value("name", std::string());
-        if (!from_hex(*agent.identity, run)) throw DataError("an identity is damaged");
+        agent.identity = recorded_digest(*identity);
+        if (const auto name = entry.find("name")) agent.name = name->text();
     }
 }
 
@@ -105,9 +101,7 @@ void add_identities(RecordedLedger& ledger, const Json& manifest) {
 template <class Read>
 void read_text(std::string_view text, const fs::path& file, Read&& read) {
     try {
-        read(json_from_text<Json>(text));
-    } catch (const nlohmann::json::exception& error) {
-        throw DataError(fmt::format("{}: it is damaged ({})", file.string(), error.what()));
+        read(JsonDocument(text));
     } catch (const Error& error) {
         throw DataError(fmt::format("{}: {}", file.string(), error.what()));
     }
@@ -136,10 +130,10 @@ RecordedLedger recorded_ledger_from(std::string_view ledger,
                                     std::string_view manifest,
                                     const fs::path& directory) {
     RecordedLedger recorded;
-    read_text(ledger, directory / "ledger.json", [&](const Json& json) {
+    read_text(ledger, directory / "ledger.json", [&](const JsonDocument& json) {
         recorded = recorded_from(json);
     });
-    read_text(manifest, directory / "manifest.json", [&](const Json& json) {
+    read_text(manifest, directory / "manifest.json", [&](const JsonDocument& json) {
         add_identities(recorded, json);
     });
     recorded.directory = directory;

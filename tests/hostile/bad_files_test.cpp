@@ -75,6 +75,19 @@ TEST_F(EditedRun, OfAnotherLedgerIsRefusedByAccountAndReport) {
     expect_refused(directory, {"report", "run"}, 3, "is not the ledger");
 }
 
+TEST(EditedAudit, OfAnotherLedgerIsRefused) {
+    const TempDir directory;
+    const Arguments options{"audit", "--agents", "3", "--topology", "complete", "--rounds", "5"};
+    Arguments first = options;
+    first.insert(first.end(), {"--view", "node:0", "--trials", "400", "--run-directory", "run"});
+    const Outcome outcome = run_sotto(directory, one_process, first);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    auto ledger = json_of(directory / "run/ledger.json");
+    ledger["agents"][0]["epsilon"] = 0.1;
+    (void)directory.write("run/ledger.json", ledger.dump());
+    expect_refused(directory, {"audit", "--run", "run"}, 3, "is not the ledger");
+}
+
 TEST_F(EditedRun, OfAManifestThatIsAnArrayIsRefusedByAccount) {
     (void)directory.write("run/manifest.json", "[]");
     expect_refused(directory, {"account", "--run", "run", "--view", "node:0"}, 3, "ledger_blake2b");

@@ -1,6 +1,9 @@
 // MPI's profiling interface: what a rank that deviates says beside the protocol's own code.
 
+#include <unistd.h>
+
 #include <cstring>
+#include <utility>
 
 #include "hostile/deviation.hpp"
 
@@ -73,12 +76,17 @@ extern "C" int MPI_Iallgather(const void* sendbuf,
 extern "C" int MPI_Ibcast(
     void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
     const auto* own = sotto::test::own_deviation();
+    static bool lied = false;
+    // What it announced it does not have. (Were it to end in an orderly way while the others abort,
+    // mpirun of Open MPI might crash or hang.)
+    while (lied && type != MPI_UINT64_T) ::pause();
     if (own != nullptr && root == own_rank(comm) && count == 1) {
         static std::uint64_t announced = 0;
         static int code = 0;
         if (own->announced_size && type == MPI_UINT64_T) {
             std::memcpy(&announced, buffer, sizeof announced);
-            announced = own->announced_size(announced);
+            const std::uint64_t size = std::exchange(announced, own->announced_size(announced));
+            lied = lied || size != announced;
             buffer = &announced;
         }
         if (own->exit_code && type == MPI_INT) {

@@ -126,7 +126,7 @@ TEST(BudgetAccountFile, IsAFileThatOnlyItsOwnerCanReach) {
     expect_contains(reason_of<ConfigError>(path), "chmod 600");
     fs::permissions(path, fs::perms::group_read, fs::perm_options::remove);
     write_file_atomically(path, "sotto", Readers::owner);
-    expect_contains(reason_of<DataError>(path), "it is damaged");
+    expect_contains(reason_of<DataError>(path), "it is no JSON");
     write_file_atomically(path + ".serial", "many\n", Readers::owner);
     write_file_atomically(path, account_text(BudgetAccount(ten), 0, nullptr), Readers::owner);
     expect_contains(reason_of<DataError>(path), "is damaged");

@@ -82,36 +82,36 @@ TEST(BudgetAccountText, IsReadStrictly) {
     expect_contains(reason_of(std::string(most_account_bytes + 1, ' ')), "more than");
     const std::vector<std::pair<std::function<void(Json&)>, std::string>> wrong{
         {[](Json& json) { json["more"] = 1; }, "there is no 'more'"},
-        {[](Json& json) { json.erase("digest"); }, "'digest' is missing"},
-        {[](Json& json) { json["version"] = 2; }, "another format"},
-        {[](Json& json) { json["epsilon"] = "ten"; }, "stands for a number"},
+        {[](Json& json) { json.erase("digest"); }, "digest is missing"},
+        {[](Json& json) { json["version"] = 2; }, "version is 2"},
+        {[](Json& json) { json["epsilon"] = "ten"; }, "epsilon is \"ten\""},
         {[](Json& json) { json["epsilon"] = -1; }, "epsilon: -1"},
-        {[](Json& json) { json["serial"] = -1; }, "'serial'"},
+        {[](Json& json) { json["serial"] = -1; }, "serial is -1"},
         {[](Json& json) { json["serial"] = 1e30; }, "whole number"},
         {[](Json& json) { json["adjacency"] = "planet"; }, "planet"},
-        {[](Json& json) { json["entries"] = 3; }, "entries are missing"},
-        {[](Json& json) { json["entries"][0] = 3; }, "an object is missing"},
-        {[](Json& json) { json["entries"][0]["run"] = "00"; }, "'run' is damaged"},
+        {[](Json& json) { json["entries"] = 3; }, "entries is 3"},
+        {[](Json& json) { json["entries"][0] = 3; }, "entries[0] is 3"},
+        {[](Json& json) { json["entries"][0]["run"] = "00"; }, "entries[0].run is \"00\""},
         {[](Json& json) {
              json["entries"][0]["loss"] = {{"rho", 1}};
          },
-         "no known kind"},
+         "mu^2, epsilon"},
         {[](Json& json) {
              json["entries"][0]["loss"] = {{"mu^2", -1}};
          },
-         "below 0"},
+         "entries[0].loss.mu^2 is -1"},
         {[](Json& json) {
              json["entries"][0]["loss"] = {{"mu^2", 1}, {"epsilon", 1}};
          },
-         "a loss is damaged"},
+         "mu^2, epsilon"},
         {[](Json& json) {
              json["entries"][0]["left"] = {{"mu^2", 9}};
          },
          "more has left"},
-        {[](Json& json) { json["entries"][0]["state"] = "open"; }, "neither"},
+        {[](Json& json) { json["entries"][0]["state"] = "open"; }, "entries[0].state is \"open\""},
         {[](Json& json) { json["entries"].push_back(json["entries"][0]); }, "is in it twice"},
         {[](Json& json) { json["entries"][0]["mechanism"] = std::string(65, 'x'); }, "too long"},
-        {[](Json& json) { json["owner"] = "ff"; }, "'owner' is damaged"}};
+        {[](Json& json) { json["owner"] = "ff"; }, "owner is \"ff\""}};
     for (const auto& [change, part] : wrong) expect_contains(reason_of(changed(change)), part);
     Json many = Json::parse(account_text(sample(), 4, nullptr));
     for (std::size_t i = 0; i < BudgetAccount::most_entries; ++i)

@@ -75,26 +75,26 @@ TEST_F(RecordedLedgers, ThatAreDamagedAreRefused) {
         change(json);
         return json.dump();
     };
-    expect_contains(refusal("[]", manifest), "a/ledger.json: it is damaged");
-    expect_contains(refusal(ledger, "[]"), "a/manifest.json: it is damaged");
-    expect_contains(refusal(ledger, manifest.substr(0, 50)), "a/manifest.json: it is damaged");
+    expect_contains(refusal("[]", manifest), "a/ledger.json: the whole document is an array");
+    expect_contains(refusal(ledger, "[]"), "a/manifest.json: the whole document is an array");
+    expect_contains(refusal(ledger, manifest.substr(0, 50)), "a/manifest.json: it is no JSON");
     expect_contains(refusal(std::string(9999, '['), manifest), "nested");
     const std::vector<std::pair<std::function<void(Json&)>, std::string>> wrong{
-        {[](Json& json) { json["format"] = "x"; }, "another format"},
-        {[](Json& json) { json["agents"] = Json::array(); }, "no agents"},
-        {[](Json& json) { json["agents"][0]["mu"] = -1; }, "not possible"},
-        {[](Json& json) { json["agents"][0]["mu"] = "low"; }, "is no number"},
-        {[](Json& json) { json["agents"][1]["agent"] = 7; }, "not in order"},
+        {[](Json& json) { json["format"] = "x"; }, "format is \"x\""},
+        {[](Json& json) { json["agents"] = Json::array(); }, "at least one agent"},
+        {[](Json& json) { json["agents"][0]["mu"] = -1; }, "agents[0].mu is -1"},
+        {[](Json& json) { json["agents"][0]["mu"] = "low"; }, "agents[0].mu is \"low\""},
+        {[](Json& json) { json["agents"][1]["agent"] = 7; }, "agents[1].agent is 7"},
         {[](Json& json) { json["adjacency"] = "planet"; }, "planet"},
         {[](Json& json) { json["rounds"]["planned"] = 1e99; }, "whole number"},
         {[](Json& json) { json["delta"] = 2; }, "delta"}};
     for (const auto& [change, part] : wrong)
         expect_contains(refusal(with(ledger, change), manifest), part);
     expect_contains(refusal(ledger, with(manifest, [](Json& json) { json["run_id"] = "12"; })),
-                    "'run_id' is damaged");
+                    "run_id is \"12\"");
     expect_contains(
         refusal(ledger, with(manifest, [](Json& json) { json["public_keys"][0]["agent"] = 99; })),
-        "does not know");
+        "public_keys[0].agent is 99");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "commands/audit/attack.hpp"
 #include "commands/audit/audit_options.hpp"
 #include "commands/audit/audit_report.hpp"
+#include "run/ledger_digest.hpp"
 #include "run/run_directory.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
@@ -54,6 +55,7 @@ std::unique_ptr<AuditResult> examine(const Attack& attack,
                                      Clock::time_point start) {
     const AuditConfig& config = attack.config();
     const RunDirectory directory = RunDirectory::existing(folder);
+    if (config.run) (void)read_sealed_ledger(folder);  // nobody audits an edited run unawares
     if (!config.run) attack.write_inputs(directory);
     std::unique_ptr<AuditResult> result = attack.analyse(folder);
     result->attack = config.attack;
