@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -16,6 +17,7 @@ namespace {
 constexpr std::string_view seeds_magic = "sottosds";
 constexpr std::uint32_t seeds_version = 1;
 constexpr std::size_t seed_entry = sizeof(std::int32_t) + SecretKey::size;
+constexpr std::int32_t coins_entry = -1;  // in place of a group's number
 
 /// What sealed seeds begin with.
 Digest binding(const Checkpoint& checkpoint, const Digest& plan) {
@@ -39,13 +41,15 @@ std::string seal_seeds_for(const Identity& identity,
                            const Digest& plan) {
     const auto groups = ring.groups();
     const Digest bound = binding(checkpoint, plan);
-    SecretBytes content(bound.size() + groups.size() * seed_entry);
+    const std::size_t entries = groups.size() + (ring.holds_coins() ? 1 : 0);
+    SecretBytes content(bound.size() + entries * seed_entry);
     auto out = std::ranges::copy(bound, content.span().begin()).out;
-    for (const int group : groups) {
-        const auto number = static_cast<std::int32_t>(group);
+    const auto put = [&](std::int32_t number, const SecretKey& key) {
         std::memcpy(&*out, &number, sizeof number);
-        out = std::ranges::copy(ring.seed(group).bytes(), out + sizeof number).out;
-    }
+        out = std::ranges::copy(key.bytes(), out + sizeof number).out;
+    };
+    for (const int group : groups) put(group, ring.seed(group));
+    if (ring.holds_coins()) put(coins_entry, ring.coins());
     return seal(identity.storage_key(),
                 SealPurpose::saved_seeds,
                 checkpoint.agent,
@@ -73,7 +77,11 @@ KeyRing open_seeds_of(const Identity& identity,
     for (std::size_t at = bound.size(); at < bytes.size(); at += seed_entry) {
         std::int32_t group = 0;
         std::memcpy(&group, bytes.data() + at, sizeof group);
-        ring.add(group, SecretKey::from_bytes(bytes.subspan(at + sizeof group, SecretKey::size)));
+        auto key = SecretKey::from_bytes(bytes.subspan(at + sizeof group, SecretKey::size));
+        if (group == coins_entry)
+            ring.add_coins(std::move(key));
+        else
+            ring.add(group, std::move(key));
     }
     return ring;
 }

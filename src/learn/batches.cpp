@@ -85,6 +85,15 @@ BatchSampler BatchSampler::in_order(Eigen::Index records) {
     return sampler;
 }
 
+BatchSampler BatchSampler::drawn(Eigen::Index records, Draw draw) {
+    require_at_most_records("number of batches", 1, records);
+    BatchSampler sampler;
+    sampler.draw_ = std::move(draw);
+    sampler.records_ = records;
+    sampler.order_.reserve(static_cast<std::size_t>(records));
+    return sampler;
+}
+
 void BatchSampler::refill() {
     std::array<unsigned char, crypto_stream_chacha20_NONCEBYTES> nonce{};
     for (std::size_t i = 0; i < nonce.size(); ++i)
@@ -109,6 +118,10 @@ std::uint32_t BatchSampler::random_word() {
 }
 
 std::span<const Eigen::Index> BatchSampler::rows(std::uint64_t round) {
+    if (draw_) {
+        draw_(round, records_, order_);
+        return order_;
+    }
     const auto records = static_cast<std::uint32_t>(order_.size());
     if (once_ && round >= records)
         throw ConfigError(fmt::format("round {} has no record: there are {}", round, records));

@@ -30,6 +30,16 @@ const SecretKey& KeyRing::seed(int group) const {
     return found->second;
 }
 
+void KeyRing::add_coins(SecretKey key) {
+    if (coins_) throw CryptoError(fmt::format("agent {} already has a key of coins", agent_));
+    coins_ = std::move(key);
+}
+
+const SecretKey& KeyRing::coins() const {
+    if (!coins_) throw CryptoError(fmt::format("agent {} has no key of coins", agent_));
+    return *coins_;
+}
+
 NormalStream KeyRing::stream(int group, std::uint64_t index) const {
     return NormalStream(seed(group).derive("sottostr", index));
 }

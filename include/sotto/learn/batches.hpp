@@ -3,13 +3,14 @@
 #include <Eigen/Dense>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 namespace sotto {
 
-/// Rows of every round's batch of one agent. Deterministic in (seed, agent, round): random access,
-/// so a resumed run draws the same batches.
+/// Rows of every round's batch of one agent. Deterministic in (seed, agent, round), or in (coins,
+/// round) for Poisson sampling: random access, so a resumed run draws the same batches.
 class BatchSampler {
   public:
     /// Every round: `batch_size` distinct rows of `records`, uniformly at random.
@@ -31,6 +32,13 @@ class BatchSampler {
     /// error.
     [[nodiscard]] static BatchSampler in_order(Eigen::Index records);
 
+    /// Poisson sampling: every round the rows that secret coins choose (SecretCoins::draw), any
+    /// number of them, none among them.
+    /// @param draw puts them into the vector, which has room for all, in ascending order.
+    using Draw = std::function<void(
+        std::uint64_t round, Eigen::Index records, std::vector<Eigen::Index>& chosen)>;
+    [[nodiscard]] static BatchSampler drawn(Eigen::Index records, Draw draw);
+
     /// Rows of the round's batch, valid until the next call. Cost O(batch size).
     [[nodiscard]] std::span<const Eigen::Index> rows(std::uint64_t round);
 
@@ -41,10 +49,13 @@ class BatchSampler {
     void start_round(std::uint64_t round);
     void refill();
 
+    Draw draw_;                 // Poisson sampling; empty: not
+    Eigen::Index records_ = 0;  // of Poisson sampling
     Eigen::Index batch_size_ = 0;
     Eigen::Index batches_ = 0;             // 0: uniform
     bool once_ = false;                    // in_order: no second cycle
-    std::vector<Eigen::Index> order_;      // every row once; uniform: ascending but for partners_
+    std::vector<Eigen::Index> order_;      // every row once; uniform: ascending but for partners_;
+                                           // Poisson sampling: those of the round
     std::vector<std::uint32_t> partners_;  // row i of the batch was swapped with row partners_[i]
     std::array<std::uint8_t, 32> key_{};   // of this agent's ChaCha20 sequences, one a round
     std::uint64_t round_ = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "sotto/trust/normal_stream.hpp"
@@ -10,7 +11,7 @@
 namespace sotto {
 
 /// The seeds one agent holds: those of the seed groups it belongs to, and no others
-/// (seed_agreement.hpp says who makes them).
+/// (seed_agreement.hpp says who makes them); and the key of its coins, which is its alone.
 class KeyRing {
   public:
     explicit KeyRing(int agent) : agent_(agent) {}
@@ -24,9 +25,16 @@ class KeyRing {
     /// @throws CryptoError if the agent does not hold the group's seed.
     [[nodiscard]] NormalStream stream(int group, std::uint64_t index) const;
 
+    /// Key of SecretCoins, where batches are sampled in secret. @throws CryptoError if there is one.
+    void add_coins(SecretKey key);
+    [[nodiscard]] bool holds_coins() const { return coins_.has_value(); }
+    /// @throws CryptoError if there is none.
+    [[nodiscard]] const SecretKey& coins() const;
+
   private:
     int agent_;
     std::map<int, SecretKey> seeds_;
+    std::optional<SecretKey> coins_;
 };
 
 }  // namespace sotto
