@@ -13,6 +13,7 @@ import common
 
 PART = 2000  # schedules of one process
 
+
 def part(program, first, last):
     """Figures of the schedules of these seeds; and whether all held."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
