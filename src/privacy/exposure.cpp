@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <vector>
 
 #include "sotto/core/error.hpp"
@@ -18,6 +19,35 @@ constexpr NameTable<Adjacency, 4> adjacencies{
       {Adjacency::record_zero_out, "record-zero-out"},
       {Adjacency::record_add_remove, "record-add-remove"}}}};
 
+/// @throws ConfigError where secret coins would promise nothing, or nobody knows what.
+void require_possible_sampling(Adjacency adjacency) {
+    if (adjacency == Adjacency::agent)
+        throw ConfigError(
+            "participation: poisson needs an adjacency of records; with adjacency agent all data "
+            "of the agent count, in every round (allowed: every)");
+    if (adjacency == Adjacency::record)
+        throw ConfigError(
+            "participation: poisson is not possible with adjacency record, where a record is "
+            "replaced: no bound is proved for it (allowed: record-add-remove, record-zero-out)");
+}
+
+/// q_u = B / N_u, or as given.
+double sampling_probability_of(Eigen::Index batch,
+                               Eigen::Index records,
+                               std::optional<double> given) {
+    constexpr double step = 0x1p-53;
+    if (records == 0 && !given)
+        throw ConfigError(
+            "sampling-probability: participation poisson needs it where there are no data (in a "
+            "training it is batch size / records of each agent)");
+    const double probability =
+        records > 0 ? static_cast<double>(batch) / static_cast<double>(records) : *given;
+    if (!(probability >= step && probability <= 1))
+        throw ConfigError(fmt::format(
+            "sampling-probability: {} is not allowed (from 2^-53 to 1)", probability));
+    return std::floor(probability / step) * step;
+}
+
 }  // namespace
 
 Adjacency parse_adjacency(std::string_view option, std::string_view text) {
@@ -26,18 +56,20 @@ Adjacency parse_adjacency(std::string_view option, std::string_view text) {
 std::string name_of(Adjacency adjacency) { return adjacencies.name_of(adjacency); }
 
 Participation parse_participation(std::string_view option, std::string_view text) {
-    if (text == "every") return {1};
+    if (text == "every") return {};
+    if (text == "poisson") return {.cycle = 1, .poisson = true};
     constexpr std::string_view prefix = "cyclic:";
     if (text.starts_with(prefix)) {
         const long long cycle = parse_integer(option, text.substr(prefix.size()));
         require_in_range(option, static_cast<double>(cycle), 1, 1e9);
-        return {static_cast<long>(cycle)};
+        return {.cycle = static_cast<long>(cycle)};
     }
-    const std::vector<std::string> allowed{"every", "cyclic:b"};
+    const std::vector<std::string> allowed{"every", "cyclic:b", "poisson"};
     throw unknown_name_error(option, text, allowed);
 }
 
 std::string name_of(const Participation& participation) {
+    if (participation.poisson) return "poisson";
     return participation.cycle == 1 ? "every" : fmt::format("cyclic:{}", participation.cycle);
 }
 
@@ -46,7 +78,9 @@ Exposure agent_exposure(Adjacency adjacency,
                         double clip_norm,
                         long rounds,
                         Eigen::Index records,
-                        std::optional<Eigen::Index> batch_size) {
+                        std::optional<Eigen::Index> batch_size,
+                        std::optional<double> sampling_probability) {
+    if (participation.poisson) require_possible_sampling(adjacency);
     require_positive("clip-norm", clip_norm);
     require_in_range("rounds", static_cast<double>(rounds), 1, 1e12);
     Exposure exposure;
@@ -82,6 +116,9 @@ Exposure agent_exposure(Adjacency adjacency,
                         batch,
                         records));
     exposure.batch_size = batch;
+    if (participation.poisson)
+        exposure.sampling_probability =
+            sampling_probability_of(batch, records, sampling_probability);
     exposure.sensitivity =
         (adjacency == Adjacency::record ? 2 : 1) * clip_norm / static_cast<double>(batch);
     return exposure;

@@ -21,8 +21,12 @@ enum class Adjacency {
 /// `cycle` rounds.
 struct Participation {
     long cycle = 1;  ///< 1: every round
+    /// Every record joins the batch of every round with the same probability, decided by a coin
+    /// that nobody but its agent knows (SecretCoins); the cycle is 1.
+    bool poisson = false;
+    [[nodiscard]] bool operator==(const Participation&) const = default;
 };
-/// "every" or "cyclic:b". @throws ConfigError.
+/// "every", "cyclic:b" or "poisson". @throws ConfigError.
 [[nodiscard]] Participation parse_participation(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(const Participation& participation);
 
@@ -33,13 +37,18 @@ struct Exposure {
     double sensitivity_squared_over_rounds = 0;
     Eigen::Index batch_size =
         0;  ///< divisor of the clipped sum (record adjacencies); 0: unknown (adjacency agent)
+    /// q_u of Poisson sampling, a multiple of 2^-53; 1: a record is there whenever it can be.
+    double sampling_probability = 1;
 };
 
 /// @param clip_norm C > 0.  @param records N_u of the agent, or 0 if unknown (then only
 /// `batch_size` counts).  @param batch_size B; none: all N_u records of the agent. It changes no
 /// sensitivity with adjacency `agent`, and is replaced by B_u = ceil(N_u/b) with cyclic
-/// participation and known records.
-/// @throws ConfigError: agent adjacency with cyclic participation; batch larger than the records of
+/// participation and known records. With Poisson sampling B is the expected size of a batch, and
+/// its divisor whatever is drawn: q_u = B / N_u, rounded down to a multiple of 2^-53.
+/// @param sampling_probability q_u of Poisson sampling where the records are unknown.
+/// @throws ConfigError: agent adjacency with cyclic participation or Poisson sampling; the latter
+///         where a record is replaced (no dominating pair is proved for it); batch larger than the records of
 ///         a record adjacency; more batches than records; a record adjacency where both batch and
 ///         records are unknown.
 [[nodiscard]] Exposure agent_exposure(Adjacency adjacency,
@@ -47,6 +56,7 @@ struct Exposure {
                                       double clip_norm,
                                       long rounds,
                                       Eigen::Index records,
-                                      std::optional<Eigen::Index> batch_size);
+                                      std::optional<Eigen::Index> batch_size,
+                                      std::optional<double> sampling_probability = std::nullopt);
 
 }  // namespace sotto
