@@ -13,12 +13,13 @@ namespace sotto {
 namespace {
 
 constexpr double account_tolerance = 1e-9;  // as verification_tolerance of a plan
+constexpr double share_precision = 1e-13;
 
 /// Beyond what any noise is worth the name, and within what the curves are exact for.
 constexpr double most_amount = 1e12, most_epsilon = 1e6, least_delta = 1e-30;
 
 bool is_countable(const PrivacyLoss& loss) {
-    return !loss.infinite() && loss.amount().value <= most_amount;
+    return !loss.infinite() && loss.largest_part() <= most_amount;
 }
 
 void require_account_limit(const AccountLimit& limit) {
@@ -35,10 +36,8 @@ void require_account_limit(const AccountLimit& limit) {
             least_delta));
 }
 
-/// One kind of loss, so that two of a run can be compared, and written down.
+/// Finite, and within what was deducted.
 void require_countable(const AccountEntry& entry, double delta) {
-    (void)entry.loss.amount();
-    (void)entry.left.amount();
     if (!is_countable(entry.loss) || !is_countable(entry.left))
         throw DataError("a run with a loss that no account allows is deducted");
     if (entry.loss.less_at(delta, entry.left))
@@ -55,8 +54,14 @@ double rounded_down(double value) {
 }
 
 void add_loss(Hasher& hasher, const PrivacyLoss& loss) {
-    const auto [name, value] = loss.amount();
-    hasher.add(name).add(value);
+    const PrivacyLoss::Parts parts = loss.parts();
+    if (!parts.pure || parts.mu_squared > 0) hasher.add("mu^2").add(parts.mu_squared);
+    if (parts.pure) hasher.add("epsilon").add(*parts.pure);
+    for (const SampledRounds& one : parts.sampled)
+        hasher.add("sampled_rounds")
+            .add(one.noise_multiplier)
+            .add(one.sampling_probability)
+            .add(static_cast<std::int64_t>(one.count));
 }
 
 }  // namespace
@@ -95,19 +100,21 @@ PrivacyLoss BudgetAccount::spent_by_others(const Digest& run) const {
 }
 
 PrivacyLoss BudgetAccount::largest_left(const PrivacyLoss& others, const PrivacyLoss& like) const {
-    const auto fits = [&](double amount) {
-        return compose(others, like.with_amount(amount)).epsilon(limit_.delta).upper <=
-               limit_.epsilon;
+    const auto fits = [&](double share) {
+        return compose(others, like.scaled(share)).epsilon(limit_.delta).upper <= limit_.epsilon;
     };
-    double low = 0, high = 1;
-    if (!fits(low)) return like.with_amount(0);
-    while (high < most_amount && fits(high)) high *= 2;
-    for (int i = 0; i < 100 && high > low; ++i) {
+    const double most_share = most_amount / like.largest_part();
+    if (!std::isfinite(most_share) || !fits(0)) return like.scaled(0);
+    double low = 0, high = std::min(1.0, most_share);
+    while (high < most_share && fits(high)) {
+        low = high;
+        high = std::min(2 * high, most_share);
+    }
+    for (int i = 0; i < 100 && high - low > share_precision * high; ++i) {
         const double middle = low + (high - low) / 2;
-        if (middle == low || middle == high) break;
         (fits(middle) ? low : high) = middle;
     }
-    return like.with_amount(low);
+    return like.scaled(low);
 }
 
 const PrivacyLoss& BudgetAccount::larger(const PrivacyLoss& one, const PrivacyLoss& other) const {
@@ -150,7 +157,7 @@ void BudgetAccount::reserve(AccountEntry entry) {
                      : std::string("nothing is left: train on other data")));
     }
     if (before == nullptr) {
-        entry.left = entry.loss.with_amount(0);
+        entry.left = entry.loss.scaled(0);
         entry.settled = false;
         entries_.push_back(std::move(entry));
         return;

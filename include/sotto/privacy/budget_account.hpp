@@ -23,7 +23,7 @@ struct AccountEntry {
     std::string time;       ///< when it was first deducted, UTC
     std::string mechanism;  ///< at most most_mechanism_letters
     long rounds = 0;        ///< that `loss` counts
-    PrivacyLoss loss;       ///< deducted: finite, of one kind (PrivacyLoss::amount)
+    PrivacyLoss loss;       ///< deducted: finite
     PrivacyLoss left;       ///< had left for certain when the run last ended cleanly; within `loss`
     bool settled = false;   ///< it ended cleanly, and no more is reserved for it
 };
@@ -52,8 +52,8 @@ class BudgetAccount {
     [[nodiscard]] double epsilon_spent() const;
     /// Of all entries but that of this run.
     [[nodiscard]] PrivacyLoss spent_by_others(const Digest& run) const;
-    /// Largest loss of the kind of `like` that still fits beside `others`; nothing (loss 0) if none
-    /// does. Cost: 100 epsilons.
+    /// Largest PrivacyLoss::scaled of `like`, which reveals something, that still fits beside
+    /// `others`; nothing (loss 0) if none does. Cost: about 50 epsilons.
     [[nodiscard]] PrivacyLoss largest_left(const PrivacyLoss& others,
                                            const PrivacyLoss& like) const;
 

@@ -18,7 +18,7 @@ double epsilon_of(const PrivacyLoss& loss, const AccountLimit& limit) {
 
 /// Epsilon of the largest run with Gaussian noise that still fits.
 double epsilon_left(const BudgetAccount& account) {
-    const PrivacyLoss left = account.largest_left(account.spent(), PrivacyLoss::gaussian(0));
+    const PrivacyLoss left = account.largest_left(account.spent(), PrivacyLoss::gaussian(1));
     return epsilon_of(left, account.limit());
 }
 
