@@ -46,10 +46,10 @@ std::vector<Guarantee> guarantees_of(const NoisePlan& plan,
                                      double delta) {
     std::vector<Guarantee> result(exposures.size());
     for (std::size_t u = 0; u < exposures.size(); ++u) {
-        const double squared =
-            exposures[u].sensitivity_squared_over_rounds * precision(static_cast<Eigen::Index>(u));
-        result[u] = guarantee_of(
-            plan, squared == 0 ? 0 : exposures[u].sensitivity * std::sqrt(squared), delta);
+        const StreamDistribution noise = plan.distribution();
+        result[u] =
+            guarantee_of(loss_of(noise, exposures[u], precision(static_cast<Eigen::Index>(u))),
+                         stated_delta(noise, delta));
     }
     return result;
 }

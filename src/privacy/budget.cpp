@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/privacy/gdp.hpp"
+#include "sotto/privacy/noise_multiplier.hpp"
 
 namespace sotto {
 
@@ -76,6 +79,32 @@ PrivacyBudget budget_against(StreamDistribution noise,
 PrivacyBudget budget_spent_by(const PrivacyLoss& loss, StreamDistribution noise, double delta) {
     const double stated = stated_delta(noise, delta);
     return {loss.epsilon(stated).upper, stated, Calibration::exact, noise, loss};
+}
+
+PrivacyLoss loss_of(StreamDistribution noise, const Exposure& exposure, double precision) {
+    const double rounds = exposure.sensitivity_squared_over_rounds;
+    const double distance = exposure.sensitivity * exposure.sensitivity;
+    // Infinite times nothing is nothing.
+    const double squared = rounds == 0 || distance == 0 ? 0 : distance * rounds * precision;
+    return loss_of_rounds(noise, squared, exposure.sampling_probability, std::lround(rounds));
+}
+
+PrivacyBudget sampled_budget(PrivacyBudget budget,
+                             double sampling_probability,
+                             long rounds,
+                             const PrivacyLoss& spent) {
+    if (budget.calibration != Calibration::exact)
+        throw ConfigError(
+            fmt::format("calibration: '{}' is not possible with participation poisson (allowed: "
+                        "exact)",
+                        name_of(budget.calibration)));
+    const SampledPhase phase{sampling_probability, rounds};
+    const SampledRounds allowed{
+        noise_multiplier_for(budget.epsilon, budget.delta, {&phase, 1}, spent),
+        sampling_probability,
+        rounds};
+    budget.limit = PrivacyLoss::sampled({&allowed, 1});
+    return budget;
 }
 
 PrivacyBudget no_budget(double delta, Calibration calibration) {

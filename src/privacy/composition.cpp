@@ -25,11 +25,13 @@ void PrivacyLosses::add(const PrivacyPhase& phase,
     for (int place = 0; place < phase.members.size(); ++place)
         for (long p = 0; p < reached; ++p) {
             const double seen = p < squared.cols() ? squared(place, p) : 0;
-            const double delta = phase.sensitivity[static_cast<std::size_t>(place)];
+            const auto at = static_cast<std::size_t>(place);
+            const double delta = phase.sensitivity[at];
             // Infinite times nothing is nothing.
             const double distance = seen == 0 ? 0 : delta * delta * seen * precision(place);
             losses_[static_cast<std::size_t>(p * agents_ + phase.members.number(place))] +=
-                loss_of_squared_distance(noise, distance);
+                loss_of_rounds(
+                    noise, distance, phase.sampling_probability[at], std::lround(seen));
         }
 }
 
@@ -51,7 +53,7 @@ PrivacyLoss PrivacyLosses::worst_of(int number, double delta) const {
 
 Eigen::VectorXd PrivacyLosses::amounts_of(int number) const {
     Eigen::VectorXd amounts(patterns());
-    for (long p = 0; p < patterns(); ++p) amounts(p) = of(number, p).amount().value;
+    for (long p = 0; p < patterns(); ++p) amounts(p) = of(number, p).largest_part();
     return amounts;
 }
 
@@ -86,6 +88,7 @@ std::vector<PrivacyBudget> remaining_budgets(std::vector<PrivacyBudget> budgets,
     for (int place = 0; place < members.size(); ++place) {
         PrivacyBudget& budget = budgets[static_cast<std::size_t>(place)];
         const int number = members.number(place);
+        if (use.participation.poisson) continue;  // see sampled_budget
         const auto [name, whole] = budget.limit.amount();
         const double worst = spent.worst_of(number, budget.delta).amount().value;
         double left = whole - worst;

@@ -225,6 +225,19 @@ PrivacyLoss loss_of_distance(StreamDistribution noise, double distance) {
     return loss_of_squared_distance(noise, distance * distance);
 }
 
+PrivacyLoss loss_of_rounds(StreamDistribution noise,
+                           double squared,
+                           double sampling_probability,
+                           long rounds) {
+    if (sampling_probability == 1 || squared == 0 || std::isinf(squared))
+        return loss_of_squared_distance(noise, squared);
+    if (noise != StreamDistribution::gaussian)
+        throw PrivacyError("privacy loss: nothing is proved for sampled rounds with Laplace noise");
+    const SampledRounds alike{
+        std::sqrt(static_cast<double>(rounds) / squared), sampling_probability, rounds};
+    return PrivacyLoss::sampled({&alike, 1});
+}
+
 double largest_squared_distance(StreamDistribution noise, const PrivacyLoss& limit) {
     switch (noise) {
         case StreamDistribution::laplace:
@@ -232,7 +245,7 @@ double largest_squared_distance(StreamDistribution noise, const PrivacyLoss& lim
         case StreamDistribution::gaussian:
             break;
     }
-    return limit.mu_squared_;
+    return limit.sampled_.empty() ? limit.mu_squared_ : limit.largest_part();
 }
 
 double stated_delta(StreamDistribution noise, double delta) {

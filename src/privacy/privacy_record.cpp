@@ -68,7 +68,10 @@ PrivacyPhase first_phase(NoisePlan plan,
     PrivacyPhase phase;
     phase.members = Membership::everybody(plan.agents);
     phase.plan = std::move(plan);
-    for (const Exposure& exposure : exposures) phase.sensitivity.push_back(exposure.sensitivity);
+    for (const Exposure& exposure : exposures) {
+        phase.sensitivity.push_back(exposure.sensitivity);
+        phase.sampling_probability.push_back(exposure.sampling_probability);
+    }
     phase.use = std::move(use);
     phase.rounds = rounds;
     return phase;

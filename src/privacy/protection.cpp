@@ -21,9 +21,7 @@ void verify_budget(const NoisePlan& plan,
                    const Exposure& exposure,
                    const PrivacyBudget& budget,
                    double precision) {
-    const PrivacyLoss loss = loss_of_distance(
-        plan.distribution(),
-        exposure.sensitivity * std::sqrt(exposure.sensitivity_squared_over_rounds * precision));
+    const PrivacyLoss loss = loss_of(plan.distribution(), exposure, precision);
     if (loss.within(budget.limit, verification_tolerance)) return;
     throw PrivacyError(
         fmt::format("the plan ({}) does not protect agent {}: {} = {:.9g}, allowed {:.9g} (epsilon "

@@ -35,6 +35,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
         if (sensitivity)
             for (auto& exposure : exposures) exposure.sensitivity = *sensitivity;
         budgets = build_budgets(config.plan, agents);
+        count_sampling(budgets, exposures, config.plan, Membership::everybody(agents).numbers);
         // A rating nobody reads here, which takes a decomposition otherwise.
         PlanConfig design = config.plan;
         if (design.plan_file || !find_mechanism("mechanism", design.mechanism).uses_utility)

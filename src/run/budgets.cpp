@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "sotto/core/error.hpp"
@@ -101,6 +103,15 @@ void require_possible(const NoisePlan& plan,
             "norm (allowed: agent)",
             name_of(config.adjacency),
             plan.mechanism));
+    if (config.participation.poisson && !plan.noiseless() &&
+        (plan.distribution() != StreamDistribution::gaussian || !is_spatial(plan) ||
+         plan.entry != NoiseEntry::gradient ||
+         plan.temporal.kind != TemporalFactor::Kind::identity))
+        throw ConfigError(
+            fmt::format("participation: poisson is not possible with mechanism {}, whose rounds "
+                        "are not independent Gaussian noise on gradients (allowed: {})",
+                        plan.mechanism,
+                        join(mechanisms_with(&Mechanism::spatial_part), ", ")));
     if (!plan.same_message_to_all() && !topography.later_mixing.empty())
         throw ConfigError(fmt::format(
             "mixing-schedule: not possible with mechanism {}, whose noise cancels for one mixing "
@@ -135,8 +146,32 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
                            config.clip_norm,
                            config.rounds,
                            records.empty() ? 0 : records[static_cast<std::size_t>(u)],
-                           config.batch_size));
+                           config.batch_size,
+                           config.sampling_probability));
     return exposures;
+}
+
+void count_sampling(std::vector<PrivacyBudget>& budgets,
+                    const std::vector<Exposure>& exposures,
+                    const PlanConfig& config,
+                    std::span<const int> agents,
+                    const std::function<PrivacyLoss(int agent)>& spent) {
+    if (!config.participation.poisson || config.noise_std) return;
+    std::map<std::tuple<double, double>, PrivacyBudget> known;  // where nothing was spent
+    for (const int u : agents) {
+        PrivacyBudget& budget = budgets[static_cast<std::size_t>(u)];
+        if (budget.epsilon == 0) continue;  // nothing is promised
+        const double probability = exposures[static_cast<std::size_t>(u)].sampling_probability;
+        const PrivacyLoss before = spent ? spent(u) : PrivacyLoss();
+        const bool nothing = before == PrivacyLoss();
+        const std::tuple key(budget.epsilon, probability);
+        if (const auto found = known.find(key); nothing && found != known.end()) {
+            budget = found->second;
+            continue;
+        }
+        budget = sampled_budget(budget, probability, config.rounds, before);
+        if (nothing) known.emplace(key, budget);
+    }
 }
 
 StreamDistribution configured_noise(const PlanConfig& config) {
@@ -169,10 +204,10 @@ CountedPlan count_plan(const NoisePlan& plan,
         }
         // What the configured noise spends, whatever the plan says.
         const Exposure& exposure = exposures[u];
-        const double distance =
-            exposure.sensitivity * std::sqrt(exposure.sensitivity_squared_over_rounds *
-                                             precision_of_std(*config.noise_std, noise));
-        budgets[u] = budget_spent_by(loss_of_distance(noise, distance), noise, config.delta);
+        budgets[u] = budget_spent_by(
+            loss_of(noise, exposure, precision_of_std(*config.noise_std, noise)),
+            noise,
+            config.delta);
     }
     return {std::move(exposures), std::move(budgets)};
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "run/config.hpp"
@@ -20,6 +22,15 @@ namespace sotto {
 [[nodiscard]] std::vector<Exposure> build_exposures(const PlanConfig& config,
                                                     int agents,
                                                     const std::vector<Eigen::Index>& records);
+
+/// With Poisson sampling: budgets of these agents are for rounds of their own probabilities
+/// (sampled_budget). Cost: a tenth of a second for every probability that differs.
+/// @param spent in phases before, by place; empty: nothing.  @throws as sampled_budget.
+void count_sampling(std::vector<PrivacyBudget>& budgets,
+                    const std::vector<Exposure>& exposures,
+                    const PlanConfig& config,
+                    std::span<const int> agents,
+                    const std::function<PrivacyLoss(int agent)>& spent = {});
 
 /// The noise of the configured mechanism.
 [[nodiscard]] StreamDistribution configured_noise(const PlanConfig& config);

@@ -42,6 +42,8 @@ struct PlanConfig {
     TemporalShape temporal;                   ///< of mafalda and space-time
     StepSchedule steps;                       ///< plans depend on it where rounds are not alike
     Participation participation;
+    /// q with Poisson sampling, where there are no data; with data it is B / N_u.
+    std::optional<double> sampling_probability;
     double variance_cap = 1e4;
     std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups
     std::optional<int> coalition_size;  ///< q; none: the mechanism's (or the plan file's) own

@@ -96,8 +96,8 @@ std::vector<Guarantee> LedgerViews::guarantees(const SentRounds& run,
     options.tight_gap = 1;
     const auto squared = view_losses(run.process, run.phases.front()->use, view, targets, options);
     for (std::size_t t = 0; t < targets.size(); ++t) {
-        const double unit = run.sensitivity(targets[t]);
-        result.push_back(guarantee_of(plan, unit * std::sqrt(squared[t].certified()), delta));
+        result.push_back(
+            guarantee_of(plan, run.exposure(targets[t]), squared[t].certified(), delta));
     }
     return result;
 }

@@ -53,13 +53,30 @@ Resumption complete_phases(Resumption resumption,
     return resumption;
 }
 
+namespace {
+
+/// The plan of the phase that ended, or goes on.
+const NoisePlan& last_plan(const Resumption& resumption) {
+    return resumption.going_on ? resumption.going_on->plan : resumption.past.back().plan;
+}
+
+}  // namespace
+
+PrivacyLosses spent_before(const Resumption& resumption,
+                           const PlanConfig& phase,
+                           const Membership& members) {
+    PrivacyLosses spent(members.all);
+    const int colluders = coalition_size_of(phase, members.size(), &last_plan(resumption));
+    for (const PrivacyPhase& past : resumption.past) spent.add(past, past.rounds, colluders);
+    return spent;
+}
+
 std::vector<PrivacyBudget> phase_budgets(std::vector<PrivacyBudget> budgets,
                                          const Resumption& resumption,
                                          const PlanConfig& phase,
                                          const Topography& topography,
                                          const Membership& members) {
-    const NoisePlan& known =
-        resumption.going_on ? resumption.going_on->plan : resumption.past.back().plan;
+    const NoisePlan& known = last_plan(resumption);
     if (!known.same_message_to_all() && members.size() != members.all)
         throw ConfigError(fmt::format(
             "--without: not possible with mechanism {}, whose contributions stay in every agent's "
@@ -68,9 +85,7 @@ std::vector<PrivacyBudget> phase_budgets(std::vector<PrivacyBudget> budgets,
     if (known.noiseless() || phase.noise_std) return budgets;
     for (PrivacyBudget& budget : budgets)
         budget = budget_against(known.distribution(), budget, phase.delta, phase.calibration);
-    PrivacyLosses spent(members.all);
-    const int colluders = coalition_size_of(phase, members.size(), &known);
-    for (const PrivacyPhase& past : resumption.past) spent.add(past, past.rounds, colluders);
+    const PrivacyLosses spent = spent_before(resumption, phase, members);
     const bool independent = known.same_message_to_all() && known.entry == NoiseEntry::gradient &&
                              known.temporal.kind == TemporalFactor::Kind::identity;
     return remaining_budgets(std::move(budgets),
@@ -130,7 +145,7 @@ void require_counted(const Resumption& resumption, int coalition_size) {
     }
     for (const Checkpoint& own : resumption.local)
         for (Eigen::Index pattern = 0; pattern < own.spent.size(); ++pattern) {
-            const double said = counted.of(own.agent, static_cast<long>(pattern)).amount().value;
+            const double said = counted.of(own.agent, static_cast<long>(pattern)).largest_part();
             if (!(said >= own.spent(pattern) * (1 - 1e-9)) && !std::isinf(said))
                 throw PrivacyError(fmt::format(
                     "agent {}: the run's history counts {:.9g} of what it has revealed, its own "

@@ -23,6 +23,11 @@ void require_same_task(const LocalTask& task, const Resumption& resumption);
                                          const PlanConfig& config,
                                          const Topography& topography);
 
+/// What the phases before have revealed, against the coalitions that count.
+[[nodiscard]] PrivacyLosses spent_before(const Resumption& resumption,
+                                         const PlanConfig& phase,
+                                         const Membership& members);
+
 /// What the phases before leave of the budgets of those who take part, by place.
 /// @throws PrivacyError if nothing is left; ConfigError for agents that leave a run whose noise
 /// depends on the receiver.

@@ -53,7 +53,8 @@ std::string to_json(const RunHistory& history) {
                                   {"plan", numbered_file("plan", ".json", static_cast<int>(k))},
                                   {"plan_hash", to_hex(phase.plan.hash())},
                                   {"agents", phase.members.numbers},
-                                  {"sensitivity", phase.sensitivity}});
+                                  {"sensitivity", phase.sensitivity},
+                                  {"sampling_probability", phase.sampling_probability}});
     }
     return json.dump(2) + "\n";
 }
@@ -82,6 +83,7 @@ RunHistory history_from_json(std::string_view text,
             phase.key_epoch = entry.at("key_epoch").integer<std::uint32_t>();
             phase.members = {all, entry.at("agents").integers()};
             phase.sensitivity = entry.at("sensitivity").numbers();
+            phase.sampling_probability = entry.at("sampling_probability").numbers();
             phase.plan = plan_from_json(plans[history.phases.size() - 1], source);
             if (to_hex(phase.plan.hash()) != entry.at("plan_hash").text())
                 throw DataError(
@@ -93,10 +95,14 @@ RunHistory history_from_json(std::string_view text,
             }
             const long first = phase.use.steps.first_round;
             if (phase.plan.agents != phase.members.size() ||
-                phase.sensitivity.size() != phase.members.numbers.size() || first < 0 ||
+                phase.sensitivity.size() != phase.members.numbers.size() ||
+                phase.sampling_probability.size() != phase.members.numbers.size() || first < 0 ||
                 first > begun || phase.rounds < 0 || phase.rounds > history.rounds - first ||
                 !std::ranges::all_of(phase.sensitivity, [](double value) {
                     return value >= 0 && std::isfinite(value);
+                }) ||
+                !std::ranges::all_of(phase.sampling_probability, [](double value) {
+                    return value > 0 && value <= 1;
                 }))
                 throw DataError("its phases do not fit together");
             begun = first + phase.rounds;

@@ -124,6 +124,18 @@ RecordedRun read_recorded_run(const std::filesystem::path& directory, const Trai
     return run;
 }
 
+namespace {
+
+/// @param squared run_sensitivity_squared of a single phase; 0 of several.
+Exposure exposure_of(const SentRounds& sent, int agent, double squared) {
+    if (sent.of(agent) == nullptr) return {};
+    Exposure exposure = sent.exposure(agent);
+    if (exposure.sampling_probability == 1) exposure.sensitivity_squared_over_rounds = squared;
+    return exposure;
+}
+
+}  // namespace
+
 std::unique_ptr<AccountSubject> account_subject_of(const RecordedRun& run) {
     const auto& phases = run.history.phases;
     auto subject = std::make_unique<AccountSubject>(run.built, NoisePlan{});
@@ -142,8 +154,7 @@ std::unique_ptr<AccountSubject> account_subject_of(const RecordedRun& run) {
             ? run_sensitivity_squared(subject->plan, subject->use, sent.rounds.front())
             : Eigen::VectorXd::Zero(agents);
     for (int u = 0; u < agents; ++u)
-        subject->exposures.push_back(
-            {sent.of(u) != nullptr ? sent.sensitivity(u) : 0, squared(u), 0});
+        subject->exposures.push_back(exposure_of(sent, u, squared(u)));
     subject->process = std::move(sent.process);
     return subject;
 }

@@ -1,6 +1,7 @@
 #include "run/sent_rounds.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "run/departures.hpp"
 #include "sotto/graph/mixing_file.hpp"
@@ -14,9 +15,15 @@ const PrivacyPhase* SentRounds::of(int agent) const {
     return found == phases.end() ? nullptr : *found;
 }
 
-double SentRounds::sensitivity(int agent) const {
+Exposure SentRounds::exposure(int agent) const {
     const PrivacyPhase& there = *of(agent);
-    return there.sensitivity[static_cast<std::size_t>(there.members.place(agent))];
+    const auto place = static_cast<std::size_t>(there.members.place(agent));
+    Exposure exposure;
+    exposure.sensitivity = there.sensitivity[place];
+    exposure.sampling_probability = there.sampling_probability[place];
+    exposure.sensitivity_squared_over_rounds =
+        static_cast<double>(std::accumulate(rounds.begin(), rounds.end(), 0L));
+    return exposure;
 }
 
 std::vector<NoisePlan> plans_by_number(const std::vector<PrivacyPhase>& phases) {

@@ -19,8 +19,8 @@ struct SentRounds {
 
     /// A phase in which the agent was there; null: it left before anything was sent.
     [[nodiscard]] const PrivacyPhase* of(int agent) const;
-    /// Delta of an agent that was there.
-    [[nodiscard]] double sensitivity(int agent) const;
+    /// Of an agent that was there; where every round counts and none meets another, in all phases.
+    [[nodiscard]] Exposure exposure(int agent) const;
 };
 
 /// Plans of the phases, of all agents of the run.

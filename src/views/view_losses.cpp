@@ -7,12 +7,42 @@
 
 namespace sotto {
 
+namespace {
+
+/// Secretly sampled rounds are accounted for as if all messages were seen, by an observer who knows
+/// what the members know. Of phases with noise of different sizes all rounds count as those with
+/// the least.
+std::vector<SquaredSensitivity> sampled_losses(const MessageProcess& process,
+                                               const View& view,
+                                               std::span<const int> targets) {
+    double rounds = 0;
+    Eigen::VectorXd precision = Eigen::VectorXd::Zero(process.plan->agents);
+    for (const Phase& phase : process.phases) {
+        if (!phase.departed.empty())
+            throw ConfigError(
+                "participation: views after agents have left are not accounted for with poisson "
+                "(allowed: the ledger's own figure)");
+        rounds += static_cast<double>(phase.rounds);
+        precision =
+            precision.cwiseMax(observed_precision(process.plan_of(phase), {view.members}));
+    }
+    std::vector<SquaredSensitivity> result;
+    for (const int u : targets)
+        result.push_back(view.has_member(u)
+                             ? SquaredSensitivity::unbounded()
+                             : SquaredSensitivity::all_messages(rounds * precision(u)));
+    return result;
+}
+
+}  // namespace
+
 std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
                                             const PlanUse& use,
                                             const View& view,
                                             std::span<const int> targets,
                                             const ViewOptions& options) {
     const NoisePlan& plan = *process.plan;
+    if (use.participation.poisson) return sampled_losses(process, view, targets);
     if (plan.distribution() == StreamDistribution::gaussian)
         return view_sensitivity(process, view, targets, use.participation, options);
     if (view.kind == View::Kind::secure_sum && !plan.same_message_to_all())

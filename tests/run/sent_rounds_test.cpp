@@ -68,13 +68,13 @@ TEST_F(SentRun, LeavesOutPhasesThatHaveSentNothing) {
 TEST_F(SentRun, KnowsWhoWasThereAndHowSensitive) {
     const SentRounds run = sent(12);
     EXPECT_EQ(run.of(2), &phases[0]);
-    EXPECT_EQ(run.sensitivity(2), 2.5);
+    EXPECT_EQ(run.exposure(2).sensitivity, 2.5);
     phases.erase(phases.begin());
     phases.front().use.steps.first_round = 0;
     plans = plans_by_number(phases);
     const SentRounds later = sent(12);
     EXPECT_EQ(later.of(2), nullptr);
-    EXPECT_EQ(later.sensitivity(3), 3.5) << "by number, not by place";
+    EXPECT_EQ(later.exposure(3).sensitivity, 3.5) << "by number, not by place";
 }
 
 TEST_F(SentRun, TakesStepSizesByTrainingRounds) {

@@ -50,6 +50,19 @@ struct PrivacyBudget {
 /// Of agents that are promised nothing, because no noise is added.
 [[nodiscard]] PrivacyBudget no_budget(double delta, Calibration calibration);
 
+/// What exposures allow somebody to learn who knows [R^-1]_uu = precision (loss_of_rounds).
+[[nodiscard]] PrivacyLoss loss_of(StreamDistribution noise,
+                                  const Exposure& exposure,
+                                  double precision);
+/// The same epsilon at the same delta, for secretly sampled rounds: the limit is that of `rounds`
+/// rounds with the smallest noise multiplier which, together with what was spent, keeps within it
+/// (noise_multiplier_for).
+/// @throws ConfigError for a calibration that is not exact; PrivacyError if nothing is left.
+[[nodiscard]] PrivacyBudget sampled_budget(PrivacyBudget budget,
+                                           double sampling_probability,
+                                           long rounds,
+                                           const PrivacyLoss& spent = {});
+
 /// "epsilon 10 at delta 1e-05, exact calibration: mu 1.2", "epsilon 3, pure".
 /// @param reached by the plan that is made for it.
 [[nodiscard]] std::string text_of(const PrivacyBudget& budget, const PrivacyLoss& reached);

@@ -22,6 +22,12 @@ struct Guarantee {
 /// Of messages that lie Delta_u sqrt(sens2_u precision_u) apart under the noise of a plan
 /// (loss_of_distance, stated_delta).
 [[nodiscard]] Guarantee guarantee_of(const NoisePlan& plan, double distance, double delta);
+/// The same of one agent against an observer who knows `squared` = sens2_u precision_u; with
+/// Poisson sampling of sens2_u rounds that are alike (loss_of_rounds).
+[[nodiscard]] Guarantee guarantee_of(const NoisePlan& plan,
+                                     const Exposure& exposure,
+                                     double squared,
+                                     double delta);
 
 /// The first of those than which none is larger. @param all not empty.
 [[nodiscard]] const Guarantee& largest(std::span<const Guarantee> all);

@@ -131,8 +131,17 @@ class PrivacyLoss {
 [[nodiscard]] PrivacyLoss loss_of_squared_distance(StreamDistribution noise, double squared);
 /// The same of the distance itself, which loses no digit: the root of a square is exact.
 [[nodiscard]] PrivacyLoss loss_of_distance(StreamDistribution noise, double distance);
-/// Its inverse: how far apart outputs may lie within `limit`; 0 where it allows no loss of that
-/// kind.
+/// The loss of a run whose outputs lie sqrt(squared) apart if a record takes part in all rounds it
+/// can take part in, and does so in each with this probability, decided by a secret coin. With 1,
+/// loss_of_squared_distance; otherwise rounds are alike and independent (Gaussian noise), `rounds`
+/// of noise multiplier sqrt(rounds / squared).
+/// @param rounds counts where the probability is below 1.
+[[nodiscard]] PrivacyLoss loss_of_rounds(StreamDistribution noise,
+                                         double squared,
+                                         double sampling_probability,
+                                         long rounds);
+/// Its inverse: how far apart outputs may lie within `limit`, count / s^2 for sampled rounds; 0
+/// where it allows no loss of that kind.
 [[nodiscard]] double largest_squared_distance(StreamDistribution noise, const PrivacyLoss& limit);
 /// The delta that epsilons under this noise are stated at: `delta`, or 0 where they are pure.
 [[nodiscard]] double stated_delta(StreamDistribution noise, double delta);

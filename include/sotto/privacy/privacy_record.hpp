@@ -21,6 +21,8 @@ struct PrivacyPhase {
     NoisePlan plan;                   ///< of places
     Membership members;               ///< who is there
     std::vector<double> sensitivity;  ///< Delta_u of every place
+    /// q_u of every place, 1 without Poisson sampling.
+    std::vector<double> sampling_probability;
     PlanUse use;                      ///< of places; begins at use.steps.first_round of the run
     long rounds = 0;  ///< whose messages may have left; the next phase may repeat some
     std::uint32_t key_epoch = 0;

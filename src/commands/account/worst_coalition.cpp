@@ -64,6 +64,10 @@ class WorstCoalition {
           network_(network),
           kind_(query.record->receives),
           targets_(targets) {
+        if (subject.use.participation.poisson)
+            throw ConfigError(
+                "--view: the worst coalition is not searched for with participation poisson "
+                "(allowed: coalitions that are named; the ledger withstands all of them)");
         search_.size = query.arguments.size;
         search_.total = count_coalitions(subject.plan.agents, search_.size);
         search_.exhaustive = search_.total <= most_coalitions_searched;

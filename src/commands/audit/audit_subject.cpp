@@ -18,6 +18,13 @@ void require_confidence(double level) {
             fmt::format("--confidence: {} is not allowed (above 0.5, below 1)", level));
 }
 
+void require_every_round(const Participation& participation) {
+    if (participation.poisson)
+        throw ConfigError(
+            "--participation: poisson cannot be audited, since canaries take part in every round "
+            "(allowed: every, cyclic:b)");
+}
+
 /// The observer of --view.
 View attacking_view(const std::string& text, const Graph& graph) {
     const ViewQuery query = parse_view("--view", text, graph);
@@ -66,6 +73,7 @@ AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, N
     std::optional<AuditSubject> subject;
     network.agree([&] {
         require_confidence(config.level);
+        require_every_round(config.train.plan.participation);
         Topography topography =
             account ? account->built.topography
                     : build_topography(config.train.graph, config.train.plan.rounds).topography;

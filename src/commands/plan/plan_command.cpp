@@ -83,7 +83,8 @@ int run(const std::vector<std::string>& arguments) {
     const BuiltTopography built = build_topography(config.graph, config.plan.rounds);
     const int agents = built.topography.graph.agents();
     const auto exposures = build_exposures(config.plan, agents, {});
-    const auto budgets = build_budgets(config.plan, agents);
+    auto budgets = build_budgets(config.plan, agents);
+    count_sampling(budgets, exposures, config.plan, Membership::everybody(agents).numbers);
     const PlannedNoise planned = plan_noise(config.plan, built.topography, exposures, budgets);
     const NoisePlan& plan = planned.design.plan;
     const CountedPlan counted = count_plan(plan, config.plan, built.topography, exposures, budgets);

@@ -49,9 +49,11 @@ std::vector<float> epsilons_of(const Question& question,
                            std::numeric_limits<float>::quiet_NaN());
     for (std::size_t t = 0; t < question.targets.size(); ++t) {
         const auto target = static_cast<std::size_t>(question.targets[t]);
-        const double loss =
-            subject.exposures[target].sensitivity * std::sqrt(answer[t].certified());
-        row[target] = static_cast<float>(guarantee_of(subject.plan, loss, subject.delta).epsilon);
+        row[target] = static_cast<float>(guarantee_of(subject.plan,
+                                                      subject.exposures[target],
+                                                      answer[t].certified(),
+                                                      subject.delta)
+                                             .epsilon);
     }
     return row;
 }

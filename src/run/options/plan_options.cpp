@@ -183,8 +183,16 @@ sizes count in partial views.)"},
 `all`: every round all records of every agent; with a record adjacency only where data are read (`sotto train`).)",
               .peers_may_set = false},
              bound(&PlanConfig::batch_size, number_or_all())},
-            {{.name = "participation", .help = "{} (record adjacencies)", .peers_may_set = false},
-             bound(&PlanConfig::participation, named("every, cyclic:b", parse_participation))}};
+            {{.name = "participation",
+              .help = "{} (record adjacencies)",
+              .details = R"(
+`poisson`: every record joins the batch of every round with probability `--batch-size` / records of its agent, decided
+by coins that only its agent knows. Guessing who was there is then part of what an observer has to do, and the same
+guarantee needs several times less noise. Sums are divided by `--batch-size`, whatever is drawn. With adjacencies
+`record-add-remove` and `record-zero-out`, and mechanisms whose rounds are independent noise on gradients.)",
+              .peers_may_set = false},
+             bound(&PlanConfig::participation,
+               named("every, cyclic:b, poisson", parse_participation))}};
 }
 
 /// Whom the noise withstands, and files.

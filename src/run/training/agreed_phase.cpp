@@ -55,11 +55,30 @@ std::vector<PrivacyBudget> budgets_of(const std::vector<PrivacyBudget>& run_budg
     return budgets;
 }
 
+/// Budgets for secretly sampled rounds: of all where this process plans, else of its own agents.
+void count_sampling(AgreedPhase& phase, const Participants& there, std::span<const int> local) {
+    const std::vector<int>& all = there.members.numbers;
+    std::vector<int> places(all.size());
+    std::iota(places.begin(), places.end(), 0);
+    std::optional<PrivacyLosses> spent;
+    if (phase.resumption)
+        spent = spent_before(*phase.resumption, phase.config, there.members);
+    count_sampling(phase.budgets,
+                   phase.exposures,
+                   phase.config,
+                   there.solves ? std::span<const int>(places) : local,
+                   [&](int place) {
+                       return spent ? spent->of(there.members.number(place), 0) : PrivacyLoss();
+                   });
+}
+
 /// With exposures and budgets that count the phase; `planned` where this process builds. LOCAL.
+/// @param local places of this process.
 AgreedPhase plan_for(AgreedPhase phase,
                      const TrainConfig& config,
                      const Participants& there,
-                     const LocalTask& task) {
+                     const LocalTask& task,
+                     std::span<const int> local) {
     require_possible_with(task, config);
     phase.exposures = build_exposures(phase.config, there.members.size(), task.records);
     phase.run_budgets = build_budgets(config.plan, there.members.all);
@@ -74,6 +93,7 @@ AgreedPhase plan_for(AgreedPhase phase,
                                       there.topography,
                                       there.members);
     }
+    count_sampling(phase, there, local);
     if (!there.solves) return phase;
     phase.planned = phase.resumption && phase.resumption->going_on
                         ? kept_plan(*phase.resumption->going_on, phase.config)
@@ -99,7 +119,9 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
     phase.config.rounds = config.plan.rounds - first_round;
     phase.config.steps.first_round = first_round;
     phase.resumption = std::move(resumption);
-    network.agree([&] { phase = plan_for(std::move(phase), config, participants, task); });
+    network.agree([&] {
+        phase = plan_for(std::move(phase), config, participants, task, network.local_agents());
+    });
     phase.plan =
         share_plan(network,
                    phase.planned ? std::optional(phase.planned->design.plan) : std::nullopt,

@@ -1,8 +1,21 @@
 #include "run/training/local_agents.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "sotto/trust/secret_coins.hpp"
 
 namespace sotto {
+
+BatchSampler sampled_batches(Eigen::Index records, double probability, SecretKey key) {
+    // Shared: std::function copies what it holds.
+    const auto coins = std::make_shared<const SecretCoins>(std::move(key), probability);
+    return BatchSampler::drawn(
+        records, [coins](std::uint64_t round, Eigen::Index count, std::vector<Eigen::Index>& rows) {
+            coins->draw(round, count, rows);
+        });
+}
 
 namespace {
 
@@ -31,6 +44,11 @@ std::vector<LocalAgent> build_agents(const Run& run,
         const Eigen::Index batch_size = exposures[static_cast<std::size_t>(id)].batch_size;
         BatchSampler batches =
             rows_are_rounds ? BatchSampler::in_order(records)
+            : run.config.plan.participation.poisson
+                // Of a run that opens: replaced by those of the agent's key (take_coins).
+                ? sampled_batches(records,
+                                  exposures[static_cast<std::size_t>(id)].sampling_probability,
+                                  SecretKey::random())
                             : batches_of(records, batch_size, cycle, run.config.task.seed, number);
         agents.push_back({id, std::move(objectives[a]), std::move(batches), batch_size, number});
     }

@@ -20,4 +20,7 @@ namespace sotto {
     bool rows_are_rounds,
     const std::vector<Exposure>& exposures);
 
+/// Batches of an agent whose records take part by coins of this key (SecretCoins).
+[[nodiscard]] BatchSampler sampled_batches(Eigen::Index records, double probability, SecretKey key);
+
 }  // namespace sotto

@@ -4,6 +4,7 @@
 
 #include "run/manifest.hpp"
 #include "run/options/train_options.hpp"
+#include "run/training/local_agents.hpp"
 #include "run/training/run_accounts.hpp"
 #include "run/training/sealed_ledger.hpp"
 #include "sotto/agent/bootstrap.hpp"
@@ -55,6 +56,28 @@ std::vector<KeyRing> take_rings(PreparedRun& prepared) {
     return distribute_seeds(run.network, run.plan, run.session, run.config.threads);
 }
 
+/// With Poisson sampling: batches of the local agents by coins of their own keys, which go with
+/// their seeds wherever these go. What was drawn before with fresh keys is never drawn again.
+void take_coins(PreparedRun& prepared, std::vector<KeyRing>& rings) {
+    if (!prepared.run.config.plan.participation.poisson) return;
+    const std::optional<std::uint64_t> seed = prepared.run.config.noise_seed;
+    const PrivacyPhase& now = prepared.history.phases.back();
+    for (std::size_t a = 0; a < rings.size(); ++a) {
+        LocalAgent& agent = prepared.agents[a];
+        if (!rings[a].holds_coins())
+            rings[a].add_coins(seed ? SecretKey::from_noise_seed(
+                                          *seed,
+                                          "sotto.coins",
+                                          (std::uint64_t{now.key_epoch} << 32) +
+                                              static_cast<std::uint64_t>(agent.number))
+                                    : SecretKey::random());
+        agent.batches =
+            sampled_batches(agent.objective->records(),
+                            now.sampling_probability[static_cast<std::size_t>(agent.id)],
+                            rings[a].coins().clone());
+    }
+}
+
 /// Masks of the local agents, where agents learn sums only.
 std::vector<SecureSum> make_sums(Run& run) {
     std::vector<SecureSum> sums;
@@ -80,6 +103,7 @@ OpenRun open_run(PreparedRun prepared) {
     const int start = prepared.history.starts++;
     RunDirectory directory = open_directory(prepared);
     std::vector<KeyRing> rings = take_rings(prepared);
+    take_coins(prepared, rings);
     std::vector<SecureSum> sums;
     Recorders recorders;
     network.agree([&] {
