@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
+#include "privacy/loss_json.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_input.hpp"
 #include "sotto/core/names.hpp"
@@ -19,11 +19,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view account_format = "sotto-budget-account";
-
-Json loss_json(const PrivacyLoss& loss) {
-    const auto [name, value] = loss.amount();
-    return {{std::string(name), value}};
-}
 
 /// @throws DataError unless it is an object with exactly these keys.
 void require_keys(const Json& json, std::initializer_list<std::string_view> keys) {
@@ -41,17 +36,6 @@ double account_number(const Json& json) {
     return json.get<double>();
 }
 
-/// Finite, of one kind.
-PrivacyLoss loss_from(const Json& json) {
-    if (!json.is_object() || json.size() != 1) throw DataError("a loss is damaged");
-    const double value = account_number(json.begin().value());
-    if (!(value >= 0) || std::isinf(value)) throw DataError("a loss is not finite, or below 0");
-    if (json.begin().key() == "mu^2")
-        return loss_of_squared_distance(StreamDistribution::gaussian, value);
-    if (json.begin().key() == "epsilon") return PrivacyLoss::pure(value);
-    throw DataError("a loss is of no known kind (known: mu^2, epsilon)");
-}
-
 template <std::size_t size>
 std::array<std::uint8_t, size> bytes_from(const Json& json, std::string_view key) {
     std::array<std::uint8_t, size> bytes{};
@@ -67,8 +51,8 @@ AccountEntry entry_from(const Json& json) {
     entry.time = json.at("time").get<std::string>();
     entry.mechanism = json.at("mechanism").get<std::string>();
     entry.rounds = integer_from_json<long>(json.at("rounds"));
-    entry.loss = loss_from(json.at("loss"));
-    entry.left = loss_from(json.at("left"));
+    entry.loss = loss_from_json(json.at("loss"));
+    entry.left = loss_from_json(json.at("left"));
     const Json& state = json.at("state");
     entry.settled = state == "settled";
     if (!entry.settled && state != "reserved")

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "privacy/loss_json.hpp"
 #include "run/folders.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -35,6 +36,10 @@ double ledger_number(const Json& json, std::string_view key) {
 PrivacyLoss recorded_loss(const Json& agent) {
     if (agent.at("infinite").get<bool>()) return PrivacyLoss::gaussian(infinity);
     const double epsilon = ledger_number(agent, "epsilon");
+    if (agent.contains("loss")) {
+        if (!agent.at("mu").is_null()) throw DataError("the loss of an agent is damaged");
+        return loss_from_json(agent.at("loss"));
+    }
     const double value = agent.at("mu").is_null() ? epsilon : ledger_number(agent, "mu");
     if (!(value >= 0) || !(epsilon >= 0) || std::isinf(value) || std::isinf(epsilon))
         throw DataError("the loss of an agent is not possible");

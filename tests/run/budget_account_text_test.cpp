@@ -100,10 +100,11 @@ TEST(BudgetAccountText, IsReadStrictly) {
              json["entries"][0]["loss"] = {{"mu^2", -1}};
          },
          "below 0"},
+        {[](Json& json) { json["entries"][0]["loss"] = Json::object(); }, "a loss is damaged"},
         {[](Json& json) {
-             json["entries"][0]["loss"] = {{"mu^2", 1}, {"epsilon", 1}};
+             json["entries"][0]["loss"] = {{"mu^2", 1}, {"sampled_rounds", 1}};
          },
-         "a loss is damaged"},
+         "sampled rounds of a loss are damaged"},
         {[](Json& json) {
              json["entries"][0]["left"] = {{"mu^2", 9}};
          },
