@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json_output.hpp"
+#include "privacy/loss_json.hpp"
 #include "privacy/sum_hiding_json.hpp"
 #include "sotto/core/names.hpp"
 
@@ -30,6 +31,8 @@ void put_guarantee(Json& json, const Guarantee& guarantee) {
     json["mu"] = mu ? finite(*mu) : Json();
     json["epsilon"] = finite(guarantee.epsilon);
     json["infinite"] = guarantee.infinite();
+    if (!guarantee.infinite() && !guarantee.loss.parts().sampled.empty())
+        json["loss"] = loss_json(guarantee.loss);
 }
 
 /// Nothing is promised without noise.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json_value.hpp"
+#include "privacy/loss_json.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 
@@ -19,29 +20,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view account_format = "sotto-budget-account";
 
-Json loss_json(const PrivacyLoss& loss) {
-    const auto [name, value] = loss.amount();
-    return {{std::string(name), value}};
-}
-
 /// @throws DataError unless it is an object with exactly these keys.
 void require_keys(const JsonValue& json, std::initializer_list<std::string_view> keys) {
     for (const auto& [key, value] : json.members())
         if (std::ranges::find(keys, key) == keys.end())
             throw DataError(fmt::format("there is no '{}' in an account", key.substr(0, 40)));
     for (const std::string_view key : keys) (void)json.at(key);
-}
-
-/// Finite, of one kind.
-PrivacyLoss loss_from(const JsonValue& json) {
-    const auto parts = json.members();
-    if (parts.size() != 1) json.fail("one of mu^2, epsilon");
-    const auto& [kind, part] = parts.front();
-    if (!(part.number() >= 0)) part.fail("0 or more");
-    if (kind == "mu^2")
-        return loss_of_squared_distance(StreamDistribution::gaussian, part.number());
-    if (kind == "epsilon") return PrivacyLoss::pure(part.number());
-    json.fail("one of mu^2, epsilon");
 }
 
 template <std::size_t size>
@@ -58,8 +42,8 @@ AccountEntry entry_from(const JsonValue& json) {
     entry.time = json.at("time").text();
     entry.mechanism = json.at("mechanism").text();
     entry.rounds = json.at("rounds").integer<long>();
-    entry.loss = loss_from(json.at("loss"));
-    entry.left = loss_from(json.at("left"));
+    entry.loss = loss_from_json(json.at("loss"));
+    entry.left = loss_from_json(json.at("left"));
     const std::string state = json.at("state").text();
     entry.settled = state == "settled";
     if (!entry.settled && state != "reserved") json.at("state").fail("reserved or settled");

@@ -138,6 +138,11 @@ std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents) {
 std::vector<Exposure> build_exposures(const PlanConfig& config,
                                       int agents,
                                       const std::vector<Eigen::Index>& records) {
+    if (config.sampling_probability && !records.empty())
+        throw ConfigError(
+            fmt::format("--sampling-probability: {} is not possible where data are read; there it "
+                        "is --batch-size / records of each agent",
+                        *config.sampling_probability));
     std::vector<Exposure> exposures;
     for (int u = 0; u < agents; ++u)
         exposures.push_back(

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/json_value.hpp"
+#include "privacy/loss_json.hpp"
 #include "run/folders.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -27,6 +28,10 @@ PrivacyLoss recorded_loss(const JsonValue& agent) {
     if (agent.at("infinite").boolean()) return PrivacyLoss::gaussian(infinity);
     const JsonValue epsilon = agent.at("epsilon");
     const auto mu = agent.find("mu");
+    if (const auto loss = agent.find("loss")) {
+        if (mu) mu->fail("null beside a loss");
+        return loss_from_json(*loss);
+    }
     for (const JsonValue& figure : {epsilon, mu.value_or(epsilon)})
         if (!(figure.number() >= 0)) figure.fail("a number, 0 or more");
     if (!mu) return PrivacyLoss::pure(epsilon.number());

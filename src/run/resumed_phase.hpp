@@ -8,6 +8,7 @@
 #include "run/local_task.hpp"
 #include "run/planning.hpp"
 #include "run/resume.hpp"
+#include "sotto/privacy/composition.hpp"
 
 namespace sotto {
 

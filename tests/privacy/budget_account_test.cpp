@@ -164,5 +164,22 @@ TEST(BudgetAccount, HasADigestOfEverythingInIt) {
     EXPECT_EQ(with(plain).digest({}, 3), before);
 }
 
+TEST(BudgetAccount, CountsSampledRoundsBesideOtherRuns) {
+    const SampledRounds rounds{1, 0.01, 1000};
+    const PrivacyLoss sampled = PrivacyLoss::sampled({&rounds, 1});
+    BudgetAccount account(ten);
+    account.reserve(entry(1, sampled));
+    account.reserve(entry(2, PrivacyLoss::gaussian(1)));
+    const PrivacyLoss both = compose(sampled, PrivacyLoss::gaussian(1));
+    EXPECT_EQ(account.spent(), both);
+    EXPECT_EQ(account.epsilon_spent(), both.epsilon(1e-5).upper);
+    const PrivacyLoss left = account.largest_left(account.spent(), sampled);
+    EXPECT_NEAR(compose(both, left).epsilon(1e-5).upper, 10, 1e-2);
+    EXPECT_LE(compose(both, left).epsilon(1e-5).upper, 10);
+    const SampledRounds much{0.5, 0.1, 1000};
+    EXPECT_NE(refusal(account, entry(3, PrivacyLoss::sampled({&much, 1}))).find("ask for at most"),
+              std::string::npos);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -345,5 +345,74 @@ TEST(StatedDelta, IsZeroWhereEpsilonsArePure) {
     EXPECT_EQ(stated_delta(StreamDistribution::laplace, 1e-5), 0);
 }
 
+const SampledRounds some_rounds{1.5, 0.05, 100};
+const PrivacyLoss some_sampled = PrivacyLoss::sampled({&some_rounds, 1});
+
+TEST(SampledLoss, ComposesInAnyOrderAndMergesRoundsOfOneKind) {
+    const std::vector<SampledRounds> twice{{1.5, 0.05, 200}};
+    EXPECT_EQ(compose(some_sampled, some_sampled), PrivacyLoss::sampled(twice));
+    const PrivacyLoss gaussian = PrivacyLoss::gaussian(0.5), pure = PrivacyLoss::pure(0.25);
+    EXPECT_EQ(compose(compose(gaussian, some_sampled), pure),
+              compose(some_sampled, compose(pure, gaussian)));
+    EXPECT_EQ(compose(some_sampled, PrivacyLoss()), some_sampled);
+}
+
+TEST(SampledLoss, HasNoMuAndNoAmountButANoiseMultiplier) {
+    EXPECT_FALSE(some_sampled.mu().has_value());
+    EXPECT_FALSE(some_sampled.infinite());
+    EXPECT_THROW((void)some_sampled.amount(), PrivacyError);
+    EXPECT_THROW((void)some_sampled.with_amount(1), PrivacyError);
+    EXPECT_EQ(some_sampled.parameter().value, 1.5);
+    EXPECT_EQ(some_sampled.parameter().name, "noise multiplier");
+    EXPECT_THROW((void)compose(some_sampled, PrivacyLoss::gaussian(1)).parameter(), PrivacyError);
+    EXPECT_TRUE(compose(some_sampled, PrivacyLoss::gaussian(infinity)).infinite());
+    EXPECT_EQ(compose(some_sampled, PrivacyLoss::gaussian(infinity)).epsilon(1e-5).upper, infinity);
+    EXPECT_EQ(compose(some_sampled, PrivacyLoss::gaussian(infinity)).delta(1).upper, 1);
+    EXPECT_EQ(some_sampled.epsilon(0).lower, infinity);
+}
+
+TEST(SampledLoss, CostsLessThanWhatIsAlwaysThere) {
+    const PrivacyLoss always = PrivacyLoss::gaussian(std::sqrt(100) / 1.5);
+    EXPECT_LT(some_sampled.epsilon(1e-5).upper, 0.2 * always.epsilon(1e-5).lower);
+    EXPECT_TRUE(some_sampled.less_at(1e-5, always));
+    EXPECT_FALSE(always.less_at(1e-5, some_sampled));
+    EXPECT_FALSE(some_sampled.less_at(1e-5, some_sampled));
+}
+
+TEST(SampledLoss, IsWithinRoundsThatRevealAsMuch) {
+    const auto sampled = [](double noise, double probability, long count) {
+        const SampledRounds rounds{noise, probability, count};
+        return PrivacyLoss::sampled({&rounds, 1});
+    };
+    EXPECT_TRUE(some_sampled.within(some_sampled, 0));
+    EXPECT_TRUE(sampled(1.6, 0.05, 99).within(some_sampled, 0));
+    EXPECT_TRUE(sampled(1.4999999999, 0.05, 100).within(some_sampled, 1e-9));
+    EXPECT_FALSE(sampled(1.4, 0.05, 100).within(some_sampled, 1e-9));
+    EXPECT_FALSE(sampled(1.5, 0.06, 100).within(some_sampled, 1e-9));
+    EXPECT_FALSE(sampled(1.5, 0.05, 101).within(some_sampled, 1e-9));
+    EXPECT_FALSE(some_sampled.within(PrivacyLoss::gaussian(100), 1e-9));
+    EXPECT_TRUE(some_sampled.within(compose(sampled(1.4, 0.05, 60), sampled(1.5, 0.06, 40)), 0));
+}
+
+TEST(SampledLoss, GrowsWithItsScale) {
+    const PrivacyLoss all =
+        compose(some_sampled, compose(PrivacyLoss::gaussian(0.1), PrivacyLoss::pure(0.1)));
+    EXPECT_EQ(all.scaled(1), all);
+    EXPECT_LT(all.scaled(0.9).epsilon(1e-5).upper, all.epsilon(1e-5).lower);
+    EXPECT_EQ(some_sampled.scaled(0), PrivacyLoss());
+    EXPECT_NEAR(some_sampled.largest_part(), 100 / 2.25, 1e-12);
+    EXPECT_NEAR(some_sampled.scaled(4).parameter().value, 0.75, 1e-15);
+    EXPECT_EQ(PrivacyLoss().largest_part(), 0);
+}
+
+TEST(SampledLoss, IsMadeOfItsParts) {
+    const PrivacyLoss all =
+        compose(some_sampled, compose(PrivacyLoss::gaussian(0.1), PrivacyLoss::pure(0.1)));
+    EXPECT_EQ(PrivacyLoss::of(all.parts()), all);
+    EXPECT_THROW((void)PrivacyLoss::of({-1, {}, {}}), PrivacyError);
+    EXPECT_THROW((void)PrivacyLoss::of({0, -1, {}}), PrivacyError);
+    EXPECT_THROW((void)PrivacyLoss::of({0, {}, {{-1, 0.5, 1}}}), PrivacyError);
+}
+
 }  // namespace
 }  // namespace sotto

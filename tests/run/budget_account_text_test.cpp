@@ -95,15 +95,16 @@ TEST(BudgetAccountText, IsReadStrictly) {
         {[](Json& json) {
              json["entries"][0]["loss"] = {{"rho", 1}};
          },
-         "mu^2, epsilon"},
+         "mu^2, epsilon, sampled_rounds"},
         {[](Json& json) {
              json["entries"][0]["loss"] = {{"mu^2", -1}};
          },
          "entries[0].loss.mu^2 is -1"},
+        {[](Json& json) { json["entries"][0]["loss"] = Json::object(); }, "entries[0].loss is"},
         {[](Json& json) {
-             json["entries"][0]["loss"] = {{"mu^2", 1}, {"epsilon", 1}};
+             json["entries"][0]["loss"] = {{"mu^2", 1}, {"sampled_rounds", 1}};
          },
-         "mu^2, epsilon"},
+         "entries[0].loss.sampled_rounds is 1"},
         {[](Json& json) {
              json["entries"][0]["left"] = {{"mu^2", 9}};
          },

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/exposure.hpp"
 #include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {

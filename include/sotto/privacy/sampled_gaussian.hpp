@@ -10,7 +10,7 @@ namespace sotto {
 /// differ by one record present or absent (added, removed, or zeroed out), one round is as hard to
 /// tell as
 ///
-///     Q = N(0, s^2)  from  P = (1 - q) N(0, s^2) + q N(1, s^2)         (docs/equations.md 13),
+///     Q = N(0, s^2)  from  P = (1 - q) N(0, s^2) + q N(1, s^2)         (docs/equations.md 15),
 ///
 /// and its privacy loss is at most that of both directions, (P, Q) and (Q, P). Dominating pairs
 /// compose adaptively, direction by direction (Zhu, Dong, Wang 2022, Theorem 10).

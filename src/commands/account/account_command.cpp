@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "commands/account/account_conversion.hpp"
 #include "commands/account/account_job.hpp"
@@ -12,6 +14,7 @@
 #include "commands/account/account_report.hpp"
 #include "commands/account/account_text.hpp"
 #include "commands/account/distance_table.hpp"
+#include "commands/account/sampled_conversion.hpp"
 #include "commands/cli/beside_run.hpp"
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/job.hpp"
@@ -27,11 +30,54 @@ namespace {
 
 std::vector<WrittenGroup> options() { return with_general(account_option_set().written()); }
 
+/// @throws ConfigError where one of `names` is given.
+void refuse_beside(std::string_view option,
+                   std::initializer_list<const char*> names,
+                   const OptionTexts& given) {
+    for (const char* name : names)
+        if (given.contains(name))
+            throw ConfigError(
+                fmt::format("--{}: has no meaning with --{}, which converts only", name, option));
+}
+
+SampledConversion convert_sampled(const AccountOptions& options, const OptionTexts& given) {
+    const PlanConfig& plan = options.account.subject.plan;
+    if (options.sampled_rounds) {
+        refuse_beside("sampled-rounds",
+                      {"noise-multiplier", "sampling-probability", "rounds", "epsilon", "mu"},
+                      given);
+        return convert_sampled_rounds(
+            parse_sampled_rounds("--sampled-rounds", *options.sampled_rounds), plan.delta);
+    }
+    for (const char* needed : {"sampling-probability", "rounds"})
+        if (!given.contains(needed))
+            throw ConfigError(fmt::format(
+                "--{}: is needed too (what each of how many rounds is sampled with)", needed));
+    refuse_beside(
+        "sampling-probability", {"mu", "graph", "plan", "view", "run", "noise-std"}, given);
+    if (options.noise_multiplier.has_value() == given.contains("epsilon"))
+        throw ConfigError(
+            "--noise-multiplier: exactly one of it and --epsilon is needed; the other is computed");
+    const double probability = *options.account.subject.plan.sampling_probability;
+    require_sampling_probability("--sampling-probability", probability);
+    if (!options.noise_multiplier)
+        return convert_sampled_budget(plan.epsilon, plan.delta, probability, plan.rounds);
+    const SampledRounds rounds{*options.noise_multiplier, probability, plan.rounds};
+    return convert_sampled_rounds({&rounds, 1}, plan.delta);
+}
+
 void convert(const AccountOptions& options,
              const OptionTexts& given,
              const GeneralOptions& general) {
     if (options.mu && given.contains("epsilon"))
         throw ConfigError("--mu: --epsilon is given too; one of them is converted");
+    if (converts_sampled_rounds(given)) {
+        const SampledConversion sampled = convert_sampled(options, given);
+        write_json(general, sampled_conversion_json(sampled));
+        if (std::FILE* out = report_stream(general))
+            fmt::print(out, "{}", sampled_conversion_text(sampled));
+        return;
+    }
     const PlanConfig& plan = options.account.subject.plan;
     const Conversion conversion = options.mu ? convert_mu(*options.mu, plan.delta)
                                              : convert_epsilon(plan.epsilon, plan.delta);

@@ -65,35 +65,49 @@ The mixing rule then holds among those who stay.)"},
 
 /// What else there is to account for or to convert, and how.
 std::vector<Option<AccountOptions>> other_options() {
-    return {{{.name = "observation-a",
-              .help = "FILE.npy: A of observations O = A G + B Z, instead of a plan",
-              .details = R"(
+    return {
+        {{.name = "observation-a",
+          .help = "FILE.npy: A of observations O = A G + B Z, instead of a plan",
+          .details = R"(
 float64, with `--agents`; instead of graph and plan ([the library](../library.md)).)"},
-             bound(&AccountOptions::observation_a, any_text())},
-            {{.name = "observation-b", .help = "FILE.npy: B"},
-             bound(&AccountOptions::observation_b, any_text())},
-            {{.name = "mu",
-              .help = "convert this mu into epsilon at --delta, nothing else",
-              .details = R"(
+         bound(&AccountOptions::observation_a, any_text())},
+        {{.name = "observation-b", .help = "FILE.npy: B"},
+         bound(&AccountOptions::observation_b, any_text())},
+        {{.name = "mu",
+          .help = "convert this mu into epsilon at --delta, nothing else",
+          .details = R"(
 `--mu M --delta D`, `--epsilon E --delta D` convert only; JSON: mu, epsilon, delta, renyi_alpha2, rdp_epsilon.
 `--epsilon` with any other option but `--delta` is a budget.)"},
-             bound(&AccountOptions::mu, positive_real())},
-            {{.name = "tight-gap",
-              .help = "relative gap at which the tight sensitivity is good enough",
-              .beside_run = true},
-             bound(
-                 [](auto& c) -> auto& { return c.account.how.tight_gap; }, real_between(1e-9, 1))},
-            {{.name = "by-distance",
-              .help = "write the table by distance to FILE; a picture if it ends in .svg",
-              .details = R"(
+         bound(&AccountOptions::mu, positive_real())},
+        {{.name = "noise-multiplier",
+          .help = "convert rounds with this noise (standard deviations a record's largest "
+                  "contribution) and --sampling-probability into epsilon, nothing else",
+          .details = R"(
+`--noise-multiplier S --sampling-probability q --rounds T --delta D`: what T rounds cost when a record joins each with
+probability q, decided by a secret coin. With `--epsilon E` instead of `--noise-multiplier` the smallest one is found.
+JSON: epsilon (certified from above), epsilon_lower, delta, noise_multiplier, sampling_probability, sampled_rounds,
+rounds ([accounting](../accounting.md)).)"},
+         bound(&AccountOptions::noise_multiplier, real_between(1e-3, 1e9))},
+        {{.name = "sampled-rounds",
+          .help = "S:q:T,S:q:T: the same of several phases with noise multiplier S, probability "
+                  "q and T rounds"},
+         bound(&AccountOptions::sampled_rounds, any_text())},
+        {{.name = "tight-gap",
+          .help = "relative gap at which the tight sensitivity is good enough",
+          .beside_run = true},
+         bound(
+             [](auto& c) -> auto& { return c.account.how.tight_gap; }, real_between(1e-9, 1))},
+        {{.name = "by-distance",
+          .help = "write the table by distance to FILE; a picture if it ends in .svg",
+          .details = R"(
 With a name that ends in `.svg` the picture, drawn by gnuplot if installed, and the table in FILE.txt.)",
-              .beside_run = true},
-             bound(&AccountOptions::by_distance, any_text())},
-            {{.name = "threads",
-              .help = "threads of one process (0: all cores; under mpirun 1)",
-              .beside_run = true,
-              .changes_results = false},
-             bound(&AccountOptions::asked_threads, whole(0, 4096))}};
+          .beside_run = true},
+         bound(&AccountOptions::by_distance, any_text())},
+        {{.name = "threads",
+          .help = "threads of one process (0: all cores; under mpirun 1)",
+          .beside_run = true,
+          .changes_results = false},
+         bound(&AccountOptions::asked_threads, whole(0, 4096))}};
 }
 
 }  // namespace
@@ -129,8 +143,13 @@ AccountOptions read_account_options(const OptionTexts& given) {
     return options;
 }
 
+bool converts_sampled_rounds(const OptionTexts& given) {
+    return given.contains("noise-multiplier") || given.contains("sampled-rounds") ||
+           (given.contains("sampling-probability") && !given.contains("participation"));
+}
+
 bool converts_only(const OptionTexts& given) {
-    if (given.contains("mu")) return true;
+    if (given.contains("mu") || converts_sampled_rounds(given)) return true;
     if (!given.contains("epsilon")) return false;
     for (const WrittenGroup& group : account_option_set().written())
         for (const WrittenOption& option : group.options) {

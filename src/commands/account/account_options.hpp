@@ -16,6 +16,9 @@ struct AccountOptions {
     /// Files of A and B of observations O = A G + B Z, instead of a plan.
     std::optional<std::string> observation_a, observation_b;
     std::optional<double> mu;  ///< to convert into epsilon
+    /// Of secretly sampled rounds, to convert into epsilon, or to find the noise of.
+    std::optional<double> noise_multiplier;
+    std::optional<std::string> sampled_rounds;  ///< the same of several phases
     std::optional<std::string> by_distance;
     int asked_threads = 0;
 
@@ -32,5 +35,7 @@ struct AccountOptions {
 /// Whether there is nothing to account for: `--mu M --delta D`, or `--epsilon E --delta D` and no
 /// other option that counts.
 [[nodiscard]] bool converts_only(const OptionTexts& given);
+/// Whether these are secretly sampled rounds.
+[[nodiscard]] bool converts_sampled_rounds(const OptionTexts& given);
 
 }  // namespace sotto

@@ -192,7 +192,14 @@ guarantee needs several times less noise. Sums are divided by `--batch-size`, wh
 `record-add-remove` and `record-zero-out`, and mechanisms whose rounds are independent noise on gradients.)",
               .peers_may_set = false},
              bound(&PlanConfig::participation,
-               named("every, cyclic:b, poisson", parse_participation))}};
+               named("every, cyclic:b, poisson", parse_participation))},
+            {{.name = "sampling-probability",
+              .help = "q of a record with --participation poisson, where no data are read",
+              .details = R"(
+In a training it is `--batch-size` / records of each agent. `sotto account --sampling-probability q --rounds T` with
+`--noise-multiplier` or `--epsilon`, and without `--participation`, converts.)",
+              .peers_may_set = false},
+             bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
 }
 
 /// Whom the noise withstands, and files.

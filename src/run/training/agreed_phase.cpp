@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "run/asked_plan.hpp"
 #include "run/resumed_phase.hpp"

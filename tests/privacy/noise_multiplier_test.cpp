@@ -1,0 +1,55 @@
+#include "sotto/privacy/noise_multiplier.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/privacy/gdp.hpp"
+
+namespace sotto {
+namespace {
+
+double epsilon_with(double noise,
+                    const std::vector<SampledPhase>& phases,
+                    const PrivacyLoss& beside) {
+    std::vector<SampledRounds> rounds;
+    for (const SampledPhase& one : phases)
+        rounds.push_back({noise, one.sampling_probability, one.count});
+    return compose(beside, PrivacyLoss::sampled(rounds)).epsilon(1e-5).upper;
+}
+
+TEST(NoiseMultiplier, MeetsTheBudgetAndHardlyMoreNoiseThanThat) {
+    for (const PrivacyLoss& beside : {PrivacyLoss(), PrivacyLoss::gaussian(0.1)})
+        for (const double epsilon : {1.0, 8.0}) {
+            const std::vector<SampledPhase> phases{{0.05, 100}, {0.01, 400}};
+            const double noise = noise_multiplier_for(epsilon, 1e-5, phases, beside);
+            EXPECT_LE(epsilon_with(noise, phases, beside), epsilon);
+            EXPECT_GT(epsilon_with(noise * 0.999, phases, beside), epsilon);
+        }
+}
+
+TEST(NoiseMultiplier, OfRoundsThatAreAlwaysThereIsThatOfTheGaussianCurve) {
+    const SampledPhase phase{1, 400};
+    EXPECT_NEAR(noise_multiplier_for(3, 1e-5, {&phase, 1}), 20 / gdp_mu(3, 1e-5), 1e-3);
+}
+
+TEST(NoiseMultiplier, OfNothingIsNothing) {
+    const std::vector<SampledPhase> nothing{{0, 10}, {0.5, 0}};
+    EXPECT_EQ(noise_multiplier_for(1, 1e-5, nothing), 0);
+}
+
+TEST(NoiseMultiplier, RefusesWhatCannotBeAsked) {
+    const SampledPhase phase{0.1, 10};
+    for (const double epsilon : {0.0, -1.0, not_a_number, 1e5})
+        EXPECT_THROW((void)noise_multiplier_for(epsilon, 1e-5, {&phase, 1}), ConfigError);
+    for (const double delta : {0.0, 1.0, not_a_number, 1e-40})
+        EXPECT_THROW((void)noise_multiplier_for(1, delta, {&phase, 1}), ConfigError);
+    EXPECT_THROW((void)noise_multiplier_for(1, 1e-5, {&phase, 1}, PrivacyLoss::gaussian(2)),
+                 PrivacyError);
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,109 @@
+#include "privacy/sampled_curve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "privacy/sampled_fixtures.hpp"
+#include "sotto/privacy/gdp.hpp"
+
+namespace sotto {
+namespace {
+
+Certified epsilon_of(std::vector<SampledRounds> rounds, double delta, ExactParts parts = {}) {
+    return sampled_epsilon(rounds, parts, delta);
+}
+
+void expect_between(const Certified& found, double exact, double gap = 1e-3) {
+    EXPECT_GE(found.upper, exact * (1 - 1e-9));
+    EXPECT_LE(found.lower, exact * (1 + 1e-9));
+    EXPECT_LE(found.upper - found.lower, gap * found.upper);
+}
+
+TEST(SampledCurve, OfOneRoundIsTheIntegralThatDefinesIt) {
+    for (const double noise : {0.5, 1.0, 4.0})
+        for (const double probability : {0.01, 0.3, 0.95})
+            for (const double epsilon : {0.0, 0.02, 0.4}) {
+                const double exact = delta_of_one_round(noise, probability, epsilon);
+                if (exact < 1e-14) continue;
+                const SampledRounds rounds{noise, probability, 1};
+                const Certified delta = sampled_delta({&rounds, 1}, {}, epsilon);
+                EXPECT_GE(delta.upper, exact * (1 - 1e-7)) << noise << probability << epsilon;
+                EXPECT_LE(delta.lower, exact * (1 + 1e-7)) << noise << probability << epsilon;
+                EXPECT_LE(delta.upper - delta.lower, 1e-3 * exact);
+            }
+}
+
+TEST(SampledCurve, AlmostAlwaysThereIsTheGaussianCurve) {
+    for (const long count : {1L, 30L, 900L}) {
+        const double noise = 3 * std::sqrt(static_cast<double>(count));
+        const double exact = gdp_epsilon(1 / 3.0, 1e-6);
+        const Certified found = epsilon_of({{noise, 1 - 1e-12, count}}, 1e-6);
+        EXPECT_NEAR(found.upper, exact, 1e-3 * exact);
+        EXPECT_LE(found.lower, exact * (1 + 1e-6));
+    }
+}
+
+TEST(SampledCurve, HasEpsilonAndDeltaThatAreInverse) {
+    const std::vector<SampledRounds> rounds{{1, 0.05, 200}, {2, 0.1, 50}};
+    for (const double delta : {1e-2, 1e-5, 1e-9, 1e-15}) {
+        const Certified epsilon = epsilon_of(rounds, delta);
+        EXPECT_LE(sampled_delta(rounds, {}, epsilon.upper).lower, delta);
+        EXPECT_GE(sampled_delta(rounds, {}, epsilon.lower).upper, delta);
+        EXPECT_NEAR(sampled_delta(rounds, {}, epsilon.upper).upper, delta, 0.02 * delta);
+    }
+}
+
+TEST(SampledCurve, GrowsWithEverythingThatRevealsMore) {
+    const double middle = epsilon_of({{1.1, 0.02, 300}}, 1e-5).lower;
+    EXPECT_GT(middle, epsilon_of({{1.15, 0.02, 300}}, 1e-5).upper);
+    EXPECT_GT(middle, epsilon_of({{1.1, 0.019, 300}}, 1e-5).upper);
+    EXPECT_GT(middle, epsilon_of({{1.1, 0.02, 280}}, 1e-5).upper);
+    EXPECT_GT(middle, epsilon_of({{1.1, 0.02, 300}}, 2e-5).upper);
+    EXPECT_LT(middle, epsilon_of({{1.1, 0.02, 300}}, 1e-5, {0.01, 0}).lower);
+    EXPECT_LT(middle, epsilon_of({{1.1, 0.02, 300}}, 1e-5, {0, 0.1}).lower);
+}
+
+TEST(SampledCurve, GoesToNothingWithTheProbability) {
+    double before = 10;
+    for (const double probability : {1e-2, 1e-4, 1e-6}) {
+        const Certified found = epsilon_of({{1.5, probability, 100}}, 1e-6);
+        EXPECT_LT(found.upper, 0.2 * before);
+        EXPECT_LE(found.upper - found.lower, 1e-3 * found.upper);
+        before = found.upper;
+    }
+    EXPECT_EQ(epsilon_of({{1.5, 1e-9, 100}}, 1e-6).upper, 0);
+}
+
+TEST(SampledCurve, DoesNotDependOnHowRoundsAreGrouped) {
+    const Certified one = epsilon_of({{1, 0.01, 400}, {2, 0.05, 200}}, 1e-5);
+    const Certified split =
+        epsilon_of({{1, 0.01, 100}, {1.0000000001, 0.01, 300}, {2, 0.05, 200}}, 1e-5);
+    EXPECT_LE(std::max(one.lower, split.lower), std::min(one.upper, split.upper) * (1 + 1e-8));
+    EXPECT_NEAR(one.upper, split.upper, 1e-3 * one.upper);
+}
+
+TEST(SampledCurve, HasGaussianPartsThatAreRoundsWhichAreAlwaysThere) {
+    // Rounds with q = 1 as sampled ones with q next to 1, and as an exact part.
+    const Certified exact = epsilon_of({{2, 0.1, 50}}, 1e-5, {0.16, 0});
+    const Certified sampled = epsilon_of({{2, 0.1, 50}, {10, 1 - 1e-12, 16}}, 1e-5);
+    EXPECT_LE(std::max(exact.lower, sampled.lower), std::min(exact.upper, sampled.upper));
+    // Almost nothing beside them changes nothing.
+    expect_between(epsilon_of({{100, 1e-6, 1}}, 1e-5, {1, 0}), gdp_epsilon(1, 1e-5));
+}
+
+TEST(SampledCurve, HasPurePartsThatShiftIt) {
+    // With probability p the whole curve stands E further right, otherwise further left.
+    const std::vector<SampledRounds> rounds{{1, 0.1, 20}};
+    const double pure = 0.8, p = 1 / (1 + std::exp(-pure)), epsilon = 2;
+    const Certified right = sampled_delta(rounds, {}, epsilon - pure);
+    const Certified left = sampled_delta(rounds, {}, epsilon + pure);
+    const Certified both = sampled_delta(rounds, {0, pure}, epsilon);
+    EXPECT_LE(both.lower, p * right.upper + (1 - p) * left.upper);
+    EXPECT_GE(both.upper, p * right.lower + (1 - p) * left.lower);
+    EXPECT_LE(both.upper - both.lower, 1e-3 * both.upper);
+}
+
+}  // namespace
+}  // namespace sotto

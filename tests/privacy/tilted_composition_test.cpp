@@ -1,0 +1,67 @@
+#include "privacy/tilted_composition.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sotto {
+namespace {
+
+/// delta of the composition by convolving masses one by one.
+double convolved_delta(const std::vector<LatticeGroup>& groups, double epsilon) {
+    std::vector<double> sum{1};
+    double first = 0, finite = 1;
+    for (const LatticeGroup& group : groups)
+        for (long i = 0; i < group.count; ++i) {
+            const auto& mass = group.loss->mass;
+            std::vector<double> next(sum.size() + mass.size() - 1, 0.0);
+            for (std::size_t j = 0; j < sum.size(); ++j)
+                for (std::size_t k = 0; k < mass.size(); ++k) next[j + k] += sum[j] * mass[k];
+            sum = next;
+            first += group.loss->first;
+            finite *= 1 - group.loss->infinite;
+        }
+    double delta = 1 - finite;
+    for (std::size_t j = 0; j < sum.size(); ++j) {
+        const double at = first + groups.front().loss->step * static_cast<double>(j);
+        if (at > epsilon) delta += sum[j] * -std::expm1(epsilon - at);
+    }
+    return delta;
+}
+
+TEST(TiltedComposition, IsTheConvolutionDoneByHand) {
+    const RoundBounds one = bound_round(1.2, 0.3, 0.05, 1e-14);
+    const RoundBounds other = bound_round(3, 0.1, 0.05, 1e-14);
+    const std::vector<LatticeGroup> groups{{&one.upper.remove, 4}, {&other.upper.remove, 3}};
+    for (const double epsilon : {0.0, 0.5, 2.0, 4.0}) {
+        const double direct = convolved_delta(groups, epsilon);
+        const Certified delta = TiltedComposition(groups, {}, 2 + epsilon).delta(epsilon);
+        EXPECT_GE(delta.upper, direct * (1 - 1e-12)) << epsilon;
+        EXPECT_LE(delta.lower, direct * (1 + 1e-12)) << epsilon;
+        EXPECT_LT(delta.upper - delta.lower, 2e-3 * direct) << epsilon;
+    }
+}
+
+TEST(TiltedComposition, KeepsItsDigitsHoweverSmallDeltaIs) {
+    // 40 coins of loss 1 with probability 1/4, else -1: delta beside 38 is what 40 and 39 leave.
+    const LatticeLoss coin{-1, 2, {0.75, 0.25}, 0};
+    const double all = std::pow(0.25, 40);
+    const double delta = all * -std::expm1(-1.0);
+    const Certified found = TiltedComposition({{&coin, 40}}, {}, 3).delta(39);
+    EXPECT_NEAR(found.upper, delta, 1e-4 * delta);
+    EXPECT_GE(found.upper, delta * (1 - 1e-12));
+    EXPECT_LE(found.lower, delta * (1 + 1e-12));
+    EXPECT_LT(delta, 1e-24);
+}
+
+TEST(TiltedComposition, SaysThatItKnowsNothingRatherThanToTakeMoreMemory) {
+    const LatticeLoss wide{0, 1e-9, {0.5, 0.5}, 0};
+    LatticeLoss far = wide;
+    far.mass.assign(5'000'000, 1 / 5e6);
+    const Certified delta = TiltedComposition({{&far, 100}}, {}, 1).delta(0.1);
+    EXPECT_EQ(delta.upper, 1);
+    EXPECT_EQ(delta.lower, 0);
+}
+
+}  // namespace
+}  // namespace sotto
