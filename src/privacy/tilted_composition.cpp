@@ -14,6 +14,8 @@ namespace {
 constexpr double unit = 0x1p-53;
 /// Of masses and of their tilted values, per round.
 constexpr double mass_error = 1e-12;
+/// Of exact_delta (gdp_delta: 1e-9).
+constexpr double exact_error = 5e-9;
 /// Mass of the tilted sum that may lie on either side of the window.
 constexpr double outside = 1e-9;
 
@@ -187,7 +189,7 @@ TiltedComposition::TiltedComposition(const std::vector<LatticeGroup>& groups,
                               least_mass * static_cast<double>(group.loss->mass.size()));
         rounds += count;
     }
-    relative_error_ = rounds * mass_error + 1e-11;
+    relative_error_ = rounds * mass_error + (exact.nothing() ? 1e-11 : exact_error);
     convolve(groups, log_moments);
 }
 
