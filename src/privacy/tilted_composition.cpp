@@ -1,6 +1,7 @@
 #include "privacy/tilted_composition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -13,17 +14,42 @@ namespace {
 constexpr double unit = 0x1p-53;
 /// Of masses and of their tilted values, per round.
 constexpr double mass_error = 1e-12;
+/// Of exact_delta (gdp_delta: 1e-9).
+constexpr double exact_error = 5e-9;
 /// Mass of the tilted sum that may lie on either side of the window.
 constexpr double outside = 1e-9;
 
-/// log sum_j mass_j e^(tilt loss_j).
+/// Smaller masses are left out; `infinite` has them.
+constexpr double least_mass = 1e-290;
+/// Values e^(a j) are products of so many factors at most: rounding errors below 1e-14.
+constexpr std::size_t block = 32;
+
+/// e^(rate j) for j below `block`.
+std::array<double, block> powers_of(double rate) {
+    std::array<double, block> powers{};
+    for (std::size_t j = 0; j < block; ++j) powers[j] = std::exp(rate * static_cast<double>(j));
+    return powers;
+}
+
+/// log sum_j mass_j e^(tilt loss_j). Blocks are added up relative to the largest of them, so that
+/// none overflows, and none that counts underflows.
 double log_moment(const LatticeLoss& loss, double tilt) {
-    const auto last = static_cast<double>(loss.mass.size()) - 1;
-    const double top = std::max(0.0, tilt * loss.step * last);
-    double sum = 0;
-    for (std::size_t j = 0; j < loss.mass.size(); ++j)
-        if (loss.mass[j] > 0)
-            sum += loss.mass[j] * std::exp(tilt * loss.step * static_cast<double>(j) - top);
+    const std::array<double, block> powers = powers_of(tilt * loss.step);
+    double top = -HUGE_VAL, sum = 0;
+    for (std::size_t begin = 0; begin < loss.mass.size(); begin += block) {
+        double part = 0;
+        const std::size_t end = std::min(begin + block, loss.mass.size());
+        for (std::size_t j = begin; j < end; ++j)
+            if (loss.mass[j] > least_mass) part += loss.mass[j] * powers[j - begin];
+        if (!(part > 0)) continue;
+        const double at = std::log(part) + tilt * loss.step * static_cast<double>(begin);
+        if (at > top) {
+            sum = sum * std::exp(top - at) + 1;
+            top = at;
+        } else {
+            sum += std::exp(at - top);
+        }
+    }
     return std::log(sum) + top + tilt * loss.first;
 }
 
@@ -32,6 +58,20 @@ double log_moment(const std::vector<LatticeGroup>& groups, double tilt) {
     for (const LatticeGroup& group : groups)
         sum += static_cast<double>(group.count) * log_moment(*group.loss, tilt);
     return sum;
+}
+
+/// Masses times e^(tilt loss_j - log_sum), in turn.
+template <class Take>
+void for_tilted_masses(const LatticeLoss& loss, double tilt, double log_sum, const Take& take) {
+    const std::array<double, block> powers = powers_of(tilt * loss.step);
+    double scale = 0;
+    for (std::size_t j = 0; j < loss.mass.size(); ++j) {
+        if (j % block == 0)
+            scale = tilt * (loss.first + loss.step * static_cast<double>(j)) - log_sum;
+        // Scaled in two steps: the first factor alone may be beyond what a double holds.
+        if (j % block == 0) scale = std::exp(0.5 * scale);
+        if (loss.mass[j] > least_mass) take(j, loss.mass[j] * scale * powers[j % block] * scale);
+    }
 }
 
 /// Mean and variance under the tilted distribution.
@@ -43,15 +83,12 @@ Spread spread_of(const std::vector<LatticeGroup>& groups, double tilt) {
     Spread all;
     for (const LatticeGroup& group : groups) {
         const LatticeLoss& loss = *group.loss;
-        const double scale = log_moment(loss, tilt) - tilt * loss.first;
         double mean = 0, square = 0;
-        for (std::size_t j = 0; j < loss.mass.size(); ++j) {
+        for_tilted_masses(loss, tilt, log_moment(loss, tilt), [&](std::size_t j, double tilted) {
             const double x = loss.step * static_cast<double>(j);
-            if (!(loss.mass[j] > 0)) continue;
-            const double tilted = loss.mass[j] * std::exp(tilt * x - scale);
             mean += tilted * x;
             square += tilted * x * x;
-        }
+        });
         const auto count = static_cast<double>(group.count);
         all.mean += count * (mean + loss.first);
         all.variance += count * std::max(square - mean * mean, 0.0);
@@ -105,11 +142,8 @@ std::vector<double> tilted_masses(const LatticeLoss& loss,
                                   double log_sum,
                                   std::size_t length) {
     std::vector<double> tilted(length, 0.0);
-    for (std::size_t j = 0; j < loss.mass.size(); ++j)
-        if (loss.mass[j] > 0)
-            tilted[j % length] +=
-                loss.mass[j] *
-                std::exp(tilt * (loss.first + loss.step * static_cast<double>(j)) - log_sum);
+    for_tilted_masses(
+        loss, tilt, log_sum, [&](std::size_t j, double mass) { tilted[j % length] += mass; });
     return tilted;
 }
 
@@ -151,10 +185,11 @@ TiltedComposition::TiltedComposition(const std::vector<LatticeGroup>& groups,
         const auto count = static_cast<double>(group.count);
         log_moments.push_back(log_moment(*group.loss, tilt));
         log_moment_ += count * log_moments.back();
-        infinite_ += count * group.loss->infinite;
+        infinite_ += count * (group.loss->infinite +
+                              least_mass * static_cast<double>(group.loss->mass.size()));
         rounds += count;
     }
-    relative_error_ = rounds * mass_error + 1e-11;
+    relative_error_ = rounds * mass_error + (exact.nothing() ? 1e-11 : exact_error);
     convolve(groups, log_moments);
 }
 
@@ -193,13 +228,20 @@ void TiltedComposition::convolve(const std::vector<LatticeGroup>& groups,
     untilted_.resize(length);
     shrinking_.resize(length);
     const auto n = static_cast<long long>(length);
+    const auto untilting = powers_of(-tilt_ * step), falling = powers_of(-step);
+    double untilt = 0, shrink = 0;
     for (long long i = 0; i < n; ++i) {
         const long long at = first + i;
+        const auto j = static_cast<std::size_t>(i) % block;
         const double loss = origin + step * static_cast<double>(at) - centre_;
         const auto k = static_cast<std::size_t>(i);
         losses_[k] = loss;
-        untilted_[k] = sum[static_cast<std::size_t>(((at % n) + n) % n)] * std::exp(-tilt_ * loss);
-        shrinking_[k] = std::exp(-loss);
+        if (j == 0) {
+            untilt = std::exp(-tilt_ * loss);
+            shrink = std::exp(-loss);
+        }
+        untilted_[k] = sum[static_cast<std::size_t>(((at % n) + n) % n)] * untilt * untilting[j];
+        shrinking_[k] = shrink * falling[j];
     }
 }
 

@@ -63,6 +63,22 @@ TEST_F(RecordedLedgers, AreFoundInSweepsToo) {
     EXPECT_EQ(runs_in(path("sweep")).size(), 3U);
 }
 
+TEST_F(RecordedLedgers, HaveSampledRounds) {
+    (void)run(config("a", "ldp"));
+    Json json = Json::parse(read_file(fs::path(path("a")) / "ledger.json"));
+    const SampledRounds rounds{1.5, 0.05, 100};
+    const PrivacyLoss loss = PrivacyLoss::sampled({&rounds, 1});
+    for (Json& agent : json["agents"]) {
+        agent["mu"] = Json();
+        agent["epsilon"] = loss.epsilon(1e-5).upper;
+        agent["loss"] = {
+            {"sampled_rounds",
+             {{{"noise_multiplier", 1.5}, {"sampling_probability", 0.05}, {"count", 100}}}}};
+    }
+    const std::string manifest = read_file(fs::path(path("a")) / "manifest.json");
+    EXPECT_EQ(recorded_ledger_from(json.dump(), manifest, "a").worst(), loss);
+}
+
 TEST_F(RecordedLedgers, ThatAreDamagedAreRefused) {
     (void)run(config("a", "ldp"));
     const std::string ledger = read_file(fs::path(path("a")) / "ledger.json");
@@ -87,7 +103,16 @@ TEST_F(RecordedLedgers, ThatAreDamagedAreRefused) {
         {[](Json& json) { json["agents"][1]["agent"] = 7; }, "agents[1].agent is 7"},
         {[](Json& json) { json["adjacency"] = "planet"; }, "planet"},
         {[](Json& json) { json["rounds"]["planned"] = 1e99; }, "whole number"},
-        {[](Json& json) { json["delta"] = 2; }, "delta"}};
+        {[](Json& json) { json["delta"] = 2; }, "delta"},
+        {[](Json& json) {
+             json["agents"][0]["loss"] = {{"mu^2", 1}};
+         },
+         "is damaged"},
+        {[](Json& json) {
+             json["agents"][0]["mu"] = Json();
+             json["agents"][0]["loss"] = {{"sampled_rounds", {{{"count", 1}}}}};
+         },
+         "sampled rounds of a loss are damaged"}};
     for (const auto& [change, part] : wrong)
         expect_contains(refusal(with(ledger, change), manifest), part);
     expect_contains(refusal(ledger, with(manifest, [](Json& json) { json["run_id"] = "12"; })),
