@@ -73,18 +73,23 @@ std::vector<Guarantee> coalition_guarantees(const NoisePlan& plan,
 std::optional<CuriousAgent> worst_curious_agent(const NoisePlan& plan,
                                                 std::span<const Exposure> exposures,
                                                 double delta) {
-    std::optional<CuriousAgent> worst;
+    // A target loses most to whoever knows its noise best.
+    Eigen::VectorXd largest = Eigen::VectorXd::Constant(plan.agents, -1);
+    std::vector<int> observers(static_cast<std::size_t>(plan.agents), -1);
     for (int observer = 0; observer < plan.agents; ++observer) {
-        const auto against = guarantees(plan, {{observer}}, exposures, delta);
-        for (int target = 0; target < plan.agents; ++target) {
-            if (target == observer) continue;
-            const Guarantee& guarantee = against[static_cast<std::size_t>(target)];
-            if (!worst || worst->guarantee < guarantee)
-                worst = CuriousAgent{observer, target, guarantee};
-            if (guarantee.infinite()) return worst;
-        }
+        const Eigen::VectorXd precision = observed_precision(plan, {{observer}});
+        for (int target = 0; target < plan.agents; ++target)
+            if (target != observer && precision(target) > largest(target)) {
+                largest(target) = precision(target);
+                observers[static_cast<std::size_t>(target)] = observer;
+            }
     }
-    return worst;
+    if (plan.agents < 2) return std::nullopt;
+    const std::vector<Guarantee> against = guarantees_of(plan, largest, exposures, delta);
+    const auto target = std::ranges::max_element(against, std::less()) - against.begin();
+    return CuriousAgent{observers[static_cast<std::size_t>(target)],
+                        static_cast<int>(target),
+                        against[static_cast<std::size_t>(target)]};
 }
 
 }  // namespace sotto

@@ -114,11 +114,13 @@ PrivacyBudget no_budget(double delta, Calibration calibration) {
 std::string text_of(const PrivacyBudget& budget, const PrivacyLoss& reached) {
     if (budget.noise == StreamDistribution::laplace)
         return fmt::format("epsilon {:.6g}, pure", budget.epsilon);
-    return fmt::format("epsilon {:.6g} at delta {:g}, {} calibration: mu {:.6g}",
+    const auto [name, value] = reached.parameter();
+    return fmt::format("epsilon {:.6g} at delta {:g}, {} calibration: {} {:.6g}",
                        budget.epsilon,
                        budget.delta,
                        name_of(budget.calibration),
-                       reached.parameter().value);
+                       name,
+                       value);
 }
 
 double precision_limit(const PrivacyBudget& budget, const Exposure& exposure) {

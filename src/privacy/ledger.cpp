@@ -94,21 +94,29 @@ Guarantee Ledger::against_eavesdropper(long rounds) const {
 }
 
 std::optional<CuriousAgent> Ledger::worst_curious_agent(long rounds) const {
-    std::optional<CuriousAgent> worst;
     const int agents = record_.agents();
+    const double left = std::max(0.0, delta() - tails(rounds).delta);
+    // To whom every target loses most; epsilons of sampled rounds cost something.
+    std::vector<std::optional<std::pair<int, PrivacyLoss>>> most(static_cast<std::size_t>(agents));
     for (int observer = 0; observer < agents; ++observer) {
         const PrivacyLosses seen = losses(rounds, [&](std::size_t k) {
             const PrivacyPhase& phase = record_.phases[k];
             return observed_precision(phase.plan, {phase.members.places({observer})});
         });
-        const auto against = guarantees_of(seen, rounds);
         for (int target = 0; target < agents; ++target) {
-            const Guarantee& found = against[static_cast<std::size_t>(target)];
-            if (target != observer && (!worst || worst->guarantee < found))
-                worst = CuriousAgent{observer, target, found};
+            auto& known = most[static_cast<std::size_t>(target)];
+            if (target == observer) continue;
+            PrivacyLoss loss = seen.worst_of(target, left);
+            if (!known || known->second.less_at(left, loss)) known = {observer, std::move(loss)};
         }
-        if (worst && worst->guarantee.infinite()) break;
     }
+    std::optional<CuriousAgent> worst;
+    for (int target = 0; target < agents; ++target)
+        if (const auto& known = most[static_cast<std::size_t>(target)]) {
+            Guarantee found = guarantee_of(known->second, left);
+            if (!worst || worst->guarantee < found)
+                worst = CuriousAgent{known->first, target, std::move(found)};
+        }
     return worst;
 }
 

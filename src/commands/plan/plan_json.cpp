@@ -39,6 +39,7 @@ Json per_agent_json(const PlannedNoise& planned,
                         {"epsilon", number(guaranteed[u].epsilon)},
                         {"noise_std", std::sqrt(variances(i))},
                         {"sensitivity", exposures[u].sensitivity},
+                        {"sampling_probability", exposures[u].sampling_probability},
                         {"sensitivity_squared", exposures[u].sensitivity_squared_over_rounds}});
     }
     return json;
