@@ -8,6 +8,7 @@
 #include "message_noise.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
+#include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/coalitions.hpp"
 #include "unknown_noise.hpp"
 

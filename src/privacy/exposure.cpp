@@ -43,8 +43,8 @@ double sampling_probability_of(Eigen::Index batch,
     const double probability =
         records > 0 ? static_cast<double>(batch) / static_cast<double>(records) : *given;
     if (!(probability >= step && probability <= 1))
-        throw ConfigError(fmt::format(
-            "sampling-probability: {} is not allowed (from 2^-53 to 1)", probability));
+        throw ConfigError(
+            fmt::format("sampling-probability: {} is not allowed (from 2^-53 to 1)", probability));
     return std::floor(probability / step) * step;
 }
 

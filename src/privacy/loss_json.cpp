@@ -23,8 +23,7 @@ std::vector<SampledRounds> rounds_from(const JsonValue& json) {
         json.fail(fmt::format("from 1 to {} groups of rounds", most_groups_read));
     std::vector<SampledRounds> rounds;
     for (const JsonValue& one : groups) {
-        if (one.members().size() != 3)
-            one.fail("noise_multiplier, sampling_probability and count");
+        if (one.members().size() != 3) one.fail("noise_multiplier, sampling_probability and count");
         rounds.push_back({finite_number(one.at("noise_multiplier")),
                           finite_number(one.at("sampling_probability")),
                           one.at("count").integer<long>()});

@@ -104,7 +104,7 @@ void require_possible(const NoisePlan& plan,
             name_of(config.adjacency),
             plan.mechanism));
     if (config.participation.poisson && !plan.noiseless() &&
-        (plan.distribution() != StreamDistribution::gaussian || !is_spatial(plan) ||
+        (plan.distribution() != StreamDistribution::gaussian || !plan.same_message_to_all() ||
          plan.entry != NoiseEntry::gradient ||
          plan.temporal.kind != TemporalFactor::Kind::identity))
         throw ConfigError(
@@ -209,10 +209,10 @@ CountedPlan count_plan(const NoisePlan& plan,
         }
         // What the configured noise spends, whatever the plan says.
         const Exposure& exposure = exposures[u];
-        budgets[u] = budget_spent_by(
-            loss_of(noise, exposure, precision_of_std(*config.noise_std, noise)),
-            noise,
-            config.delta);
+        budgets[u] =
+            budget_spent_by(loss_of(noise, exposure, precision_of_std(*config.noise_std, noise)),
+                            noise,
+                            config.delta);
     }
     return {std::move(exposures), std::move(budgets)};
 }

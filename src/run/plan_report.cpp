@@ -131,9 +131,10 @@ std::string noise_lines(const PlannedNoise& planned,
     const NoisePlan& plan = planned.design.plan;
     if (plan.noiseless()) return "noise      none: epsilon is infinite\n";
     const Guarantee reached = largest(guarantees(plan, {}, exposures, budget.delta));
-    return budget_line(budget, reached, config) + sampling_line(budget, config) + noise_line(plan, config.clip_norm) +
-           survives_lines(planned) + optimal_line(planned.design, config.variance_cap) +
-           protected_line(reached) + coalition_line(plan, exposures, budget.delta) +
+    return budget_line(budget, reached, config) + sampling_line(budget, config) +
+           noise_line(plan, config.clip_norm) + survives_lines(planned) +
+           optimal_line(planned.design, config.variance_cap) + protected_line(reached) +
+           coalition_line(plan, exposures, budget.delta) +
            curious_line(plan, exposures, budget.delta);
 }
 

@@ -98,12 +98,11 @@ RunHistory history_from_json(std::string_view text,
                 phase.sensitivity.size() != phase.members.numbers.size() ||
                 phase.sampling_probability.size() != phase.members.numbers.size() || first < 0 ||
                 first > begun || phase.rounds < 0 || phase.rounds > history.rounds - first ||
-                !std::ranges::all_of(phase.sensitivity, [](double value) {
-                    return value >= 0 && std::isfinite(value);
-                }) ||
-                !std::ranges::all_of(phase.sampling_probability, [](double value) {
-                    return value > 0 && value <= 1;
-                }))
+                !std::ranges::all_of(
+                    phase.sensitivity,
+                    [](double value) { return value >= 0 && std::isfinite(value); }) ||
+                !std::ranges::all_of(phase.sampling_probability,
+                                     [](double value) { return value > 0 && value <= 1; }))
                 throw DataError("its phases do not fit together");
             begun = first + phase.rounds;
         }

@@ -23,8 +23,7 @@ std::vector<SquaredSensitivity> sampled_losses(const MessageProcess& process,
                 "participation: views after agents have left are not accounted for with poisson "
                 "(allowed: the ledger's own figure)");
         rounds += static_cast<double>(phase.rounds);
-        precision =
-            precision.cwiseMax(observed_precision(process.plan_of(phase), {view.members}));
+        precision = precision.cwiseMax(observed_precision(process.plan_of(phase), {view.members}));
     }
     std::vector<SquaredSensitivity> result;
     for (const int u : targets)

@@ -30,7 +30,8 @@ class PrivacyLosses {
     [[nodiscard]] PrivacyLoss of(int number, long pattern) const;
     /// Of one agent in its worst pattern, judged at this delta.
     [[nodiscard]] PrivacyLoss worst_of(int number, double delta) const;
-    /// What has added up for one agent (PrivacyLoss::largest_part), by pattern; checkpoints keep it.
+    /// What has added up for one agent (PrivacyLoss::largest_part), by pattern; checkpoints keep
+    /// it.
     [[nodiscard]] Eigen::VectorXd amounts_of(int number) const;
     /// The guarantee of one agent.
     [[nodiscard]] Guarantee guarantee(int number, double delta) const {

@@ -48,9 +48,9 @@ struct Exposure {
 /// its divisor whatever is drawn: q_u = B / N_u, rounded down to a multiple of 2^-53.
 /// @param sampling_probability q_u of Poisson sampling where the records are unknown.
 /// @throws ConfigError: agent adjacency with cyclic participation or Poisson sampling; the latter
-///         where a record is replaced (no dominating pair is proved for it); batch larger than the records of
-///         a record adjacency; more batches than records; a record adjacency where both batch and
-///         records are unknown.
+///         where a record is replaced (no dominating pair is proved for it); batch larger than the
+///         records of a record adjacency; more batches than records; a record adjacency where both
+///         batch and records are unknown.
 [[nodiscard]] Exposure agent_exposure(Adjacency adjacency,
                                       const Participation& participation,
                                       double clip_norm,

@@ -23,7 +23,7 @@ struct PrivacyPhase {
     std::vector<double> sensitivity;  ///< Delta_u of every place
     /// q_u of every place, 1 without Poisson sampling.
     std::vector<double> sampling_probability;
-    PlanUse use;                      ///< of places; begins at use.steps.first_round of the run
+    PlanUse use;      ///< of places; begins at use.steps.first_round of the run
     long rounds = 0;  ///< whose messages may have left; the next phase may repeat some
     std::uint32_t key_epoch = 0;
 };

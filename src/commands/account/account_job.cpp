@@ -85,10 +85,8 @@ Findings ask_every_observer(const Asked& asked,
 }
 
 Guarantee guarantee_of_target(const AccountSubject& subject, int target, double squared) {
-    return guarantee_of(subject.plan,
-                        subject.exposures[static_cast<std::size_t>(target)],
-                        squared,
-                        subject.delta);
+    return guarantee_of(
+        subject.plan, subject.exposures[static_cast<std::size_t>(target)], squared, subject.delta);
 }
 
 /// What the eavesdropper learns about every target, for comparison.

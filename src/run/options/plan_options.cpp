@@ -160,46 +160,46 @@ default. The ledger says what it spends.)",
 
 /// What an agent sends, and how often.
 std::vector<Option<PlanConfig>> round_options() {
-    return {{{.name = "rounds", .help = "training rounds T", .ranks_must_agree = true},
-             bound(&PlanConfig::rounds, whole(1))},
-            {{.name = "step-size", .help = "eta, > 0"},
-             bound(
-                 [](auto& c) -> auto& { return c.steps.step_size; }, positive_real())},
-            {{.name = "step-schedule",
-              .help = "of the step size: constant, inverse-sqrt, inverse (eta / t), "
-                      "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
-              .details = R"(
+    return {
+        {{.name = "rounds", .help = "training rounds T", .ranks_must_agree = true},
+         bound(&PlanConfig::rounds, whole(1))},
+        {{.name = "step-size", .help = "eta, > 0"},
+         bound(
+             [](auto& c) -> auto& { return c.steps.step_size; }, positive_real())},
+        {{.name = "step-schedule",
+          .help = "of the step size: constant, inverse-sqrt, inverse (eta / t), "
+                  "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
+          .details = R"(
 `inverse`: the step size divided by t + 1 in round t = 0, 1, ..., `inverse-sqrt` by its square root. Ratios of step
 sizes count in partial views.)"},
-             step_schedule()},
-            {{.name = "gossip-steps",
-              .help = "mixing steps K a round, each of which sends messages",
-              .ranks_must_agree = true,
-              .shapes_sums = true},
-             bound(&PlanConfig::gossip_steps, whole(1, 1000))},
-            {{.name = "batch-size",
-              .help = "records an agent uses a round: a number, or all",
-              .details = R"(
+         step_schedule()},
+        {{.name = "gossip-steps",
+          .help = "mixing steps K a round, each of which sends messages",
+          .ranks_must_agree = true,
+          .shapes_sums = true},
+         bound(&PlanConfig::gossip_steps, whole(1, 1000))},
+        {{.name = "batch-size",
+          .help = "records an agent uses a round: a number, or all",
+          .details = R"(
 `all`: every round all records of every agent; with a record adjacency only where data are read (`sotto train`).)",
-              .peers_may_set = false},
-             bound(&PlanConfig::batch_size, number_or_all())},
-            {{.name = "participation",
-              .help = "{} (record adjacencies)",
-              .details = R"(
+          .peers_may_set = false},
+         bound(&PlanConfig::batch_size, number_or_all())},
+        {{.name = "participation",
+          .help = "{} (record adjacencies)",
+          .details = R"(
 `poisson`: every record joins the batch of every round with probability `--batch-size` / records of its agent, decided
 by coins that only its agent knows. Guessing who was there is then part of what an observer has to do, and the same
 guarantee needs several times less noise. Sums are divided by `--batch-size`, whatever is drawn. With adjacencies
 `record-add-remove` and `record-zero-out`, and mechanisms whose rounds are independent noise on gradients.)",
-              .peers_may_set = false},
-             bound(&PlanConfig::participation,
-               named("every, cyclic:b, poisson", parse_participation))},
-            {{.name = "sampling-probability",
-              .help = "q of a record with --participation poisson, where no data are read",
-              .details = R"(
+          .peers_may_set = false},
+         bound(&PlanConfig::participation, named("every, cyclic:b, poisson", parse_participation))},
+        {{.name = "sampling-probability",
+          .help = "q of a record with --participation poisson, where no data are read",
+          .details = R"(
 In a training it is `--batch-size` / records of each agent. `sotto account --sampling-probability q --rounds T` with
 `--noise-multiplier` or `--epsilon`, and without `--participation`, converts.)",
-              .peers_may_set = false},
-             bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
+          .peers_may_set = false},
+         bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
 }
 
 /// Whom the noise withstands, and files.

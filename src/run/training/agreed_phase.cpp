@@ -62,8 +62,7 @@ void count_sampling(AgreedPhase& phase, const Participants& there, std::span<con
     std::vector<int> places(all.size());
     std::iota(places.begin(), places.end(), 0);
     std::optional<PrivacyLosses> spent;
-    if (phase.resumption)
-        spent = spent_before(*phase.resumption, phase.config, there.members);
+    if (phase.resumption) spent = spent_before(*phase.resumption, phase.config, there.members);
     count_sampling(phase.budgets,
                    phase.exposures,
                    phase.config,

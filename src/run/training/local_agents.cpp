@@ -49,7 +49,7 @@ std::vector<LocalAgent> build_agents(const Run& run,
                 ? sampled_batches(records,
                                   exposures[static_cast<std::size_t>(id)].sampling_probability,
                                   SecretKey::random())
-                            : batches_of(records, batch_size, cycle, run.config.task.seed, number);
+                : batches_of(records, batch_size, cycle, run.config.task.seed, number);
         agents.push_back({id, std::move(objectives[a]), std::move(batches), batch_size, number});
     }
     return agents;
