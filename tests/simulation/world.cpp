@@ -1,6 +1,7 @@
 #include "simulation/world.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,11 @@ thread_local Rank* this_rank = nullptr;
 
 constexpr double seconds_to_kill = 5;
 constexpr long most_steps = 2'000'000;
+
+/// From now on this thread has a working directory of its own, as a process has.
+void enter(const std::string& folder) {
+    if (::unshare(CLONE_FS) != 0 || ::chdir(folder.c_str()) != 0) std::abort();
+}
 
 /// What the launcher tells a process, in the environment: one buffer, since one rank runs at a
 /// time.
@@ -53,6 +59,7 @@ std::string World::run(const std::function<int(int place)>& body) {
         Rank* const rank = owned.get();
         rank->thread = std::thread([this, rank, &body] {
             this_rank = rank;
+            enter(options_.folders[static_cast<std::size_t>(rank->place)]);
             rank->go.acquire();
             rank->exit_code = body(rank->place);
             rank->state = RankState::ended;
@@ -117,8 +124,6 @@ bool World::advance() {
 void World::give_baton(Rank& rank) {
     rank.state = RankState::ready;
     say_rank(rank.place, size());
-    const std::string& folder = options_.folders[static_cast<std::size_t>(rank.place)];
-    if (::chdir(folder.c_str()) != 0) std::abort();
     rank.go.release();
     back_.acquire();
 }
