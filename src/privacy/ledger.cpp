@@ -78,6 +78,10 @@ std::vector<Guarantee> Ledger::after(long rounds) const {
     return guarantees_of(losses_after(rounds), rounds);
 }
 
+Guarantee Ledger::after(long rounds, int number) const {
+    return losses_after(rounds).guarantee(number, std::max(0.0, delta() - tails(rounds).delta));
+}
+
 double Ledger::epsilon_after(long rounds) const { return largest(after(rounds)).epsilon; }
 
 double Ledger::mu_after(long rounds) const {

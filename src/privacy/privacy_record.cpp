@@ -88,6 +88,11 @@ std::vector<std::string> statements_of(const PrivacyRecord& record) {
         lines.emplace_back(
             "INSECURE: noise derives from --noise-seed; whoever knows or guesses it can remove all "
             "noise.");
+    if (record.now().use.participation.poisson)
+        lines.emplace_back(
+            "Batches are sampled in secret: the guarantee holds while only the agent itself knows "
+            "which of its records are in a batch. Whoever can time its rounds learns about the "
+            "sizes of its batches.");
     if (record.authentication == "unauthenticated")
         lines.emplace_back(
             "Peers are unauthenticated: whoever can change messages between them can take an "

@@ -37,6 +37,7 @@ class SavedSeeds : public ::testing::Test {
     SavedSeeds() : ring(4) {
         ring.add(1, SecretKey::random());
         ring.add(6, SecretKey::random());
+        ring.add_coins(SecretKey::random());
         sealed = seal_seeds_for(own, ring, checkpoint, plan);
     }
     void expect_closed(const Identity& identity,
@@ -59,6 +60,7 @@ TEST_F(SavedSeeds, OpenForTheirIdentityAndCheckpointOnly) {
     EXPECT_EQ(opened.agent(), 4);
     EXPECT_EQ(opened.groups(), ring.groups());
     for (const int group : ring.groups()) EXPECT_EQ(opened.seed(group), ring.seed(group));
+    EXPECT_EQ(opened.coins(), ring.coins());
 
     expect_closed(Identity::generate(), sealed, checkpoint, plan);
     expect_closed(own, sealed, checkpoint, plan_digest(2));

@@ -121,5 +121,39 @@ TEST(AgentExposure, RefusesAClipNormOrRoundsThatBoundNothing) {
         EXPECT_THROW((void)agent_exposure(Adjacency::agent, {}, 1, rounds, 0, 1), ConfigError);
 }
 
+TEST(AgentExposure, OfSecretSamplingHasTheProbabilityOfItsOwnShard) {
+    constexpr Participation poisson{.cycle = 1, .poisson = true};
+    EXPECT_EQ(parse_participation("participation", "poisson"), poisson);
+    EXPECT_EQ(name_of(poisson), "poisson");
+    const Exposure exposure =
+        agent_exposure(Adjacency::record_add_remove, poisson, 3, 100, 300, 30);
+    EXPECT_DOUBLE_EQ(exposure.sensitivity, 0.1);
+    EXPECT_EQ(exposure.sensitivity_squared_over_rounds, 100);
+    EXPECT_EQ(exposure.batch_size, 30);
+    EXPECT_EQ(exposure.sampling_probability, std::floor(0.1 * 0x1p53) * 0x1p-53);
+    EXPECT_EQ(agent_exposure(Adjacency::record_zero_out, poisson, 3, 100, 30, std::nullopt)
+                  .sampling_probability,
+              1);
+    EXPECT_EQ(agent_exposure(Adjacency::record_zero_out, poisson, 3, 100, 0, 30, 0.25)
+                  .sampling_probability,
+              0.25);
+    EXPECT_EQ(agent_exposure(Adjacency::record, {}, 3, 100, 300, 30).sampling_probability, 1);
+}
+
+TEST(AgentExposure, RefusesSecretSamplingWhereNothingIsProved) {
+    constexpr Participation poisson{.cycle = 1, .poisson = true};
+    const auto refusal =
+        [&](Adjacency adjacency, Eigen::Index records, std::optional<double> probability) {
+            return message_of<ConfigError>(
+                [&] { (void)agent_exposure(adjacency, poisson, 1, 10, records, 5, probability); });
+        };
+    EXPECT_TRUE(contains(refusal(Adjacency::agent, 100, {}), "needs an adjacency of records"));
+    EXPECT_TRUE(contains(refusal(Adjacency::record, 100, {}), "no bound is proved"));
+    EXPECT_TRUE(contains(refusal(Adjacency::record_zero_out, 0, {}), "sampling-probability"));
+    for (const double wrong : {0.0, -1.0, 1.5, not_a_number})
+        EXPECT_TRUE(contains(refusal(Adjacency::record_zero_out, 0, wrong), "not allowed"));
+    EXPECT_TRUE(contains(refusal(Adjacency::record_zero_out, 4, {}), "exceeds the 4 records"));
+}
+
 }  // namespace
 }  // namespace sotto

@@ -67,5 +67,17 @@ TEST(KeyRing, ASeedIsNeverReplaced) {
     EXPECT_EQ(ring.seed(1), kept);
 }
 
+TEST(KeyRing, HasOneKeyOfCoins) {
+    KeyRing ring(3);
+    EXPECT_FALSE(ring.holds_coins());
+    EXPECT_THROW((void)ring.coins(), CryptoError);
+    const SecretKey key = SecretKey::random();
+    ring.add_coins(key.clone());
+    EXPECT_TRUE(ring.holds_coins());
+    EXPECT_TRUE(ring.coins() == key);
+    EXPECT_THROW(ring.add_coins(SecretKey::random()), CryptoError);
+    EXPECT_TRUE(ring.groups().empty());
+}
+
 }  // namespace
 }  // namespace sotto

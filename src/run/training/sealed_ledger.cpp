@@ -38,17 +38,17 @@ void require_stated(const std::string& text, const OpenRun& open, bool final, lo
     const Ledger& ledger = open.prepared.ledger;
     const JsonDocument document(text);
     const std::vector<JsonValue> stated = document.root().at("agents").items();
-    const std::vector<Guarantee> own = ledger.after(final ? rounds : ledger.record().rounds);
     for (const int number : local_numbers(open.prepared.run)) {
         const auto entry = static_cast<std::size_t>(number);
         if (entry >= stated.size()) throw DataError(fmt::format("agent {} is not in it", number));
         const auto epsilon = stated[entry].find("epsilon");
         if (!epsilon) continue;  // infinite
-        if (!(epsilon->number() >= own[entry].epsilon * (1 - rounding)))
+        const double own = ledger.after(final ? rounds : ledger.record().rounds, number).epsilon;
+        if (!(epsilon->number() >= own * (1 - rounding)))
             throw DataError(fmt::format("it states epsilon {:.6g} for agent {}, who counts {:.6g}",
                                         epsilon->number(),
                                         number,
-                                        own[entry].epsilon));
+                                        own));
     }
 }
 

@@ -96,5 +96,48 @@ TEST(AgreedPhase, IsThatOfAWholeRunWhereNothingWasDoneBefore) {
     EXPECT_EQ(phase.run_budgets.size(), 4U);
 }
 
+TEST(AgreedPhase, CountsSecretSamplingWithEachAgentsOwnProbability) {
+    const TemporaryFolder folder;
+    for (const std::string mechanism : {"ldp", "corn", "pairs", "cdp"}) {
+        TrainConfig config = logistic_config(folder, 4, mechanism, 30);
+        config.plan.adjacency = Adjacency::record_add_remove;
+        config.plan.participation = {.cycle = 1, .poisson = true};
+        config.plan.epsilon = 1;
+        config.plan.batch_size = 3;
+        config.task.partition = {PartitionSpec::Kind::dirichlet, 1, 1};
+        config.run_directory = folder.path(mechanism);
+        const TrainResult result = train(config);
+        EXPECT_LE(result.epsilon, 1);
+        EXPECT_GT(result.epsilon, 0.99) << mechanism << ": more noise than asked for";
+        const Json ledger = test::read_json(folder.path(mechanism + "/ledger.json"));
+        EXPECT_EQ(ledger["participation"], "poisson");
+        const auto network = make_memory_network(4, 1);
+        const auto records =
+            build_task(config.task, *network, Membership::everybody(network->agents())).records;
+        EXPECT_NE(*std::ranges::min_element(records), *std::ranges::max_element(records));
+        for (std::size_t u = 0; u < 4; ++u) {
+            const Json& agent = ledger["agents"][u];
+            EXPECT_DOUBLE_EQ(agent["sensitivity"].get<double>(), 0.1 / 3);
+            EXPECT_TRUE(agent["mu"].is_null());
+            const Json& rounds = agent["loss"]["sampled_rounds"].at(0);
+            EXPECT_EQ(rounds["count"], 30);
+            EXPECT_DOUBLE_EQ(rounds["sampling_probability"].get<double>(),
+                             3 / static_cast<double>(records[u]));
+        }
+    }
+}
+
+TEST(AgreedPhase, RefusesSecretSamplingWhereNothingIsProved) {
+    const TemporaryFolder folder;
+    for (const std::string mechanism : {"zip-dl", "anti-pgd"}) {
+        TrainConfig config = logistic_config(folder, 4, mechanism, 10);
+        config.plan.adjacency = Adjacency::record_add_remove;
+        config.plan.participation = {.cycle = 1, .poisson = true};
+        config.plan.batch_size = 3;
+        config.run_directory = folder.path(mechanism);
+        EXPECT_THROW((void)train(config), ConfigError) << mechanism;
+    }
+}
+
 }  // namespace
 }  // namespace sotto

@@ -4,6 +4,7 @@
 #include "run/task.hpp"
 #include "run/training_fixtures.hpp"
 #include "sotto/plan/plan_json.hpp"
+#include "sotto/trust/secret_coins.hpp"
 
 namespace sotto {
 namespace {
@@ -81,6 +82,41 @@ TEST_F(OpenRunOf, ATaskWithoutANameCannotBeTakenUp) {
     const OpenRun run = open_run(prepare_run(config, *network, make_task));
     EXPECT_TRUE(has("config.ini"));
     EXPECT_FALSE(has("history.json"));
+}
+
+TEST_F(OpenRunOf, SecretSamplingHasCoinsThatNothingElseSays) {
+    config = test::logistic_config(folder, 4, "corn", 25);
+    config.plan.adjacency = Adjacency::record_add_remove;
+    config.plan.participation = {.cycle = 1, .poisson = true};
+    config.plan.batch_size = 3;
+    config.run_directory = folder.path("run");
+    config.noise_seed = 5;
+    const OpenRun first = open();
+    config.run_directory = folder.path("again");
+    config.task.seed += 1;  // coins are no function of it
+    network = make_memory_network(4, 1);
+    const OpenRun again = open();
+    config.run_directory = folder.path("fresh");
+    config.noise_seed.reset();
+    network = make_memory_network(4, 1);
+    OpenRun fresh = open();
+    for (std::size_t a = 0; a < 4; ++a) {
+        EXPECT_TRUE(first.rings[a].coins() == again.rings[a].coins());
+        EXPECT_FALSE(first.rings[a].coins() == fresh.rings[a].coins());
+        EXPECT_FALSE(fresh.rings[a].coins() == fresh.rings[(a + 1) % 4].coins());
+    }
+    // Batches are those of the ring's coins.
+    for (std::size_t a = 0; a < 4; ++a) {
+        LocalAgent& agent = fresh.prepared.agents[a];
+        const auto place = static_cast<std::size_t>(agent.id);
+        const SecretCoins coins(fresh.rings[a].coins().clone(),
+                                fresh.prepared.history.phases.back().sampling_probability[place]);
+        std::vector<Eigen::Index> chosen;
+        for (std::uint64_t round = 0; round < 20; ++round) {
+            coins.draw(round, agent.objective->records(), chosen);
+            EXPECT_TRUE(std::ranges::equal(agent.batches.rows(round), chosen));
+        }
+    }
 }
 
 }  // namespace
