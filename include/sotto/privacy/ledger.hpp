@@ -55,16 +55,10 @@ class Ledger {
     [[nodiscard]] Guarantee after(long rounds, int number) const;
     /// What `after` makes its guarantees of.
     [[nodiscard]] PrivacyLosses losses_after(long rounds) const;
-    /// The same of one agent.
-    [[nodiscard]] Guarantee after(long rounds, int number) const;
     /// The largest epsilon over the agents: what progress and summary show.
     [[nodiscard]] double epsilon_after(long rounds) const;
-    /// The same of one agent.
-    [[nodiscard]] Guarantee after(long rounds, int number) const;
     /// Its mu; not a number where the loss has none (PrivacyLoss::mu).
     [[nodiscard]] double mu_after(long rounds) const;
-    /// The same of one agent.
-    [[nodiscard]] Guarantee after(long rounds, int number) const;
 
     /// The largest over the agents, against the eavesdropper alone.
     [[nodiscard]] Guarantee against_eavesdropper(long rounds) const;
