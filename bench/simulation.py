@@ -6,6 +6,7 @@ import argparse
 import concurrent.futures
 import json
 import os
+import re
 import subprocess
 import tempfile
 
@@ -15,11 +16,13 @@ PART = 2000  # schedules of one process
 
 
 def part(program, first, last):
-    """Figures of the schedules of these seeds; and whether all held."""
+    """Figures of the schedules of these seeds, and what was violated; and whether all held."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         ended = subprocess.run(["nice", program, "--seed", str(first), "--count", str(last - first + 1),
-                                "--keep-going", "--json", file.name], stdout=subprocess.DEVNULL, check=False)
-        return json.load(open(file.name, encoding="utf-8")), ended.returncode == 0
+                                "--keep-going", "--json", file.name],
+                               stdout=subprocess.PIPE, text=True, check=False)
+        figures = json.load(open(file.name, encoding="utf-8"))
+    return {**figures, "found": re.findall("^seed .*", ended.stdout, re.MULTILINE)}, ended.returncode == 0
 
 
 def run(count):
@@ -52,15 +55,17 @@ def added(values):
 
 def write(parts):
     """Results of all processes together."""
-    total = added([{name: value for name, value in part.items() if name not in ("first_seed", "seconds")}
+    total = added([{name: value for name, value in part.items() if name not in ("first_seed", "seconds", "found")}
                    for part in parts])
     total["seeds"] = [parts[0]["first_seed"], parts[-1]["first_seed"] + parts[-1]["schedules"] - 1]
+    total["found"] = [line for part in parts for line in part["found"]]
     total["seconds"] = sum(part["seconds"] for part in parts)
     rows = [[name.replace("_", " "), value] for name, value in total.items() if not isinstance(value, (dict, list))]
     first, last = total["seeds"]
     text = common.table([f"seeds {first} to {last}", ""], rows)
     text += "\n" + common.table(["fault", "starts in which it struck"], total["faults"].items())
     text += "\n" + common.table(["how ranks ended", "ranks"], total["ranks"].items())
+    text += "\n" + "".join(line + "\n" for line in total["found"])
     common.write_results("simulation", total, text)
 
 

@@ -20,8 +20,8 @@ namespace sotto::cli {
 
 namespace {
 
-/// What all processes find at once is told by the lowest, which ends the job while the others wait.
-/// (Where two end it, mpirun of Open MPI may crash or hang.) The launcher's SIGTERM ends who waits.
+/// What all processes find at once each tells at once, but the lowest ends the job. (Where two end
+/// it, mpirun of Open MPI may crash or hang.) The launcher's SIGTERM ends who waits.
 void let_lower_processes_end_the_job(int process) {
     std::signal(SIGTERM, SIG_DFL);
     std::this_thread::sleep_for(std::chrono::milliseconds(300) * std::min(process, 10));
@@ -38,11 +38,13 @@ int run_together(Network& network, const std::function<int()>& job) try {
     const auto* known = dynamic_cast<const Error*>(&failure);
     const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
     const bool together = network.failed_together();
-    if (!together) let_lower_processes_end_the_job(network.process());
     if (!together || network.process() == 0)
         print_error_line(fmt::format(
             "{}{}", together ? "" : fmt::format("rank {}: ", network.process()), failure.what()));
-    if (!together) network.abort(code);
+    if (!together) {
+        let_lower_processes_end_the_job(network.process());
+        network.abort(code);
+    }
     return static_cast<int>(code);
 }
 
