@@ -43,7 +43,7 @@ def run(count):
         except (KeyboardInterrupt, json.JSONDecodeError):
             for one in running:
                 one.cancel()
-    return [figures for figures, _ in parts], all(held for _, held in parts)
+    return [figures for figures, _ in parts], len(parts) == len(ranges) and all(held for _, held in parts)
 
 
 def added(values):
