@@ -8,6 +8,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 
 import common
@@ -22,7 +23,9 @@ def part(program, first, last):
                                 "--keep-going", "--json", file.name],
                                stdout=subprocess.PIPE, text=True, check=False)
         figures = json.load(open(file.name, encoding="utf-8"))
-    return {**figures, "found": re.findall("^seed .*", ended.stdout, re.MULTILINE)}, ended.returncode == 0
+    found = re.findall("^seed .*", ended.stdout, re.MULTILINE)
+    print(f"seeds {first} to {last}: {figures['seconds']:.0f} s", *found, sep="\n", file=sys.stderr, flush=True)
+    return {**figures, "found": found}, ended.returncode == 0
 
 
 def run(count):
@@ -43,7 +46,7 @@ def run(count):
         except (KeyboardInterrupt, json.JSONDecodeError):
             for one in running:
                 one.cancel()
-    return [figures for figures, _ in parts], all(held for _, held in parts)
+    return [figures for figures, _ in parts], len(parts) == len(ranges) and all(held for _, held in parts)
 
 
 def added(values):

@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 2> folders_of_runs{"runs", "spent"};
 PrivacyLoss recorded_loss(const JsonValue& agent) {
     if (agent.at("infinite").boolean()) return PrivacyLoss::gaussian(infinity);
     const JsonValue epsilon = agent.at("epsilon");
+    (void)agent.at("mu");  // null of a pure epsilon, never missing
     const auto mu = agent.find("mu");
     if (const auto loss = agent.find("loss")) {
         if (mu) mu->fail("null beside a loss");
@@ -94,6 +95,7 @@ void add_identities(RecordedLedger& ledger, const JsonDocument& manifest) {
     ledger.run = recorded_digest(json.at("run_id"));
     for (const JsonValue& entry : json.at("public_keys").items()) {
         const auto number = entry.at("agent").integer<std::size_t>(0, ledger.agents.size() - 1);
+        (void)entry.at("identity");  // null of an agent without one, never missing
         const auto identity = entry.find("identity");
         if (!identity) continue;
         RecordedAgent& agent = ledger.agents[number];

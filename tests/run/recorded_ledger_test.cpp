@@ -98,6 +98,7 @@ TEST_F(RecordedLedgers, ThatAreDamagedAreRefused) {
     const std::vector<std::pair<std::function<void(Json&)>, std::string>> wrong{
         {[](Json& json) { json["format"] = "x"; }, "format is \"x\""},
         {[](Json& json) { json["agents"] = Json::array(); }, "at least one agent"},
+        {[](Json& json) { json["agents"][0].erase("mu"); }, "agents[0].mu is missing"},
         {[](Json& json) { json["agents"][0]["mu"] = -1; }, "agents[0].mu is -1"},
         {[](Json& json) { json["agents"][0]["mu"] = "low"; }, "agents[0].mu is \"low\""},
         {[](Json& json) { json["agents"][1]["agent"] = 7; }, "agents[1].agent is 7"},
