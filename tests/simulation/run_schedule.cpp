@@ -107,10 +107,14 @@ class Runner {
             fs::copy(old, disk_of(agent), fs::copy_options::recursive);
             ++result_.old_disks;
             if (schedule_.shared_disk())
-                for (int other = 0; other < schedule_.agents(); ++other) old_.insert(other);
+                for (int other = 0; other < schedule_.agents(); ++other) put_back_.insert(other);
             else
-                old_.insert(agent);
+                put_back_.insert(agent);
         }
+        old_.insert(put_back_.begin(), put_back_.end());
+        // Seeds of a clean stop that are put back on all disks are taken up a second time
+        // (docs/resuming.md says so): nobody remembers what was used since the copy.
+        if (std::ranges::includes(put_back_, start.numbers)) uses_ = uses_before_copy_;
     }
 
     /// What must be counted: of agents whose marks are old, what others still know.
@@ -162,6 +166,7 @@ class Runner {
                 fs::remove_all(disk_of(agent) + "/run");
             sent_.clear();
             old_.clear();
+            put_back_.clear();
             forget_reproducible();
         }
         if (std::ssize(old_) == schedule_.agents()) forget_reproducible();
@@ -172,6 +177,8 @@ class Runner {
         if (trace_)
             fmt::print("start {}: {} ranks{}\n", number, start.numbers.size(), faults_of(start));
         const StartOutcome outcome = run_start(options, uses_);
+        if (start.snapshot_step > 0 && outcome.steps >= start.snapshot_step)
+            uses_before_copy_ = uses_;
         result_.digest = result_.digest * 31 + outcome.digest;
         for (const Use& use : outcome.uses)
             uses_.try_emplace({use.what[0], use.what[1]}, use.content);
@@ -183,6 +190,7 @@ class Runner {
         bool finished = !outcome.ranks.empty();
         for (const RankOutcome& rank : outcome.ranks) {
             finished = finished && rank.state == RankState::ended && rank.exit_code == 0;
+            if (rank.exchanges > 0) put_back_.clear();
             sent_[rank.number] +=
                 (rank.exchanges + schedule_.gossip_steps() - 1) / schedule_.gossip_steps();
         }
@@ -315,8 +323,10 @@ class Runner {
     std::optional<std::vector<Fault>> faults_;
     ScheduleResult result_;
     Uses uses_;
+    Uses uses_before_copy_;     // of starts before the one in which disks were copied
     std::map<int, long> sent_;  // rounds of every agent, over all starts
     std::set<int> old_;         // agents whose disk was put back
+    std::set<int> put_back_;    // the same, since anything was sent
 };
 
 }  // namespace

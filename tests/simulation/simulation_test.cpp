@@ -91,6 +91,14 @@ TEST_F(Simulation, WhatLeftIsCountedWhereverPowerIsLost) {
     strike_everywhere(FaultKind::power_loss, 1);
 }
 
+// A rank lies after a clean stop was taken up; then all disks come back with the seeds of that stop,
+// and it says something else with the same noise.
+TEST_F(Simulation, AsksNobodyToRememberWhatAllDisksHaveForgotten) {
+    const ScheduleResult result = run(31538);
+    EXPECT_GT(result.old_disks, 0);
+    EXPECT_EQ(result.violations, std::vector<std::string>{});
+}
+
 TEST_F(Simulation, FindsNoiseThatIsUsedTwice) {
     EXPECT_TRUE(finds(Planted::noise_again, "a round of noise of rank"));
 }
