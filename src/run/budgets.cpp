@@ -111,7 +111,7 @@ void require_possible(const NoisePlan& plan,
             fmt::format("participation: poisson is not possible with mechanism {}, whose rounds "
                         "are not independent Gaussian noise on gradients (allowed: {})",
                         plan.mechanism,
-                        join(mechanisms_with(&Mechanism::spatial_part), ", ")));
+                        join(mechanisms_with(&Mechanism::independent_rounds), ", ")));
     if (!plan.same_message_to_all() && !topography.later_mixing.empty())
         throw ConfigError(fmt::format(
             "mixing-schedule: not possible with mechanism {}, whose noise cancels for one mixing "

@@ -37,18 +37,6 @@ std::string budget_line(const PrivacyBudget& budget,
                            : std::string());
 }
 
-/// What the secret of who was sampled is worth.
-std::string sampling_line(const PrivacyBudget& budget, const PlanConfig& config) {
-    if (!config.participation.poisson) return {};
-    const double sampled = largest_squared_distance(budget.noise, budget.limit);
-    const double every = largest_squared_distance(
-        budget.noise,
-        make_budget(budget.noise, budget.epsilon, config.delta, config.calibration).limit);
-    return fmt::format(
-        "sampling   {:.3g} times less noise than if every record counted in every round\n",
-        std::sqrt(sampled / every));
-}
-
 std::string noise_line(const NoisePlan& plan, double clip_norm) {
     const Eigen::VectorXd variances = largest_message_variance(plan);
     return fmt::format(
@@ -131,8 +119,7 @@ std::string noise_lines(const PlannedNoise& planned,
     const NoisePlan& plan = planned.design.plan;
     if (plan.noiseless()) return "noise      none: epsilon is infinite\n";
     const Guarantee reached = largest(guarantees(plan, {}, exposures, budget.delta));
-    return budget_line(budget, reached, config) + sampling_line(budget, config) +
-           noise_line(plan, config.clip_norm) + survives_lines(planned) +
+    return budget_line(budget, reached, config) + noise_line(plan, config.clip_norm) + survives_lines(planned) +
            optimal_line(planned.design, config.variance_cap) + protected_line(reached) +
            coalition_line(plan, exposures, budget.delta) +
            curious_line(plan, exposures, budget.delta);

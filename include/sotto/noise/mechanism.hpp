@@ -48,6 +48,12 @@ struct Mechanism {
     /// False where the utility only rates the plan and does not shape it.
     bool uses_utility = true;
 
+    /// Its rounds are independent Gaussian noise on gradients, for which secretly sampled batches
+    /// are accounted.
+    [[nodiscard]] bool independent_rounds() const {
+        return needs_budget && distribution == StreamDistribution::gaussian &&
+               entry == NoiseEntry::gradient && !correlates_rounds;
+    }
     /// Uses DesignInput::seed_groups, and common_variance.
     [[nodiscard]] bool seed_groups() const { return sharing == SeedSharing::seed_groups; }
 };

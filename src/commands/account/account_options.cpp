@@ -1,5 +1,6 @@
 #include "commands/account/account_options.hpp"
 
+#include "run/options/default_participation.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/option_checks.hpp"
@@ -133,7 +134,8 @@ OptionSet<AccountOptions> account_option_set() {
 }
 
 AccountOptions read_account_options(const OptionTexts& given) {
-    AccountOptions options = account_option_set().read(given);
+    AccountOptions options = account_option_set().read(
+        given.contains("sampling-probability") ? with_default_participation(given) : given);
     require_one_source_of_noise(options.account.subject.plan);
     // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.
     PlanConfig& plan = options.account.subject.plan;
@@ -145,7 +147,8 @@ AccountOptions read_account_options(const OptionTexts& given) {
 
 bool converts_sampled_rounds(const OptionTexts& given) {
     return given.contains("noise-multiplier") || given.contains("sampled-rounds") ||
-           (given.contains("sampling-probability") && !given.contains("participation"));
+           (given.contains("sampling-probability") && !given.contains("participation") &&
+            !given.contains("adjacency"));
 }
 
 bool converts_only(const OptionTexts& given) {

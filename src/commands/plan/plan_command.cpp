@@ -7,6 +7,7 @@
 #include "commands/plan/plan_json.hpp"
 #include "run/build_topography.hpp"
 #include "run/hidden_by_sums.hpp"
+#include "run/options/default_participation.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/option_checks.hpp"
@@ -15,6 +16,7 @@
 #include "run/options/sum_options.hpp"
 #include "run/plan_report.hpp"
 #include "run/planning.hpp"
+#include "run/sampling_gain.hpp"
 #include "sotto/agent/trainer.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/plan/plan_json.hpp"
@@ -59,6 +61,7 @@ std::vector<std::string> statements_about(const NoisePlan& plan,
     record.adjacency = config.adjacency;
     record.rounds = config.rounds;
     record.authentication.clear();
+    record.more_statements = sampling_statements(config, counted.exposures, counted.budgets, {});
     return statements_of(record);
 }
 
@@ -77,7 +80,8 @@ std::optional<SumHiding> sums_of(const PlanOptions& config,
 
 int run(const std::vector<std::string>& arguments) {
     const OptionTexts given = parse_options(options(), arguments);
-    const PlanOptions config = option_set().read(given);
+    const PlanOptions config = option_set().read(
+        given.contains("sampling-probability") ? with_default_participation(given) : given);
     const GeneralOptions general = read_general(given);
     require_one_source_of_noise(config.plan);
     const BuiltTopography built = build_topography(config.graph, config.plan.rounds);

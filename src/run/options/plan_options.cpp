@@ -190,14 +190,16 @@ sizes count in partial views.)"},
 `poisson`: every record joins the batch of every round with probability `--batch-size` / records of its agent, decided
 by coins that only its agent knows. Guessing who was there is then part of what an observer has to do, and the same
 guarantee needs several times less noise. Sums are divided by `--batch-size`, whatever is drawn. With adjacencies
-`record-add-remove` and `record-zero-out`, and mechanisms whose rounds are independent noise on gradients.)",
+`record-add-remove` and `record-zero-out`, and mechanisms whose rounds are independent noise on gradients: there it is
+the default, where batches and records are known (`sotto train`, or `--sampling-probability`). Otherwise the default is
+`every`: every record may be in every batch.)",
           .peers_may_set = false},
          bound(&PlanConfig::participation, named("every, cyclic:b, poisson", parse_participation))},
         {{.name = "sampling-probability",
           .help = "q of a record with --participation poisson, where no data are read",
           .details = R"(
 In a training it is `--batch-size` / records of each agent. `sotto account --sampling-probability q --rounds T` with
-`--noise-multiplier` or `--epsilon`, and without `--participation`, converts.)",
+`--noise-multiplier` or `--epsilon`, and without `--adjacency` and `--participation`, converts.)",
           .peers_may_set = false},
          bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
 }

@@ -9,6 +9,7 @@
 #include "run/options/train_options.hpp"
 #include "run/plan_report.hpp"
 #include "run/resumed_phase.hpp"
+#include "run/sampling_gain.hpp"
 #include "run/task.hpp"
 #include "run/task_data.hpp"
 #include "run/training/agreed_phase.hpp"
@@ -85,6 +86,11 @@ Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& ta
                          .secure_sums = agree_on_sums(run),
                          .more_statements = transport_statements(
                              run.config, run.network, run.plan, run.optimality_gap)};
+    // Of what was spent before, it says nothing.
+    if (run.leader() && !phase.resumption)
+        std::ranges::move(
+            sampling_statements(phase.config, phase.exposures, phase.budgets, task.records),
+            std::back_inserter(record.more_statements));
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
     Ledger ledger(std::move(record));
     run.network.agree([&] {

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "run/options/written_options.hpp"
+
+namespace sotto {
+
+/// `given`, with --participation poisson where nobody names one and it is possible: records are
+/// added, removed or zeroed out, batches are smaller than all records, and the mechanism has
+/// independent rounds. Secretly sampled batches need least noise.
+[[nodiscard]] OptionTexts with_default_participation(OptionTexts given);
+
+}  // namespace sotto
