@@ -56,7 +56,9 @@ std::vector<std::string> statements_about(const NoisePlan& plan,
                                           const std::optional<SumHiding>& sums) {
     PrivacyRecord record;
     record.secure_sums = sums;
-    record.phases.push_back(first_phase(plan, counted.exposures, {}, config.rounds));
+    PlanUse use;
+    use.participation = config.participation;
+    record.phases.push_back(first_phase(plan, counted.exposures, use, config.rounds));
     record.budgets = counted.budgets;
     record.adjacency = config.adjacency;
     record.rounds = config.rounds;
