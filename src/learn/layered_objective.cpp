@@ -9,6 +9,7 @@
 
 #include "layer_chain.hpp"
 #include "output_loss.hpp"
+#include "record_tiles.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learn/layers/models.hpp"
 #include "sotto/learn/record_objective.hpp"
@@ -55,7 +56,7 @@ class LayeredObjective final : public Objective {
                        Eigen::Ref<Eigen::VectorXd> gradient) override {
         gradient.setZero();
         for_each_chunk(rows, [&](std::span<const Eigen::Index> part) {
-            differentiate(model, part);
+            differentiate(model, part, std::ssize(part));
             chain_.add_gradients(gradient);
         });
         if (!rows.empty()) gradient *= 1 / static_cast<double>(rows.size());
@@ -66,11 +67,12 @@ class LayeredObjective final : public Objective {
                               double clip_norm_l2,
                               double grid_step,
                               Eigen::Ref<Eigen::VectorXd> sum) override {
-        const double clip = inner_clip(rows.size(), clip_norm_l2, grid_step);
+        const double clip = inner_clip(clip_norm_l2, grid_step);
         sum.setZero();
-        for_each_chunk(rows, [&](std::span<const Eigen::Index> part) {
-            differentiate(model, part);
+        for_each_tile(rows, [&](std::span<const Eigen::Index> part, Eigen::Index tile) {
+            differentiate(model, part, tile);
             clip_records(clip);
+            for (auto empty = std::ssize(part); empty < tile; ++empty) chain_.drop_record(empty);
             chain_.add_gradients(sum);
         });
         // The factor makes up for the rounding of the quotient where the step is no power of two:
@@ -136,36 +138,58 @@ class LayeredObjective final : public Objective {
             f(rows.subspan(first, std::min(chunk, rows.size() - first)));
     }
 
+    /// f(rows, number of records that go through together, at least as many).
+    template <class Function>
+    void for_each_tile(std::span<const Eigen::Index> rows, Function&& f) {
+        if (tiles_.empty()) tiles_ = place_independent_tiles(chain_);
+        for (const Eigen::Index tile : tiles_) {
+            const auto width = static_cast<std::size_t>(tile);
+            for (; rows.size() >= width; rows = rows.subspan(width)) f(rows.first(width), tile);
+        }
+        if (!rows.empty()) f(rows, tiles_.back());
+    }
+
+    /// The features of these records, and zeros in the other columns.
+    void take(const Dataset& data, std::span<const Eigen::Index> rows, Eigen::Index columns) {
+        auto features = chain_.features(columns);
+        const auto there = static_cast<Eigen::Index>(rows.size());
+        copy_features(data, rows, features.leftCols(there));
+        features.rightCols(columns - there).setZero();
+    }
     void take(const Dataset& data, std::span<const Eigen::Index> rows) {
-        copy_features(data, rows, chain_.features(static_cast<Eigen::Index>(rows.size())));
+        take(data, rows, std::ssize(rows));
     }
 
     /// Of every record's loss, by everything in the chain.
     void differentiate(const Eigen::Ref<const Eigen::VectorXd>& model,
-                       std::span<const Eigen::Index> rows) {
-        take(shard_, rows);
+                       std::span<const Eigen::Index> rows,
+                       Eigen::Index columns) {
+        take(shard_, rows, columns);
         (void)chain_.forward(model);
-        Eigen::MatrixXd& slopes = chain_.output_slopes();
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            turn_into_slopes(slopes.col(static_cast<Eigen::Index>(i)), shard_, rows[i]);
+        auto slopes = chain_.output_slopes();
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            auto column = slopes.col(static_cast<Eigen::Index>(i));
+            turn_into_slopes(column, shard_, rows[i]);
+        }
+        slopes.rightCols(columns - std::ssize(rows)).setZero();
         chain_.backward(model);
     }
 
     /// C' of the header. @throws ConfigError if clip or grid cannot be kept.
-    [[nodiscard]] double inner_clip(std::size_t records, double clip_norm, double grid_step) const {
+    [[nodiscard]] double inner_clip(double clip_norm, double grid_step) const {
         // A clip shrunk by more than this part costs more signal than the user asked for.
         constexpr double smallest_clip_part = 0.9;
-        const auto n = static_cast<double>(records);
-        require_clip_and_grid(clip_norm, grid_step, records);
+        const auto n = static_cast<double>(records());
+        require_clip_and_grid(clip_norm, grid_step, static_cast<std::size_t>(records()));
         const double grid = grid_step * std::sqrt(static_cast<double>(dimension()));
         const double clip = (clip_norm - grid) / (1 + 2 * n * chain_.sum_error(n));
         if (!(clip >= smallest_clip_part * clip_norm))
             throw ConfigError(fmt::format(
-                "clip norm {}: with batches of {}, {} parameters and a grid of {} rounding leaves "
+                "clip norm {}: with {} records, {} parameters and a grid of {} rounding leaves "
                 "{:.3g} of it; at least {} must be left (use less noise: fewer rounds, a larger "
-                "epsilon; a smaller model, or smaller batches)",
+                "epsilon; a smaller model, or fewer records an agent)",
                 clip_norm,
-                records,
+                records(),
                 dimension(),
                 grid_step,
                 std::max(0.0, clip / clip_norm),
@@ -175,7 +199,7 @@ class LayeredObjective final : public Objective {
 
     /// Scales every record so that the norm of its gradient is at most `clip`.
     void clip_records(double clip) {
-        const Eigen::VectorXd& norms = chain_.gradient_norms();
+        const Eigen::Ref<const Eigen::VectorXd> norms = chain_.gradient_norms();
         for (Eigen::Index i = 0; i < norms.size(); ++i) {
             if (norms[i] <= clip) continue;
             if (std::isfinite(norms[i])) {
@@ -205,7 +229,7 @@ class LayeredObjective final : public Objective {
         return sums;
     }
 
-    static void add_losses(const Eigen::MatrixXd& outputs,
+    static void add_losses(const LayerChain::ConstColumns& outputs,
                            const Dataset& data,
                            std::span<const Eigen::Index> rows,
                            LossSum& sum) {
@@ -218,6 +242,7 @@ class LayeredObjective final : public Objective {
     }
 
     LayerChain chain_;
+    std::vector<Eigen::Index> tiles_;  // place_independent_tiles, once records are clipped
     Dataset shard_;
     std::shared_ptr<const Dataset> test_;
 };

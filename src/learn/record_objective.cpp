@@ -58,7 +58,7 @@ void RecordObjective::clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorX
                                            double clip_norm_l2,
                                            double grid_step,
                                            Eigen::Ref<Eigen::VectorXd> sum) {
-    require_clip_and_grid(clip_norm_l2, grid_step, rows.size());
+    require_clip_and_grid(clip_norm_l2, grid_step, static_cast<std::size_t>(records()));
     gradient_.resize(dimension());
     sum.setZero();
     // Covers the rounding of the norm and of the products, so that truncation never lengthens.

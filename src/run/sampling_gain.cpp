@@ -78,8 +78,8 @@ std::vector<std::string> sampling_statements(const PlanConfig& config,
             *least)};
     if (records.empty()) return {};
     // It gains least who has fewest records for its batches.
-    const auto place = static_cast<std::size_t>(std::ranges::min_element(records) -
-                                                records.begin());
+    const auto place =
+        static_cast<std::size_t>(std::ranges::min_element(records) - records.begin());
     const auto gain = gain_of_switching(config, budgets[place], exposures[place], records[place]);
     if (!gain || *gain <= 1) return {};
     return {fmt::format(

@@ -126,8 +126,8 @@ TEST(LayeredObjective, SumsTheRecordsClippedGradients) {
 
 TEST(LayeredObjective, OneRecordMovesTheSumByAtMostTheClipExactly) {
     // Neighbouring data sets: one record zeroed (its features so large that its gradient is no
-    // number, which adds zero) or replaced, by one that may be huge or tiny. Coarse grids, where
-    // rounding the sum matters, and grids as fine as allowed.
+    // number, which adds zero), gone, or replaced, by one that may be huge or tiny. Coarse grids,
+    // where rounding the sum matters, and grids as fine as allowed.
     constexpr Eigen::Index records = 12;
     double nearest = 0;
     for (const Model& model : models())
@@ -160,6 +160,13 @@ TEST(LayeredObjective, OneRecordMovesTheSumByAtMostTheClipExactly) {
                         << model.name << ", seed " << seed << ", clip " << clip << ", grid "
                         << grid;
                     nearest = std::max(nearest, (without - base).norm() / clip);
+                    std::vector<Eigen::Index> others = all_rows(records);
+                    others.erase(others.begin() + 2);
+                    const Eigen::VectorXd left =
+                        clipped_sum(*objective_of(model, data), point, others, clip, grid);
+                    EXPECT_TRUE(distance_is_at_most(left, base, clip))
+                        << model.name << ", seed " << seed << ", clip " << clip << ", grid "
+                        << grid;
                 }
     EXPECT_GT(nearest, 0.999999) << "the clip must be met tightly, or this tests nothing";
 }

@@ -251,7 +251,9 @@ TEST(LogisticClipping, GivesNoRecordMoreThanTheClipNormExactly) {
         const auto objective = make_logistic_objective(task.data, nullptr);
         for (const double clip : {0.1, 0.3, 0.7, 1.0 / 3})
             for (const double scale : {0.0, 1.0, 100.0}) {
-                const double finest = std::exp2(std::floor(std::log2(clip)) - 52);
+                const auto records = static_cast<double>(objective->records());
+                const double finest =
+                    std::exp2(std::floor(std::log2(clip)) - 52 + std::ceil(std::log2(records)));
                 const Eigen::VectorXd model =
                     random_vector(objective->dimension(), task.model_scale * scale, 33);
                 // A power of two, and B times one as batches of 127 records need it.

@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -207,6 +208,9 @@ struct NoiseRun {
     int gossip_steps = 1;
     bool encrypted = false;  ///< over MPI
     bool secure_sum = false;
+    Adjacency adjacency = Adjacency::agent;
+    /// Of one agent, instead of PatternObjective.
+    std::function<LocalAgent(int id)> agent{};
 };
 
 inline Eigen::VectorXd pattern_start(Eigen::Index dimension) {
@@ -230,11 +234,15 @@ inline Eigen::MatrixXd observe_rounds(Network& network,
     const std::vector<KeyRing> rings = distribute_seeds(network, plan, run.noise_seed);
     std::vector<LocalAgent> agents;
     for (const int id : network.local_agents())
-        agents.push_back({id,
-                          std::make_unique<PatternObjective>(pattern_gradient(id, run.dimension)),
-                          BatchSampler::uniform(1, 1, 1, id),
-                          1});
+        agents.push_back(run.agent
+                             ? run.agent(id)
+                             : LocalAgent{id,
+                                          std::make_unique<PatternObjective>(
+                                              pattern_gradient(id, run.dimension)),
+                                          BatchSampler::uniform(1, 1, 1, id),
+                                          1});
     TrainerOptions options;
+    options.adjacency = run.adjacency;
     options.clip_norm = run.clip_norm;
     options.steps.step_size = run.step_size;
     options.threads = run.threads;
@@ -469,11 +477,11 @@ inline std::string wrong_mixture(const Recording& all, const Eigen::MatrixXd& mi
     return {};
 }
 
-/// All of the above; `recorded` of all agents.
-inline std::string injected_is_not_accounted(const Recording& recorded,
-                                             const Topography& topography,
-                                             const NoisePlan& plan,
-                                             const NoiseRun& run) {
+/// All of the above but what gradients are; `recorded` of all agents.
+inline std::string noise_is_not_accounted(const Recording& recorded,
+                                          const Topography& topography,
+                                          const NoisePlan& plan,
+                                          const NoiseRun& run) {
     const auto noise = recorded.fresh_noise(run.step_size, plan);
     const Eigen::MatrixXd accounted = spatial_covariance(plan);
     const bool mean = plan.aggregation == Aggregation::trusted_mean;
@@ -492,10 +500,16 @@ inline std::string injected_is_not_accounted(const Recording& recorded,
           plan.noiseless()  ? std::string()
           : tolerance < 0.1 ? off_grid(recorded.noise(run.step_size), plan.grid_step(), tolerance)
                             : std::string("the grid cannot be measured"),
-          wrong_gradient(recorded, plan, run.clip_norm),
           wrong_mixture(recorded, mixing)})
         if (!problem.empty()) return problem;
     return {};
+}
+inline std::string injected_is_not_accounted(const Recording& recorded,
+                                             const Topography& topography,
+                                             const NoisePlan& plan,
+                                             const NoiseRun& run) {
+    const std::string gradient = wrong_gradient(recorded, plan, run.clip_norm);
+    return gradient.empty() ? noise_is_not_accounted(recorded, topography, plan, run) : gradient;
 }
 
 /// R if pair noise, or all noise, had been multiplied by the mixing weight on its way.

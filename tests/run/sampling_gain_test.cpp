@@ -62,10 +62,8 @@ TEST(SamplingGain, IsThatOfDpAccounting) {
         // A replaced record moves a sum twice as far.
         configured.adjacency = Adjacency::record;
         const Counted replaced = counted(configured, std::vector<Eigen::Index>(agents, records));
-        EXPECT_NEAR(*gain_of_switching(configured,
-                                       replaced.budgets.front(),
-                                       replaced.exposures.front(),
-                                       records),
+        EXPECT_NEAR(*gain_of_switching(
+                        configured, replaced.budgets.front(), replaced.exposures.front(), records),
                     2 * *gain,
                     *gain * 1e-3);
     }
@@ -96,11 +94,10 @@ TEST(SamplingGain, SaysNothingWhereNothingCanBeGained) {
     every = counted(config, as_many_as_a_batch);
     EXPECT_TRUE(
         sampling_statements(config, every.exposures, every.budgets, as_many_as_a_batch).empty());
-    for (const auto change :
-         {+[](PlanConfig& c) { c.adjacency = Adjacency::agent; },
-          +[](PlanConfig& c) { c.mechanism = "anti-pgd"; },
-          +[](PlanConfig& c) { c.noise_std = 1; },
-          +[](PlanConfig& c) { c.calibration = Calibration::rdp; }}) {
+    for (const auto change : {+[](PlanConfig& c) { c.adjacency = Adjacency::agent; },
+                              +[](PlanConfig& c) { c.mechanism = "anti-pgd"; },
+                              +[](PlanConfig& c) { c.noise_std = 1; },
+                              +[](PlanConfig& c) { c.calibration = Calibration::rdp; }}) {
         PlanConfig other = config;
         change(other);
         const Counted own = counted(other, records);

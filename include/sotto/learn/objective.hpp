@@ -50,8 +50,8 @@ class Objective {
 
     /// Sum over rows of every record's gradient, clipped to L2 norm at most `clip`, every
     /// coordinate a multiple of `grid_step`. For any data, one record of `rows` changes the sum by
-    /// at most clip in L2 norm where its gradient is replaced by zero, and by at most 2 clip where
-    /// the record is replaced; rounding is part of that, to the last bit. A record whose gradient
+    /// at most clip in L2 norm where it joins or leaves them, or its gradient is replaced by zero, and
+    /// by at most 2 clip where the record is replaced; rounding is part of that, to the last bit. A record whose gradient
     /// is not finite adds zero, and is counted (count_record_set_to_zero). No per-record gradient
     /// vector is stored. Two ways to keep this bound:
     ///   - every record's clipped gradient is rounded toward zero to the grid before an exact sum
@@ -61,7 +61,7 @@ class Objective {
     ///     sum instead can add (layered_objective.hpp): where the records' own gradients are never
     ///     formed.
     /// @param clip_norm_l2 > 0.  @param grid_step an integer times a power of two (B_u * gamma),
-    /// above clip |rows| 2^-53 (so that the sum is exact).  @param sum d, overwritten.
+    /// above clip records() 2^-53 (so that the sum is exact, whatever the batch).  @param sum d, overwritten.
     /// @throws ConfigError if clip or grid are not as above.
     /// @throws ConfigError if the task has no records to clip (record_clipping() is false).
     virtual void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>& model,

@@ -30,9 +30,10 @@ std::string dry_run_text(const TrainResult& result, const TrainConfig& config) {
 
 std::string privacy_text(const TrainResult& result) {
     if (!std::isfinite(result.epsilon)) return line("epsilon spent", "infinite: no noise");
-    std::string text = line(
-        "epsilon spent",
-        fmt::format("{:.6g} at delta {:g} (mu {:.6g})", result.epsilon, result.delta, result.mu));
+    std::string text =
+        line("epsilon spent",
+             fmt::format("{:.6g} at delta {:g}", result.epsilon, result.delta) +
+                 (std::isnan(result.mu) ? "" : fmt::format(" (mu {:.6g})", result.mu)));
     if (!result.account)
         return text +
                line("privacy", "runs on the same data add up: `sotto ledger DIR...` says to what");
