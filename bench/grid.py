@@ -88,10 +88,24 @@ class Grid:
             return math.inf
         return self.sign * sum(run[self.metric] for run in runs) / len(runs)
 
+    def choose_step(self, pool, cell):
+        """The step size that is best on the validation seeds, and what was found. With settings["widen"] = F steps F times
+        as large or small are tried until the best is at no edge."""
+        steps, tried, found = sorted(self.settings["step_sizes"]), self.settings["validation_seeds"], {}
+        while True:
+            jobs = {(step, seed): pool.submit(train, self.options_of(cell, step, seed, False))
+                    for step in steps if step not in found for seed in tried}
+            found |= {step: [jobs[step, seed].result() for seed in tried] for step in steps if step not in found}
+            best = min(steps, key=lambda step: self._value(found[step]))
+            factor = self.settings.get("widen")
+            if not factor or len(steps) > 20 or best not in (steps[0], steps[-1]):
+                return best, found
+            steps = sorted([*steps, best * factor if best == steps[-1] else best / factor])
+
     def measure(self, wanted):
         """The cells that are missing, two trainings at a time."""
         commit = common.header()["commit"]
-        steps, tried = self.settings["step_sizes"], self.settings["validation_seeds"]
+        steps = self.settings["step_sizes"]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
             for cell in wanted:
                 if self.find(cell):
@@ -99,11 +113,7 @@ class Grid:
                 cell = dict(cell)
                 step = steps[0]
                 if len(steps) > 1:
-                    jobs = {(step, seed): pool.submit(train, self.options_of(cell, step, seed, False))
-                            for step in steps for seed in tried}
-                    found = {step: [jobs[step, seed].result() for seed in tried] for step in steps}
-                    step = min(steps, key=lambda step: self._value(found[step]))
-                    cell["validation"] = found
+                    step, cell["validation"] = self.choose_step(pool, cell)
                 jobs = [pool.submit(train, self.options_of(cell, step, seed, True))
                         for seed in self.settings["seeds"]]
                 runs = [job.result() for job in jobs]

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include "clipping.hpp"
 #include "received_checks.hpp"
@@ -83,6 +84,11 @@ Trainer::Trainer(Network& network,
     require_positive("clip-norm", options_.clip_norm);
     require_positive("step-size", options_.steps.step_size);
     const auto count = static_cast<Eigen::Index>(agents_.size());
+    for (const LocalAgent& agent : agents_) {
+        agent.objective->set_largest_batch(
+            std::max(agent.batches.largest_batch(), agent.padded_batch));
+        if (agent.padded_batch > 0) padding_.resize(initial.size(), count);
+    }
     start_from(initial.replicate(1, count));
     gradients_ = Eigen::MatrixXd::Zero(initial.size(), count);
     noise_ = Eigen::MatrixXd::Zero(initial.size(),
@@ -115,16 +121,32 @@ void Trainer::compute_gradient(long round, std::size_t agent) {
         return;
     }
     // Records on the grid B * gamma: their sum divided by B is exact and on the grid gamma.
+    const std::int64_t set_to_zero = local.objective->records_set_to_zero();
     const auto divisor = static_cast<double>(local.batch_size);
     local.objective->clipped_gradient_sum(
         models_.col(column), rows, clip_norm(step, divisor), divisor * grid_step_, gradient);
-    report.records_set_to_zero = local.objective->records_set_to_zero();
+    report.records_set_to_zero += local.objective->records_set_to_zero() - set_to_zero;
+    pad(agent, std::ssize(rows));
     if (gradient.allFinite()) {
         gradient /= divisor;
         return;
     }
     gradient.setZero();
     ++report.gradients_set_to_zero;
+}
+
+/// Work for the records that the batch has too few.
+void Trainer::pad(std::size_t agent, Eigen::Index there) {
+    const LocalAgent& local = agents_[agent];
+    if (there >= local.padded_batch) return;
+    std::vector<Eigen::Index> others(static_cast<std::size_t>(local.padded_batch - there));
+    std::iota(others.begin(), others.end(), Eigen::Index{0});
+    const auto column = static_cast<Eigen::Index>(agent);
+    local.objective->clipped_gradient_sum(models_.col(column),
+                                          others,
+                                          options_.clip_norm,
+                                          static_cast<double>(local.batch_size) * grid_step_,
+                                          padding_.col(column));
 }
 
 double Trainer::clip_norm(double step, double divisor) const {

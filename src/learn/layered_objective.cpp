@@ -67,7 +67,7 @@ class LayeredObjective final : public Objective {
                               double clip_norm_l2,
                               double grid_step,
                               Eigen::Ref<Eigen::VectorXd> sum) override {
-        const double clip = inner_clip(clip_norm_l2, grid_step);
+        const double clip = inner_clip(rows.size(), clip_norm_l2, grid_step);
         sum.setZero();
         for_each_tile(rows, [&](std::span<const Eigen::Index> part, Eigen::Index tile) {
             differentiate(model, part, tile);
@@ -176,20 +176,20 @@ class LayeredObjective final : public Objective {
     }
 
     /// C' of the header. @throws ConfigError if clip or grid cannot be kept.
-    [[nodiscard]] double inner_clip(double clip_norm, double grid_step) const {
+    [[nodiscard]] double inner_clip(std::size_t rows, double clip_norm, double grid_step) const {
         // A clip shrunk by more than this part costs more signal than the user asked for.
         constexpr double smallest_clip_part = 0.9;
-        const auto n = static_cast<double>(records());
-        require_clip_and_grid(clip_norm, grid_step, static_cast<std::size_t>(records()));
+        const auto n = static_cast<double>(largest_batch());
+        require_clip_and_grid(clip_norm, grid_step, rows, largest_batch());
         const double grid = grid_step * std::sqrt(static_cast<double>(dimension()));
         const double clip = (clip_norm - grid) / (1 + 2 * n * chain_.sum_error(n));
         if (!(clip >= smallest_clip_part * clip_norm))
             throw ConfigError(fmt::format(
-                "clip norm {}: with {} records, {} parameters and a grid of {} rounding leaves "
-                "{:.3g} of it; at least {} must be left (use less noise: fewer rounds, a larger "
-                "epsilon; a smaller model, or fewer records an agent)",
+                "clip norm {}: with batches of up to {}, {} parameters and a grid of {} rounding "
+                "leaves {:.3g} of it; at least {} must be left (use less noise: fewer rounds, a "
+                "larger epsilon; a smaller model, or smaller batches)",
                 clip_norm,
-                records(),
+                largest_batch(),
                 dimension(),
                 grid_step,
                 std::max(0.0, clip / clip_norm),

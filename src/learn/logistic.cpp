@@ -82,7 +82,7 @@ class LogisticObjective final : public Objective {
                               double clip_norm_l2,
                               double grid_step,
                               Eigen::Ref<Eigen::VectorXd> sum) override {
-        require_clip_and_grid(clip_norm_l2, grid_step, static_cast<std::size_t>(records()));
+        require_clip_and_grid(clip_norm_l2, grid_step, rows.size(), largest_batch());
         if (rows_.binary())
             add_clipped_gradients<true>(model, rows, clip_norm_l2, grid_step, sum);
         else

@@ -3,25 +3,32 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/value_range.hpp"
 
 namespace sotto {
 
-void require_clip_and_grid(double clip_norm_l2, double grid_step, std::size_t records) {
+void require_clip_and_grid(double clip_norm_l2,
+                           double grid_step,
+                           std::size_t rows,
+                           Eigen::Index largest_batch) {
+    if (std::cmp_greater(rows, largest_batch))
+        throw ConfigError(
+            fmt::format("a batch of {}: at most {} were announced", rows, largest_batch));
     if (!(clip_norm_l2 > 0 && std::isfinite(clip_norm_l2)))
         throw ConfigError(fmt::format("clip norm {}: must be positive", clip_norm_l2));
     if (!(grid_step > 0 && std::isfinite(1 / grid_step)))
         throw ConfigError(fmt::format("grid step {}: must be positive and normal", grid_step));
     // Below this every partial sum is an integer multiple of the step that fits 53 bits.
-    const auto count = static_cast<double>(records);
+    const auto count = static_cast<double>(largest_batch);
     if (!(clip_norm_l2 / grid_step * count < 0x1p53))
         throw ConfigError(
             fmt::format("clip-norm: {} is too large to add up {} clipped gradients exactly on the "
                         "noise's grid of {:.3g} (allowed: below {:.6g}, or a plan with more noise)",
                         clip_norm_l2,
-                        records,
+                        largest_batch,
                         grid_step,
                         0x1p53 * grid_step / count));
 }
@@ -58,7 +65,7 @@ void RecordObjective::clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorX
                                            double clip_norm_l2,
                                            double grid_step,
                                            Eigen::Ref<Eigen::VectorXd> sum) {
-    require_clip_and_grid(clip_norm_l2, grid_step, static_cast<std::size_t>(records()));
+    require_clip_and_grid(clip_norm_l2, grid_step, rows.size(), largest_batch());
     gradient_.resize(dimension());
     sum.setZero();
     // Covers the rounding of the norm and of the products, so that truncation never lengthens.

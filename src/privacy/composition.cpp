@@ -30,7 +30,7 @@ void PrivacyLosses::add(const PrivacyPhase& phase,
             // Infinite times nothing is nothing.
             const double distance = seen == 0 ? 0 : delta * delta * seen * precision(place);
             losses_[static_cast<std::size_t>(p * agents_ + phase.members.number(place))] +=
-                loss_of_rounds(noise, distance, phase.sampling_probability[at], std::lround(seen));
+                loss_of_rounds(noise, distance, phase.probability(place), std::lround(seen));
         }
 }
 

@@ -104,6 +104,7 @@ struct TrainConfig {
     bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire
     bool secure_sum = false;           ///< agents learn weighted sums of messages only
     int mask_partners = 16;            ///< on each side, in secure sums (mask_partners() in trust/)
+    bool pad_rounds = false;           ///< sampled batches take as long whatever their size
     std::string views;                 ///< additional views of the ledger, separated by ';'
     std::vector<int> record_views;     ///< agents whose views are written to the run directory
     bool record_wire = false;          ///< and what every agent puts on the wire

@@ -17,10 +17,10 @@ const PrivacyPhase* SentRounds::of(int agent) const {
 
 Exposure SentRounds::exposure(int agent) const {
     const PrivacyPhase& there = *of(agent);
-    const auto place = static_cast<std::size_t>(there.members.place(agent));
+    const int place = there.members.place(agent);
     Exposure exposure;
-    exposure.sensitivity = there.sensitivity[place];
-    exposure.sampling_probability = there.sampling_probability[place];
+    exposure.sensitivity = there.sensitivity[static_cast<std::size_t>(place)];
+    exposure.sampling_probability = there.probability(place);
     exposure.sensitivity_squared_over_rounds =
         static_cast<double>(std::accumulate(rounds.begin(), rounds.end(), 0L));
     return exposure;

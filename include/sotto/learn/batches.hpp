@@ -39,6 +39,8 @@ class BatchSampler {
         std::uint64_t round, Eigen::Index records, std::vector<Eigen::Index>& chosen)>;
     [[nodiscard]] static BatchSampler drawn(Eigen::Index records, Draw draw);
 
+    /// Rows that a batch has at most: what is drawn never shows in it.
+    [[nodiscard]] Eigen::Index largest_batch() const { return draw_ ? records_ : batch_size_; }
     /// Rows of the round's batch, valid until the next call. Cost O(batch size).
     [[nodiscard]] std::span<const Eigen::Index> rows(std::uint64_t round);
 

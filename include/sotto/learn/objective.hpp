@@ -50,10 +50,11 @@ class Objective {
 
     /// Sum over rows of every record's gradient, clipped to L2 norm at most `clip`, every
     /// coordinate a multiple of `grid_step`. For any data, one record of `rows` changes the sum by
-    /// at most clip in L2 norm where it joins or leaves them, or its gradient is replaced by zero, and
-    /// by at most 2 clip where the record is replaced; rounding is part of that, to the last bit. A record whose gradient
-    /// is not finite adds zero, and is counted (count_record_set_to_zero). No per-record gradient
-    /// vector is stored. Two ways to keep this bound:
+    /// at most clip in L2 norm where it joins or leaves them, or its gradient is replaced by zero,
+    /// and by at most 2 clip where the record is replaced; rounding is part of that, to the last
+    /// bit. A record whose gradient is not finite adds zero, and is counted
+    /// (count_record_set_to_zero). No per-record gradient vector is stored. Two ways to keep this
+    /// bound:
     ///   - every record's clipped gradient is rounded toward zero to the grid before an exact sum
     ///     (logistic);
     ///   - records are clipped to a little less than `clip`, which leaves room for what rounding
@@ -61,7 +62,8 @@ class Objective {
     ///     sum instead can add (layered_objective.hpp): where the records' own gradients are never
     ///     formed.
     /// @param clip_norm_l2 > 0.  @param grid_step an integer times a power of two (B_u * gamma),
-    /// above clip records() 2^-53 (so that the sum is exact, whatever the batch).  @param sum d, overwritten.
+    /// above clip largest_batch() 2^-53 (so that the sum is exact, whatever the batch).  @param sum
+    /// d, overwritten.
     /// @throws ConfigError if clip or grid are not as above.
     /// @throws ConfigError if the task has no records to clip (record_clipping() is false).
     virtual void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>& model,
@@ -70,6 +72,10 @@ class Objective {
                                       double grid_step,
                                       Eigen::Ref<Eigen::VectorXd> sum) = 0;
     [[nodiscard]] virtual bool record_clipping() const = 0;
+    /// No batch will have more rows; clipped_gradient_sum treats records alike in all such batches.
+    void set_largest_batch(Eigen::Index rows) { largest_batch_ = rows; }
+    /// As set; records() before.
+    [[nodiscard]] Eigen::Index largest_batch() const { return largest_batch_.value_or(records()); }
     /// Records that clipped_gradient_sum has counted as zero so far, because their gradient was not
     /// finite. It depends on the data: for the agent's own report only.
     [[nodiscard]] std::int64_t records_set_to_zero() const { return records_set_to_zero_; }
@@ -106,6 +112,7 @@ class Objective {
 
   private:
     std::int64_t records_set_to_zero_ = 0;
+    std::optional<Eigen::Index> largest_batch_;
 };
 
 }  // namespace sotto

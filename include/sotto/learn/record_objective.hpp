@@ -62,9 +62,13 @@ class RecordObjective : public Objective {
     Eigen::VectorXd gradient_;
 };
 
-/// Checks what every clipped_gradient_sum asks of its clip and grid (objective.hpp).
+/// Checks what every clipped_gradient_sum asks of its clip, grid and batch (objective.hpp): whether
+/// it throws for one batch does not depend on which it is.
 /// @throws ConfigError with what is allowed.
-void require_clip_and_grid(double clip_norm_l2, double grid_step, std::size_t records);
+void require_clip_and_grid(double clip_norm_l2,
+                           double grid_step,
+                           std::size_t rows,
+                           Eigen::Index largest_batch);
 
 /// Checks the rows that test_loss is asked for. @throws ConfigError.
 void require_test_rows(Eigen::Index first, Eigen::Index stride);

@@ -21,11 +21,18 @@ struct PrivacyPhase {
     NoisePlan plan;                   ///< of places
     Membership members;               ///< who is there
     std::vector<double> sensitivity;  ///< Delta_u of every place
-    /// q_u of every place, 1 without Poisson sampling.
+    /// q_u of every place with Poisson sampling; empty: 1 everywhere.
     std::vector<double> sampling_probability;
     PlanUse use;      ///< of places; begins at use.steps.first_round of the run
     long rounds = 0;  ///< whose messages may have left; the next phase may repeat some
     std::uint32_t key_epoch = 0;
+
+    /// q_u of a place.
+    [[nodiscard]] double probability(int place) const {
+        return sampling_probability.empty()
+                   ? 1
+                   : sampling_probability.at(static_cast<std::size_t>(place));
+    }
 };
 /// A phase of everybody, from the first round on.
 [[nodiscard]] PrivacyPhase first_phase(NoisePlan plan,

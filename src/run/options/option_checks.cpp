@@ -48,10 +48,19 @@ void settle_stall_limits(TrainConfig& config, bool warning_given) {
                         warn));
 }
 
+void require_sampling_with_padding(const TrainConfig& config) {
+    if (config.pad_rounds && !config.plan.participation.poisson)
+        throw ConfigError(
+            fmt::format("--pad-rounds: has no meaning with --participation {}, whose batches have "
+                        "a size that everybody knows (allowed: poisson)",
+                        name_of(config.plan.participation)));
+}
+
 void settle_train_config(TrainConfig& config, bool warning_given) {
     require_one_source_of_noise(config.plan);
     require_resume_with_without(config);
     require_roster_with_identity(config);
+    require_sampling_with_padding(config);
     settle_stall_limits(config, warning_given);
 }
 

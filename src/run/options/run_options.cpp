@@ -65,7 +65,16 @@ every agent has a data file of its own (`%r`), and `optimality_gap` is then null
           .beside_run = true,
           .peers_may_set = false},
          bound(&TrainConfig::optimality_gap, on_off())},
-        secure_sum_option<TrainConfig>()};
+        secure_sum_option<TrainConfig>(),
+        {{.name = "pad-rounds",
+          .help = "with --participation poisson: work through the same number of records every "
+                  "round, so that its time does not tell the size of a batch",
+          .details = R"(
+As many as a batch exceeds in one round of 2^40: about 7 times the root of `--batch-size` more. Records that differ in
+time themselves, as sparse ones do, still show.)",
+          .changes_results = false,
+          .peers_may_set = false},
+         bound(&TrainConfig::pad_rounds, flag())}};
 }
 
 std::vector<Option<TrainConfig>> view_options() {

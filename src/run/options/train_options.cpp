@@ -22,7 +22,8 @@ OptionSet<TrainConfig> train_option_set() {
 }
 
 TrainConfig read_train_config(const OptionTexts& given) {
-    TrainConfig config = train_option_set().read(with_default_participation(with_task_defaults(given)));
+    TrainConfig config =
+        train_option_set().read(with_default_participation(with_task_defaults(given)));
     settle_train_config(config, given.contains("stall-warn"));
     (void)as_ini(config);
     return config;

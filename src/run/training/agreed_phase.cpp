@@ -70,7 +70,7 @@ void require_same_sampling(const AgreedPhase& phase,
         for (const PrivacyPhase& past : before) {
             const int then = past.members.place(number);
             if (then < 0) continue;
-            const double said = past.sampling_probability[static_cast<std::size_t>(then)];
+            const double said = past.probability(then);
             if (said != own)
                 throw PrivacyError(fmt::format(
                     "agent {}: the run's history says that a record took part with probability "

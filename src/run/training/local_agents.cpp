@@ -1,6 +1,8 @@
 #include "run/training/local_agents.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -15,6 +17,14 @@ BatchSampler sampled_batches(Eigen::Index records, double probability, SecretKey
         records, [coins](std::uint64_t round, Eigen::Index count, std::vector<Eigen::Index>& rows) {
             coins->draw(round, count, rows);
         });
+}
+
+Eigen::Index padded_batch(Eigen::Index records, double probability) {
+    constexpr double too_small = 0x1p-40;
+    const boost::math::binomial_distribution<double> drawn(static_cast<double>(records),
+                                                           probability);
+    const double most = boost::math::quantile(boost::math::complement(drawn, too_small));
+    return std::min(records, static_cast<Eigen::Index>(std::ceil(most)));
 }
 
 namespace {
@@ -50,7 +60,11 @@ std::vector<LocalAgent> build_agents(const Run& run,
                                   exposures[static_cast<std::size_t>(id)].sampling_probability,
                                   SecretKey::random())
                 : batches_of(records, batch_size, cycle, run.config.task.seed, number);
-        agents.push_back({id, std::move(objectives[a]), std::move(batches), batch_size, number});
+        LocalAgent& agent = agents.emplace_back(
+            id, std::move(objectives[a]), std::move(batches), batch_size, number);
+        if (run.config.pad_rounds)
+            agent.padded_batch =
+                padded_batch(records, exposures[static_cast<std::size_t>(id)].sampling_probability);
     }
     return agents;
 }

@@ -20,6 +20,9 @@ namespace sotto {
     bool rows_are_rounds,
     const std::vector<Exposure>& exposures);
 
+/// Records that a sampled batch exceeds with a probability of at most 2^-40.
+[[nodiscard]] Eigen::Index padded_batch(Eigen::Index records, double probability);
+
 /// Batches of an agent whose records take part by coins of this key (SecretCoins).
 [[nodiscard]] BatchSampler sampled_batches(Eigen::Index records, double probability, SecretKey key);
 

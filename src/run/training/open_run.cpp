@@ -73,7 +73,7 @@ void take_coins(PreparedRun& prepared, std::vector<KeyRing>& rings) {
                      : SecretKey::random());
         agent.batches =
             sampled_batches(agent.objective->records(),
-                            now.sampling_probability[static_cast<std::size_t>(agent.id)],
+                            now.probability(agent.id),
                             rings[a].coins().clone());
     }
 }

@@ -63,6 +63,15 @@ TEST(StallLimits, WarnBeforeTheyAbort) {
                     "--stall-abort: 5 is not allowed (0, or more than --stall-warn, 9)");
 }
 
+TEST(PaddedRounds, AreThoseOfSampledBatches) {
+    TrainConfig config;
+    config.pad_rounds = true;
+    EXPECT_THROW(require_sampling_with_padding(config), ConfigError);
+    config.plan.participation.poisson = true;
+    EXPECT_NO_THROW(require_sampling_with_padding(config));
+    EXPECT_NO_THROW(require_sampling_with_padding(TrainConfig{}));
+}
+
 TEST(AllChecks, AreMade) {
     TrainConfig config;
     settle_train_config(config, false);

@@ -1,6 +1,7 @@
 #include "run/training/local_agents.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <set>
 
 #include "run/task_fixtures.hpp"
@@ -80,6 +81,28 @@ TEST_F(LocalAgents, TakeRowTInRoundTWhereRowsAreRounds) {
         ASSERT_EQ(row.size(), 1U);
         EXPECT_EQ(row[0], static_cast<Eigen::Index>(round));
     }
+}
+
+TEST_F(LocalAgents, PadBatchesToWhatTheyNearlyNeverExceed) {
+    config.pad_rounds = true;
+    exposures[0].sampling_probability = 0.25;
+    exposures[1].sampling_probability = 1;
+    const auto local = agents();
+    const Eigen::Index all = local[0].objective->records();
+    EXPECT_GT(local[0].padded_batch, all / 4);
+    EXPECT_LT(local[0].padded_batch, all);
+    EXPECT_EQ(local[1].padded_batch, local[1].objective->records());
+    for (const Eigen::Index records : {100, 3000, 60000})
+        for (const double probability : {0.001, 0.0427, 0.5}) {
+            const Eigen::Index most = padded_batch(records, probability);
+            const boost::math::binomial_distribution<double> drawn(static_cast<double>(records),
+                                                                   probability);
+            const auto beyond = [&](Eigen::Index size) {
+                return boost::math::cdf(boost::math::complement(drawn, static_cast<double>(size)));
+            };
+            EXPECT_LE(beyond(most), 0x1p-40) << records << ", " << probability;
+            EXPECT_GT(beyond(most - 2), 0x1p-40) << records << ", " << probability;
+        }
 }
 
 }  // namespace

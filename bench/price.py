@@ -1,0 +1,121 @@
+"""The price of having no server: what a model is worth at the same epsilon for one record, by who may see what.
+
+central: one agent has all data (DP-SGD with the same sampling). cdp: a trusted aggregator adds the noise. pairs: no
+server, any one (two) of the agents may be curious. corn: seeds shared by all. ldp: no shared seeds. alone: an agent
+trains on its own shard and tells nobody. cyclic: pairs where every record counts in the rounds that are its turn.
+
+bench/run price, or python3 bench/price.py a9a ...: only these tasks.
+"""
+import gzip
+import pathlib
+import random
+import struct
+import sys
+
+import common
+import grid
+
+AGENTS = 20
+WAYS = {
+    "none": {"mechanism": "none"},
+    "central": {"mechanism": "ldp"},
+    "cdp": {"mechanism": "cdp"},
+    "pairs, q = 1": {"mechanism": "pairs"},
+    "pairs, q = 2": {"mechanism": "pairs", "coalition_size": 2},
+    "corn": {"mechanism": "corn"},
+    "ldp": {"mechanism": "ldp"},
+    "alone": {"mechanism": "ldp"},
+    "pairs, cyclic": {"mechanism": "pairs"},
+}
+TASKS = {
+    "a9a": {"task": "logistic", "data": "a9a.gz", "test_data": "a9a.t.gz", "records": 32561, "rounds": 200,
+            "batch_size": 64, "clip_norm": 0.5, "step_sizes": [0.5, 1, 2], "metric": "test_accuracy"},
+    "mlp": {"task": "mlp", "hidden": 128, "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz",
+            "records": 60000, "rounds": 200, "batch_size": 128, "clip_norm": 1.0, "step_sizes": [0.25, 0.5, 1],
+            "metric": "test_accuracy"},
+    "cnn": {"task": "cnn", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz",
+            "records": 60000, "rounds": 200, "batch_size": 128, "clip_norm": 1.0, "step_sizes": [0.25, 0.5, 1],
+            "metric": "test_accuracy"},
+    "housing": {"task": "mlp", "hidden": 64, "data": "cal_housing.data.gz", "test_data": None, "records": 20640,
+                "rounds": 200, "batch_size": 32, "clip_norm": 1.0, "step_sizes": [0.02, 0.05, 0.1], "metric": "test_loss"},
+}
+EPSILONS = [0.5, 1, 2, 4, 8]
+SEEDS, VALIDATION = [1, 2, 3, 4, 5], [101]
+if common.QUICK:
+    TASKS = {"a9a": TASKS["a9a"] | {"rounds": 20}}
+    EPSILONS, SEEDS = [1], [1, 2]
+
+
+def shard(task, seed):
+    """A file with the records of one agent of AGENTS, chosen at random; made once."""
+    source = common.data_file(task["data"])
+    path = common.BUILD / "shards" / f"{seed}-{source.name}"
+    if path.exists():
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    choose = lambda count: sorted(random.Random(seed).sample(range(count), count // AGENTS))
+    if "idx" not in source.name:
+        lines = gzip.open(source).read().splitlines(keepends=True)
+        write_compressed(path, b"".join(lines[i] for i in choose(len(lines))))
+        return path
+    for name in (source.name, source.name.replace("images-idx3", "labels-idx1")):
+        content = gzip.open(source.with_name(name)).read()
+        head = 16 if "images" in name else 8
+        count = struct.unpack(">I", content[4:8])[0]
+        size = (len(content) - head) // count
+        rows = choose(count)
+        write_compressed(path.with_name(f"{seed}-{name}"),
+                     content[:4] + struct.pack(">I", len(rows)) + content[8:head] +
+                     b"".join(content[head + size * i:head + size * (i + 1)] for i in rows))
+    return path
+
+
+def write_compressed(path, content):
+    new = path.with_name(path.name + ".new")
+    new.write_bytes(gzip.compress(content, 1))
+    new.replace(path)
+
+
+def options_of(task, cell, step, seed, testing):
+    way = cell["way"]
+    alone, central = way == "alone", way == "central"
+    agents = 1 if alone or central else AGENTS
+    batch = task["batch_size"] * (AGENTS if central else 1)
+    options = {
+        "task": task["task"], "data": shard(task, seed) if alone else common.data_file(task["data"]), "partition": "iid",
+        "agents": agents, "batch_size": batch, "rounds": task["rounds"], "clip_norm": task["clip_norm"],
+        "adjacency": "record-add-remove", "delta": 1e-5, "step_size": step, "seed": seed, "graph_seed": seed,
+        "noise_seed": seed, "eval_every": task["rounds"]} | WAYS[way]
+    if "hidden" in task:
+        options["hidden"] = task["hidden"]
+    if way == "pairs, cyclic":
+        options |= {"participation": f"cyclic:{round(task['records'] / (AGENTS * batch))}"}
+    if way != "none":
+        options["epsilon"] = cell["epsilon"]
+    if testing and task["test_data"]:
+        options["test_data"] = common.data_file(task["test_data"])
+    else:
+        options["test_fraction"] = 0.1
+    return options
+
+
+def measure(name):
+    task = TASKS[name]
+    settings = {"task": task, "epsilons": EPSILONS, "step_sizes": task["step_sizes"], "widen": 2,
+                "validation_seeds": VALIDATION, "seeds": SEEDS, "agents": AGENTS}
+    table = grid.Grid(f"price_{name}", settings, lambda *cell: options_of(task, *cell), task["metric"],
+                      largest_is_best=task["metric"] == "test_accuracy")
+    ways = [way for way in WAYS if way != "none"]
+    table.measure([{"way": "none", "epsilon": 0}] +
+                  [{"way": way, "epsilon": epsilon} for epsilon in EPSILONS for way in ways])
+    table.write(
+        f"{name}: {task['metric'].replace('_', ' ')} of the agents' own models, {len(SEEDS)} seeds with 95% intervals; {AGENTS} agents,\n"
+        f"T = {task['rounds']}, record-add-remove, delta = 1e-5, batches of {task['batch_size']} an agent expected; step size chosen for\n"
+        f"every cell on held-out training records, until the best is at no edge. Without noise: "
+        f"{grid.text_of(table.find({'way': 'none'}))}.\n\n" +
+        grid.markdown("epsilon", EPSILONS, ways, lambda epsilon, way: table.find({"way": way, "epsilon": epsilon})))
+
+
+if __name__ == "__main__":
+    for chosen in sys.argv[1:] or TASKS:
+        measure(chosen)
