@@ -146,9 +146,9 @@ Resumption take_up(Network& network,
     const PrivacyPhase& last = history.phases.back();
     const int last_phase = static_cast<int>(history.phases.size()) - 1;
     const long begun = last.use.steps.first_round;
-    long sent =
-        sent_before(resume.directory, network, history.run, last_phase, last.members.numbers)
-            .value_or(begun);
+    MarkedRounds marked{history.run, history.rounds, last_phase, last.members.numbers, {}};
+    for (const Checkpoint& own : found.local) marked.local.push_back(own.agent);
+    long sent = sent_before(resume.directory, network, marked).value_or(begun);
     network.agree([&] { require_fitting(found, history, resume, config.task.seed); });
     if (sealed.phase == last_phase) sent = std::max(sent, sealed.round);
 

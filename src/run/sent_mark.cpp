@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -74,7 +75,8 @@ long round_of(const Mark& mark, const fs::path& file) {
     std::ifstream stream(now_file(file), std::ios::binary);
     Now now;
     if (mark.host.empty() || mark.host == "-" || mark.host != start_of_host() ||
-        !stream.read(reinterpret_cast<char*>(&now), sizeof now) || now.phase != mark.phase)
+        !stream.read(reinterpret_cast<char*>(&now), sizeof now) || now.phase != mark.phase ||
+        now.round < 0)
         return mark.round;
     return std::min(mark.round, static_cast<long>(now.round));
 }
@@ -162,48 +164,74 @@ std::uint64_t largest_marks_bytes(int agents) {
     return all * (head + number * all);
 }
 
-/// Text and round of every mark. Several processes may see one file; who ran it knows best.
-std::map<std::string, long> unpack_marks(const std::vector<std::string>& all) {
-    std::map<std::string, long> marks;
+/// Round of every mark, by its text.
+using Marks = std::map<std::string, long>;
+
+/// Several processes may see one file; who ran it knows best, but of its own agents' marks this
+/// process lets nobody say less than it finds itself.
+Marks unpack_marks(const std::vector<std::string>& all,
+                   std::size_t own,
+                   const MarkedRounds& asked) {
+    Marks marks, found;
     for (std::size_t p = 0; p < all.size(); ++p) {
         ByteReader reader(all[p], fmt::format("the marks of rank {}", p));
         while (!reader.done()) {
             const std::string text(reader.get_text());
             const long round = reader.get<std::int64_t>();
+            if (round < 0 || round > asked.rounds)
+                throw DataError(fmt::format(
+                    "the marks of rank {}: round {} is not allowed (the run has {} rounds)",
+                    p,
+                    round,
+                    asked.rounds));
             const auto [entry, fresh] = marks.try_emplace(text, round);
             if (!fresh) entry->second = std::min(entry->second, round);
+            if (p == own) found.emplace(text, round);
         }
     }
+    for (const auto& [text, round] : found) {
+        const Mark mark = mark_from(text);
+        if (std::ranges::find_first_of(mark.agents, asked.local) != mark.agents.end())
+            marks[text] = round;
+    }
     return marks;
+}
+
+/// The largest of all processes: each counts what it found itself. COLLECTIVE.
+std::optional<long> largest_of_all(Network& network, std::optional<long> own, long most) {
+    const double largest = network.maximum(own ? static_cast<double>(*own) : -1);
+    if (!(largest >= -1 && largest <= static_cast<double>(most)))
+        throw NetworkError(fmt::format(
+            "a rank says that {} rounds were sent, of a run of {} rounds", largest, most));
+    return largest < 0 ? std::nullopt : std::optional(std::lround(largest));
 }
 
 }  // namespace
 
 std::optional<long> sent_before(const fs::path& directory,
                                 Network& network,
-                                const Digest& run,
-                                int phase,
-                                const std::vector<int>& numbers) {
+                                const MarkedRounds& asked) {
     std::string own;
-    network.agree([&] { own = pack_marks(directory, run); });
+    network.agree([&] { own = pack_marks(directory, asked.run); });
     const auto all = network.all_gather(own, largest_marks_bytes(network.agents()));
     std::optional<long> result;
     network.agree([&] {
         std::set<int> covered;
-        for (const auto& [text, round] : unpack_marks(all)) {
+        const auto process = static_cast<std::size_t>(network.process());
+        for (const auto& [text, round] : unpack_marks(all, process, asked)) {
             const Mark mark = mark_from(text);
             covered.insert(mark.agents.begin(), mark.agents.end());
-            if (mark.phase > phase)
+            if (mark.phase > asked.phase)
                 throw DataError(fmt::format(
                     "{}: agent {} has sent rounds of phase {} of the run, but rank 0's "
                     "history.json ends with phase {}; take up the run with the newest files",
                     directory.string(),
                     mark.agents.empty() ? -1 : mark.agents.front(),
                     mark.phase,
-                    phase));
-            if (mark.phase == phase) result = std::max(result.value_or(0), round);
+                    asked.phase));
+            if (mark.phase == asked.phase) result = std::max(result.value_or(0), round);
         }
-        for (const int number : numbers)
+        for (const int number : asked.numbers)
             if (!covered.contains(number))
                 throw DataError(fmt::format(
                     "{}: the mark of agent {}'s sent rounds is missing; take up the run where its "
@@ -211,7 +239,7 @@ std::optional<long> sent_before(const fs::path& directory,
                     directory.string(),
                     number));
     });
-    return result;
+    return largest_of_all(network, result, asked.rounds);
 }
 
 }  // namespace sotto

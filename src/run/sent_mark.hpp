@@ -42,14 +42,22 @@ class SentMark {
     std::optional<Clock::time_point> last_;
 };
 
-/// The first round of `phase` of which nothing has left, from the marks on all hosts; nothing if
-/// none left. COLLECTIVE. @param numbers agents whose marks must be found somewhere.
-/// @throws DataError, the same everywhere, naming an agent whose mark is missing or damaged, or of
-/// a phase after this one: what rank 0 has is older.
+/// What marks are asked for.
+struct MarkedRounds {
+    Digest run{};
+    long rounds = 0;           ///< of the whole run: no mark says more
+    int phase = 0;             ///< the last one of the run
+    std::vector<int> numbers;  ///< agents whose marks must be found somewhere
+    std::vector<int> local;    ///< those of this process
+};
+
+/// The first round of the phase of which nothing has left, from the marks on all hosts; nothing if
+/// none left. Of marks that this process finds for its own agents nobody else can make less.
+/// COLLECTIVE. @throws DataError, the same everywhere, naming an agent whose mark is missing or
+/// damaged, or of a phase after this one: what rank 0 has is older; or a process whose marks are of
+/// rounds that the run does not have.
 [[nodiscard]] std::optional<long> sent_before(const std::filesystem::path& directory,
                                               Network& network,
-                                              const Digest& run,
-                                              int phase,
-                                              const std::vector<int>& numbers);
+                                              const MarkedRounds& asked);
 
 }  // namespace sotto

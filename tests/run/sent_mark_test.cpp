@@ -55,7 +55,7 @@ class SentMarks : public ::testing::Test {
     SentMarks() { run.fill(9); }
     std::optional<long> sent(int phase = 0, const std::vector<int>& numbers = {2, 5}) const {
         const auto network = make_memory_network(2, 1);
-        return sent_before(folder.path(""), *network, run, phase, numbers);
+        return sent_before(folder.path(""), *network, {run, 25, phase, numbers, {2, 5}});
     }
     SentMark mark(int phase = 0) const { return {folder.path(""), run, {2, 5}, phase}; }
     test::TemporaryFolder folder;
@@ -102,6 +102,23 @@ TEST_F(SentMarks, MustBeThereOfEveryAgent) {
                     "the mark of agent 3's sent rounds is missing");
     (void)folder.write("sent/2", "sotto-sent 2\n");
     expect_contains(message_of<DataError>([&] { (void)sent(); }), "it has another format");
+}
+
+TEST_F(SentMarks, AreOfRoundsThatTheRunHas) {
+    mark().set(25);
+    EXPECT_EQ(sent(), 25);
+    mark().set(26);
+    expect_contains(message_of<DataError>([&] { (void)sent(); }),
+                    "the marks of rank 0: round 26 is not allowed (the run has 25 rounds)");
+}
+
+TEST_F(SentMarks, AreNotExactWhereTheExactOneIsDamaged) {
+    SentMark marked = mark();
+    for (long round = 0; round < 12; ++round) marked.before_round(round, 20);
+    const std::string exact = read_file(folder.path("sent/2.now"));
+    std::ofstream(folder.path("sent/2.now"), std::ios::binary)
+        << exact.substr(0, 8) << std::string(8, '\xff');
+    EXPECT_GE(sent(), 12);
 }
 
 }  // namespace

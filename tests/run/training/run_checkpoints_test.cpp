@@ -26,6 +26,10 @@ class RunCheckpointsOf : public ::testing::Test {
                 Eigen::Vector2d(1, -2),
                 {}};
     }
+    std::optional<long> sent_in(const OpenRun& run) {
+        return sent_before(
+            folder.path("run"), *network, {run.prepared.history.run, 40, 0, {0, 1, 2}, {0, 1, 2}});
+    }
     test::TemporaryFolder folder;
     TrainConfig config = test::quadratic_config(3, "ldp", 40);
     std::unique_ptr<Network> network = make_memory_network(3, 1);
@@ -60,8 +64,7 @@ TEST_F(RunCheckpointsOf, ARunHoldWhatEveryAgentNeedsToGoOn) {
         ASSERT_EQ(own.spent.size(), 1);
         EXPECT_NEAR(std::sqrt(own.spent(0)), run.prepared.ledger.mu_after(10), 1e-12);
     }
-    EXPECT_EQ(sent_before(folder.path("run"), *network, run.prepared.history.run, 0, {0, 1, 2}),
-              10);
+    EXPECT_EQ(sent_in(run), 10);
 }
 
 TEST_F(RunCheckpointsOf, ATaskWithoutANameAreNeverMade) {
@@ -87,7 +90,7 @@ TEST_F(RunCheckpointsOf, ARunWithoutThemOnTheWayAreMadeAtACleanStop) {
     EXPECT_FALSE(checkpoints.due(10));
     checkpoints.seal(7, true, {});
     EXPECT_TRUE(find_checkpoint(folder.path("run"), *network, std::vector<int>{1}).sealed.clean);
-    EXPECT_EQ(sent_before(folder.path("run"), *network, run.prepared.history.run, 0, {0, 1, 2}), 7);
+    EXPECT_EQ(sent_in(run), 7);
 }
 
 }  // namespace

@@ -1,0 +1,72 @@
+// What a peer says about rounds that have left, when a run is taken up.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "core/temporary_folder.hpp"
+#include "hostile/deviating_network.hpp"
+#include "run/sent_mark.hpp"
+#include "sotto/core/bytes.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/net/memory_network.hpp"
+
+namespace sotto {
+namespace {
+
+/// Agents 0 and 1 have sent rounds 0 to 9 of 20, as the file of this process says.
+class ShownMarks : public ::testing::Test {
+  protected:
+    ShownMarks() {
+        SentMark mark(folder.path(""), run, {0, 1}, 0);
+        for (long round = 0; round < 10; ++round) mark.before_round(round, 20);
+    }
+    /// A mark file's text with a round that a peer says to be the exact one.
+    static std::string mark_of(const std::string& text, std::int64_t round) {
+        ByteWriter shown;
+        shown.put_text(text);
+        shown.put(round);
+        return shown.take();
+    }
+    /// What this process finds where another one shows this.
+    std::optional<long> sent(const std::string& shown) const {
+        const test::Deviation peer{.name = "shows marks",
+                                   .received = [&](test::Gathered, std::vector<std::string>& all) {
+                                       all.push_back(shown);
+                                   }};
+        const auto network = test::make_deviating_network(make_memory_network(2, 1), peer);
+        return sent_before(folder.path(""), *network, {run, 20, 0, {0, 1}, {0, 1}});
+    }
+    test::TemporaryFolder folder;
+    Digest run{};
+};
+
+TEST_F(ShownMarks, OfNobodyLeaveWhatIsKnown) { EXPECT_EQ(sent({}), 10); }
+
+// The smallest of several would be taken: noise of rounds that have left could be used again.
+TEST_F(ShownMarks, NeverMakeAnAgentsOwnRoundsLess) {
+    const std::string own = read_file(folder.path("sent/0"));
+    for (const std::int64_t round : {0, 4, 9}) EXPECT_EQ(sent(mark_of(own, round)), 10) << round;
+    EXPECT_EQ(sent(mark_of(own, 15)), 10);
+}
+
+// A later one costs rounds of the budget, but never time without end.
+TEST_F(ShownMarks, OfRoundsThatTheRunDoesNotHaveAreRefused) {
+    const std::string own = read_file(folder.path("sent/0"));
+    const std::string other = own.substr(0, own.rfind("round ")) + "round 18\n";
+    EXPECT_EQ(sent(mark_of(other, 18)), 18);
+    for (const std::int64_t round :
+         {std::int64_t{21}, std::int64_t{1} << 60, std::int64_t{-1}, INT64_MIN})
+        try {
+            (void)sent(mark_of(other, round));
+            ADD_FAILURE() << round << " was taken";
+        } catch (const DataError& error) {
+            EXPECT_NE(std::string(error.what()).find("the marks of rank 1: round"),
+                      std::string::npos)
+                << error.what();
+        }
+}
+
+}  // namespace
+}  // namespace sotto
