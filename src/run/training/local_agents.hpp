@@ -20,7 +20,9 @@ namespace sotto {
     bool rows_are_rounds,
     const std::vector<Exposure>& exposures);
 
-/// Batches of an agent whose records take part by coins of this key (SecretCoins).
-[[nodiscard]] BatchSampler sampled_batches(Eigen::Index records, double probability, SecretKey key);
+/// Batches of a local agent whose records take part by coins of this key (SecretCoins), of its part
+/// of the cycle where there is one.
+[[nodiscard]] BatchSampler sampled_batches(
+    const Run& run, Eigen::Index records, int number, double probability, SecretKey key);
 
 }  // namespace sotto
