@@ -5,12 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "core/json_value.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
 namespace {
-
-using LossJson = nlohmann::ordered_json;
 
 TEST(LossJson, ComesBackAsItWas) {
     const std::vector<SampledRounds> rounds{{1.1, 0.01, 400}, {2.2, 0.05, 200}};
@@ -23,7 +22,8 @@ TEST(LossJson, ComesBackAsItWas) {
                                     sampled,
                                     compose(sampled, PrivacyLoss::gaussian(2)),
                                     compose(sampled, PrivacyLoss::pure(0.5))})
-        EXPECT_EQ(loss_from_json(LossJson::parse(loss_json(loss).dump())), loss) << loss_json(loss);
+        EXPECT_EQ(loss_from_json(JsonDocument(loss_json(loss).dump()).root()), loss)
+            << loss_json(loss);
     EXPECT_EQ(loss_json(sampled)["sampled_rounds"][1]["count"], 200);
 }
 
@@ -47,7 +47,7 @@ TEST(LossJson, IsReadStrictly) {
          R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": -1}]})",
          R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": 1.5}]})",
          R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": 2000000000}]})"})
-        EXPECT_THROW((void)loss_from_json(LossJson::parse(wrong)), DataError) << wrong;
+        EXPECT_THROW((void)loss_from_json(JsonDocument(wrong).root()), DataError) << wrong;
 }
 
 }  // namespace
