@@ -87,5 +87,16 @@ TEST_F(SentRun, TakesStepSizesByTrainingRounds) {
     EXPECT_EQ(steps[14], config.plan.steps.at(11));
 }
 
+TEST_F(SentRun, CountsSampledRoundsOfTheLongestPattern) {
+    for (PrivacyPhase& phase : phases) {
+        phase.use.participation = {.cycle = 4, .poisson = true};
+        phase.sampling_probability.assign(phase.sensitivity.size(), 0.5);
+    }
+    // Rounds 0 to 7, then 5 to 11: in pattern 1 there are 1, 5, 5, 9.
+    const Exposure exposure = sent(12).exposure(0);
+    EXPECT_EQ(exposure.sensitivity_squared_over_rounds, 4);
+    EXPECT_EQ(exposure.sampling_probability, 0.5);
+}
+
 }  // namespace
 }  // namespace sotto
