@@ -6,6 +6,7 @@
 #include "run/run_fixtures.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/noise/shaped_factor.hpp"
+#include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/noise_multiplier.hpp"
 #include "sotto/privacy/temporal_sensitivity.hpp"
 

@@ -17,8 +17,10 @@ using test::unit_plan;
 PrivacyPhase phase_of(Membership members, long first, long rounds) {
     PrivacyPhase phase;
     phase.plan = unit_plan(members.size());
-    for (int place = 0; place < members.size(); ++place)
+    for (int place = 0; place < members.size(); ++place) {
         phase.sensitivity.push_back(members.number(place) + 0.5);
+        phase.sampling_probability.push_back(1);
+    }
     phase.members = std::move(members);
     phase.use.steps.first_round = first;
     phase.rounds = rounds;

@@ -121,8 +121,9 @@ TEST(AgreedPhase, CountsSecretSamplingWithEachAgentsOwnProbability) {
             EXPECT_TRUE(agent["mu"].is_null());
             const Json& rounds = agent["loss"]["sampled_rounds"].at(0);
             EXPECT_EQ(rounds["count"], 30);
-            EXPECT_DOUBLE_EQ(rounds["sampling_probability"].get<double>(),
-                             3 / static_cast<double>(records[u]));
+            EXPECT_NEAR(rounds["sampling_probability"].get<double>(),
+                        3 / static_cast<double>(records[u]),
+                        0x1p-53);
         }
     }
 }
@@ -164,8 +165,9 @@ TEST(AgreedPhase, CountsRoundsOfSampledPartsForRecordsOfTheLongestPattern) {
             EXPECT_NEAR(agent["temporal_sensitivity_squared"].get<double>(), 8, 1e-7);
             const Json& rounds = agent["loss"]["sampled_rounds"].at(0);
             EXPECT_EQ(rounds["count"], 8);
-            EXPECT_DOUBLE_EQ(rounds["sampling_probability"].get<double>(),
-                             12 / static_cast<double>(records[u]));
+            EXPECT_NEAR(rounds["sampling_probability"].get<double>(),
+                        12 / static_cast<double>(records[u]),
+                        0x1p-53);
         }
     }
 }
