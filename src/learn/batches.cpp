@@ -90,8 +90,38 @@ BatchSampler BatchSampler::drawn(Eigen::Index records, Draw draw) {
     BatchSampler sampler;
     sampler.draw_ = std::move(draw);
     sampler.records_ = records;
-    sampler.order_.reserve(static_cast<std::size_t>(records));
+    sampler.batch_size_ = records;
+    sampler.chosen_.reserve(static_cast<std::size_t>(records));
     return sampler;
+}
+
+BatchSampler BatchSampler::drawn_from_parts(
+    Eigen::Index records, Eigen::Index parts, std::uint64_t seed, int agent, Draw draw) {
+    BatchSampler sampler = cyclic(records, parts, seed, agent);
+    sampler.draw_ = std::move(draw);
+    sampler.records_ = records;
+    sampler.chosen_.reserve(static_cast<std::size_t>(sampler.batch_size_));
+    return sampler;
+}
+
+std::span<const Eigen::Index> BatchSampler::part_of(std::uint64_t round) const {
+    const auto part = static_cast<Eigen::Index>(round % static_cast<std::uint64_t>(batches_));
+    const auto count = std::ssize(order_);
+    const Eigen::Index first = std::min<Eigen::Index>(part * batch_size_, count);
+    const Eigen::Index last = std::min<Eigen::Index>(first + batch_size_, count);
+    return std::span(order_).subspan(static_cast<std::size_t>(first),
+                                     static_cast<std::size_t>(last - first));
+}
+
+std::span<const Eigen::Index> BatchSampler::drawn_rows(std::uint64_t round) {
+    if (batches_ == 0) {
+        draw_(round, records_, chosen_);
+        return chosen_;
+    }
+    const auto part = part_of(round);
+    draw_(round, std::ssize(part), chosen_);
+    for (Eigen::Index& row : chosen_) row = part[static_cast<std::size_t>(row)];
+    return chosen_;
 }
 
 void BatchSampler::refill() {
@@ -118,21 +148,11 @@ std::uint32_t BatchSampler::random_word() {
 }
 
 std::span<const Eigen::Index> BatchSampler::rows(std::uint64_t round) {
-    if (draw_) {
-        draw_(round, records_, order_);
-        return order_;
-    }
+    if (draw_) return drawn_rows(round);
     const auto records = static_cast<std::uint32_t>(order_.size());
     if (once_ && round >= records)
         throw ConfigError(fmt::format("round {} has no record: there are {}", round, records));
-    if (batches_ != 0) {
-        const auto part = static_cast<Eigen::Index>(round % static_cast<std::uint64_t>(batches_));
-        const auto count = static_cast<Eigen::Index>(records);
-        const Eigen::Index first = std::min(part * batch_size_, count);
-        const Eigen::Index last = std::min(first + batch_size_, count);
-        return std::span(order_).subspan(static_cast<std::size_t>(first),
-                                         static_cast<std::size_t>(last - first));
-    }
+    if (batches_ != 0) return part_of(round);
 
     // Undo the previous batch's swaps, so that the draw depends on nothing but the round.
     for (std::size_t i = partners_.size(); i > 0; --i)

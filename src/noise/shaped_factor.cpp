@@ -150,10 +150,12 @@ ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
                                  const TemporalShape& shape) {
     const auto rounds = static_cast<long>(step_sizes.size());
     require_rounds(rounds, cycle, mixing.symmetric(), shape);
-    if (shape.kind == TemporalShape::Kind::one_lag) {
+    if (shape.independent() || shape.kind == TemporalShape::Kind::one_lag) {
         const auto [diagonal, subdiagonal] =
             two_diagonals(mixing, spatial_covariance, step_sizes, gossip_steps);
-        return solve_one_lag_factor(diagonal, subdiagonal, cycle, shape.restart);
+        if (!shape.independent())
+            return solve_one_lag_factor(diagonal, subdiagonal, cycle, shape.restart);
+        return {TemporalFactor{}, diagonal.sum(), diagonal.sum()};
     }
     if (!mixing.symmetric()) {
         const MatrixXd utility =

@@ -21,7 +21,7 @@ TemporalShape parse_temporal(std::string_view option, std::string_view text) {
     if (text.starts_with(banded)) {
         shape.kind = TemporalShape::Kind::banded;
         const long long band = parse_integer(option, text.substr(banded.size()));
-        require_in_range(option, static_cast<double>(band), 1, 1e6);
+        require_in_range(option, static_cast<double>(band), 0, 1e6);
         shape.band = static_cast<long>(band);
         return shape;
     }

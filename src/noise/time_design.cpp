@@ -2,18 +2,44 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "noise/finish_plan.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
 
+namespace {
+
+/// Before a factor is solved for, that require_separate_rounds would refuse.
+void require_separate_shape(const DesignInput& input) {
+    const TemporalShape& shape = input.temporal;
+    const bool one_lag = shape.kind == TemporalShape::Kind::one_lag;
+    long reach = shape.kind == TemporalShape::Kind::banded ? shape.band : input.rounds - 1;
+    if (shape.restart > 0) reach = std::min(reach, shape.restart - 1);
+    if (!one_lag && reach < input.participation.cycle) return;
+    throw ConfigError(fmt::format(
+        "temporal: {} is not possible with participation {}, {} (allowed: banded:B with B up to "
+        "{}, or dense with --temporal-restart up to {})",
+        name_of(shape),
+        name_of(input.participation),
+        one_lag ? "whose sampled rounds are counted one by one: one-lag makes each count more"
+                : "since nothing is proved for sampled rounds of one record that share noise",
+        input.participation.cycle - 1,
+        input.participation.cycle));
+}
+
+}  // namespace
+
 void require_choice_of_rounds(const DesignInput& input, std::string_view mechanism) {
+    if (input.temporal.independent()) return;
+    if (input.participation.poisson && input.participation.cycle > 1) require_separate_shape(input);
     if (input.participation.cycle < 2)
         throw ConfigError(fmt::format(
             "participation: {} leaves mechanism {} nothing to choose, since every round then "
-            "counts against every other (use cyclic:b with a record adjacency, or another "
-            "mechanism)",
+            "counts against every other (use cyclic:b or cyclic-poisson:b with a record adjacency, "
+            "or another mechanism)",
             name_of(input.participation),
             mechanism));
 }

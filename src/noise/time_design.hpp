@@ -8,7 +8,9 @@
 
 namespace sotto {
 
-/// @throws ConfigError if every round counts against every other, so that only X_time = I is left.
+/// @throws ConfigError if every round counts against every other, so that only X_time = I is left
+/// (where the input's shape asks for more); with Poisson sampling, if the shape lets rounds of one
+/// record share noise, or makes columns of C_time longer than 1 (require_separate_rounds).
 void require_choice_of_rounds(const DesignInput& input, std::string_view mechanism);
 
 /// The plan's spatial covariance where the smallest kappa is 1.

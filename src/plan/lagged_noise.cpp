@@ -37,6 +37,8 @@ int lower_bandwidth(const Eigen::MatrixXd& lower) {
 }  // namespace
 
 Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds) {
+    if (factor.kind == TemporalFactor::Kind::identity)
+        return Eigen::MatrixXd::Identity(rounds, rounds);
     require_covered(factor, rounds);
     if (factor.kind == TemporalFactor::Kind::dense)
         return factor.lower.topLeftCorner(rounds, rounds);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -89,22 +92,57 @@ PrivacyLoss loss_of(StreamDistribution noise, const Exposure& exposure, double p
     return loss_of_rounds(noise, squared, exposure.sampling_probability, std::lround(rounds));
 }
 
+namespace {
+
+/// Of patterns in which the same was spent, the one with most rounds to come.
+std::vector<SampledPattern> binding_patterns(std::span<const SampledPattern> patterns) {
+    std::vector<SampledPattern> binding;
+    for (const SampledPattern& pattern : patterns) {
+        const auto same = std::ranges::find_if(
+            binding, [&](const SampledPattern& known) { return known.spent == pattern.spent; });
+        if (same == binding.end())
+            binding.push_back(pattern);
+        else
+            same->rounds = std::max(same->rounds, pattern.rounds);
+    }
+    return binding;
+}
+
+}  // namespace
+
+PrivacyBudget sampled_budget(PrivacyBudget budget,
+                             double sampling_probability,
+                             std::span<const SampledPattern> patterns) {
+    if (budget.calibration != Calibration::exact)
+        throw ConfigError(
+            fmt::format("calibration: '{}' is not possible with secretly sampled batches (allowed: "
+                        "exact)",
+                        name_of(budget.calibration)));
+    SampledRounds allowed{0, sampling_probability, 0};
+    for (const auto& [rounds, spent] : binding_patterns(patterns)) {
+        // But for the gap between its bounds it was within the budget when it was planned.
+        if (rounds == 0 && spent.epsilon(budget.delta).lower > budget.epsilon)
+            throw PrivacyError(
+                fmt::format("epsilon {} at delta {:g} is already spent, and more, by records that "
+                            "take part in no round to come",
+                            budget.epsilon,
+                            budget.delta));
+        const SampledPhase phase{sampling_probability, rounds};
+        allowed.noise_multiplier =
+            std::max(allowed.noise_multiplier,
+                     noise_multiplier_for(budget.epsilon, budget.delta, {&phase, 1}, spent));
+        allowed.count = std::max(allowed.count, rounds);
+    }
+    budget.limit = PrivacyLoss::sampled({&allowed, 1});
+    return budget;
+}
+
 PrivacyBudget sampled_budget(PrivacyBudget budget,
                              double sampling_probability,
                              long rounds,
                              const PrivacyLoss& spent) {
-    if (budget.calibration != Calibration::exact)
-        throw ConfigError(
-            fmt::format("calibration: '{}' is not possible with participation poisson (allowed: "
-                        "exact)",
-                        name_of(budget.calibration)));
-    const SampledPhase phase{sampling_probability, rounds};
-    const SampledRounds allowed{
-        noise_multiplier_for(budget.epsilon, budget.delta, {&phase, 1}, spent),
-        sampling_probability,
-        rounds};
-    budget.limit = PrivacyLoss::sampled({&allowed, 1});
-    return budget;
+    const SampledPattern pattern{rounds, spent};
+    return sampled_budget(std::move(budget), sampling_probability, {&pattern, 1});
 }
 
 PrivacyBudget no_budget(double delta, Calibration calibration) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
@@ -48,6 +49,39 @@ PrivacyLoss PrivacyLosses::worst_of(int number, double delta) const {
     for (long p = 1; p < patterns(); ++p)
         if (PrivacyLoss loss = of(number, p); worst.less_at(delta, loss)) worst = loss;
     return worst;
+}
+
+namespace {
+
+/// The larger part of both, for every part. Rounds whose noise differs by rounding are alike.
+PrivacyLoss larger_parts(const PrivacyLoss& one, const PrivacyLoss& other) {
+    constexpr double rounding = 1e-12;
+    PrivacyLoss::Parts parts = one.parts();
+    const PrivacyLoss::Parts others = other.parts();
+    parts.mu_squared = std::max(parts.mu_squared, others.mu_squared);
+    if (others.pure) parts.pure = std::max(parts.pure.value_or(0), *others.pure);
+    for (const SampledRounds& rounds : others.sampled) {
+        const auto alike = std::ranges::find_if(parts.sampled, [&](const SampledRounds& known) {
+            return known.sampling_probability == rounds.sampling_probability &&
+                   std::abs(known.noise_multiplier - rounds.noise_multiplier) <=
+                       rounding * rounds.noise_multiplier;
+        });
+        if (alike == parts.sampled.end()) {
+            parts.sampled.push_back(rounds);
+            continue;
+        }
+        alike->count = std::max(alike->count, rounds.count);
+        alike->noise_multiplier = std::min(alike->noise_multiplier, rounds.noise_multiplier);
+    }
+    return PrivacyLoss::of(parts);
+}
+
+}  // namespace
+
+PrivacyLoss PrivacyLosses::bound_of(int number) const {
+    PrivacyLoss bound = of(number, 0);
+    for (long p = 1; p < patterns(); ++p) bound = larger_parts(bound, of(number, p));
+    return bound;
 }
 
 Eigen::VectorXd PrivacyLosses::amounts_of(int number) const {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "sotto/core/error.hpp"
@@ -20,31 +22,48 @@ constexpr NameTable<Adjacency, 4> adjacencies{
       {Adjacency::record_add_remove, "record-add-remove"}}}};
 
 /// @throws ConfigError where secret coins would promise nothing, or nobody knows what.
-void require_possible_sampling(Adjacency adjacency) {
+void require_possible_sampling(Adjacency adjacency, const Participation& participation) {
     if (adjacency == Adjacency::agent)
-        throw ConfigError(
-            "participation: poisson needs an adjacency of records; with adjacency agent all data "
-            "of the agent count, in every round (allowed: every)");
+        throw ConfigError(fmt::format(
+            "participation: {} needs an adjacency of records; with adjacency agent all data "
+            "of the agent count, in every round (allowed: every)",
+            name_of(participation)));
     if (adjacency == Adjacency::record)
-        throw ConfigError(
-            "participation: poisson is not possible with adjacency record, where a record is "
-            "replaced: no bound is proved for it (allowed: record-add-remove, record-zero-out)");
+        throw ConfigError(fmt::format(
+            "participation: {} is not possible with adjacency record, where a record is "
+            "replaced: no bound is proved for it (allowed: record-add-remove, record-zero-out)",
+            name_of(participation)));
 }
 
-/// q_u = B / N_u, or as given.
-double sampling_probability_of(Eigen::Index batch,
+/// b q_u, q_u = B / N_u or as given, rounded down to a multiple of 2^-53.
+double sampling_probability_of(const Participation& participation,
+                               Eigen::Index batch,
                                Eigen::Index records,
                                std::optional<double> given) {
     constexpr double step = 0x1p-53;
     if (records == 0 && !given)
-        throw ConfigError(
-            "sampling-probability: participation poisson needs it where there are no data (in a "
-            "training it is batch size / records of each agent)");
-    const double probability =
+        throw ConfigError(fmt::format(
+            "sampling-probability: participation {} needs it where there are no data (in a "
+            "training it is batch size / records of each agent)",
+            name_of(participation)));
+    const double of_all =
         records > 0 ? static_cast<double>(batch) / static_cast<double>(records) : *given;
-    if (!(probability >= step && probability <= 1))
+    if (!(of_all >= step && of_all <= 1))
         throw ConfigError(
-            fmt::format("sampling-probability: {} is not allowed (from 2^-53 to 1)", probability));
+            fmt::format("sampling-probability: {} is not allowed (from 2^-53 to 1)", of_all));
+    const auto cycle = static_cast<double>(participation.cycle);
+    const double probability =
+        records > 0 ? cycle * static_cast<double>(batch) / static_cast<double>(records)
+                    : cycle * of_all;
+    if (!(probability <= 1))
+        throw ConfigError(fmt::format(
+            "participation: {} is not possible where a record is in {:.6g} of all batches: each "
+            "would have to be drawn from its part with probability {:.6g} (allowed: a cycle of "
+            "{} rounds at most, or smaller batches)",
+            name_of(participation),
+            of_all,
+            probability,
+            largest_sampled_cycle(batch, records, given)));
     return std::floor(probability / step) * step;
 }
 
@@ -58,19 +77,30 @@ std::string name_of(Adjacency adjacency) { return adjacencies.name_of(adjacency)
 Participation parse_participation(std::string_view option, std::string_view text) {
     if (text == "every") return {};
     if (text == "poisson") return {.cycle = 1, .poisson = true};
-    constexpr std::string_view prefix = "cyclic:";
-    if (text.starts_with(prefix)) {
-        const long long cycle = parse_integer(option, text.substr(prefix.size()));
-        require_in_range(option, static_cast<double>(cycle), 1, 1e9);
-        return {.cycle = static_cast<long>(cycle)};
-    }
-    const std::vector<std::string> allowed{"every", "cyclic:b", "poisson"};
+    for (const auto& [prefix, poisson] :
+         {std::pair<std::string_view, bool>("cyclic:", false), {"cyclic-poisson:", true}})
+        if (text.starts_with(prefix)) {
+            const long long cycle = parse_integer(option, text.substr(prefix.size()));
+            require_in_range(option, static_cast<double>(cycle), 1, 1e9);
+            return {.cycle = static_cast<long>(cycle), .poisson = poisson};
+        }
+    const std::vector<std::string> allowed{"every", "cyclic:b", "poisson", "cyclic-poisson:b"};
     throw unknown_name_error(option, text, allowed);
 }
 
 std::string name_of(const Participation& participation) {
-    if (participation.poisson) return "poisson";
-    return participation.cycle == 1 ? "every" : fmt::format("cyclic:{}", participation.cycle);
+    if (participation.cycle == 1) return participation.poisson ? "poisson" : "every";
+    return fmt::format(
+        "{}:{}", participation.poisson ? "cyclic-poisson" : "cyclic", participation.cycle);
+}
+
+long largest_sampled_cycle(Eigen::Index batch_size,
+                           Eigen::Index records,
+                           std::optional<double> sampling_probability) {
+    if (records > 0) return static_cast<long>(records / batch_size);
+    const double probability = sampling_probability.value_or(1);
+    const double largest = std::min(1e9, std::floor(1 / probability));
+    return static_cast<long>(largest * probability > 1 ? largest - 1 : largest);
 }
 
 Exposure agent_exposure(Adjacency adjacency,
@@ -80,7 +110,7 @@ Exposure agent_exposure(Adjacency adjacency,
                         Eigen::Index records,
                         std::optional<Eigen::Index> batch_size,
                         std::optional<double> sampling_probability) {
-    if (participation.poisson) require_possible_sampling(adjacency);
+    if (participation.poisson) require_possible_sampling(adjacency, participation);
     require_positive("clip-norm", clip_norm);
     require_in_range("rounds", static_cast<double>(rounds), 1, 1e12);
     Exposure exposure;
@@ -106,7 +136,7 @@ Exposure agent_exposure(Adjacency adjacency,
         throw ConfigError(fmt::format("participation: {} batches, but an agent has only {} records",
                                       participation.cycle,
                                       records));
-    if (records > 0 && participation.cycle > 1)
+    if (records > 0 && participation.cycle > 1 && !participation.poisson)
         batch = (records + participation.cycle - 1) / participation.cycle;
     if (records > 0 && batch > records)
         throw ConfigError(
@@ -118,7 +148,7 @@ Exposure agent_exposure(Adjacency adjacency,
     exposure.batch_size = batch;
     if (participation.poisson)
         exposure.sampling_probability =
-            sampling_probability_of(batch, records, sampling_probability);
+            sampling_probability_of(participation, batch, records, sampling_probability);
     exposure.sensitivity =
         (adjacency == Adjacency::record ? 2 : 1) * clip_norm / static_cast<double>(batch);
     return exposure;

@@ -72,6 +72,7 @@ Json agents_json(const Ledger& ledger, long counted, const std::vector<Guarantee
     // Of several phases with noise of their own only the sum means something.
     Eigen::VectorXd squared;
     if (one_phase) squared = run_sensitivity_squared(now.plan, now.use, ledger.rounds_now(counted));
+    const PrivacyLosses losses = ledger.losses_after(counted);
     Json json = Json::array();
     for (std::size_t u = 0; u < after.size(); ++u) {
         const int number = static_cast<int>(u);
@@ -83,6 +84,8 @@ Json agents_json(const Ledger& ledger, long counted, const std::vector<Guarantee
         agent["temporal_sensitivity_squared"] = one_phase ? Json(squared(place)) : Json();
         agent["target_epsilon"] = target_epsilon(record, u);
         put_guarantee(agent, after[u]);
+        // What other runs' losses are added to.
+        if (agent.contains("loss")) agent["loss"] = loss_json(losses.bound_of(number));
         if (now.members.place(number) < 0)
             agent["left_after"] = last.use.steps.first_round + last.rounds;
         json.push_back(std::move(agent));

@@ -1,8 +1,11 @@
 #include "sotto/privacy/temporal_sensitivity.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/core/error.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 
 namespace sotto {
@@ -38,7 +41,50 @@ Eigen::VectorXd earlier_of_pattern(const TemporalFactor& factor,
     return earlier;
 }
 
+/// How many rows below round s the column of C_time reaches, among the leading `rounds`.
+long column_reach(const TemporalFactor& factor, long s, long rounds) {
+    const Eigen::MatrixXd& lower = factor.lower;
+    if (factor.kind == TemporalFactor::Kind::one_lag) {
+        long reach = 0;
+        while (s + reach + 1 < rounds && lower(s + reach + 1, 1) != 0) ++reach;
+        return reach;
+    }
+    const bool banded = factor.kind == TemporalFactor::Kind::banded;
+    long reach = banded ? std::min<long>(lower.cols(), rounds - s) - 1 : rounds - 1 - s;
+    while (reach > 0 && (banded ? lower(s + reach, reach) : lower(s + reach, s)) == 0) --reach;
+    return reach;
+}
+
 }  // namespace
+
+void require_separate_rounds(const TemporalFactor& factor,
+                             const Participation& participation,
+                             long rounds) {
+    if (!participation.poisson || factor.kind == TemporalFactor::Kind::identity) return;
+    constexpr double longest_column = 1 + 1e-9;  // squared; but for rounding 1
+    const Eigen::VectorXd precisions = round_precisions(factor, rounds);
+    for (long s = 0; s < rounds; ++s) {
+        const long reach = column_reach(factor, s, rounds);
+        if (reach >= participation.cycle)
+            throw ConfigError(fmt::format(
+                "participation: {} is not possible with noise of which round {} shares some with "
+                "round {}, since nothing is proved for sampled rounds of one record that share "
+                "noise (allowed: cyclic-poisson:b with --temporal banded:B and B below b, or "
+                "--temporal-restart b, or independent rounds)",
+                name_of(participation),
+                s,
+                s + reach));
+        if (!(precisions(s) <= longest_column))
+            throw ConfigError(fmt::format(
+                "participation: {} is not possible with a temporal factor whose column {} has the "
+                "squared length {:.6g}, which would count more than one round (allowed: columns of "
+                "length 1, as those of mafalda and space-time with --temporal banded:B; not "
+                "one-lag)",
+                name_of(participation),
+                s,
+                precisions(s)));
+    }
+}
 
 double temporal_sensitivity_squared(const TemporalFactor& factor,
                                     const Participation& participation,
@@ -58,6 +104,12 @@ Eigen::VectorXd pattern_sensitivities_squared(const TemporalFactor& factor,
     Eigen::VectorXd result(patterns);
     if (factor.kind == TemporalFactor::Kind::identity) {
         for (long j = 0; j < patterns; ++j) result(j) = static_cast<double>(length(j));
+        return result;
+    }
+    if (participation.poisson) {
+        require_separate_rounds(factor, participation, rounds);
+        const double longest = std::max(1.0, round_precisions(factor, rounds).maxCoeff());
+        for (long j = 0; j < patterns; ++j) result(j) = longest * static_cast<double>(length(j));
         return result;
     }
     if (factor.kind != TemporalFactor::Kind::dense) {

@@ -15,6 +15,7 @@
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
 #include "sotto/noise/mechanism.hpp"
+#include "sotto/privacy/temporal_sensitivity.hpp"
 
 namespace sotto {
 
@@ -103,15 +104,17 @@ void require_possible(const NoisePlan& plan,
             "norm (allowed: agent)",
             name_of(config.adjacency),
             plan.mechanism));
-    if (config.participation.poisson && !plan.noiseless() &&
-        (plan.distribution() != StreamDistribution::gaussian || !plan.same_message_to_all() ||
-         plan.entry != NoiseEntry::gradient ||
-         plan.temporal.kind != TemporalFactor::Kind::identity))
-        throw ConfigError(
-            fmt::format("participation: poisson is not possible with mechanism {}, whose rounds "
-                        "are not independent Gaussian noise on gradients (allowed: {})",
-                        plan.mechanism,
-                        join(mechanisms_with(&Mechanism::independent_rounds), ", ")));
+    if (config.participation.poisson && !plan.noiseless()) {
+        if (plan.distribution() != StreamDistribution::gaussian || !plan.same_message_to_all() ||
+            plan.entry != NoiseEntry::gradient)
+            throw ConfigError(
+                fmt::format("participation: {} is not possible with mechanism {}, whose noise is "
+                            "not Gaussian noise on gradients (allowed: {})",
+                            name_of(config.participation),
+                            plan.mechanism,
+                            join(mechanisms_with(&Mechanism::independent_rounds), ", ")));
+        require_separate_rounds(plan.temporal, config.participation, config.rounds);
+    }
     if (!plan.same_message_to_all() && !topography.later_mixing.empty())
         throw ConfigError(fmt::format(
             "mixing-schedule: not possible with mechanism {}, whose noise cancels for one mixing "
@@ -143,6 +146,10 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
             fmt::format("--sampling-probability: {} is not possible where data are read; there it "
                         "is --batch-size / records of each agent",
                         *config.sampling_probability));
+    if (config.choose_cycle)
+        throw ConfigError(
+            "participation: cyclic-poisson:auto is not possible here (allowed: cyclic-poisson:b; "
+            "sotto plan and sotto train choose b and say which)");
     std::vector<Exposure> exposures;
     for (int u = 0; u < agents; ++u)
         exposures.push_back(
@@ -156,25 +163,50 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
     return exposures;
 }
 
+namespace {
+
+/// Of rounds to come from config.steps.first_round on, for every pattern of the run.
+std::vector<SampledPattern> sampled_patterns(
+    const PlanConfig& config,
+    int agent,
+    const std::function<PrivacyLoss(int agent, long pattern)>& spent) {
+    const Participation& participation = config.participation;
+    if (!spent)  // the longest pattern decides
+        return {{std::lround(temporal_sensitivity_squared({}, participation, config.rounds)), {}}};
+    const Eigen::VectorXd counts = pattern_sensitivities_squared({}, participation, config.rounds);
+    // In a pattern without a round before or to come is nothing to be counted.
+    const long first = config.steps.first_round;
+    const long patterns = std::min(participation.cycle, first + config.rounds);
+    std::vector<SampledPattern> result(static_cast<std::size_t>(patterns));
+    for (long p = 0; p < patterns; ++p) result[static_cast<std::size_t>(p)].spent = spent(agent, p);
+    for (Eigen::Index j = 0; j < counts.size(); ++j)
+        result[static_cast<std::size_t>((first + j) % participation.cycle)].rounds =
+            std::lround(counts(j));
+    return result;
+}
+
+}  // namespace
+
 void count_sampling(std::vector<PrivacyBudget>& budgets,
                     const std::vector<Exposure>& exposures,
                     const PlanConfig& config,
                     std::span<const int> agents,
-                    const std::function<PrivacyLoss(int agent)>& spent) {
+                    const std::function<PrivacyLoss(int agent, long pattern)>& spent) {
     if (!config.participation.poisson || config.noise_std) return;
     std::map<std::tuple<double, double>, PrivacyBudget> known;  // where nothing was spent
     for (const int u : agents) {
         PrivacyBudget& budget = budgets[static_cast<std::size_t>(u)];
         if (budget.epsilon == 0) continue;  // nothing is promised
         const double probability = exposures[static_cast<std::size_t>(u)].sampling_probability;
-        const PrivacyLoss before = spent ? spent(u) : PrivacyLoss();
-        const bool nothing = before == PrivacyLoss();
+        const std::vector<SampledPattern> patterns = sampled_patterns(config, u, spent);
+        const bool nothing = std::ranges::all_of(
+            patterns, [](const SampledPattern& pattern) { return pattern.spent == PrivacyLoss(); });
         const std::tuple key(budget.epsilon, probability);
         if (const auto found = known.find(key); nothing && found != known.end()) {
             budget = found->second;
             continue;
         }
-        budget = sampled_budget(budget, probability, config.rounds, before);
+        budget = sampled_budget(budget, probability, patterns);
         if (nothing) known.emplace(key, budget);
     }
 }

@@ -18,19 +18,22 @@ namespace sotto {
 [[nodiscard]] std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents);
 
 /// One exposure per agent, for independent rounds (see count_plan). @param records N_u of every
-/// agent, or empty if there are no data yet.
+/// agent, or empty if there are no data yet.  @throws ConfigError as agent_exposure, and where the
+/// cycle is still to be chosen (choose_cycle).
 [[nodiscard]] std::vector<Exposure> build_exposures(const PlanConfig& config,
                                                     int agents,
                                                     const std::vector<Eigen::Index>& records);
 
 /// With Poisson sampling: budgets of these agents are for rounds of their own probabilities
-/// (sampled_budget). Cost: a tenth of a second for every probability that differs.
-/// @param spent in phases before, by place; empty: nothing.  @throws as sampled_budget.
+/// (sampled_budget). Cost: a tenth of a second for every probability that differs, and then for
+/// every pattern in which something else was spent.
+/// @param spent in phases before, by place and participation pattern; empty: nothing.
+/// @throws as sampled_budget.
 void count_sampling(std::vector<PrivacyBudget>& budgets,
                     const std::vector<Exposure>& exposures,
                     const PlanConfig& config,
                     std::span<const int> agents,
-                    const std::function<PrivacyLoss(int agent)>& spent = {});
+                    const std::function<PrivacyLoss(int agent, long pattern)>& spent = {});
 
 /// The noise of the configured mechanism.
 [[nodiscard]] StreamDistribution configured_noise(const PlanConfig& config);

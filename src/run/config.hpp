@@ -42,6 +42,8 @@ struct PlanConfig {
     TemporalShape temporal;                   ///< of mafalda and space-time
     StepSchedule steps;                       ///< plans depend on it where rounds are not alike
     Participation participation;
+    /// b of "cyclic-poisson:b" is still to be chosen, by the noise that is planned (choose_cycle).
+    bool choose_cycle = false;
     /// q with Poisson sampling, where there are no data; with data it is B / N_u.
     std::optional<double> sampling_probability;
     double variance_cap = 1e4;

@@ -37,6 +37,11 @@ std::string budget_line(const PrivacyBudget& budget,
                            : std::string());
 }
 
+std::string cycle_line(const CycleChoice& choice) {
+    return choice.candidates.empty() ? std::string()
+                                     : fmt::format("cycle      {}\n", text_of(choice));
+}
+
 std::string noise_line(const NoisePlan& plan, double clip_norm) {
     const Eigen::VectorXd variances = largest_message_variance(plan);
     return fmt::format(
@@ -119,7 +124,8 @@ std::string noise_lines(const PlannedNoise& planned,
     const NoisePlan& plan = planned.design.plan;
     if (plan.noiseless()) return "noise      none: epsilon is infinite\n";
     const Guarantee reached = largest(guarantees(plan, {}, exposures, budget.delta));
-    return budget_line(budget, reached, config) + noise_line(plan, config.clip_norm) + survives_lines(planned) +
+    return budget_line(budget, reached, config) + cycle_line(planned.cycle_choice) +
+           noise_line(plan, config.clip_norm) + survives_lines(planned) +
            optimal_line(planned.design, config.variance_cap) + protected_line(reached) +
            coalition_line(plan, exposures, budget.delta) +
            curious_line(plan, exposures, budget.delta);

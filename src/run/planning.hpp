@@ -5,6 +5,7 @@
 
 #include "run/budgets.hpp"
 #include "run/config.hpp"
+#include "run/cycle_choice.hpp"
 #include "sotto/graph/topography.hpp"
 #include "sotto/noise/mechanism.hpp"
 
@@ -40,6 +41,7 @@ struct PlannedNoise {
     double ldp_objective = 0;  ///< Tr(M R) of ldp, same budget and utility
     double cdp_objective = 0;  ///< of a trusted aggregator
     Eigen::VectorXd kappa;     ///< empty without a budget (mechanism none)
+    CycleChoice cycle_choice;  ///< how b was chosen, where that was left to the plan
 };
 /// @param compare false: without ldp_objective and cdp_objective, which cost O(n^3).
 [[nodiscard]] PlannedNoise plan_noise(const PlanConfig& config,

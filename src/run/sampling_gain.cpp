@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/noise/mechanism.hpp"
+#include "sotto/privacy/temporal_sensitivity.hpp"
 
 namespace sotto {
 
@@ -37,8 +38,10 @@ PrivacyLoss unsampled_limit(const PrivacyBudget& budget) {
 
 std::optional<double> sampling_gain(const PlanConfig& config, const PrivacyBudget& budget) {
     if (!config.participation.poisson || !promises_an_epsilon(config, budget)) return std::nullopt;
-    const auto rounds = static_cast<double>(config.rounds);
-    return noise_of(1, rounds, unsampled_limit(budget)) / noise_of(1, rounds, budget.limit);
+    return noise_of(1, static_cast<double>(config.rounds), unsampled_limit(budget)) /
+           noise_of(1,
+                    temporal_sensitivity_squared({}, config.participation, config.rounds),
+                    budget.limit);
 }
 
 std::optional<double> gain_of_switching(const PlanConfig& config,

@@ -1,7 +1,7 @@
 #include "run/sent_rounds.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 
 #include "run/departures.hpp"
 #include "sotto/graph/mixing_file.hpp"
@@ -21,8 +21,12 @@ Exposure SentRounds::exposure(int agent) const {
     Exposure exposure;
     exposure.sensitivity = there.sensitivity[static_cast<std::size_t>(place)];
     exposure.sampling_probability = there.probability(place);
-    exposure.sensitivity_squared_over_rounds =
-        static_cast<double>(std::accumulate(rounds.begin(), rounds.end(), 0L));
+    std::map<long, long> by_pattern;
+    for (const long round : process.training_rounds())
+        ++by_pattern[round % there.use.participation.cycle];
+    for (const auto& [pattern, count] : by_pattern)
+        exposure.sensitivity_squared_over_rounds =
+            std::max(exposure.sensitivity_squared_over_rounds, static_cast<double>(count));
     return exposure;
 }
 

@@ -19,7 +19,8 @@ struct SentRounds {
 
     /// A phase in which the agent was there; null: it left before anything was sent.
     [[nodiscard]] const PrivacyPhase* of(int agent) const;
-    /// Of an agent that was there; where every round counts and none meets another, in all phases.
+    /// Of an agent that was there; where rounds do not meet each other: those of all phases in the
+    /// participation pattern that has most.
     [[nodiscard]] Exposure exposure(int agent) const;
 };
 

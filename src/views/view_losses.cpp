@@ -4,6 +4,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/accountant.hpp"
+#include "views/participation_patterns.hpp"
 
 namespace sotto {
 
@@ -13,23 +14,33 @@ namespace {
 /// what the members know. Of phases with noise of different sizes all rounds count as those with
 /// the least.
 std::vector<SquaredSensitivity> sampled_losses(const MessageProcess& process,
+                                               const PlanUse& use,
                                                const View& view,
                                                std::span<const int> targets) {
-    double rounds = 0;
+    const std::vector<long> training = process.training_rounds();
+    const auto patterns = participation_patterns(training, use.participation);
+    Eigen::MatrixXd squared = Eigen::MatrixXd::Zero(process.plan->agents, std::ssize(patterns));
     Eigen::VectorXd precision = Eigen::VectorXd::Zero(process.plan->agents);
+    long begin = 0;
     for (const Phase& phase : process.phases) {
         if (!phase.departed.empty())
-            throw ConfigError(
-                "participation: views after agents have left are not accounted for with poisson "
-                "(allowed: the ledger's own figure)");
-        rounds += static_cast<double>(phase.rounds);
-        precision = precision.cwiseMax(observed_precision(process.plan_of(phase), {view.members}));
+            throw ConfigError(fmt::format(
+                "participation: views after agents have left are not accounted for with {} "
+                "(allowed: the ledger's own figure)",
+                name_of(use.participation)));
+        const NoisePlan& own = process.plan_of(phase);
+        PlanUse phase_use = use;
+        phase_use.steps.first_round = training[static_cast<std::size_t>(begin)];
+        const Eigen::MatrixXd here = pattern_sensitivity_squared(own, phase_use, phase.rounds);
+        squared.leftCols(here.cols()) += here;
+        precision = precision.cwiseMax(observed_precision(own, {view.members}));
+        begin += phase.rounds;
     }
     std::vector<SquaredSensitivity> result;
     for (const int u : targets)
-        result.push_back(view.has_member(u)
-                             ? SquaredSensitivity::unbounded()
-                             : SquaredSensitivity::all_messages(rounds * precision(u)));
+        result.push_back(view.has_member(u) ? SquaredSensitivity::unbounded()
+                                            : SquaredSensitivity::all_messages(
+                                                  squared.row(u).maxCoeff() * precision(u)));
     return result;
 }
 
@@ -41,7 +52,7 @@ std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
                                             std::span<const int> targets,
                                             const ViewOptions& options) {
     const NoisePlan& plan = *process.plan;
-    if (use.participation.poisson) return sampled_losses(process, view, targets);
+    if (use.participation.poisson) return sampled_losses(process, use, view, targets);
     if (plan.distribution() == StreamDistribution::gaussian)
         return view_sensitivity(process, view, targets, use.participation, options);
     if (view.kind == View::Kind::secure_sum && !plan.same_message_to_all())

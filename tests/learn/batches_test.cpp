@@ -138,5 +138,36 @@ TEST(Batches, RefuseSizesOutsideTheShard) {
     EXPECT_THROW((void)BatchSampler::cyclic(10, 11, 1, 0), ConfigError);
 }
 
+/// Every place of the part whose number and the round's together are a multiple of three.
+BatchSampler::Draw every_third() {
+    return [](std::uint64_t round, Eigen::Index records, std::vector<Eigen::Index>& chosen) {
+        chosen.clear();
+        for (Eigen::Index place = 0; place < records; ++place)
+            if ((static_cast<std::uint64_t>(place) + round) % 3 == 0) chosen.push_back(place);
+    };
+}
+
+TEST(DrawnParts, AreThoseOfTheCycleAndHaveCoinsOfTheirOwnPlaces) {
+    for (const Eigen::Index records : {5, 20, 101})
+        for (const Eigen::Index parts : {Eigen::Index{2}, (records + 1) / 2, records}) {
+            BatchSampler whole = BatchSampler::cyclic(records, parts, 3, 2);
+            BatchSampler drawn =
+                BatchSampler::drawn_from_parts(records, parts, 3, 2, every_third());
+            for (std::uint64_t round = 0; round < 3 * static_cast<std::uint64_t>(parts); ++round) {
+                const Rows part = batch(whole, round);
+                Rows expected;
+                for (std::size_t place = 0; place < part.size(); ++place)
+                    if ((place + round) % 3 == 0) expected.push_back(part[place]);
+                EXPECT_EQ(batch(drawn, round), expected);
+            }
+            // Any round again, in any order.
+            const Rows again = batch(drawn, 1);
+            (void)batch(drawn, 7);
+            EXPECT_EQ(batch(drawn, 1), again);
+        }
+    EXPECT_THROW((void)BatchSampler::drawn_from_parts(10, 11, 1, 0, every_third()), ConfigError);
+    EXPECT_THROW((void)BatchSampler::drawn_from_parts(10, 0, 1, 0, every_third()), ConfigError);
+}
+
 }  // namespace
 }  // namespace sotto

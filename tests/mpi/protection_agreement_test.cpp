@@ -44,7 +44,7 @@ struct ProtectedPlan {
             for (std::size_t u = 0; correlated && u < protection.exposures.size(); ++u) {
                 Exposure& exposure = protection.exposures[u];
                 exposure.sensitivity_squared_over_rounds =
-                    temporal_sensitivity_squared(factor, test::correlated_participation, 100);
+                    temporal_sensitivity_squared(factor, entry.participation, 100);
                 if (plan.rows.empty())
                     protection.kappa(static_cast<Eigen::Index>(u)) =
                         precision_limit(protection.budgets[u], exposure);

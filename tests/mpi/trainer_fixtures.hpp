@@ -49,17 +49,18 @@ inline Topography with_schedule(Graph graph, std::vector<MixingMatrix> matrices)
     return {std::move(graph), std::move(first), std::move(matrices)};
 }
 
+/// In the plans below whose rounds are correlated.
+inline constexpr Participation correlated_participation{10};
+
 struct MechanismCase {
     std::string label;  ///< letters and digits only: names a test
     std::string mechanism;
     Utility utility;
     TemporalShape temporal{};
+    Participation participation = correlated_participation;  ///< where rounds are correlated
 };
 /// So that test names are readable.
 inline void PrintTo(const MechanismCase& entry, std::ostream* out) { *out << entry.label; }
-
-/// In the plans below whose rounds are correlated.
-inline constexpr Participation correlated_participation{10};
 
 inline std::vector<MechanismCase> mechanism_cases() {
     const Utility horizon{Utility::Kind::horizon, 20};
@@ -74,6 +75,11 @@ inline std::vector<MechanismCase> mechanism_cases() {
             {"AntiPgd", "anti-pgd", horizon},
             {"Mafalda", "mafalda", horizon},
             {"MafaldaBanded", "mafalda", horizon, {TemporalShape::Kind::banded, 4, 0}},
+            {"MafaldaSampled",
+             "mafalda",
+             horizon,
+             {TemporalShape::Kind::banded, 5, 0},
+             {.cycle = 6, .poisson = true}},
             {"MafaldaRestarted", "mafalda", horizon, {TemporalShape::Kind::dense, 0, 30}},
             {"SpaceTime", "space-time", horizon},
             {"SpaceTimeOneLag", "space-time", horizon, {TemporalShape::Kind::one_lag, 0, 0}}};
@@ -101,7 +107,7 @@ inline NoisePlan plan_of(const MechanismCase& entry,
     if (mechanism.seed_groups())
         input.seed_groups = make_seed_groups(
             entry.mechanism == "pairs" ? "all-pairs" : "neighbourhoods", topography.graph);
-    if (mechanism.correlates_rounds) input.participation = correlated_participation;
+    if (mechanism.correlates_rounds) input.participation = entry.participation;
     input.temporal = entry.temporal;
     if (mechanism.takes_spatial) input.spatial = &find_mechanism("spatial-mechanism", "corn");
     return mechanism.design(input).plan;

@@ -78,5 +78,18 @@ TEST(ShapedFactor, BegunAnewLosesLessTheLongerItsBlocks) {
     EXPECT_TRUE(relatively_near(before, shaped(mixing, 24, 5, dense_shape).value, 1e-6));
 }
 
+TEST(ShapedFactor, OfNoBandIsThatOfIndependentRounds) {
+    const MixingMatrix mixing =
+        MixingMatrix::from_rule(test::make_graph(Topology::ring, 6), MixingRule::metropolis);
+    const Eigen::MatrixXd covariance = Eigen::MatrixXd::Identity(6, 6);
+    const std::vector<double> steps{1, 0.5, 0.7, 0.2};
+    const ShapedFactor found =
+        solve_shaped_factor(mixing, covariance, steps, 1, 1, {TemporalShape::Kind::banded, 0, 0});
+    EXPECT_EQ(found.factor.kind, TemporalFactor::Kind::identity);
+    const double expected = temporal_utility(mixing, covariance, steps, 1).trace();
+    EXPECT_NEAR(found.value, expected, 1e-12 * expected);
+    EXPECT_EQ(found.lower_bound, found.value);
+}
+
 }  // namespace
 }  // namespace sotto

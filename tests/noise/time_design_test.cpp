@@ -47,5 +47,30 @@ TEST(TimeDesign, SolvesForTheInputsStepsGossipAndShape) {
     EXPECT_EQ(found.factor.lower.cols(), 3);
 }
 
+TEST(TimeDesign, RefusesShapesThatMakeSampledRoundsOfARecordMeet) {
+    DesignInput input;
+    input.rounds = 40;
+    input.participation = {.cycle = 4, .poisson = true};
+    const auto refusal = [&](const TemporalShape& shape) {
+        input.temporal = shape;
+        return message_of<ConfigError>([&] { require_choice_of_rounds(input, "example"); });
+    };
+    const auto dense = TemporalShape::Kind::dense;
+    const auto banded = TemporalShape::Kind::banded;
+    EXPECT_TRUE(contains(refusal({}), "banded:B with B up to 3"));
+    EXPECT_TRUE(contains(refusal({banded, 4, 0}), "with participation cyclic-poisson:4"));
+    EXPECT_TRUE(contains(refusal({dense, 0, 5}), "--temporal-restart up to 4"));
+    EXPECT_TRUE(contains(refusal({TemporalShape::Kind::one_lag, 0, 4}), "makes each count more"));
+    for (const TemporalShape& shape :
+         {TemporalShape{banded, 3, 0}, TemporalShape{banded, 9, 4}, TemporalShape{dense, 0, 4}}) {
+        input.temporal = shape;
+        EXPECT_NO_THROW(require_choice_of_rounds(input, "example")) << name_of(shape);
+    }
+    input.participation.cycle = 1;
+    EXPECT_TRUE(contains(refusal({banded, 3, 0}), "poisson leaves mechanism example nothing"));
+    input.temporal = {banded, 0, 0};
+    EXPECT_NO_THROW(require_choice_of_rounds(input, "example")) << "it asks for no choice";
+}
+
 }  // namespace
 }  // namespace sotto

@@ -8,6 +8,7 @@
 #include "privacy/privacy_fixtures.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/gdp.hpp"
+#include "sotto/privacy/noise_multiplier.hpp"
 
 namespace sotto {
 namespace {
@@ -160,6 +161,33 @@ TEST(PrecisionLimit, GivesBackMuThroughTheDefinitionOfTheGuarantee) {
 TEST(PrecisionLimit, GivesBackEpsilonUnderLaplaceNoise) {
     const double kappa = precision_limit(make_pure_budget(3), {0.2, 400, 1});
     EXPECT_TRUE(relatively_near(0.2 * std::sqrt(400 * kappa), 3, 1e-14));
+}
+
+TEST(SampledBudget, KeepsEveryPatternWithinIt) {
+    const PrivacyBudget whole = make_budget(3, 1e-5, Calibration::exact);
+    const SampledRounds before{1.4, 0.2, 6};
+    const PrivacyLoss spent = PrivacyLoss::sampled({&before, 1});
+    const std::vector<SampledPattern> patterns{
+        {5, spent}, {6, {}}, {4, spent}, {0, spent}, {6, {}}};
+    const PrivacyBudget budget = sampled_budget(whole, 0.2, patterns);
+    const auto limit = budget.limit.parts().sampled;
+    ASSERT_EQ(limit.size(), 1U);
+    EXPECT_EQ(limit[0].count, 6) << "of the longest pattern";
+    const SampledPhase rest{0.2, 5}, fresh{0.2, 6};
+    EXPECT_EQ(limit[0].noise_multiplier,
+              std::max(noise_multiplier_for(3, 1e-5, {&rest, 1}, spent),
+                       noise_multiplier_for(3, 1e-5, {&fresh, 1})));
+    for (const auto& [rounds, so_far] : patterns) {
+        const SampledRounds mine{limit[0].noise_multiplier, 0.2, rounds};
+        EXPECT_LE(compose(so_far, PrivacyLoss::sampled({&mine, 1})).epsilon(1e-5).upper, 3);
+    }
+    // Nothing to come does not make good what is too much.
+    const SampledRounds much{0.5, 0.2, 20};
+    const SampledPattern gone{0, PrivacyLoss::sampled({&much, 1})};
+    EXPECT_TRUE(contains(message_of<PrivacyError>([&] {
+                             (void)sampled_budget(whole, 0.2, std::vector{patterns[1], gone});
+                         }),
+                         "already spent"));
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include "privacy/privacy_fixtures.hpp"
 #include "sotto/core/error.hpp"
@@ -27,6 +29,7 @@ PrivacyPhase phase_of(std::vector<int> numbers, int all, double scale, long firs
         phase.plan.streams.push_back({u, 0, StreamDistribution::gaussian});
         phase.plan.rows.push_back({u, NoiseRow::all_receivers, {u}, {1.0}});
         phase.sensitivity.push_back(0.2);
+        phase.sampling_probability.push_back(1);
     }
     phase.use.participation.cycle = cycle;
     phase.use.steps.first_round = first;
@@ -210,6 +213,53 @@ TEST(RemainingBudget, RefusesWhenNothingIsLeft) {
         EXPECT_NE(std::string(error.what()).find("agent 3"), std::string::npos) << error.what();
         EXPECT_NE(std::string(error.what()).find("nothing is left"), std::string::npos);
     }
+}
+
+TEST(Composition, OfSampledPartsAddsUpByPatternOverPhases) {
+    // Parts in turn, every 3 rounds: 7 rounds, of which the last 3 are done again, and 5 more; the
+    // second phase, which begins in the middle of a cycle, with correlated rounds.
+    PrivacyPhase first = phase_of({0, 1, 2}, 3, 2.0, 0, 3);
+    PrivacyPhase second = phase_of({0, 1, 2}, 3, 3.0, 4, 3);
+    Eigen::MatrixXd lower = Eigen::MatrixXd::Zero(8, 3);
+    lower.col(0).setConstant(0.6);
+    lower.col(2).tail(6).setConstant(0.8);
+    lower.col(0).tail(2).setOnes();
+    second.plan.temporal = {TemporalFactor::Kind::banded, lower};
+    const std::vector<double> probability{0.25, 0.5, 1};
+    for (PrivacyPhase* phase : {&first, &second}) {
+        phase->use.participation.poisson = true;
+        phase->sampling_probability = probability;
+    }
+    PrivacyLosses losses(3);
+    losses.add(first, 7, precision_of(first));
+    losses.add(second, 8, precision_of(second));
+    // Rounds 0..6 and 4..11 by hand.
+    std::array<long, 3> before{}, after{};
+    for (std::size_t t = 0; t < 7; ++t) ++before[t % 3];
+    for (std::size_t t = 4; t < 12; ++t) ++after[t % 3];
+    for (int u = 0; u < 3; ++u)
+        for (std::size_t p = 0; p < 3; ++p) {
+            const double q = probability[static_cast<std::size_t>(u)];
+            const std::vector<SampledRounds> by_hand{{2 / 0.2, q, before[p]},
+                                                     {3 / 0.2, q, after[p]}};
+            const PrivacyLoss expected = PrivacyLoss::sampled(by_hand);
+            const PrivacyLoss found = losses.of(u, static_cast<long>(p));
+            EXPECT_TRUE(found.within(expected, 1e-12)) << u << " " << p;
+            EXPECT_TRUE(expected.within(found, 1e-12)) << u << " " << p;
+        }
+    // No pattern is the worst in both phases; what bounds them all is, and nothing more.
+    for (int u = 0; u < 3; ++u) {
+        const double q = probability[static_cast<std::size_t>(u)];
+        const std::vector<SampledRounds> most{{2 / 0.2, q, 3}, {3 / 0.2, q, 3}};
+        const PrivacyLoss bound = losses.bound_of(u);
+        EXPECT_TRUE(bound.within(PrivacyLoss::sampled(most), 1e-12));
+        for (long p = 0; p < 3; ++p) EXPECT_TRUE(losses.of(u, p).within(bound, 1e-12));
+    }
+    // A phase that is cut short has whole rounds all the same.
+    PrivacyLosses cut(3);
+    cut.add(second, 1, precision_of(second));
+    const SampledRounds one{3 / 0.2, 0.25, 1};
+    EXPECT_TRUE(PrivacyLoss::sampled({&one, 1}).within(cut.of(0, 4 % 3), 1e-12));
 }
 
 }  // namespace

@@ -155,5 +155,45 @@ TEST(AgentExposure, RefusesSecretSamplingWhereNothingIsProved) {
     EXPECT_TRUE(contains(refusal(Adjacency::record_zero_out, 4, {}), "exceeds the 4 records"));
 }
 
+TEST(AgentExposure, OfSampledPartsHasOneRoundInEveryCycle) {
+    constexpr Participation parts{.cycle = 8, .poisson = true};
+    EXPECT_EQ(parse_participation("participation", "cyclic-poisson:8"), parts);
+    EXPECT_EQ(name_of(parts), "cyclic-poisson:8");
+    EXPECT_EQ(name_of(parse_participation("participation", "cyclic-poisson:1")), "poisson");
+    for (const char* wrong : {"cyclic-poisson", "cyclic-poisson:", "cyclic-poisson:0"})
+        EXPECT_THROW((void)parse_participation("participation", wrong), ConfigError) << wrong;
+    const Exposure exposure = agent_exposure(Adjacency::record_zero_out, parts, 3, 100, 310, 30);
+    EXPECT_DOUBLE_EQ(exposure.sensitivity, 0.1) << "the divisor is the batch size still";
+    EXPECT_EQ(exposure.sensitivity_squared_over_rounds, 13) << "ceil(100 / 8)";
+    EXPECT_EQ(exposure.batch_size, 30);
+    EXPECT_EQ(exposure.sampling_probability, std::floor(8 * 30.0 / 310 * 0x1p53) * 0x1p-53);
+    EXPECT_DOUBLE_EQ(
+        agent_exposure(Adjacency::record_zero_out, parts, 3, 100, 0, 30, 0.1).sampling_probability,
+        0.8);
+    // Exactly everybody of the part.
+    EXPECT_EQ(
+        agent_exposure(Adjacency::record_zero_out, parts, 3, 100, 240, 30).sampling_probability, 1);
+}
+
+TEST(AgentExposure, NamesTheLongestCycleThatCanBeSampled) {
+    constexpr Participation parts{.cycle = 11, .poisson = true};
+    const auto refusal =
+        [&](Adjacency adjacency, Eigen::Index records, std::optional<double> probability) {
+            return message_of<ConfigError>(
+                [&] { (void)agent_exposure(adjacency, parts, 1, 10, records, 30, probability); });
+        };
+    EXPECT_TRUE(contains(refusal(Adjacency::record_add_remove, 310, {}), "a cycle of 10 rounds"));
+    EXPECT_TRUE(contains(refusal(Adjacency::record_add_remove, 0, 0.1), "a cycle of 10 rounds"));
+    EXPECT_TRUE(contains(refusal(Adjacency::record_add_remove, 0, {}), "sampling-probability"));
+    EXPECT_TRUE(contains(refusal(Adjacency::agent, 310, {}), "cyclic-poisson:11 needs"));
+    EXPECT_TRUE(contains(refusal(Adjacency::record, 330, {}), "no bound is proved"));
+    EXPECT_EQ(largest_sampled_cycle(30, 310, {}), 10);
+    for (const double probability : {0.1, 1.0 / 3, 1.0 / 49, 0.0427, 1.0}) {
+        const long largest = largest_sampled_cycle(1, 0, probability);
+        EXPECT_LE(static_cast<double>(largest) * probability, 1);
+        EXPECT_GT(static_cast<double>(largest + 1) * probability, 1);
+    }
+}
+
 }  // namespace
 }  // namespace sotto

@@ -140,5 +140,67 @@ TEST(PatternSensitivities, HaveTheLargestAsThatOfTheRun) {
     EXPECT_EQ(pattern_sensitivities_squared({}, {4}, 9), Eigen::Vector4d(3, 2, 2, 2));
 }
 
+/// Unit columns of this many subdiagonals.
+TemporalFactor unit_bands(long rounds, long band) {
+    SeededRandom random(9, "unit columns");
+    TemporalFactor factor{TemporalFactor::Kind::banded, Eigen::MatrixXd::Zero(rounds, band + 1)};
+    for (long s = 0; s < rounds; ++s) {
+        const long reach = std::min(band, rounds - 1 - s);
+        Eigen::VectorXd column(reach + 1);
+        column(0) = 1;
+        for (long k = 1; k <= reach; ++k) column(k) = random.normal();
+        column.normalize();
+        for (long k = 0; k <= reach; ++k) factor.lower(s + k, k) = column(k);
+    }
+    return factor;
+}
+
+TEST(TemporalSensitivity, OfSampledRoundsIsTheirNumber) {
+    constexpr Participation sampled{.cycle = 4, .poisson = true};
+    for (const long rounds : {1L, 3L, 4L, 9L, 18L}) {
+        const Eigen::VectorXd plain = pattern_sensitivities_squared({}, sampled, rounds);
+        // Columns that the last round cuts short count as whole ones.
+        const Eigen::VectorXd found =
+            pattern_sensitivities_squared(unit_bands(18, 3), sampled, rounds);
+        EXPECT_TRUE(found.isApprox(plain, 1e-12)) << rounds;
+        EXPECT_TRUE((found.array() >= plain.array()).all()) << "counted from above";
+        EXPECT_EQ(temporal_sensitivity_squared({}, sampled, rounds), (rounds + 3) / 4);
+    }
+}
+
+TEST(SeparateRounds, AreNeededOfSampledOnesOnly) {
+    const auto refusal = [](const TemporalFactor& factor, const Participation& participation) {
+        return message_of<ConfigError>(
+            [&] { require_separate_rounds(factor, participation, factor.lower.rows()); });
+    };
+    const TemporalFactor bands = unit_bands(12, 3);
+    for (const long cycle : {4L, 5L, 12L})
+        EXPECT_NO_THROW(require_separate_rounds(bands, {.cycle = cycle, .poisson = true}, 12));
+    for (const long cycle : {1L, 3L}) {
+        EXPECT_TRUE(contains(refusal(bands, {.cycle = cycle, .poisson = true}), "shares some"));
+        EXPECT_NO_THROW(require_separate_rounds(bands, {.cycle = cycle}, 12));
+        EXPECT_THROW(
+            (void)pattern_sensitivities_squared(bands, {.cycle = cycle, .poisson = true}, 12),
+            ConfigError);
+    }
+    constexpr Participation sampled{.cycle = 4, .poisson = true};
+    EXPECT_NO_THROW(require_separate_rounds({}, sampled, 12));
+    // A dense factor with these entries, and one that meets nothing before its end.
+    TemporalFactor dense{TemporalFactor::Kind::dense, dense_factor(bands, 12)};
+    EXPECT_NO_THROW(require_separate_rounds(dense, sampled, 12));
+    dense.lower(9, 4) = 1e-12;
+    EXPECT_TRUE(contains(refusal(dense, sampled), "round 4 shares some with round 9"));
+    EXPECT_NO_THROW(require_separate_rounds(dense, sampled, 9));
+    // Longer columns.
+    TemporalFactor louder = bands;
+    louder.lower.row(5) *= 1.01;
+    EXPECT_TRUE(contains(refusal(louder, sampled), "squared length"));
+    TemporalFactor one_lag{TemporalFactor::Kind::one_lag, Eigen::MatrixXd::Ones(12, 2)};
+    one_lag.lower.col(1).setConstant(-0.5);
+    EXPECT_TRUE(contains(refusal(one_lag, sampled), "shares some"));
+    for (const long first : {0L, 4L, 8L}) one_lag.lower(first, 1) = 0;
+    EXPECT_TRUE(contains(refusal(one_lag, sampled), "not one-lag"));
+}
+
 }  // namespace
 }  // namespace sotto

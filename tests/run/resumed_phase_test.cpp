@@ -275,5 +275,52 @@ TEST(RequireCounted, RefusesAHistoryThatCountsLessThanAnAgentKnows) {
     }
 }
 
+TEST_F(ResumedPhase, SampledPartsStayWithinTheBudgetInEveryPattern) {
+    for (const char* mechanism : {"ldp", "mafalda"}) {
+        TrainConfig first = config(mechanism, mechanism);
+        first.plan.adjacency = Adjacency::record_add_remove;
+        first.plan.participation = {.cycle = 4, .poisson = true};
+        if (std::string(mechanism) == "mafalda")
+            first.plan.temporal = {TemporalShape::Kind::banded, 3, 0};
+        first.plan.batch_size = 6;
+        first.plan.epsilon = 3;
+        first.checkpoint_every = 10;
+        first.views = "eavesdropper";
+        run_until_killed(first, 33);
+        const TrainResult rest = run(resumed(first, path(mechanism)));
+        EXPECT_EQ(rest.resumed->round, 30);
+        EXPECT_EQ(rest.resumed->repeated, 3);
+        EXPECT_LE(rest.epsilon, 3) << mechanism;
+        EXPECT_GT(rest.epsilon, 2.9) << mechanism;
+        // By hand: rounds 0 to 32, then 30 to 59, each with the noise of its phase, in the part of
+        // a record.
+        const RunHistory history = read_history(path(mechanism));
+        ASSERT_EQ(history.phases.size(), 2U);
+        EXPECT_GT(history.phases[1].plan.scale, history.phases[0].plan.scale);
+        double worst = 0;
+        for (std::size_t u = 0; u < agents; ++u)
+            for (long part = 0; part < 4; ++part) {
+                std::vector<SampledRounds> rounds_of_part;
+                for (const PrivacyPhase& phase : history.phases) {
+                    const long begin = phase.use.steps.first_round;
+                    long count = 0;
+                    for (long t = begin; t < begin + phase.rounds; ++t) count += t % 4 == part;
+                    const double precision =
+                        coalition_precision(phase.plan, 0)(static_cast<Eigen::Index>(u));
+                    rounds_of_part.push_back({1 / (phase.sensitivity[u] * std::sqrt(precision)),
+                                              phase.sampling_probability[u],
+                                              count});
+                }
+                worst = std::max(worst, PrivacyLoss::sampled(rounds_of_part).epsilon(1e-5).upper);
+            }
+        EXPECT_NEAR(worst, rest.epsilon, 2e-3 * worst) << mechanism;
+        EXPECT_LE(worst, 3 * (1 + 1e-6)) << mechanism;
+        // A view counts all rounds of the longest part as those with the least noise.
+        const double seen = ledger(mechanism).at("views").at(0).at("epsilon");
+        EXPECT_GE(seen, worst * (1 - 1e-3)) << mechanism;
+        EXPECT_LE(seen, 1.2 * worst) << mechanism;
+    }
+}
+
 }  // namespace
 }  // namespace sotto

@@ -17,8 +17,10 @@ using test::unit_plan;
 PrivacyPhase phase_of(Membership members, long first, long rounds) {
     PrivacyPhase phase;
     phase.plan = unit_plan(members.size());
-    for (int place = 0; place < members.size(); ++place)
+    for (int place = 0; place < members.size(); ++place) {
         phase.sensitivity.push_back(members.number(place) + 0.5);
+        phase.sampling_probability.push_back(1);
+    }
     phase.members = std::move(members);
     phase.use.steps.first_round = first;
     phase.rounds = rounds;
@@ -85,6 +87,17 @@ TEST_F(SentRun, TakesStepSizesByTrainingRounds) {
     EXPECT_EQ(steps[5], config.plan.steps.at(5));
     EXPECT_EQ(steps[8], steps[5]) << "round 5 again";
     EXPECT_EQ(steps[14], config.plan.steps.at(11));
+}
+
+TEST_F(SentRun, CountsSampledRoundsOfTheLongestPattern) {
+    for (PrivacyPhase& phase : phases) {
+        phase.use.participation = {.cycle = 4, .poisson = true};
+        phase.sampling_probability.assign(phase.sensitivity.size(), 0.5);
+    }
+    // Rounds 0 to 7, then 5 to 11: in pattern 1 there are 1, 5, 5, 9.
+    const Exposure exposure = sent(12).exposure(0);
+    EXPECT_EQ(exposure.sensitivity_squared_over_rounds, 4);
+    EXPECT_EQ(exposure.sampling_probability, 0.5);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/privacy/accountant.hpp"
 #include "views/phase_fixtures.hpp"
 
 namespace sotto {
@@ -60,6 +61,22 @@ TEST(ViewLosses, RefuseSumsOfMessagesOfTheirOwn) {
             (void)view_losses(process, {}, {View::Kind::secure_sum, {0}}, std::vector<int>{3}, {});
         }),
         "secure-sum is not possible"));
+}
+
+TEST(ViewLosses, OfSampledPartsAreThoseOfAllMessagesInTheLongestPattern) {
+    const Graph graph = ring_with_a_chord();
+    const NoisePlan plan = decor_plan(graph);
+    PlanUse use;
+    use.participation = {.cycle = 3, .poisson = true};
+    const View node{View::Kind::neighbours, {0}};
+    const auto loss = [&](const std::vector<PhaseShape>& shapes) {
+        const auto process = process_of(graph, plan, phases_of(graph, shapes));
+        return view_losses(process, use, node, std::vector<int>{3}, {}).front().certified();
+    };
+    const double precision = observed_precision(plan, {{0}})(3);
+    EXPECT_DOUBLE_EQ(loss({{7}}), 3 * precision);
+    // Rounds 0 to 6, then 4 to 6 again and 7: in pattern 1 there are 1, 4, 4, 7.
+    EXPECT_DOUBLE_EQ(loss({{7}, {4, 3, {}, &plan}}), 4 * precision);
 }
 
 }  // namespace

@@ -38,9 +38,14 @@ class BatchSampler {
     using Draw = std::function<void(
         std::uint64_t round, Eigen::Index records, std::vector<Eigen::Index>& chosen)>;
     [[nodiscard]] static BatchSampler drawn(Eigen::Index records, Draw draw);
+    /// The same of one part in turn: records are dealt once, as by `cyclic`, and in round t the
+    /// coins are those of the places in part t mod parts.
+    /// @param parts in [1, records].  @throws ConfigError if it is not.
+    [[nodiscard]] static BatchSampler drawn_from_parts(
+        Eigen::Index records, Eigen::Index parts, std::uint64_t seed, int agent, Draw draw);
 
     /// Rows that a batch has at most: what is drawn never shows in it.
-    [[nodiscard]] Eigen::Index largest_batch() const { return draw_ ? records_ : batch_size_; }
+    [[nodiscard]] Eigen::Index largest_batch() const { return batch_size_; }
     /// Rows of the round's batch, valid until the next call. Cost O(batch size).
     [[nodiscard]] std::span<const Eigen::Index> rows(std::uint64_t round);
 
@@ -49,6 +54,9 @@ class BatchSampler {
     /// Next 32 random bits of the round that start_round() began.
     [[nodiscard]] std::uint32_t random_word();
     void start_round(std::uint64_t round);
+    /// Of a cycle of batches.
+    [[nodiscard]] std::span<const Eigen::Index> part_of(std::uint64_t round) const;
+    [[nodiscard]] std::span<const Eigen::Index> drawn_rows(std::uint64_t round);
     void refill();
 
     Draw draw_;                 // Poisson sampling; empty: not
@@ -56,8 +64,8 @@ class BatchSampler {
     Eigen::Index batch_size_ = 0;
     Eigen::Index batches_ = 0;             // 0: uniform
     bool once_ = false;                    // in_order: no second cycle
-    std::vector<Eigen::Index> order_;      // every row once; uniform: ascending but for partners_;
-                                           // Poisson sampling: those of the round
+    std::vector<Eigen::Index> order_;      // every row once; uniform: ascending but for partners_
+    std::vector<Eigen::Index> chosen_;     // Poisson sampling: those of the round
     std::vector<std::uint32_t> partners_;  // row i of the batch was swapped with row partners_[i]
     std::array<std::uint8_t, 32> key_{};   // of this agent's ChaCha20 sequences, one a round
     std::uint64_t round_ = 0;

@@ -16,7 +16,8 @@ struct ShapedFactor {
     double lower_bound = 0;  ///< over all factors of the shape; NaN where none is known
 };
 /// The factor that leaves the least noise given the covariance across agents: the solver for its
-/// shape, and for the number of rounds. Blocks of rounds that begin anew are problems of their own.
+/// shape, and for the number of rounds; the identity for independent rounds. Blocks of rounds that
+/// begin anew are problems of their own.
 /// @throws ConfigError for more than most_dense_rounds rounds (in a block, if it begins anew),
 /// unless it is one-lag, or banded with band < cycle; and altogether where W is not symmetric.
 [[nodiscard]] ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,

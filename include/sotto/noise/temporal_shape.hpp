@@ -13,8 +13,12 @@ struct TemporalShape {
         one_lag  ///< C_time^-1 = I - rho S, S the subdiagonal: noise z_t - rho z_{t-1}
     };
     Kind kind = Kind::dense;
-    long band = 0;     ///< B, of Kind::banded; >= 1
+    long band = 0;     ///< B, of Kind::banded; 0: independent rounds
     long restart = 0;  ///< rounds after which the factor begins anew, independently; 0: never
+
+    /// No two rounds share noise.
+    [[nodiscard]] bool independent() const { return kind == Kind::banded && band == 0; }
+    [[nodiscard]] bool operator==(const TemporalShape&) const = default;
 };
 
 /// "dense", "banded:B", "one-lag". @throws ConfigError.

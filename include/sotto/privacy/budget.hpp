@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -54,10 +55,20 @@ struct PrivacyBudget {
 [[nodiscard]] PrivacyLoss loss_of(StreamDistribution noise,
                                   const Exposure& exposure,
                                   double precision);
-/// The same epsilon at the same delta, for secretly sampled rounds: the limit is that of `rounds`
-/// rounds with the smallest noise multiplier which, together with what was spent, keeps within it
-/// (noise_multiplier_for).
+/// Secretly sampled rounds to come of one participation pattern, and what was spent in it before.
+struct SampledPattern {
+    long rounds = 0;
+    PrivacyLoss spent;
+};
+/// The same epsilon at the same delta, for secretly sampled rounds: the limit is that of the
+/// longest pattern with the smallest noise multiplier which keeps every pattern, together with what
+/// was spent in it, within it (noise_multiplier_for, for each pattern that differs).
+/// @param sampling_probability in each of these rounds.  @param patterns not empty.
 /// @throws ConfigError for a calibration that is not exact; PrivacyError if nothing is left.
+[[nodiscard]] PrivacyBudget sampled_budget(PrivacyBudget budget,
+                                           double sampling_probability,
+                                           std::span<const SampledPattern> patterns);
+/// Of one pattern.
 [[nodiscard]] PrivacyBudget sampled_budget(PrivacyBudget budget,
                                            double sampling_probability,
                                            long rounds,

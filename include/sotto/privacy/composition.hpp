@@ -30,6 +30,10 @@ class PrivacyLosses {
     [[nodiscard]] PrivacyLoss of(int number, long pattern) const;
     /// Of one agent in its worst pattern, judged at this delta.
     [[nodiscard]] PrivacyLoss worst_of(int number, double delta) const;
+    /// What one agent's losses do not exceed in any pattern, whatever comes beside them: for every
+    /// part the largest of all patterns (which exceeds them all only where phases make no pattern
+    /// the worst in all parts).
+    [[nodiscard]] PrivacyLoss bound_of(int number) const;
     /// What has added up for one agent (PrivacyLoss::largest_part), by pattern; checkpoints keep
     /// it.
     [[nodiscard]] Eigen::VectorXd amounts_of(int number) const;

@@ -21,14 +21,20 @@ enum class Adjacency {
 /// `cycle` rounds.
 struct Participation {
     long cycle = 1;  ///< 1: every round
-    /// Every record joins the batch of every round with the same probability, decided by a coin
-    /// that nobody but its agent knows (SecretCoins); the cycle is 1.
+    /// In the rounds in which a record can take part, it does so with the same probability, decided
+    /// by a coin that nobody but its agent knows (SecretCoins).
     bool poisson = false;
     [[nodiscard]] bool operator==(const Participation&) const = default;
 };
-/// "every", "cyclic:b" or "poisson". @throws ConfigError.
+/// "every", "cyclic:b", "poisson" or "cyclic-poisson:b". @throws ConfigError.
 [[nodiscard]] Participation parse_participation(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(const Participation& participation);
+
+/// The largest b of "cyclic-poisson:b" of an agent: b q_u is at most 1, q_u = B / N_u, or as given
+/// where the records are unknown (0). At least 1. @param batch_size from 1 to `records`.
+[[nodiscard]] long largest_sampled_cycle(Eigen::Index batch_size,
+                                         Eigen::Index records,
+                                         std::optional<double> sampling_probability);
 
 /// How much of one agent's input its messages can carry.
 struct Exposure {
@@ -37,7 +43,8 @@ struct Exposure {
     double sensitivity_squared_over_rounds = 0;
     Eigen::Index batch_size =
         0;  ///< divisor of the clipped sum (record adjacencies); 0: unknown (adjacency agent)
-    /// q_u of Poisson sampling, a multiple of 2^-53; 1: a record is there whenever it can be.
+    /// b q_u of Poisson sampling, a multiple of 2^-53: of a record in a round in which it can take
+    /// part; 1: it is there whenever it can be.
     double sampling_probability = 1;
 };
 
@@ -45,10 +52,12 @@ struct Exposure {
 /// `batch_size` counts).  @param batch_size B; none: all N_u records of the agent. It changes no
 /// sensitivity with adjacency `agent`, and is replaced by B_u = ceil(N_u/b) with cyclic
 /// participation and known records. With Poisson sampling B is the expected size of a batch, and
-/// its divisor whatever is drawn: q_u = B / N_u, rounded down to a multiple of 2^-53.
+/// its divisor whatever is drawn: q_u = B / N_u, and records are drawn with b q_u, rounded down to
+/// a multiple of 2^-53, from one of b parts in turn.
 /// @param sampling_probability q_u of Poisson sampling where the records are unknown.
 /// @throws ConfigError: agent adjacency with cyclic participation or Poisson sampling; the latter
-///         where a record is replaced (no dominating pair is proved for it); batch larger than the
+///         where a record is replaced (no dominating pair is proved for it), and where b q_u would
+///         exceed 1; batch larger than the
 ///         records of a record adjacency; more batches than records; a record adjacency where both
 ///         batch and records are unknown.
 [[nodiscard]] Exposure agent_exposure(Adjacency adjacency,

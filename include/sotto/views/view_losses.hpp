@@ -12,7 +12,8 @@ namespace sotto {
 /// under Laplace noise a pure epsilon, is Delta sqrt(certified()). Gaussian noise:
 /// view_sensitivity. Laplace noise: run_sensitivity_squared times observed_precision, all messages
 /// seen with the seeds of the members, summed over phases. Less than that shows no more, so it
-/// bounds every view.
+/// bounds every view. Secretly sampled rounds: the same, pattern_sensitivity_squared summed over
+/// phases in the pattern where that is most, times the largest observed_precision.
 /// @throws as both; PrivacyError for secure sums of messages that depend on the receiver.
 [[nodiscard]] std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
                                                           const PlanUse& use,

@@ -140,7 +140,7 @@ AccountOptions read_account_options(const OptionTexts& given) {
     // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.
     PlanConfig& plan = options.account.subject.plan;
     if ((options.account.subject.sensitivity || plan.noise_std) && !given.contains("adjacency") &&
-        plan.participation.cycle > 1)
+        plan.participation.cycle > 1 && !plan.participation.poisson)
         plan.adjacency = Adjacency::record;
     return options;
 }

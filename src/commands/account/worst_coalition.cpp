@@ -1,5 +1,7 @@
 #include "commands/account/worst_coalition.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -65,9 +67,10 @@ class WorstCoalition {
           kind_(query.record->receives),
           targets_(targets) {
         if (subject.use.participation.poisson)
-            throw ConfigError(
-                "--view: the worst coalition is not searched for with participation poisson "
-                "(allowed: coalitions that are named; the ledger withstands all of them)");
+            throw ConfigError(fmt::format(
+                "--view: the worst coalition is not searched for with participation {} "
+                "(allowed: coalitions that are named; the ledger withstands all of them)",
+                name_of(subject.use.participation)));
         search_.size = query.arguments.size;
         search_.total = count_coalitions(subject.plan.agents, search_.size);
         search_.exhaustive = search_.total <= most_coalitions_searched;

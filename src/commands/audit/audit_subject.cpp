@@ -20,9 +20,10 @@ void require_confidence(double level) {
 
 void require_every_round(const Participation& participation) {
     if (participation.poisson)
-        throw ConfigError(
-            "--participation: poisson cannot be audited, since canaries take part in every round "
-            "(allowed: every, cyclic:b)");
+        throw ConfigError(fmt::format(
+            "--participation: {} cannot be audited, since canaries take part whenever they can "
+            "(allowed: every, cyclic:b)",
+            name_of(participation)));
 }
 
 /// The observer of --view.

@@ -82,16 +82,20 @@ std::optional<SumHiding> sums_of(const PlanOptions& config,
 
 int run(const std::vector<std::string>& arguments) {
     const OptionTexts given = parse_options(options(), arguments);
-    const PlanOptions config = option_set().read(
+    PlanOptions config = option_set().read(
         given.contains("sampling-probability") ? with_default_participation(given) : given);
     const GeneralOptions general = read_general(given);
     require_one_source_of_noise(config.plan);
     const BuiltTopography built = build_topography(config.graph, config.plan.rounds);
     const int agents = built.topography.graph.agents();
+    const CycleChoice choice =
+        config.plan.choose_cycle ? choose_cycle(config.plan, built.topography, {}) : CycleChoice();
+    if (!choice.candidates.empty()) config.plan = with_cycle(config.plan, choice.best());
     const auto exposures = build_exposures(config.plan, agents, {});
     auto budgets = build_budgets(config.plan, agents);
     count_sampling(budgets, exposures, config.plan, Membership::everybody(agents).numbers);
-    const PlannedNoise planned = plan_noise(config.plan, built.topography, exposures, budgets);
+    PlannedNoise planned = plan_noise(config.plan, built.topography, exposures, budgets);
+    planned.cycle_choice = choice;
     const NoisePlan& plan = planned.design.plan;
     const CountedPlan counted = count_plan(plan, config.plan, built.topography, exposures, budgets);
     const std::optional<SumHiding> sums = sums_of(config, built.topography, plan);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/json_output.hpp"
 #include "privacy/sum_hiding_json.hpp"
@@ -24,6 +25,19 @@ Json mu_of(const Guarantee& guarantee) {
 Json independent_variance(const NoisePlan& plan) {
     const bool on_gradients = plan.same_message_to_all() && plan.entry == NoiseEntry::gradient;
     return on_gradients ? Json(symmetric_eigenvalues(spatial_covariance(plan))(0)) : Json();
+}
+
+Json cycle_choice_json(const CycleChoice& choice) {
+    Json candidates = Json::array();
+    for (const CycleCandidate& candidate : choice.candidates)
+        candidates.push_back(
+            {{"cycle", candidate.cycle},
+             {"band", candidate.band},
+             {"noise", number(candidate.noise)},
+             {"relative_noise", number(candidate.noise / choice.candidates.front().noise)}});
+    return {{"cycle", choice.best().cycle},
+            {"reason", text_of(choice)},
+            {"candidates", std::move(candidates)}};
 }
 
 Json per_agent_json(const PlannedNoise& planned,
@@ -64,6 +78,8 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["calibration"] = name_of(config.calibration);
     json["adjacency"] = name_of(config.adjacency);
     json["participation"] = name_of(config.participation);
+    if (!planned.cycle_choice.candidates.empty())
+        json["cycle_choice"] = cycle_choice_json(planned.cycle_choice);
     json["rounds"] = config.rounds;
     json["gossip_steps"] = config.gossip_steps;
     json["kappa"] = planned.kappa.size() > 0 ? number(planned.kappa.minCoeff()) : Json();

@@ -1,5 +1,6 @@
 #include "run/options/plan_options.hpp"
 
+#include <string_view>
 #include <utility>
 
 #include "run/options/option_bindings.hpp"
@@ -61,6 +62,22 @@ Binding<PlanConfig> temporal_restart() {
             }};
 }
 
+/// Who takes part when; b of the cycle may be left to the plan.
+Binding<PlanConfig> participation_of_records() {
+    static constexpr std::string_view chosen = "cyclic-poisson:auto";
+    return {OptionKind::value,
+            "every, cyclic:b, poisson, cyclic-poisson:b, cyclic-poisson:auto",
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                config.choose_cycle = text == chosen;
+                config.participation = config.choose_cycle
+                                           ? Participation{.cycle = 1, .poisson = true}
+                                           : parse_participation(option, text);
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                return config.choose_cycle ? std::string(chosen) : name_of(config.participation);
+            }};
+}
+
 /// The schedule without its first step size, which is an option of its own.
 Binding<PlanConfig> step_schedule() {
     return {OptionKind::value,
@@ -84,7 +101,7 @@ among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no c
 `muffliato` is `ldp` made for several `--gossip-steps`.
 
 `mafalda`, `space-time` and `anti-pgd` correlate noise over rounds. The first two need a record adjacency and
-`--participation cyclic:b` (with `every` nothing can be gained) and keep `sensitivity_squared` at ceil(T/b); that of
+`--participation cyclic:b` or `cyclic-poisson:b` (with `every` nothing can be gained) and keep `sensitivity_squared` at ceil(T/b); that of
 `anti-pgd` (z_t - z_{t-1}) is larger, and its noise louder. Their objective is that of the trajectory, whatever
 `--utility`; `--step-schedule` counts in it.
 
@@ -113,7 +130,7 @@ problem is not convex.)",
 What the temporal factor of `mafalda` and `space-time` may look like, and with it how much past noise an agent keeps
 while it trains (times parameters; `--dry-run` counts it): `dense` all rounds, at most 2000; `banded:B` B rounds;
 `one-lag` one round, noise z_t - rho z_{t-1} with the best rho at its own `sensitivity_squared`. The others keep it at
-ceil(T/b).)",
+ceil(T/b). `banded:0`: independent rounds.)",
           .ranks_must_agree = true},
          temporal_kind()},
         {{.name = "temporal-restart",
@@ -160,48 +177,53 @@ default. The ledger says what it spends.)",
 
 /// What an agent sends, and how often.
 std::vector<Option<PlanConfig>> round_options() {
-    return {
-        {{.name = "rounds", .help = "training rounds T", .ranks_must_agree = true},
-         bound(&PlanConfig::rounds, whole(1))},
-        {{.name = "step-size", .help = "eta, > 0"},
-         bound(
-             [](auto& c) -> auto& { return c.steps.step_size; }, positive_real())},
-        {{.name = "step-schedule",
-          .help = "of the step size: constant, inverse-sqrt, inverse (eta / t), "
-                  "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
-          .details = R"(
+    return {{{.name = "rounds", .help = "training rounds T", .ranks_must_agree = true},
+             bound(&PlanConfig::rounds, whole(1))},
+            {{.name = "step-size", .help = "eta, > 0"},
+             bound(
+                 [](auto& c) -> auto& { return c.steps.step_size; }, positive_real())},
+            {{.name = "step-schedule",
+              .help = "of the step size: constant, inverse-sqrt, inverse (eta / t), "
+                      "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
+              .details = R"(
 `inverse`: the step size divided by t + 1 in round t = 0, 1, ..., `inverse-sqrt` by its square root. Ratios of step
 sizes count in partial views.)"},
-         step_schedule()},
-        {{.name = "gossip-steps",
-          .help = "mixing steps K a round, each of which sends messages",
-          .ranks_must_agree = true,
-          .shapes_sums = true},
-         bound(&PlanConfig::gossip_steps, whole(1, 1000))},
-        {{.name = "batch-size",
-          .help = "records an agent uses a round: a number, or all",
-          .details = R"(
+             step_schedule()},
+            {{.name = "gossip-steps",
+              .help = "mixing steps K a round, each of which sends messages",
+              .ranks_must_agree = true,
+              .shapes_sums = true},
+             bound(&PlanConfig::gossip_steps, whole(1, 1000))},
+            {{.name = "batch-size",
+              .help = "records an agent uses a round: a number, or all",
+              .details = R"(
 `all`: every round all records of every agent; with a record adjacency only where data are read (`sotto train`).)",
-          .peers_may_set = false},
-         bound(&PlanConfig::batch_size, number_or_all())},
-        {{.name = "participation",
-          .help = "{} (record adjacencies)",
-          .details = R"(
+              .peers_may_set = false},
+             bound(&PlanConfig::batch_size, number_or_all())},
+            {{.name = "participation",
+              .help = "{} (record adjacencies)",
+              .details = R"(
 `poisson`: every record joins the batch of every round with probability `--batch-size` / records of its agent, decided
 by coins that only its agent knows. Guessing who was there is then part of what an observer has to do, and the same
 guarantee needs several times less noise. Sums are divided by `--batch-size`, whatever is drawn. With adjacencies
 `record-add-remove` and `record-zero-out`, and mechanisms whose rounds are independent noise on gradients: there it is
 the default, where batches and records are known (`sotto train`, or `--sampling-probability`). Otherwise the default is
-`every`: every record may be in every batch.)",
-          .peers_may_set = false},
-         bound(&PlanConfig::participation, named("every, cyclic:b, poisson", parse_participation))},
-        {{.name = "sampling-probability",
-          .help = "q of a record with --participation poisson, where no data are read",
-          .details = R"(
+`every`: every record may be in every batch.
+
+`cyclic-poisson:b`: records are dealt once into b parts (from `--seed`); round t draws from part t mod b alone, every record of it with
+probability b times `--batch-size` / records, at most 1. A record then counts in every b-th round only, so rounds between may share
+noise: for `mafalda` and `space-time` with `--temporal banded:B`, B below b (not `dense`, unless it begins anew every b rounds, and not
+`one-lag`). `cyclic-poisson:auto` plans for b = 1, 2, 4, ... and takes the plan that leaves least noise at the budget, with the widest
+band that b (and `banded:B`) allow; the plan and its JSON (`cycle_choice`) say which and why, and config.ini of a run has the choice.)",
+              .peers_may_set = false},
+             participation_of_records()},
+            {{.name = "sampling-probability",
+              .help = "q of a record with --participation poisson, where no data are read",
+              .details = R"(
 In a training it is `--batch-size` / records of each agent. `sotto account --sampling-probability q --rounds T` with
 `--noise-multiplier` or `--epsilon`, and without `--adjacency` and `--participation`, converts.)",
-          .peers_may_set = false},
-         bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
+              .peers_may_set = false},
+             bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
 }
 
 /// Whom the noise withstands, and files.

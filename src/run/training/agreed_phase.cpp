@@ -93,8 +93,9 @@ void count_sampling(AgreedPhase& phase, const Participants& there, std::span<con
                    phase.exposures,
                    phase.config,
                    there.solves ? std::span<const int>(places) : local,
-                   [&](int place) {
-                       return spent ? spent->of(there.members.number(place), 0) : PrivacyLoss();
+                   [&](int place, long pattern) {
+                       return spent ? spent->of(there.members.number(place), pattern)
+                                    : PrivacyLoss();
                    });
 }
 

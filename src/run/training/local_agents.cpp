@@ -10,13 +10,17 @@
 
 namespace sotto {
 
-BatchSampler sampled_batches(Eigen::Index records, double probability, SecretKey key) {
+BatchSampler sampled_batches(
+    const Run& run, Eigen::Index records, int number, double probability, SecretKey key) {
     // Shared: std::function copies what it holds.
     const auto coins = std::make_shared<const SecretCoins>(std::move(key), probability);
-    return BatchSampler::drawn(
-        records, [coins](std::uint64_t round, Eigen::Index count, std::vector<Eigen::Index>& rows) {
-            coins->draw(round, count, rows);
-        });
+    const auto draw = [coins](std::uint64_t round,
+                              Eigen::Index count,
+                              std::vector<Eigen::Index>& rows) { coins->draw(round, count, rows); };
+    const long cycle = run.config.plan.participation.cycle;
+    return cycle == 1
+               ? BatchSampler::drawn(records, draw)
+               : BatchSampler::drawn_from_parts(records, cycle, run.config.task.seed, number, draw);
 }
 
 Eigen::Index padded_batch(Eigen::Index records, double probability) {
@@ -56,7 +60,9 @@ std::vector<LocalAgent> build_agents(const Run& run,
             rows_are_rounds ? BatchSampler::in_order(records)
             : run.config.plan.participation.poisson
                 // Of a run that opens: replaced by those of the agent's key (take_coins).
-                ? sampled_batches(records,
+                ? sampled_batches(run,
+                                  records,
+                                  number,
                                   exposures[static_cast<std::size_t>(id)].sampling_probability,
                                   SecretKey::random())
                 : batches_of(records, batch_size, cycle, run.config.task.seed, number);
@@ -64,7 +70,8 @@ std::vector<LocalAgent> build_agents(const Run& run,
             id, std::move(objectives[a]), std::move(batches), batch_size, number);
         if (run.config.pad_rounds)
             agent.padded_batch =
-                padded_batch(records, exposures[static_cast<std::size_t>(id)].sampling_probability);
+                padded_batch(agent.batches.largest_batch(),
+                             exposures[static_cast<std::size_t>(id)].sampling_probability);
     }
     return agents;
 }

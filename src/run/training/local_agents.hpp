@@ -23,7 +23,9 @@ namespace sotto {
 /// Records that a sampled batch exceeds with a probability of at most 2^-40.
 [[nodiscard]] Eigen::Index padded_batch(Eigen::Index records, double probability);
 
-/// Batches of an agent whose records take part by coins of this key (SecretCoins).
-[[nodiscard]] BatchSampler sampled_batches(Eigen::Index records, double probability, SecretKey key);
+/// Batches of a local agent whose records take part by coins of this key (SecretCoins), of its part
+/// of the cycle where there is one.
+[[nodiscard]] BatchSampler sampled_batches(
+    const Run& run, Eigen::Index records, int number, double probability, SecretKey key);
 
 }  // namespace sotto

@@ -72,7 +72,9 @@ void take_coins(PreparedRun& prepared, std::vector<KeyRing>& rings) {
                                                       static_cast<std::uint64_t>(agent.number))
                      : SecretKey::random());
         agent.batches =
-            sampled_batches(agent.objective->records(),
+            sampled_batches(prepared.run,
+                            agent.objective->records(),
+                            agent.number,
                             now.probability(agent.id),
                             rings[a].coins().clone());
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "run/cycle_choice.hpp"
 #include "run/hidden_by_sums.hpp"
 #include "run/options/train_options.hpp"
 #include "run/plan_report.hpp"
@@ -166,9 +167,10 @@ Run meet(const TrainConfig& config,
 
 }  // namespace
 
-PreparedRun prepare_run(const TrainConfig& config,
+PreparedRun prepare_run(const TrainConfig& asked,
                         Network& network,
                         const std::function<LocalTask()>& make_task) {
+    TrainConfig config = asked;
     network.watch_for_stalls(stall_limits(config.stall_warn_seconds,
                                           config.stall_abort_seconds,
                                           network.process(),
@@ -186,7 +188,11 @@ PreparedRun prepare_run(const TrainConfig& config,
     if (before)
         resumption =
             take_up(network, config, std::move(*found), *before, there.members, there.credentials);
+    AgreedCycle cycle =
+        agree_on_cycle(config.plan, network, there.topography, task.records, there.solves);
+    config.plan = std::move(cycle.config);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
+    if (phase.planned) phase.planned->cycle_choice = std::move(cycle.choice);
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;
     Run run = meet(config, network, std::move(there), phase, task.description, !make_task);

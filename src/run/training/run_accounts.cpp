@@ -30,12 +30,12 @@ std::string words_for(const AccountHolder& holder) {
         "agent{} {}", holder.numbers.size() == 1 ? "" : "s", fmt::join(holder.numbers, ","));
 }
 
-/// The largest loss of an account's agents. @param losses after the rounds that count.
+/// The largest loss of an account's agents, in any pattern: other runs come beside it. @param
+/// losses after the rounds that count.
 PrivacyLoss loss_of(const AccountHolder& holder, const PrivacyLosses& losses, double delta) {
-    PrivacyLoss worst = losses.worst_of(holder.numbers.front(), delta);
+    PrivacyLoss worst = losses.bound_of(holder.numbers.front());
     for (const int number : holder.numbers)
-        if (PrivacyLoss loss = losses.worst_of(number, delta); worst.less_at(delta, loss))
-            worst = loss;
+        if (PrivacyLoss loss = losses.bound_of(number); worst.less_at(delta, loss)) worst = loss;
     return worst;
 }
 

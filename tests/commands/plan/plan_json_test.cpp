@@ -86,5 +86,20 @@ TEST(PlanReportJson, SaysWhatSecureSumsHideWhereTheyAreAskedFor) {
     EXPECT_EQ(json["secure_sums"]["withstand"], 2);
 }
 
+TEST(PlanReportJson, SaysHowTheCycleWasChosen) {
+    const Topography topography = random_topography(5);
+    const PlanConfig config = config_of("ldp");
+    Planned result = plan(config, topography);
+    EXPECT_FALSE(json_of(result, config).contains("cycle_choice"));
+    result.planned.cycle_choice = {{{1, 0, 8}, {2, 1, 6}, {4, 3, 10}}, 1};
+    const Json choice = json_of(result, config)["cycle_choice"];
+    EXPECT_EQ(choice["cycle"], 2);
+    EXPECT_EQ(choice["reason"], text_of(result.planned.cycle_choice));
+    ASSERT_EQ(choice["candidates"].size(), 3U);
+    EXPECT_EQ(choice["candidates"][2]["band"], 3);
+    EXPECT_EQ(choice["candidates"][2]["noise"], 10);
+    EXPECT_EQ(choice["candidates"][1]["relative_noise"], 0.75);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -73,5 +73,20 @@ TEST(PlanOptions, SayTheirDefaultsAsPeopleWriteThem) {
         EXPECT_EQ(written(PlanConfig{}, name), std::nullopt) << name;
 }
 
+TEST(ParticipationOption, MayLeaveTheCycleOpen) {
+    const PlanConfig open = read({{"participation", "cyclic-poisson:auto"}});
+    EXPECT_TRUE(open.choose_cycle);
+    EXPECT_EQ(written(open, "participation"), "cyclic-poisson:auto");
+    for (const char* text : {"every", "cyclic:4", "poisson", "cyclic-poisson:7"}) {
+        const PlanConfig config = read({{"participation", text}});
+        EXPECT_FALSE(config.choose_cycle);
+        EXPECT_EQ(written(config, "participation"), text);
+    }
+    expect_contains(message_of<ConfigError>([] {
+                        (void)read({{"participation", "cyclic-poison:4"}});
+                    }),
+                    "cyclic-poisson:b");
+}
+
 }  // namespace
 }  // namespace sotto

@@ -141,5 +141,71 @@ TEST(AgreedPhase, RefusesSecretSamplingWhereNothingIsProved) {
     }
 }
 
+TEST(AgreedPhase, CountsRoundsOfSampledPartsForRecordsOfTheLongestPattern) {
+    const TemporaryFolder folder;
+    for (const std::string mechanism : {"ldp", "pairs", "mafalda", "space-time"}) {
+        TrainConfig config = logistic_config(folder, 4, mechanism, 30);
+        config.plan.adjacency = Adjacency::record_add_remove;
+        config.plan.participation = {.cycle = 4, .poisson = true};
+        if (mechanism == "mafalda" || mechanism == "space-time")
+            config.plan.temporal = {TemporalShape::Kind::banded, 3, 0};
+        config.plan.epsilon = 2;
+        config.plan.batch_size = 3;
+        config.run_directory = folder.path(mechanism);
+        const TrainResult result = train(config);
+        EXPECT_LE(result.epsilon, 2);
+        EXPECT_GT(result.epsilon, 1.98) << mechanism << ": more noise than asked for";
+        const Json ledger = test::read_json(folder.path(mechanism + "/ledger.json"));
+        EXPECT_EQ(ledger["participation"], "cyclic-poisson:4");
+        const auto network = make_memory_network(4, 1);
+        const auto records =
+            build_task(config.task, *network, Membership::everybody(network->agents())).records;
+        for (std::size_t u = 0; u < 4; ++u) {
+            const Json& agent = ledger["agents"][u];
+            EXPECT_DOUBLE_EQ(agent["sensitivity"].get<double>(), 0.1 / 3);
+            EXPECT_NEAR(agent["temporal_sensitivity_squared"].get<double>(), 8, 1e-7);
+            const Json& rounds = agent["loss"]["sampled_rounds"].at(0);
+            EXPECT_EQ(rounds["count"], 8);
+            EXPECT_NEAR(rounds["sampling_probability"].get<double>(),
+                        12 / static_cast<double>(records[u]),
+                        0x1p-53);
+        }
+    }
+}
+
+TEST(AgreedPhase, RefusesSampledPartsWhoseRoundsMeet) {
+    const TemporaryFolder folder;
+    const auto refusal = [&](const std::string& mechanism, const TemporalShape& shape) {
+        TrainConfig config = logistic_config(folder, 4, mechanism, 10);
+        config.plan.adjacency = Adjacency::record_add_remove;
+        config.plan.participation = {.cycle = 4, .poisson = true};
+        config.plan.temporal = shape;
+        config.plan.batch_size = 3;
+        config.run_directory = folder.path("refused");
+        return message_of<ConfigError>([&] { (void)train(config); });
+    };
+    expect_contains(refusal("mafalda", {}), "banded:B with B up to 3");
+    expect_contains(refusal("space-time", {TemporalShape::Kind::one_lag, 0, 0}), "one-lag");
+    expect_contains(refusal("anti-pgd", {}), "shares some with round");
+    expect_contains(refusal("zip-dl", {}), "not Gaussian noise on gradients");
+    EXPECT_FALSE(std::filesystem::exists(folder.path("refused")));
+}
+
+TEST(AgreedPhase, LeavesTheChosenCycleInTheRunsOptions) {
+    const TemporaryFolder folder;
+    TrainConfig config = logistic_config(folder, 4, "mafalda", 24);
+    config.plan.adjacency = Adjacency::record_add_remove;
+    config.plan.participation = {.cycle = 1, .poisson = true};
+    config.plan.choose_cycle = true;
+    config.plan.epsilon = 20;
+    config.plan.batch_size = 3;
+    config.run_directory = folder.path("run");
+    EXPECT_LE(train(config).epsilon, 20);
+    const Json ledger = test::read_json(folder.path("run/ledger.json"));
+    const std::string chosen = ledger["participation"];
+    EXPECT_EQ(chosen.find("auto"), std::string::npos);
+    expect_contains(read_file(folder.path("run/config.ini")), chosen);
+}
+
 }  // namespace
 }  // namespace sotto

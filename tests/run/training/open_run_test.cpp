@@ -119,5 +119,30 @@ TEST_F(OpenRunOf, SecretSamplingHasCoinsThatNothingElseSays) {
     }
 }
 
+TEST_F(OpenRunOf, SampledPartsAreThoseOfTheSeedWithCoinsOfTheRing) {
+    config = test::logistic_config(folder, 4, "ldp", 25);
+    config.plan.adjacency = Adjacency::record_add_remove;
+    config.plan.participation = {.cycle = 5, .poisson = true};
+    config.plan.batch_size = 3;
+    config.run_directory = folder.path("run");
+    OpenRun run = open();
+    for (std::size_t a = 0; a < 4; ++a) {
+        LocalAgent& agent = run.prepared.agents[a];
+        const Eigen::Index records = agent.objective->records();
+        const SecretCoins coins(run.rings[a].coins().clone(), 15 / static_cast<double>(records));
+        EXPECT_EQ(coins.probability(),
+                  run.prepared.history.phases.back()
+                      .sampling_probability[static_cast<std::size_t>(agent.id)]);
+        BatchSampler parts = BatchSampler::cyclic(records, 5, config.task.seed, agent.number);
+        std::vector<Eigen::Index> chosen;
+        for (std::uint64_t round = 0; round < 20; ++round) {
+            const auto part = parts.rows(round);
+            coins.draw(round, std::ssize(part), chosen);
+            for (Eigen::Index& row : chosen) row = part[static_cast<std::size_t>(row)];
+            EXPECT_TRUE(std::ranges::equal(agent.batches.rows(round), chosen));
+        }
+    }
+}
+
 }  // namespace
 }  // namespace sotto
