@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,12 @@ namespace sotto {
     std::vector<std::unique_ptr<Objective>> objectives,
     bool rows_are_rounds,
     const std::vector<Exposure>& exposures);
+
+/// The key of an agent's coins that a noise seed gives. Reproducible, hence INSECURE.
+/// @param number of the agent in the run.
+[[nodiscard]] SecretKey reproducible_coins(std::uint64_t noise_seed,
+                                           std::uint32_t key_epoch,
+                                           int number);
 
 /// Batches of an agent whose records take part by coins of this key (SecretCoins).
 [[nodiscard]] BatchSampler sampled_batches(Eigen::Index records, double probability, SecretKey key);
