@@ -26,7 +26,11 @@ TEST(HonestCoins, AreConsistentAndEpsilonIsBelowTheAccountants) {
             const CanaryRecordResult result = CanaryPipeline(canary_config(mechanism, view)).run();
             EXPECT_TRUE(result.consistent())
                 << mechanism << " " << view << ": " << all_findings(result);
-            EXPECT_NEAR(result.epsilon_theory, 10, 1e-2);
+            // Noise of pairs withstands one curious agent; there are none, one and two.
+            if (std::string(mechanism) == "ldp")
+                EXPECT_NEAR(result.epsilon_theory, 10, 2e-2);
+            else
+                EXPECT_EQ(result.epsilon_theory < 9.9, result.canaries.members.empty());
             EXPECT_LT(result.epsilon_lower, result.epsilon_theory);
             EXPECT_GT(result.one_run.epsilon_lower, 0.5) << mechanism << " " << view;
             EXPECT_LT(result.one_run.epsilon_lower, result.epsilon_theory);
@@ -54,9 +58,12 @@ TEST(HonestCoins, ReachTheRatesThatTheAccountantAllows) {
 TEST(HonestCoins, RaiseNoFalseAlarmBeyondTheLevel) {
     CanaryPipeline pipeline(canary_config("pairs", "all-messages:1"));
     constexpr int audits = 100;
-    int alarms = 0;
+    int alarms = 0, checks = 0, small = 0;
     for (std::uint64_t i = 0; i < audits; ++i) {
         const CanaryRecordResult result = pipeline.run({}, 1000 + i, 5000 + i);
+        checks += static_cast<int>(result.checks.size());
+        small += static_cast<int>(std::ranges::count_if(
+            result.checks, [](const auto& one) { return one.p_value < 0.05; }));
         if (!result.consistent()) {
             ++alarms;
             RecordProperty("alarm_" + std::to_string(i), all_findings(result));
@@ -65,6 +72,11 @@ TEST(HonestCoins, RaiseNoFalseAlarmBeyondTheLevel) {
     // 99%: one is to be expected, four or more come up with probability 0.018.
     EXPECT_LE(alarms, 3);
     RecordProperty("alarms", alarms);
+    // p-values are what they say: 5% of them are below .05, in 1100 with a deviation of 7.
+    EXPECT_EQ(checks, 1100);
+    EXPECT_GT(small, 30);
+    EXPECT_LT(small, 80);
+    RecordProperty("p_values_below_0.05", small);
 }
 
 TEST(CoinSabotageOf, CoinsFromThePublicSeedIsCaught) {
@@ -120,6 +132,16 @@ TEST(CoinSabotageOf, ADivisorThatIsTheSizeOfTheBatchDrawnIsCaught) {
         EXPECT_FALSE(result.consistent()) << audit_report_text(result);
         expect_contains(all_findings(result), "variance of the companions of a round");
     }
+}
+
+TEST(CoinSabotageOf, AClipThatIsLongerThanAccountedForIsCaught) {
+    CoinSabotage sabotage;
+    sabotage.clip_factor = 1.5;
+    const CanaryRecordResult result =
+        CanaryPipeline(canary_config("ldp", "eavesdropper")).run(sabotage);
+    EXPECT_FALSE(result.consistent());
+    expect_contains(all_findings(result), "probability of canaries");
+    expect_contains(all_findings(result), "variance of the companions of a round");
 }
 
 TEST(CoinSabotageOf, AccountingForHalfOfTheProbabilityIsCaught) {

@@ -18,7 +18,7 @@ Json figures_of(const CanaryRecordResult& result) {
 
 TEST(CanaryRecordAudit, OfARunSaysTheSameWhenItLooksAgain) {
     for (const char* view : {"eavesdropper", "coalition:1,2"}) {
-        AuditConfig config = canary_config("pairs", view);
+        AuditConfig config = canary_config("ldp", view);
         config.train.noise_seed.reset();  // coins of the operating system
         const TemporaryFolder folder;
         config.train.run_directory = folder.path("run");
@@ -42,6 +42,7 @@ TEST(CanaryRecordAudit, WorksWithOtherAdjacencyNoiseStepsAndSums) {
     config.train.plan.adjacency = Adjacency::record_zero_out;
     config.train.plan.noise_std = 4e-4;
     config.train.plan.gossip_steps = 2;
+    config.train.graph.topology.topology = Topology::complete;
     config.target = 3;
     const TemporaryFolder folder;
     config.train.run_directory = folder.path("sums");

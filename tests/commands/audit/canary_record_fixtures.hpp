@@ -31,15 +31,20 @@ struct CoinSabotage {
     /// Batches that an agent really draws.
     std::function<BatchSampler(int agent, Eigen::Index records, double probability)> batches;
     bool divide_by_drawn = false;  ///< sums, instead of by the batch size
+    double clip_factor = 1;        ///< by which the clip of records is longer
     long more_rounds = 0;          ///< than are accounted for
 };
 
-/// An agent that divides by how many records were drawn: its sum is scaled to what the trainer,
-/// which divides by the batch size, makes that of.
-class DividedByDrawn final : public Objective {
+/// An agent whose records are clipped to another norm, or that divides by how many were drawn: its
+/// sum is scaled to what the trainer, which divides by the batch size, makes that of.
+class TamperedSum final : public Objective {
   public:
-    DividedByDrawn(std::unique_ptr<Objective> inner, Eigen::Index batch_size)
-        : inner_(std::move(inner)), batch_size_(static_cast<double>(batch_size)) {}
+    TamperedSum(std::unique_ptr<Objective> inner,
+                const CoinSabotage& sabotage,
+                Eigen::Index batch_size)
+        : inner_(std::move(inner)),
+          sabotage_(sabotage),
+          batch_size_(static_cast<double>(batch_size)) {}
     Eigen::Index dimension() const override { return inner_->dimension(); }
     Eigen::Index records() const override { return inner_->records(); }
     void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
@@ -52,8 +57,10 @@ class DividedByDrawn final : public Objective {
                               double clip_norm,
                               double grid_step,
                               Eigen::Ref<Eigen::VectorXd> sum) override {
-        inner_->clipped_gradient_sum(model, rows, clip_norm, grid_step, sum);
-        if (!rows.empty()) sum *= batch_size_ / static_cast<double>(rows.size());
+        inner_->clipped_gradient_sum(
+            model, rows, sabotage_.clip_factor * clip_norm, grid_step, sum);
+        if (sabotage_.divide_by_drawn && !rows.empty())
+            sum *= batch_size_ / static_cast<double>(rows.size());
     }
     bool record_clipping() const override { return true; }
     LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
@@ -67,6 +74,7 @@ class DividedByDrawn final : public Objective {
 
   private:
     std::unique_ptr<Objective> inner_;
+    CoinSabotage sabotage_;
     double batch_size_;
 };
 
@@ -153,9 +161,9 @@ class CanaryPipeline {
         for (int u = 0; u < subject_.account->plan.agents; ++u) {
             auto objective = std::move(task.objectives[static_cast<std::size_t>(u)]);
             const Eigen::Index records = objective->records();
-            if (sabotage.divide_by_drawn)
-                objective =
-                    std::make_unique<DividedByDrawn>(std::move(objective), account_.batch_size);
+            if (sabotage.divide_by_drawn || sabotage.clip_factor != 1)
+                objective = std::make_unique<TamperedSum>(
+                    std::move(objective), sabotage, account_.batch_size);
             local.push_back(
                 {u,
                  std::move(objective),
