@@ -61,6 +61,58 @@ TEST(AuditOnTheCommandLine, OfBothKindsOfRunsMeasuresTheSame) {
               json_of(together / "out.json").at("mu_empirical"));
 }
 
+/// Without what depends on when and where it ran.
+Json figures_in(const std::string& file) {
+    Json json = json_of(file);
+    for (const char* key : {"seconds", "run_directory"}) json.erase(key);
+    return json;
+}
+
+TEST(AuditOnTheCommandLine, OfSecretCoinsIsTheSameAloneOverMpiAndLookedAtAgain) {
+    const TempDir alone, together;
+    // Records that come and go are sampled in secret, and the attack is the one about that.
+    const Arguments arguments{"audit",
+                              "--topology",
+                              "ring",
+                              "--agents",
+                              "4",
+                              "--mechanism",
+                              "pairs",
+                              "--adjacency",
+                              "record-add-remove",
+                              "--batch-size",
+                              "160",
+                              "--rounds",
+                              "30",
+                              "--trials",
+                              "400",
+                              "--view",
+                              "coalition:1,3",
+                              "--noise-seed",
+                              "3",
+                              "--quiet",
+                              "--json",
+                              "out.json",
+                              "--run-directory",
+                              "run"};
+    const Outcome outcome = run_sotto(alone, one_process, arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const Json json = json_of(alone / "out.json");
+    EXPECT_EQ(json.at("attack"), "canary-records");
+    EXPECT_EQ(json.at("consistent"), true);
+    EXPECT_EQ(json.at("rounds_recorded"), 30);
+    EXPECT_EQ(json.at("checks").size(), 12);
+    EXPECT_NEAR(json.at("sampling_probability").get<double>(), 0.1, 1e-12);
+    EXPECT_LE(json.at("one_run").at("epsilon_lower").get<double>(),
+              json.at("epsilon_theory").get<double>());
+    ASSERT_EQ(run_sotto(together, 4, arguments).exit_code, 0);
+    EXPECT_EQ(figures_in(together / "out.json"), figures_in(alone / "out.json"));
+    EXPECT_EQ(json_of(together / "run/audit.json"), json_of(together / "out.json"));
+    const Arguments again{"audit", "--run", "run", "--quiet", "--json", "again.json"};
+    ASSERT_EQ(run_sotto(together, one_process, again).exit_code, 0);
+    EXPECT_EQ(figures_in(together / "again.json"), figures_in(alone / "out.json"));
+}
+
 TEST(AuditOnTheCommandLine, ExitsWithSixWhereASeedLeaked) {
     const TempDir directory;
     ASSERT_EQ(run_sotto(directory, one_process, audit({"--agents", "5", "--view", "coalition:1,3"}))
@@ -94,6 +146,10 @@ TEST(AuditOnTheCommandLine, RefusesWithOneLine) {
     expect_refused(directory, {"audit", "--agents", "1"}, 2, "--agents");
     expect_refused(directory, {"audit", "--mechanism", "cdp"}, 2, "trusted aggregator");
     expect_refused(directory, {"audit", "--trials", "5"}, 2, "--trials");
+    expect_refused(directory,
+                   {"audit", "--participation", "poisson", "--attack", "likelihood"},
+                   2,
+                   "--attack canary-records");
     expect_refused(directory, {"audit", "--run", "nothing"}, 3, "nothing/config.ini");
     expect_refused(directory, {"audit", "--viewer", "node:1"}, 2, "--view");
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/audit/canaries.hpp"
+#include "commands/audit/canary_records.hpp"
 #include "commands/doctor/rank_findings.hpp"
 #include "commands/sweep/sweep_outcome.hpp"
 #include "core/temporary_folder.hpp"
@@ -185,6 +186,15 @@ TEST(JsonKeys, OfCanariesAreReadOrRefusedByName) {
     design.hypotheses.push_back({"all", Eigen::Vector3d(1, -1, 1), 1, 1});
     expect_our_errors({"canaries.json", canaries_json(design), [](const std::string& text) {
                            (void)canaries_from_json(text, "canaries.json");
+                       }});
+}
+
+TEST(JsonKeys, OfCanaryRecordsAreReadOrRefusedByName) {
+    CanaryRecords canaries;
+    canaries.trials = 400;
+    canaries.members = {1, 3};
+    expect_our_errors({"canary-records.json", to_json(canaries), [](const std::string& text) {
+                           (void)canary_records_from_json(text, "canary-records.json");
                        }});
 }
 

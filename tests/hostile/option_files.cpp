@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "commands/audit/canaries.hpp"
+#include "commands/audit/canary_records.hpp"
 #include "commands/cli/run_of_directory.hpp"
 #include "commands/sweep/sweep_file.hpp"
 #include "commands/sweep/sweep_outcome.hpp"
@@ -113,6 +114,23 @@ std::string canaries(const std::string& change, const std::string& to) {
     return all.replace(all.find(change), change.size(), to);
 }
 
+std::string canary_records(const std::string& change, const std::string& to) {
+    std::string all = R"({"format":"sotto-canary-records","version":1,"target":0,"seed":1,)"
+                      R"("trials":400,"members":[1,3]})";
+    return all.replace(all.find(change), change.size(), to);
+}
+
+std::vector<HostileFile> canary_record_files() {
+    return {
+        {"an array", text("[]"), {"format"}},
+        {"a target of -1", text(canary_records("\"target\":0", "\"target\":-1")), {"target is -1"}},
+        {"1e18 trials", text(canary_records("400", "1000000000000000000")), {"trials is"}},
+        {"one trial", text(canary_records("400", "1")), {"trials is 1"}},
+        {"a member twice", text(canary_records("1,3", "3,3")), {"members"}},
+        {"members that are texts", text(canary_records("1,3", "\"a\"")), {"members[0]"}},
+    };
+}
+
 std::vector<HostileFile> canary_files() {
     return {
         {"an array", text("[]"), {"format"}},
@@ -188,6 +206,10 @@ HostileInputs hostile_option_files() {
     add(files_of(
         "identity", [](const std::string& path) { (void)Identity::read(path); }, identities()));
     add(files_of("canaries", canary, canary_files()));
+    add(files_of(
+        "canary-records",
+        [](const std::string& path) { (void)canary_records_from_json(read_file(path), path); },
+        canary_record_files()));
     add(files_of(
         "outcome", [](const std::string& path) { (void)outcome_from_json(path); }, outcomes()));
     add(files_of("task",

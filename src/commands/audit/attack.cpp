@@ -1,5 +1,6 @@
 #include "commands/audit/attack.hpp"
 
+#include "commands/audit/canary_record_attack.hpp"
 #include "commands/audit/likelihood_attack.hpp"
 #include "commands/audit/membership_attack.hpp"
 #include "commands/audit/reconstruction_attack.hpp"
@@ -7,8 +8,11 @@
 namespace sotto {
 
 Registry<AttackRecord>& attacks() {
-    static Registry<AttackRecord> table(
-        "attack", {likelihood_attack(), reconstruction_attack(), membership_attack()});
+    static Registry<AttackRecord> table("attack",
+                                        {likelihood_attack(),
+                                         canary_record_attack(),
+                                         reconstruction_attack(),
+                                         membership_attack()});
     return table;
 }
 

@@ -52,6 +52,8 @@ struct AttackRecord {
     /// Whether the run contributes what the attack says, fixed in advance; else it trains --task,
     /// whose options all have a meaning then.
     bool fixed_inputs = true;
+    /// Whether it is about secretly sampled batches (--participation poisson), and no others.
+    bool sampled = false;
     /// Further options of a task and of the audit that have a meaning.
     std::vector<std::string> options;
     /// Options whose default is another one with this attack.
@@ -62,7 +64,7 @@ struct AttackRecord {
                                      Network& network) = nullptr;
 };
 
-/// Every attack there is.
+/// Every attack there is. Of those that are about the same participation the first is the default.
 [[nodiscard]] Registry<AttackRecord>& attacks();
 
 }  // namespace sotto

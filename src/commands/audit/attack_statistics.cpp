@@ -20,15 +20,6 @@ using Eigen::VectorXd;
 
 namespace math = boost::math;
 
-/// Largest rate with which `hits` or fewer of `trials` still come up with probability `risk`.
-double rate_at_most(long hits, long trials, double risk) {
-    if (hits >= trials) return 1;
-    return math::quantile(
-        math::complement(math::beta_distribution<>(static_cast<double>(hits) + 1,
-                                                   static_cast<double>(trials - hits)),
-                         risk));
-}
-
 struct Counts {
     long above_minus = 0, minus = 0;  ///< false positives
     long below_plus = 0, plus = 0;    ///< false negatives
@@ -138,6 +129,14 @@ Counts count_errors(const Eigen::Ref<const VectorXd>& scores,
 }
 
 }  // namespace
+
+double rate_at_most(long hits, long trials, double risk) {
+    if (hits >= trials) return 1;
+    return math::quantile(
+        math::complement(math::beta_distribution<>(static_cast<double>(hits) + 1,
+                                                   static_cast<double>(trials - hits)),
+                         risk));
+}
 
 AttackFigures measure_attack(const VectorXd& scores,
                              const VectorXd& signs,

@@ -30,6 +30,10 @@ struct AttackFigures {
                                            double delta,
                                            double level);
 
+/// Largest rate with which `hits` or fewer of `trials` still come up with probability `risk`
+/// (Clopper and Pearson 1934). @param risk in (0, 1).
+[[nodiscard]] double rate_at_most(long hits, long trials, double risk);
+
 /// Trials after which the interval of mu at `level` is at most mu +- width mu, half of each sign:
 /// (z / width)^2 (4 / mu^2 + 1/2). @param mu > 0.
 [[nodiscard]] double trials_for_width(double mu, double width, double level);

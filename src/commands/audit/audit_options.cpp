@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "commands/audit/attack.hpp"
+#include "commands/audit/canary_records.hpp"
+#include "run/options/default_participation.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/option_checks.hpp"
@@ -28,7 +30,10 @@ std::string attack_help() {
 
 std::vector<Option<AuditConfig>> attack_options() {
     return {{{.name = "attack", .help = attack_help(), .details = R"(
-[Threat models](../threat-models.md) says what each of them measures. `reconstruction` takes `--data`, `--partition`
+[Threat models](../threat-models.md) says what each of them measures. The default is `canary-records` where batches are
+secretly sampled (`--participation poisson`, which adjacencies `record-add-remove` and `record-zero-out` make the
+default), otherwise `likelihood`. `canary-records` has defaults of its own: `--adjacency record-add-remove`,
+`--batch-size 400`, 100 rounds. `reconstruction` takes `--data`, `--partition`
 (default iid) and `--seed`; `membership` all task options, 1000 rounds by default and the tasks logistic, softmax, mlp
 and cnn. An option that means nothing to an attack is refused (exit code 2).)"},
              bound(&AuditConfig::attack, any_text())},
@@ -48,7 +53,12 @@ std::vector<Option<AuditConfig>> likelihood_options() {
           .help = "what the target contributes over the rounds: constant, random (signs), worst "
                   "(signs that the view tells apart best), or all three"},
          bound(&AuditConfig::hypothesis, any_text())},
-        {{.name = "trials", .help = "of every hypothesis (default: as many as the width asks)"},
+        {{.name = "trials",
+          .help = fmt::format("of every hypothesis (default: as many as the width asks); canary "
+                              "records, {} to {} (default: {})",
+                              fewest_canary_records,
+                              most_canary_records,
+                              default_canary_records)},
          bound(&AuditConfig::trials, whole(1))},
         {{.name = "width",
           .help = "half width of the interval of mu, relative to mu",
@@ -95,6 +105,14 @@ void require_meaning(const AuditConfig& config) {
                 fmt::format("--{}: has no meaning with --attack {}", option.name, config.attack));
 }
 
+/// The first attack about the participation that is asked for, or is the default of what is asked.
+std::string default_attack(const OptionTexts& given) {
+    const OptionTexts texts = with_default_participation(given);
+    const auto text = texts.find("participation");
+    const bool sampled = text != texts.end() && text->second == name_of(Participation{1, true});
+    return std::ranges::find(attacks().records(), sampled, &AttackRecord::sampled)->name;
+}
+
 }  // namespace
 
 OptionGroup<AuditConfig>& audit_options() {
@@ -117,8 +135,7 @@ OptionSet<AuditConfig> audit_option_set() {
 
 OptionTexts with_attack_defaults(OptionTexts given) {
     if (given.contains("run")) return given;
-    const auto named = given.find("attack");
-    const std::string attack = named != given.end() ? named->second : AuditConfig{}.attack;
+    const std::string attack = given.try_emplace("attack", default_attack(given)).first->second;
     for (const auto& [option, text] : attacks().find("--attack", attack).defaults)
         given.try_emplace(option, text);
     return given;

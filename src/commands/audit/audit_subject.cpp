@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "commands/audit/attack.hpp"
+#include "commands/audit/canary_record_attack.hpp"
 #include "run/build_topography.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_query.hpp"
@@ -18,12 +20,27 @@ void require_confidence(double level) {
             fmt::format("--confidence: {} is not allowed (above 0.5, below 1)", level));
 }
 
-void require_every_round(const Participation& participation) {
-    if (participation.poisson)
-        throw ConfigError(fmt::format(
-            "--participation: {} cannot be audited, since canaries take part whenever they can "
-            "(allowed: every, cyclic:b)",
-            name_of(participation)));
+/// @throws ConfigError where the attack is about another participation than the run's.
+void require_participation(const AuditConfig& config) {
+    const AttackRecord& attack = attacks().find("--attack", config.attack);
+    const Participation& participation = config.train.plan.participation;
+    if (participation.poisson && participation.cycle > 1)
+        throw ConfigError(
+            fmt::format("--participation: {} cannot be audited (allowed: every, cyclic:b, poisson)",
+                        name_of(participation)));
+    if (attack.sampled == participation.poisson) return;
+    if (attack.sampled)
+        throw ConfigError(
+            fmt::format("--participation: {} is not possible with --attack {}, whose records take "
+                        "part by secret coins (allowed: poisson; other attacks have the others)",
+                        name_of(participation),
+                        attack.name));
+    const auto& all = attacks().records();
+    throw ConfigError(
+        fmt::format("--participation: poisson is not possible with --attack {} (allowed: every, "
+                    "cyclic:b; or --attack {})",
+                    attack.name,
+                    std::ranges::find(all, true, &AttackRecord::sampled)->name));
 }
 
 /// The observer of --view.
@@ -40,11 +57,22 @@ View attacking_view(const std::string& text, const Graph& graph) {
     return *view;
 }
 
-SubjectConfig account_config(const TrainConfig& train) {
+SubjectConfig account_config(const AuditConfig& config) {
+    const TrainConfig& train = config.train;
     SubjectConfig account;
     account.graph = train.graph;
     account.plan = train.plan;
     account.fixed_inputs = true;
+    if (!train.plan.participation.poisson) return account;
+    // As the run will find it, whose agents have so many records.
+    const Exposure exposure = agent_exposure(train.plan.adjacency,
+                                             train.plan.participation,
+                                             train.plan.clip_norm,
+                                             train.plan.rounds,
+                                             canary_records_of(config),
+                                             train.plan.batch_size);
+    account.sensitivity = exposure.sensitivity;
+    account.plan.sampling_probability = exposure.sampling_probability;
     return account;
 }
 
@@ -69,12 +97,16 @@ MessageProcess attacked_process(const TrainConfig& train, const AccountSubject& 
 }  // namespace
 
 AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, Network& network) {
-    std::unique_ptr<AccountSubject> account;
-    if (fixed_inputs) account = build_account_subject(account_config(config.train), network);
-    std::optional<AuditSubject> subject;
+    SubjectConfig accounted;
     network.agree([&] {
         require_confidence(config.level);
-        require_every_round(config.train.plan.participation);
+        require_participation(config);
+        if (fixed_inputs) accounted = account_config(config);
+    });
+    std::unique_ptr<AccountSubject> account;
+    if (fixed_inputs) account = build_account_subject(accounted, network);
+    std::optional<AuditSubject> subject;
+    network.agree([&] {
         Topography topography =
             account ? account->built.topography
                     : build_topography(config.train.graph, config.train.plan.rounds).topography;

@@ -24,7 +24,8 @@ struct AuditSubject {
 
 /// Builds the graph and, for inputs fixed in advance, solves the plan. COLLECTIVE.
 /// @throws ConfigError for a --confidence that is not above 0.5 and below 1, a view of several
-/// observers or one that leaves nobody to learn about; with inputs fixed in advance also for a
+/// observers or one that leaves nobody to learn about, and a --participation that the attack is not
+/// about; with inputs fixed in advance also for a
 /// mechanism whose messages go to a trusted aggregator, fewer than 2 agents, and mixing that
 /// changes.
 [[nodiscard]] AuditSubject build_audit_subject(const AuditConfig& config,

@@ -83,6 +83,7 @@ AttackRecord likelihood_attack() {
     return {.name = "likelihood",
             .help = "which of two contributions an agent made",
             .fixed_inputs = true,
+            .sampled = false,
             .options = {"target", "hypothesis", "trials", "width"},
             .defaults = {{"rounds", "20"}},
             .start = start_likelihood_attack};

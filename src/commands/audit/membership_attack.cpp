@@ -156,6 +156,7 @@ AttackRecord membership_attack() {
     return {.name = "membership",
             .help = "which records agents trained on",
             .fixed_inputs = false,
+            .sampled = false,
             .options = {},
             .defaults = {},
             .start = start_membership_attack};

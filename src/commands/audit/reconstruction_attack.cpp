@@ -58,6 +58,7 @@ AttackRecord reconstruction_attack() {
     return {.name = "reconstruction",
             .help = "the data of all agents, in private mean estimation",
             .fixed_inputs = true,
+            .sampled = false,
             .options = {"data", "partition"},
             .defaults = {{"rounds", "20"}, {"partition", "iid"}},
             .start = start_reconstruction_attack};

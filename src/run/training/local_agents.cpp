@@ -10,6 +10,13 @@
 
 namespace sotto {
 
+SecretKey reproducible_coins(std::uint64_t noise_seed, std::uint32_t key_epoch, int number) {
+    return SecretKey::from_noise_seed(
+        noise_seed,
+        "sotto.coins",
+        (std::uint64_t{key_epoch} << 32) + static_cast<std::uint64_t>(number));
+}
+
 BatchSampler sampled_batches(
     const Run& run, Eigen::Index records, int number, double probability, SecretKey key) {
     // Shared: std::function copies what it holds.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -22,6 +23,12 @@ namespace sotto {
 
 /// Records that a sampled batch exceeds with a probability of at most 2^-40.
 [[nodiscard]] Eigen::Index padded_batch(Eigen::Index records, double probability);
+
+/// The key of an agent's coins that a noise seed gives. Reproducible, hence INSECURE.
+/// @param number of the agent in the run.
+[[nodiscard]] SecretKey reproducible_coins(std::uint64_t noise_seed,
+                                           std::uint32_t key_epoch,
+                                           int number);
 
 /// Batches of a local agent whose records take part by coins of this key (SecretCoins), of its part
 /// of the cycle where there is one.

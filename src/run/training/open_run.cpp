@@ -65,12 +65,8 @@ void take_coins(PreparedRun& prepared, std::vector<KeyRing>& rings) {
     for (std::size_t a = 0; a < rings.size(); ++a) {
         LocalAgent& agent = prepared.agents[a];
         if (!rings[a].holds_coins())
-            rings[a].add_coins(
-                seed ? SecretKey::from_noise_seed(*seed,
-                                                  "sotto.coins",
-                                                  (std::uint64_t{now.key_epoch} << 32) +
-                                                      static_cast<std::uint64_t>(agent.number))
-                     : SecretKey::random());
+            rings[a].add_coins(seed ? reproducible_coins(*seed, now.key_epoch, agent.number)
+                                    : SecretKey::random());
         agent.batches =
             sampled_batches(prepared.run,
                             agent.objective->records(),

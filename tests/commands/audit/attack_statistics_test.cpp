@@ -24,6 +24,20 @@ Trials gaussian_trials(long n, double mu, std::uint64_t seed, double scale = 1) 
     return trials;
 }
 
+TEST(RateAtMost, IsTheBoundOfClopperAndPearson) {
+    EXPECT_EQ(rate_at_most(40, 40, 0.05), 1);
+    EXPECT_NEAR(rate_at_most(0, 40, 0.05), 1 - std::pow(0.05, 1.0 / 40), 1e-12);
+    EXPECT_NEAR(rate_at_most(5, 100, 0.025), 0.1128, 5e-5);  // of the usual tables
+    // P[hits or fewer] is the risk.
+    const double rate = rate_at_most(2, 30, 0.01);
+    double probability = 0, term = std::pow(1 - rate, 30);
+    for (int k = 0; k <= 2; ++k) {
+        probability += term;
+        term *= (30 - k) / (k + 1.0) * rate / (1 - rate);
+    }
+    EXPECT_NEAR(probability, 0.01, 1e-10);
+}
+
 TEST(AttackStatistics, MuIsThatOfTheScoresWhateverTheirScale) {
     for (const double mu : {0.3, 1.0, 3.0})
         for (const double scale : {1.0, 1e-6}) {

@@ -48,6 +48,14 @@ TEST_F(LocalAgents, HavePlacesNumbersAndDivisors) {
     EXPECT_EQ(local[1].batch_size, 5);
 }
 
+TEST(ReproducibleCoins, AreOfTheSeedTheKeyEpochAndTheNumber) {
+    const SecretKey coins = reproducible_coins(3, 1, 2);
+    EXPECT_TRUE(coins == reproducible_coins(3, 1, 2));
+    EXPECT_FALSE(coins == reproducible_coins(4, 1, 2));
+    EXPECT_FALSE(coins == reproducible_coins(3, 0, 2));
+    EXPECT_FALSE(coins == reproducible_coins(3, 1, 1));
+}
+
 TEST_F(LocalAgents, DrawBatchesOfTheirSizeByTheirNumber) {
     auto local = agents();
     for (LocalAgent& agent : local) {
