@@ -17,17 +17,22 @@ SecretKey reproducible_coins(std::uint64_t noise_seed, std::uint32_t key_epoch, 
         (std::uint64_t{key_epoch} << 32) + static_cast<std::uint64_t>(number));
 }
 
-BatchSampler sampled_batches(
-    const Run& run, Eigen::Index records, int number, double probability, SecretKey key) {
+DealtRecords dealt_records(const Run& run, int number) {
+    return {run.config.plan.participation.cycle, run.config.task.seed, number};
+}
+
+BatchSampler sampled_batches(Eigen::Index records,
+                             double probability,
+                             SecretKey key,
+                             const DealtRecords& dealt) {
     // Shared: std::function copies what it holds.
     const auto coins = std::make_shared<const SecretCoins>(std::move(key), probability);
     const auto draw = [coins](std::uint64_t round,
                               Eigen::Index count,
                               std::vector<Eigen::Index>& rows) { coins->draw(round, count, rows); };
-    const long cycle = run.config.plan.participation.cycle;
-    return cycle == 1
-               ? BatchSampler::drawn(records, draw)
-               : BatchSampler::drawn_from_parts(records, cycle, run.config.task.seed, number, draw);
+    return dealt.parts == 1 ? BatchSampler::drawn(records, draw)
+                            : BatchSampler::drawn_from_parts(
+                                  records, dealt.parts, dealt.seed, dealt.number, draw);
 }
 
 Eigen::Index padded_batch(Eigen::Index records, double probability) {
@@ -67,11 +72,10 @@ std::vector<LocalAgent> build_agents(const Run& run,
             rows_are_rounds ? BatchSampler::in_order(records)
             : run.config.plan.participation.poisson
                 // Of a run that opens: replaced by those of the agent's key (take_coins).
-                ? sampled_batches(run,
-                                  records,
-                                  number,
+                ? sampled_batches(records,
                                   exposures[static_cast<std::size_t>(id)].sampling_probability,
-                                  SecretKey::random())
+                                  SecretKey::random(),
+                                  dealt_records(run, number))
                 : batches_of(records, batch_size, cycle, run.config.task.seed, number);
         LocalAgent& agent = agents.emplace_back(
             id, std::move(objectives[a]), std::move(batches), batch_size, number);

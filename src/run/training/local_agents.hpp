@@ -30,9 +30,18 @@ namespace sotto {
                                            std::uint32_t key_epoch,
                                            int number);
 
-/// Batches of a local agent whose records take part by coins of this key (SecretCoins), of its part
-/// of the cycle where there is one.
-[[nodiscard]] BatchSampler sampled_batches(
-    const Run& run, Eigen::Index records, int number, double probability, SecretKey key);
+/// How an agent's records are dealt into parts, which take turns.
+struct DealtRecords {
+    long parts = 1;  ///< 1: all records are there in every round
+    std::uint64_t seed = 0;
+    int number = 0;  ///< of the agent in the run
+};
+[[nodiscard]] DealtRecords dealt_records(const Run& run, int number);
+
+/// Batches of an agent whose records take part by coins of this key (SecretCoins).
+[[nodiscard]] BatchSampler sampled_batches(Eigen::Index records,
+                                           double probability,
+                                           SecretKey key,
+                                           const DealtRecords& dealt = {});
 
 }  // namespace sotto
