@@ -7,6 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/views/squared_sensitivity.hpp"
+#include "views/dense_matrices.hpp"
 
 namespace sotto {
 
