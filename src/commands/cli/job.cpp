@@ -30,7 +30,7 @@ void let_lower_processes_end_the_job(int process) {
 /// Whether all processes come here, and soon: a process that ends or deviates after all have failed
 /// together may leave without a word. COLLECTIVE.
 bool all_are_there(Network& network) try {
-    network.watch_for_stalls({0, 3, "after a failure", {}});
+    network.watch_for_stalls({0, 3, "after a failure", [](const std::string&) {}});
     network.agree([] {});
     return true;
 } catch (const std::exception&) {
