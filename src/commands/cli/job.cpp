@@ -27,6 +27,16 @@ void let_lower_processes_end_the_job(int process) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300) * std::min(process, 10));
 }
 
+/// Whether all processes come here, and soon: a process that ends or deviates after all have failed
+/// together may leave without a word. COLLECTIVE.
+bool all_are_there(Network& network) try {
+    network.watch_for_stalls({0, 3, "after a failure", [](const std::string&) {}});
+    network.agree([] {});
+    return true;
+} catch (const std::exception&) {
+    return false;
+}
+
 }  // namespace
 
 int run_together(Network& network, const std::function<int()>& job) try {
@@ -37,14 +47,13 @@ int run_together(Network& network, const std::function<int()>& job) try {
 } catch (const std::exception& failure) {
     const auto* known = dynamic_cast<const Error*>(&failure);
     const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
-    const bool together = network.failed_together();
-    if (!together || network.process() == 0)
-        print_error_line(fmt::format(
-            "{}{}", together ? "" : fmt::format("rank {}: ", network.process()), failure.what()));
-    if (!together) {
-        let_lower_processes_end_the_job(network.process());
-        network.abort(code);
-    }
+    const bool tells_for_all = network.failed_together() && network.process() == 0;
+    if (tells_for_all) print_error_line(failure.what());
+    if (network.failed_together() && all_are_there(network)) return static_cast<int>(code);
+    if (!tells_for_all)
+        print_error_line(fmt::format("rank {}: {}", network.process(), failure.what()));
+    let_lower_processes_end_the_job(network.process());
+    network.abort(code);
     return static_cast<int>(code);
 }
 

@@ -9,8 +9,9 @@ namespace sotto::cli {
 
 /// Runs a job of which this process is one rank; until the job says otherwise, no wait for others
 /// is longer than --stall-abort is by default. @return its exit code, or, where it failed, that
-/// of the error after one line about it: of rank 0 where all ranks failed together; of this one
-/// otherwise, and then the whole job is aborted, since the others would wait for ever.
+/// of the error after one line about it: of rank 0 where all ranks failed together and are still
+/// there when it has told; of this one otherwise, and then the whole job is aborted, since the
+/// others would wait for ever.
 [[nodiscard]] int run_together(Network& network, const std::function<int()>& job);
 
 /// A job whose options are read and checked.
