@@ -72,8 +72,8 @@ every agent has a data file of its own (`%r`), and `optimality_gap` is then null
           .details = R"(
 As many as a batch exceeds in one round of 2^40: about 7 times the root of `--batch-size` more. Records that differ in
 time themselves, as sparse ones do, still show.)",
-          .changes_results = false,
-          .peers_may_set = false},
+          .peers_may_set = false,
+          .changes_results = false},
          bound(&TrainConfig::pad_rounds, flag())}};
 }
 
