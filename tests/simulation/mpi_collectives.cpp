@@ -45,6 +45,35 @@ std::byte* at(void* base, std::size_t offset) { return static_cast<std::byte*>(b
 const std::byte* at(const void* base, std::size_t offset) {
     return static_cast<const std::byte*>(base) + offset;
 }
+/// As many values to and from every neighbour; those to the next begin `stride` values later.
+int exchange_pieces(const void* from,
+                    int count,
+                    int stride,
+                    MPI_Datatype type,
+                    void* into,
+                    int into_count,
+                    MPI_Datatype into_type,
+                    MPI_Comm comm,
+                    MPI_Request* request) {
+    const std::size_t degree = communicator(comm).neighbours.size();
+    const std::vector<int> counts(degree, count), into_counts(degree, into_count);
+    std::vector<int> starts, into_starts;
+    for (int j = 0; j < static_cast<int>(degree); ++j) {
+        starts.push_back(j * stride);
+        into_starts.push_back(j * into_count);
+    }
+    return MPI_Ineighbor_alltoallv(from,
+                                   counts.data(),
+                                   starts.data(),
+                                   type,
+                                   into,
+                                   into_counts.data(),
+                                   into_starts.data(),
+                                   into_type,
+                                   comm,
+                                   request);
+}
+
 }  // namespace
 }  // namespace sotto::simulation
 
@@ -216,23 +245,7 @@ int MPI_Ineighbor_alltoall(const void* from,
                            MPI_Datatype into_type,
                            MPI_Comm comm,
                            MPI_Request* request) {
-    const std::size_t degree = communicator(comm).neighbours.size();
-    const std::vector<int> counts(degree, count), into_counts(degree, into_count);
-    std::vector<int> starts, into_starts;
-    for (std::size_t j = 0; j < degree; ++j) {
-        starts.push_back(static_cast<int>(j) * count);
-        into_starts.push_back(static_cast<int>(j) * into_count);
-    }
-    return MPI_Ineighbor_alltoallv(from,
-                                   counts.data(),
-                                   starts.data(),
-                                   type,
-                                   into,
-                                   into_counts.data(),
-                                   into_starts.data(),
-                                   into_type,
-                                   comm,
-                                   request);
+    return exchange_pieces(from, count, count, type, into, into_count, into_type, comm, request);
 }
 
 int MPI_Ineighbor_allgather(const void* from,
@@ -243,22 +256,7 @@ int MPI_Ineighbor_allgather(const void* from,
                             MPI_Datatype into_type,
                             MPI_Comm comm,
                             MPI_Request* request) {
-    const std::size_t degree = communicator(comm).neighbours.size();
-    const std::vector<int> counts(degree, count), into_counts(degree, into_count),
-        starts(degree, 0);
-    std::vector<int> into_starts;
-    for (std::size_t j = 0; j < degree; ++j)
-        into_starts.push_back(static_cast<int>(j) * into_count);
-    return MPI_Ineighbor_alltoallv(from,
-                                   counts.data(),
-                                   starts.data(),
-                                   type,
-                                   into,
-                                   into_counts.data(),
-                                   into_starts.data(),
-                                   into_type,
-                                   comm,
-                                   request);
+    return exchange_pieces(from, count, 0, type, into, into_count, into_type, comm, request);
 }
 
 }  // extern "C"
