@@ -197,12 +197,16 @@ Marks unpack_marks(const std::vector<std::string>& all,
     return marks;
 }
 
-/// The largest of all processes: each counts what it found itself. COLLECTIVE.
+/// The largest of all processes: each counts what it found itself, and takes no less. COLLECTIVE.
 std::optional<long> largest_of_all(Network& network, std::optional<long> own, long most) {
-    const double largest = network.maximum(own ? static_cast<double>(*own) : -1);
-    if (!(largest >= -1 && largest <= static_cast<double>(most)))
+    const double least = own ? static_cast<double>(*own) : -1;
+    const double largest = network.maximum(least);
+    if (!(largest >= least && largest <= static_cast<double>(most)))
         throw NetworkError(fmt::format(
-            "a rank says that {} rounds were sent, of a run of {} rounds", largest, most));
+            "the ranks say that {} rounds were sent; this one knows of {}, of a run of {}",
+            largest,
+            own.value_or(0),
+            most));
     return largest < 0 ? std::nullopt : std::optional(std::lround(largest));
 }
 

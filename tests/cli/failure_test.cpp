@@ -82,7 +82,7 @@ TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
         if (!victims.empty()) ::kill(victims[random() % victims.size()], SIGKILL);
         const Outcome outcome = process.wait();
         ASSERT_LT(outcome.seconds, 60) << outcome.text();
-        EXPECT_TRUE(all_ended(run_));
+        EXPECT_TRUE(all_ended(directory_.path()));
         if (!fs::exists(run_ + "/history.json")) continue;
         if (json_of(run_ + "/history.json").at("completed")) break;  // before it could be killed
         ++killed;
@@ -171,7 +171,7 @@ TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
     EXPECT_LT(waited, 30);
     EXPECT_NE(outcome.err.find("no answer from rank"), std::string::npos) << outcome.text();
     EXPECT_NE(outcome.err.find("--stall-abort 4"), std::string::npos) << outcome.text();
-    EXPECT_TRUE(all_ended(run_));
+    EXPECT_TRUE(all_ended(directory_.path()));
     // "failed", or "running" where rank 0 was the one that was stopped, or ended before it could
     // write: both count all planned rounds.
     EXPECT_NE(ledger().at("status"), "completed");
@@ -215,7 +215,7 @@ TEST_F(Failure, CrashedRankEndsTheJob) {
     const Outcome outcome = process.wait();
     EXPECT_LT(outcome.seconds, 30) << outcome.text();
     EXPECT_NE(outcome.exit_code, 0);
-    EXPECT_TRUE(all_ended(run_));
+    EXPECT_TRUE(all_ended(directory_.path()));
     // Whoever died could not write: what stands there counts all planned rounds.
     const Json left = ledger();
     EXPECT_NE(left.at("status"), "completed");
@@ -256,7 +256,7 @@ TEST_F(Failure, FullDiskEndsTheJobAndLeavesWhatWasWhole) {
     EXPECT_FALSE(outcome.timed_out) << outcome.text();
     EXPECT_NE(outcome.exit_code, 0) << outcome.text();
     EXPECT_NE(outcome.err.find("sotto: "), std::string::npos) << outcome.text();
-    EXPECT_TRUE(all_ended(run_));
+    EXPECT_TRUE(all_ended(directory_.path()));
     ASSERT_TRUE(sealed()) << outcome.text();
 
     disk.grow();

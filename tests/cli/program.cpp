@@ -36,18 +36,21 @@ bool read_some(int file, std::string& text) {
     return count > 0 || (count < 0 && errno == EINTR);
 }
 
-/// Numbers and command lines (arguments end with a zero byte) of the processes that have the text
-/// in theirs; one that has ended has none.
-std::vector<std::pair<pid_t, std::string>> processes_with(const std::string& text) {
+/// Numbers and command lines (arguments end with a zero byte) of all processes; one that has ended
+/// has an empty line.
+std::vector<std::pair<pid_t, std::string>> all_processes() {
     std::vector<std::pair<pid_t, std::string>> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
         const std::string name = entry.path().filename();
-        if (!std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
-            continue;
-        std::string line = content_of(entry.path() / "cmdline");
-        if (line.find(text) != std::string::npos) found.emplace_back(std::stoi(name), line);
+        if (std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }))
+            found.emplace_back(std::stoi(name), content_of(entry.path() / "cmdline"));
     }
     return found;
+}
+
+bool works_in(pid_t pid, const fs::path& directory) {
+    std::error_code gone;
+    return fs::read_symlink(fmt::format("/proc/{}/cwd", pid), gone) == directory;
 }
 
 /// Open MPI keeps its session here. Launchers that share a folder sometimes fail to start, because
@@ -207,14 +210,20 @@ Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& argument
     return Process(sotto_command(ranks, arguments), directory.path()).wait();
 }
 
-bool all_ended(const std::string& text) {
-    return happens([&] { return processes_with(text).empty(); }, 5);
+bool all_ended(const fs::path& directory) {
+    const auto is_of_it = [&](const auto& process) {
+        const auto& [pid, line] = process;
+        return works_in(pid, directory) ||
+               line.find(directory.string()) != std::string::npos;
+    };
+    return happens([&] { return std::ranges::none_of(all_processes(), is_of_it); }, 5);
 }
 
 std::vector<pid_t> ranks_with(const std::string& text) {
     std::vector<pid_t> ranks;
-    for (const auto& [pid, line] : processes_with(text))
-        if (line.starts_with(SOTTO_PROGRAM)) ranks.push_back(pid);
+    for (const auto& [pid, line] : all_processes())
+        if (line.starts_with(SOTTO_PROGRAM) && line.find(text) != std::string::npos)
+            ranks.push_back(pid);
     return ranks;
 }
 

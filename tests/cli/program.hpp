@@ -77,9 +77,9 @@ class Process {
 /// Runs sotto in the folder and waits.
 [[nodiscard]] Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& arguments);
 
-/// Whether within 5 s no process is left that has `text` in its command line: ranks may
-/// end a moment after their launcher.
-[[nodiscard]] bool all_ended(const std::string& text);
+/// Whether within 5 s no process is left that works in the folder or has it in its command line:
+/// ranks may end a moment after their launcher. Programs of other tests that run are others'.
+[[nodiscard]] bool all_ended(const std::filesystem::path& directory);
 
 /// Ranks (or the only process) of sotto that have `text` in their command line.
 [[nodiscard]] std::vector<pid_t> ranks_with(const std::string& text);

@@ -154,7 +154,7 @@ TEST_F(Sweep, GoesOnAfterAKill) {
     for (const pid_t rank : ranks_with(directory_ / "grid.ini")) ::kill(rank, SIGKILL);
     process.signal_group(SIGKILL);
     (void)process.wait();
-    ASSERT_TRUE(all_ended(directory_ / "grid.ini"));
+    ASSERT_TRUE(all_ended(directory_.path()));
     const long before = known();
     ASSERT_GE(before, 2);
     ASSERT_LT(before, 16);

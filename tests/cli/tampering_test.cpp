@@ -19,13 +19,17 @@ Outcome train(const TempDir& directory, const std::string& tamper, const Argumen
     return Process(command, directory.path()).wait();
 }
 
-void expect_stopped_by(const Outcome& outcome, const std::string& edge) {
+void expect_stopped(const TempDir& directory,
+                    const std::string& tamper,
+                    const Arguments& more,
+                    const std::string& edge) {
+    const Outcome outcome = train(directory, tamper, more);
     EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
     EXPECT_FALSE(outcome.timed_out);
     const auto errors = error_lines(outcome.err);
     ASSERT_EQ(errors.size(), 1U) << outcome.text();
     EXPECT_NE(errors.front().find(edge), std::string::npos) << errors.front();
-    EXPECT_TRUE(all_ended(SOTTO_TAMPERING_PROGRAM));
+    EXPECT_TRUE(all_ended(directory.path()));
 }
 
 TEST(Tampering, WithNothingTheJobCompletes) {
@@ -37,24 +41,23 @@ TEST(Tampering, WithNothingTheJobCompletes) {
 
 TEST(Tampering, WithABitEndsTheJob) {
     const TempDir directory;
-    expect_stopped_by(train(directory, "flip", {}), "from agent 2 to agent 1, round 12");
+    expect_stopped(directory, "flip", {}, "from agent 2 to agent 1, round 12");
     EXPECT_EQ(json_of(directory / "run/ledger.json").at("status"), "running");
 }
 
 TEST(Tampering, WithAMessageOfAnEarlierRoundEndsTheJob) {
     const TempDir directory;
-    expect_stopped_by(train(directory, "replay", {}), "from agent 0 to agent 1, round 12");
+    expect_stopped(directory, "replay", {}, "from agent 0 to agent 1, round 12");
 }
 
 TEST(Tampering, BySwappingTheMessagesOfTwoEdgesEndsTheJob) {
     const TempDir directory;
-    expect_stopped_by(train(directory, "swap", {}), "from agent 0 to agent 1, round 12");
+    expect_stopped(directory, "swap", {}, "from agent 0 to agent 1, round 12");
 }
 
 TEST(Tampering, WithAMaskedShareEndsTheJob) {
     const TempDir directory;
-    expect_stopped_by(train(directory, "flip", {"--secure-sum", "on"}),
-                      "from agent 2 to agent 1, round 12");
+    expect_stopped(directory, "flip", {"--secure-sum", "on"}, "from agent 2 to agent 1, round 12");
 }
 
 TEST(Tampering, GoesUnnoticedWithoutEncryption) {

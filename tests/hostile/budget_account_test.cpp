@@ -56,7 +56,7 @@ TEST(BudgetAccount, ThatIsSpentEndsTheJobOfAllRanksBeforeTheFirstRound) {
     EXPECT_FALSE(fs::exists(folder / "run"));
     for (int u = 0; u < 3; ++u)
         EXPECT_TRUE(account(folder / fmt::format("account{}", u)).at("entries").empty());
-    EXPECT_TRUE(all_ended(folder.path().string()));
+    EXPECT_TRUE(all_ended(folder.path()));
 }
 
 TEST(BudgetAccount, OfOneRankAloneIsCharged) {

@@ -113,7 +113,7 @@ TEST_P(DeviatingPeers, HaveTheOutcomeTheyMustHave) {
     }
     expect_lines_of(peer, outcome);
     if (peer.exit_code == 0) expect_honest_results(directory, peer);
-    EXPECT_TRUE(all_ended(SOTTO_DEVIATING_PROGRAM));
+    EXPECT_TRUE(all_ended(directory.path()));
 }
 
 std::string name_of_case(const ::testing::TestParamInfo<DeviatingPeer>& test) {

@@ -36,7 +36,7 @@ TEST_P(ForeignOptions, AreRefusedByEveryHonestAgent) {
     run.set_at_rank_0(foreign.option, foreign.value);
     const Outcome outcome = run.take_up();
     expect_refused_by_agent_1(outcome, foreign);
-    EXPECT_TRUE(all_ended(run.path("run")));
+    EXPECT_TRUE(all_ended(run.folder().path()));
     EXPECT_FALSE(std::filesystem::exists(run.path("executed")));
     EXPECT_FALSE(std::filesystem::exists(run.path("run/views")));
     EXPECT_FALSE(std::filesystem::exists(run.path("run-of-rank-0/views")));
@@ -73,7 +73,7 @@ TEST(ForeignOptions, DoNotDeleteTheRosterOfOthers) {
     run.set_at_rank_0("identity", "");
     const Outcome outcome = run.take_up();
     expect_refused_by_agent_1(outcome, {"identity", "", "'" + run.path("id%r") + "'", "not given"});
-    EXPECT_TRUE(all_ended(run.path("run")));
+    EXPECT_TRUE(all_ended(run.folder().path()));
 }
 
 class OptionThatNoRunKeeps : public ::testing::TestWithParam<std::pair<std::string, std::string>> {
@@ -90,7 +90,7 @@ TEST_P(OptionThatNoRunKeeps, IsNotTakenFromRank0) {
     EXPECT_NE(errors.front().find("'" + option + "' is nothing that a run keeps"),
               std::string::npos)
         << errors.front();
-    EXPECT_TRUE(all_ended(run.path("run")));
+    EXPECT_TRUE(all_ended(run.folder().path()));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfRank0,

@@ -10,6 +10,7 @@
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/net/memory_network.hpp"
 
 namespace sotto {
@@ -31,10 +32,12 @@ class ShownMarks : public ::testing::Test {
     }
     /// What this process finds where another one shows this.
     std::optional<long> sent(const std::string& shown) const {
-        const test::Deviation peer{.name = "shows marks",
-                                   .received = [&](test::Gathered, std::vector<std::string>& all) {
-                                       all.push_back(shown);
-                                   }};
+        return sent_beside(
+            {.name = "shows marks", .received = [&](test::Gathered, std::vector<std::string>& all) {
+                 all.push_back(shown);
+             }});
+    }
+    std::optional<long> sent_beside(const test::Deviation& peer) const {
         const auto network = test::make_deviating_network(make_memory_network(2, 1), peer);
         return sent_before(folder.path(""), *network, {run, 20, 0, {0, 1}, {0, 1}});
     }
@@ -66,6 +69,16 @@ TEST_F(ShownMarks, OfRoundsThatTheRunDoesNotHaveAreRefused) {
                       std::string::npos)
                 << error.what();
         }
+}
+
+// A rank that combines the maximum for others can tell them another.
+TEST_F(ShownMarks, AreTakenTogetherToNoLessThanTheOwn) {
+    for (const double told : {-1.0, 0.0, 9.0, 21.0, 1e300, not_a_number})
+        EXPECT_THROW(
+            (void)sent_beside({.name = "tells a maximum", .maximum = [&](double) { return told; }}),
+            NetworkError)
+            << told;
+    EXPECT_EQ(sent_beside({.name = "tells a maximum", .maximum = [](double) { return 14.0; }}), 14);
 }
 
 }  // namespace
