@@ -17,15 +17,16 @@ namespace sotto {
                                                   const PrivacyBudget& budget);
 
 /// How many times less noise it would add with --adjacency record-add-remove and --participation
-/// poisson than as configured. Nothing where these change nothing or are impossible.
+/// poisson than as configured; of more than 1 000 000 rounds no more than that. Nothing where
+/// these change nothing or are impossible.
 /// @param exposure as configured.  @param records of the agent, at least its batch.
-/// Cost: a tenth of a second.
+/// Cost: a tenth of a second, of a million rounds half a one.
 [[nodiscard]] std::optional<double> gain_of_switching(const PlanConfig& config,
                                                       const PrivacyBudget& budget,
                                                       const Exposure& exposure,
                                                       Eigen::Index records);
 
-/// The same in words, of the agent that gains least. Cost of either: a tenth of a second.
+/// The same in words, of the agent that gains least. Cost: as gain_of_switching.
 /// @param records of every agent; empty: not known.
 [[nodiscard]] std::vector<std::string> sampling_statements(
     const PlanConfig& config,

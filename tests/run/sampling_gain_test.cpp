@@ -69,6 +69,23 @@ TEST(SamplingGain, IsThatOfDpAccounting) {
     }
 }
 
+TEST(SamplingGain, OfSwitchingIsNotMoreThanOfFewerRoundsWhereThereAreVeryMany) {
+    const Eigen::Index records = 1000;
+    const auto gains_of = [records](long rounds) {
+        const PlanConfig secret = sampled(3, rounds);
+        PlanConfig known = secret;
+        known.participation = {};
+        const Counted with = counted(secret, std::vector<Eigen::Index>(agents, records));
+        const Counted without = counted(known, std::vector<Eigen::Index>(agents, records));
+        return std::pair(
+            *sampling_gain(secret, with.budgets.front()),
+            *gain_of_switching(known, without.budgets.front(), without.exposures.front(), records));
+    };
+    const auto [gain, switched] = gains_of(4'000'000);
+    EXPECT_LE(switched, gain * (1 + 1e-4));
+    EXPECT_GE(switched, gain * .998);
+}
+
 TEST(SamplingGain, IsSaidOfTheAgentThatGainsLeast) {
     const PlanConfig config = sampled(1, 100);
     const std::vector<Eigen::Index> records{10000, 1000, 5000};
