@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 
 #include "clipping.hpp"
 #include "received_checks.hpp"
@@ -84,10 +83,10 @@ Trainer::Trainer(Network& network,
     require_positive("clip-norm", options_.clip_norm);
     require_positive("step-size", options_.steps.step_size);
     const auto count = static_cast<Eigen::Index>(agents_.size());
-    for (const LocalAgent& agent : agents_) {
+    for (LocalAgent& agent : agents_) {
         agent.objective->set_largest_batch(
-            std::max(agent.batches.largest_batch(), agent.padded_batch));
-        if (agent.padded_batch > 0) padding_.resize(initial.size(), count);
+            std::max(agent.batches.largest_batch(), agent.padding.least()));
+        agent.padding.prepare(initial.size());
     }
     start_from(initial.replicate(1, count));
     gradients_ = Eigen::MatrixXd::Zero(initial.size(), count);
@@ -126,27 +125,17 @@ void Trainer::compute_gradient(long round, std::size_t agent) {
     local.objective->clipped_gradient_sum(
         models_.col(column), rows, clip_norm(step, divisor), divisor * grid_step_, gradient);
     report.records_set_to_zero += local.objective->records_set_to_zero() - set_to_zero;
-    pad(agent, std::ssize(rows));
+    local.padding.work(*local.objective,
+                       models_.col(column),
+                       std::ssize(rows),
+                       options_.clip_norm,
+                       divisor * grid_step_);
     if (gradient.allFinite()) {
         gradient /= divisor;
         return;
     }
     gradient.setZero();
     ++report.gradients_set_to_zero;
-}
-
-/// Work for the records that the batch has too few.
-void Trainer::pad(std::size_t agent, Eigen::Index there) {
-    const LocalAgent& local = agents_[agent];
-    if (there >= local.padded_batch) return;
-    std::vector<Eigen::Index> others(static_cast<std::size_t>(local.padded_batch - there));
-    std::iota(others.begin(), others.end(), Eigen::Index{0});
-    const auto column = static_cast<Eigen::Index>(agent);
-    local.objective->clipped_gradient_sum(models_.col(column),
-                                          others,
-                                          options_.clip_norm,
-                                          static_cast<double>(local.batch_size) * grid_step_,
-                                          padding_.col(column));
 }
 
 double Trainer::clip_norm(double step, double divisor) const {

@@ -1,14 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 #include <string>
 
 #include "agent/agent_fixtures.hpp"
 #include "sotto/agent/evaluation.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/learn/quadratic.hpp"
-#include "sotto/learn/record_objective.hpp"
 #include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
@@ -332,68 +330,6 @@ TEST(Trainer, WithoutNoiseFindsTheOptimumOfLogisticRegression) {
         // Exact on the complete graph; with a constant step, agents on the ring stay apart.
         EXPECT_LT(gap(), shape == Topology::complete ? 1e-10 : 1e-2 * start) << name_of(shape);
     }
-}
-
-/// Counts whose gradients are computed.
-class CountedRecords final : public RecordObjective {
-  public:
-    explicit CountedRecords(long& count) : RecordObjective(shard(), nullptr), count_(count) {}
-    Eigen::Index dimension() const override { return 2; }
-
-  private:
-    static Dataset shard() {
-        Dataset data;
-        data.dense = RealRows(RealRows::Random(12, 2));
-        data.labels = Eigen::VectorXd::Ones(12);
-        return data;
-    }
-    Loss record_loss(const Eigen::Ref<const Eigen::VectorXd>&,
-                     const Dataset&,
-                     Eigen::Index) override {
-        return {};
-    }
-    void record_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
-                         const Dataset& data,
-                         Eigen::Index row,
-                         Eigen::Ref<Eigen::VectorXd> gradient) override {
-        ++count_;
-        gradient = model + std::get<RealRows>(*data.dense).row(row).transpose();
-    }
-    long& count_;
-};
-
-TEST(Trainer, WorksThroughAsManyRecordsInEveryPaddedRound) {
-    const Topography alone = test::topography_of(Topology::complete, 1);
-    constexpr long rounds = 13;
-    std::vector<Eigen::MatrixXd> models;
-    for (const Eigen::Index padded : {0, 7}) {
-        long count = 0;
-        // Round t has t records.
-        LocalAgent agent{
-            0,
-            std::make_unique<CountedRecords>(count),
-            BatchSampler::drawn(
-                12,
-                [](std::uint64_t round, Eigen::Index, std::vector<Eigen::Index>& rows) {
-                    rows.resize(round);
-                    std::iota(rows.begin(), rows.end(), 0);
-                }),
-            4};
-        agent.padded_batch = padded;
-        TrainerOptions options;
-        options.adjacency = Adjacency::record_add_remove;
-        std::vector<LocalAgent> agents;
-        agents.push_back(std::move(agent));
-        test::SilentTraining training(
-            alone, std::move(agents), Eigen::Vector2d(0.4, -1.5), options);
-        for (long t = 0; t < rounds; ++t) {
-            count = 0;
-            training.trainer->run_round(t);
-            EXPECT_EQ(count, std::max<long>(t, padded)) << "round " << t;
-        }
-        models.push_back(training.trainer->models());
-    }
-    EXPECT_EQ(models[0], models[1]);
 }
 
 }  // namespace

@@ -18,13 +18,15 @@ struct Shown {
 /// Blocks of a document that begin with "$ sotto ".
 std::vector<Shown> shown_in(const std::string& document) {
     std::vector<Shown> blocks;
-    bool inside = false;
+    bool inside = false, shown = false;
     for (const std::string& line : lines_of(content_of(document))) {
         if (line.starts_with("```")) {
             inside = !inside;
+            shown = false;
         } else if (inside && line.starts_with("$ sotto ")) {
             blocks.push_back({line.substr(8), {}});
-        } else if (inside && !blocks.empty()) {
+            shown = true;
+        } else if (shown) {
             blocks.back().lines.push_back(line);
         }
     }

@@ -108,12 +108,12 @@ TEST_F(RecordedLedgers, ThatAreDamagedAreRefused) {
         {[](Json& json) {
              json["agents"][0]["loss"] = {{"mu^2", 1}};
          },
-         "is damaged"},
+         "agents[0].mu is 2"},
         {[](Json& json) {
              json["agents"][0]["mu"] = Json();
              json["agents"][0]["loss"] = {{"sampled_rounds", {{{"count", 1}}}}};
          },
-         "sampled rounds of a loss are damaged"}};
+         "agents[0].loss.sampled_rounds[0] is an object (must be noise_multiplier"}};
     for (const auto& [change, part] : wrong)
         expect_contains(refusal(with(ledger, change), manifest), part);
     expect_contains(refusal(ledger, with(manifest, [](Json& json) { json["run_id"] = "12"; })),

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <memory>
 
+#include "sotto/agent/batch_padding.hpp"
 #include "sotto/learn/batches.hpp"
 #include "sotto/learn/objective.hpp"
 
@@ -15,9 +16,7 @@ struct LocalAgent {
     BatchSampler batches;
     Eigen::Index batch_size = 1;  ///< B_u: divisor of a sum of clipped record gradients
     int number = id;              ///< its number in the run (membership.hpp)
-    /// Records whose clipped gradients a round computes at least: those of the batch, and as many
-    /// others for nothing.
-    Eigen::Index padded_batch = 0;
+    BatchPadding padding{};
 };
 
 }  // namespace sotto

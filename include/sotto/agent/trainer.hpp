@@ -123,7 +123,6 @@ class Trainer {
 
   private:
     void compute_gradient(long round, std::size_t agent);
-    void pad(std::size_t agent, Eigen::Index there);
     /// C less what rounding messages to the grid may add to the sensitivity.
     [[nodiscard]] double clip_norm(double step, double divisor) const;
     /// @return values that were brought into range.
@@ -159,7 +158,6 @@ class Trainer {
     double message_limit_ = largest_message_value;
     double grid_limit_;  // of a message before its noise; infinite where noise enters the gradient
     Eigen::MatrixXd models_, gradients_;  // d x local agents
-    Eigen::MatrixXd padding_;             // of records beside a batch; d x local agents, or empty
     Eigen::MatrixXd noise_, messages_;    // d x outputs of the noise source
     std::vector<Outgoing> outgoing_;
     std::vector<SecureSum> sums_;               // empty: messages

@@ -80,9 +80,9 @@ std::vector<LocalAgent> build_agents(const Run& run,
         LocalAgent& agent = agents.emplace_back(
             id, std::move(objectives[a]), std::move(batches), batch_size, number);
         if (run.config.pad_rounds)
-            agent.padded_batch =
+            agent.padding = BatchPadding(
                 padded_batch(agent.batches.largest_batch(),
-                             exposures[static_cast<std::size_t>(id)].sampling_probability);
+                             exposures[static_cast<std::size_t>(id)].sampling_probability));
     }
     return agents;
 }

@@ -59,6 +59,7 @@ OptionTexts everything_else() {
             {"gossip-steps", "3"},
             {"batch-size", "all"},
             {"participation", "cyclic:4"},
+            {"sampling-probability", "0.0427"},
             {"coalition-size", "2"},
             {"seed-groups", "circulant:4"},
             {"common-variance", "true"},
@@ -77,6 +78,7 @@ OptionTexts everything_else() {
             {"eval-every", "6"},
             {"optimality-gap", "off"},
             {"secure-sum", "on"},
+            {"pad-rounds", "true"},
             {"view", "node:0;all-nodes"},
             {"record-view", "2,5,eavesdropper"},
             {"checkpoint-every", "8"},
@@ -184,20 +186,21 @@ TEST(TrainOptions, ThatShapeWhatSumsHideAreAnAgentsOwnWithSums) {
 }
 
 TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
-    EXPECT_EQ(as_ini(TrainConfig{}),
-              "# Start this run again: sotto train --config THIS_FILE\n"
-              "\n# Graph\ntopology = erdos-renyi\nagents = 20\nedge-probability = 0.5\n"
-              "graph-seed = 0\nmixing = metropolis\nmixing-schedule = fixed\n"
-              "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
-              "spatial-mechanism = pairs\ntemporal = dense\nepsilon = 10\ndelta = 1e-5\n"
-              "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
-              "step-size = 0.05\nstep-schedule = constant\ngossip-steps = 1\nbatch-size = 128\n"
-              "participation = every\ncommon-variance = false\nvariance-cap = 1e4\n"
-              "\n# Task\ntask = logistic\nstandardise = on\ndata = synthetic\n"
-              "test-fraction = 0.2\nl2 = 0\nseed = 1\n"
-              "\n# Run\neval-every = 0\nsecure-sum = off\ncheckpoint-every = 0\n"
-              "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\n"
-              "mask-partners = 16\npast-noise-memory = 2048\nthreads = 0\n");
+    EXPECT_EQ(
+        as_ini(TrainConfig{}),
+        "# Start this run again: sotto train --config THIS_FILE\n"
+        "\n# Graph\ntopology = erdos-renyi\nagents = 20\nedge-probability = 0.5\n"
+        "graph-seed = 0\nmixing = metropolis\nmixing-schedule = fixed\n"
+        "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
+        "spatial-mechanism = pairs\ntemporal = dense\nepsilon = 10\ndelta = 1e-5\n"
+        "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
+        "step-size = 0.05\nstep-schedule = constant\ngossip-steps = 1\nbatch-size = 128\n"
+        "participation = every\ncommon-variance = false\nvariance-cap = 1e4\n"
+        "\n# Task\ntask = logistic\nstandardise = on\ndata = synthetic\n"
+        "test-fraction = 0.2\nl2 = 0\nseed = 1\n"
+        "\n# Run\neval-every = 0\nsecure-sum = off\npad-rounds = false\ncheckpoint-every = 0\n"
+        "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\n"
+        "mask-partners = 16\npast-noise-memory = 2048\nthreads = 0\n");
 }
 
 TEST(ConfigurationFile, RestoresEveryValueExactly) {

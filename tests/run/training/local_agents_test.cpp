@@ -93,13 +93,15 @@ TEST_F(LocalAgents, TakeRowTInRoundTWhereRowsAreRounds) {
 
 TEST_F(LocalAgents, PadBatchesToWhatTheyNearlyNeverExceed) {
     config.pad_rounds = true;
+    config.plan.adjacency = Adjacency::record_add_remove;
+    config.plan.participation = {.cycle = 1, .poisson = true};
     exposures[0].sampling_probability = 0.25;
     exposures[1].sampling_probability = 1;
     const auto local = agents();
     const Eigen::Index all = local[0].objective->records();
-    EXPECT_GT(local[0].padded_batch, all / 4);
-    EXPECT_LT(local[0].padded_batch, all);
-    EXPECT_EQ(local[1].padded_batch, local[1].objective->records());
+    EXPECT_GT(local[0].padding.least(), all / 4);
+    EXPECT_LT(local[0].padding.least(), all);
+    EXPECT_EQ(local[1].padding.least(), local[1].objective->records());
     for (const Eigen::Index records : {100, 3000, 60000})
         for (const double probability : {0.001, 0.0427, 0.5}) {
             const Eigen::Index most = padded_batch(records, probability);
