@@ -21,6 +21,8 @@ constexpr double outside = 1e-9;
 
 /// Smaller masses are left out; `infinite` has them.
 constexpr double least_mass = 1e-290;
+/// Powers of spectra below this are zero. Its square is no denormal number.
+constexpr double negligible = 1e-150;
 /// Values e^(a j) are products of so many factors at most: rounding errors below 1e-14.
 constexpr std::size_t block = 32;
 
@@ -158,8 +160,14 @@ void multiply_by_power(PowerOfSpectra& product, const Spectrum& factor, long cou
     const auto rounds = static_cast<double>(count);
     const double each = rounds * (error + 8 * unit) * std::exp(2 * rounds * error);
     const double least = std::pow(0.5 + error, rounds - 1);
+    const double vanishing = std::pow(negligible, 2 / rounds);
     double sum = 0;
     for (std::size_t k = 0; k < factor.size(); ++k) {
+        if (std::norm(factor[k]) < vanishing) {
+            product.values[k] = 0;
+            sum += 2 * negligible * negligible;
+            continue;
+        }
         const std::complex<double> raised = power(factor[k], count);
         // |z|^(count - 1) is at most twice the power where |z| >= 1/2.
         const double size = 2 * std::abs(raised) + least;
