@@ -67,14 +67,18 @@ class LayeredObjective final : public Objective {
                               double clip_norm_l2,
                               double grid_step,
                               Eigen::Ref<Eigen::VectorXd> sum) override {
+        if (tiles_.empty()) tiles_ = place_independent_tiles(chain_);
         const double clip = inner_clip(rows.size(), clip_norm_l2, grid_step);
-        sum.setZero();
-        for_each_tile(rows, [&](std::span<const Eigen::Index> part, Eigen::Index tile) {
-            differentiate(model, part, tile);
-            clip_records(clip);
-            for (auto empty = std::ssize(part); empty < tile; ++empty) chain_.drop_record(empty);
-            chain_.add_gradients(sum);
-        });
+        // Sums of many records lose less to rounding as sums of sums of few.
+        const auto together = std::min(static_cast<std::size_t>(tiles_.front()), rows.size());
+        sum_clipped(model, rows.first(together), clip, sum);
+        for (rows = rows.subspan(together); !rows.empty();) {
+            partial_.resize(sum.size());
+            const auto next = rows.first(std::min(together, rows.size()));
+            sum_clipped(model, next, clip, partial_);
+            sum += partial_;
+            rows = rows.subspan(next.size());
+        }
         // The factor makes up for the rounding of the quotient where the step is no power of two:
         // the sum must not be lengthened.
         for (double& value : sum) value = std::trunc(value / grid_step * (1 - 0x1p-51)) * grid_step;
@@ -140,8 +144,7 @@ class LayeredObjective final : public Objective {
 
     /// f(rows, number of records that go through together, at least as many).
     template <class Function>
-    void for_each_tile(std::span<const Eigen::Index> rows, Function&& f) {
-        if (tiles_.empty()) tiles_ = place_independent_tiles(chain_);
+    void for_each_tile(std::span<const Eigen::Index> rows, Function&& f) const {
         for (const Eigen::Index tile : tiles_) {
             const auto width = static_cast<std::size_t>(tile);
             for (; rows.size() >= width; rows = rows.subspan(width)) f(rows.first(width), tile);
@@ -175,6 +178,20 @@ class LayeredObjective final : public Objective {
         chain_.backward(model);
     }
 
+    /// sum = the sum of these records' clipped gradients.
+    void sum_clipped(const Eigen::Ref<const Eigen::VectorXd>& model,
+                     std::span<const Eigen::Index> rows,
+                     double clip,
+                     Eigen::Ref<Eigen::VectorXd> sum) {
+        sum.setZero();
+        for_each_tile(rows, [&](std::span<const Eigen::Index> part, Eigen::Index tile) {
+            differentiate(model, part, tile);
+            clip_records(clip);
+            for (auto empty = std::ssize(part); empty < tile; ++empty) chain_.drop_record(empty);
+            chain_.add_gradients(sum);
+        });
+    }
+
     /// C' of the header. @throws ConfigError if clip or grid cannot be kept.
     [[nodiscard]] double inner_clip(std::size_t rows, double clip_norm, double grid_step) const {
         // A clip shrunk by more than this part costs more signal than the user asked for.
@@ -182,7 +199,9 @@ class LayeredObjective final : public Objective {
         const auto n = static_cast<double>(largest_batch());
         require_clip_and_grid(clip_norm, grid_step, rows, largest_batch());
         const double grid = grid_step * std::sqrt(static_cast<double>(dimension()));
-        const double clip = (clip_norm - grid) / (1 + 2 * n * chain_.sum_error(n));
+        const double together = std::min(n, static_cast<double>(tiles_.front()));
+        const double error = chain_.sum_error(together) + 1.01 * (n / together + 1) * 0x1p-53;
+        const double clip = (clip_norm - grid) / (1 + 2 * n * error);
         if (!(clip >= smallest_clip_part * clip_norm))
             throw ConfigError(fmt::format(
                 "clip norm {}: with batches of up to {}, {} parameters and a grid of {} rounding "
@@ -243,6 +262,7 @@ class LayeredObjective final : public Objective {
 
     LayerChain chain_;
     std::vector<Eigen::Index> tiles_;  // place_independent_tiles, once records are clipped
+    Eigen::VectorXd partial_;          // of batches beyond the widest tile
     Dataset shard_;
     std::shared_ptr<const Dataset> test_;
 };

@@ -171,6 +171,15 @@ TEST(LayeredObjective, OneRecordMovesTheSumByAtMostTheClipExactly) {
     EXPECT_GT(nearest, 0.999999) << "the clip must be met tightly, or this tests nothing";
 }
 
+TEST(LayeredObjective, LosesLittleOfTheClipWhereAllOfAShardMayBeInABatch) {
+    const auto objective =
+        make_layered_objective(cnn_layers({28, 28, 1}, 10), random_records(3, 784, 10, 1), nullptr);
+    objective->set_largest_batch(6000);
+    // Refused below 0.9 of the clip.
+    EXPECT_NO_THROW((void)clipped_sum(
+        *objective, Eigen::VectorXd::Zero(objective->dimension()), all_rows(3), 1, 0x1p-20));
+}
+
 TEST(LayeredObjective, ARecordWhoseGradientIsNotANumberAddsZero) {
     for (const Model& model : models()) {
         Dataset data = random_records(6, model.features, model.classes, 3);

@@ -20,13 +20,15 @@ namespace sotto {
 ///     C' = (C - grid_step sqrt(d)) / (1 + 2 n e),
 ///
 /// for n records in the largest batch: the same whatever the batch. Rounding of the products of one
-/// record and of their sums adds at most n e C' to the sum of n records, for any data: e = (n t +
-/// 16) u a, with t terms a record and amplification a (SumRounding), u = 2^-53. Rounding toward
-/// zero moves the difference of two sums by at most grid_step sqrt(d). What is computed for a
-/// record has the same bits whatever other records are in the batch, and wherever it stands
-/// (place_independent_tiles). So one record changes the result by at most C' + 2 n e C' + grid_step
-/// sqrt(d) = C where it is zeroed or leaves the batch, and by less than 2C where it is replaced. A
-/// record whose gradient is not finite, or whose square overflows, adds zero.
+/// record and of their sums adds at most n e C' to the sum of n records, for any data: e = ((m t +
+/// 16) a + n / m + 1) u, with m records summed together before such sums are (the widest of
+/// place_independent_tiles, n where that is less), t terms a record and amplification a
+/// (SumRounding), u = 2^-53. Rounding toward zero moves the difference of two sums by at most
+/// grid_step sqrt(d). What is computed for a record has the same bits whatever other records are in
+/// the batch, and wherever it stands (place_independent_tiles). So one record changes the result by
+/// at most C' + 2 n e C' + grid_step sqrt(d) = C where it is zeroed or leaves the batch, and by
+/// less than 2C where it is replaced. A record whose gradient is not finite, or whose square
+/// overflows, adds zero.
 /// @throws DataError if the shard is empty, feature counts differ, a feature is not finite, or a
 /// label is no class; ConfigError if layers do not fit each other or the features.
 [[nodiscard]] std::unique_ptr<Objective> make_layered_objective(
