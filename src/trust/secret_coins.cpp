@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
-#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
-#include <cstring>
-#include <span>
 #include <utility>
 
 #include "sotto/core/error.hpp"
@@ -16,22 +14,44 @@ namespace sotto {
 
 namespace {
 
-constexpr std::size_t block = 64;                      // bytes of ChaCha20
-constexpr std::size_t coins_at_once = 2048;            // two bytes each
-constexpr std::uint64_t tie = std::uint64_t{1} << 63;  // of nonces: no round has it
+constexpr int precision = 53;  // bits of a probability
+constexpr int at_once = 64;    // coins
 
-/// Bytes of the key's sequence with this nonce, from a block on.
-void random_bytes(const SecretKey& key,
-                  std::uint64_t nonce,
-                  std::uint64_t first_block,
-                  std::span<unsigned char> bytes) {
-    std::array<unsigned char, crypto_stream_chacha20_NONCEBYTES> said{};
-    for (std::size_t i = 0; i < said.size(); ++i)
-        said[i] = static_cast<unsigned char>(nonce >> (8 * i));
-    std::ranges::fill(bytes, static_cast<unsigned char>(0));
-    crypto_stream_chacha20_xor_ic(
-        bytes.data(), bytes.data(), bytes.size(), said.data(), first_block, key.bytes().data());
-}
+/// The random bits of one round.
+class RoundBits {
+  public:
+    RoundBits(const SecretKey& key, std::uint64_t round) : key_(key) {
+        for (std::size_t i = 0; i < nonce_.size(); ++i)
+            nonce_[i] = static_cast<unsigned char>(round >> (8 * i));
+    }
+    RoundBits(const RoundBits&) = delete;
+    RoundBits& operator=(const RoundBits&) = delete;
+    ~RoundBits() { sodium_memzero(words_.data(), sizeof(words_)); }
+
+    [[nodiscard]] std::uint64_t next() {
+        if (used_ == words_.size()) refill();
+        return words_[used_++];
+    }
+
+  private:
+    void refill() {
+        constexpr std::uint64_t blocks = sizeof(words_) / 64;  // of ChaCha20
+        words_.fill(0);
+        auto* bytes = reinterpret_cast<unsigned char*>(words_.data());
+        crypto_stream_chacha20_xor_ic(
+            bytes, bytes, sizeof(words_), nonce_.data(), first_block_, key_.bytes().data());
+        first_block_ += blocks;
+        used_ = 0;
+        if constexpr (std::endian::native == std::endian::big)
+            for (std::uint64_t& word : words_) word = __builtin_bswap64(word);
+    }
+
+    const SecretKey& key_;
+    std::array<unsigned char, crypto_stream_chacha20_NONCEBYTES> nonce_{};
+    std::array<std::uint64_t, 64> words_;
+    std::size_t used_ = words_.size();
+    std::uint64_t first_block_ = 0;
+};
 
 double rounded_down(double probability) {
     if (!(probability >= SecretCoins::probability_step && probability <= 1))
@@ -40,45 +60,43 @@ double rounded_down(double probability) {
     return std::floor(probability / SecretCoins::probability_step) * SecretCoins::probability_step;
 }
 
+/// 64 coins, each a bit that is one with probability `steps` 2^-53: bit by bit, the leading one
+/// first, a random number is compared with the probability until it differs. 8 words on average.
+std::uint64_t toss(std::uint64_t steps, RoundBits& bits) {
+    std::uint64_t less = 0, equal = ~std::uint64_t{0};
+    // What is equal so far is not less once only zeros follow.
+    const int last = std::countr_zero(steps);
+    for (int bit = precision - 1; bit >= last && equal != 0; --bit) {
+        const std::uint64_t random = bits.next();
+        if ((steps >> bit & 1) != 0) {
+            less |= equal & ~random;
+            equal &= random;
+        } else {
+            equal &= ~random;
+        }
+    }
+    return less;
+}
+
 }  // namespace
 
 SecretCoins::SecretCoins(SecretKey key, double probability)
-    : key_(std::move(key)), probability_(rounded_down(probability)) {
+    : key_(std::move(key)),
+      probability_(rounded_down(probability)),
+      steps_(static_cast<std::uint64_t>(probability_ / probability_step)) {
     ensure_sodium();
-    const auto steps = static_cast<std::uint64_t>(probability_ / probability_step);  // at most 2^53
-    leading_ = static_cast<std::uint32_t>(steps >> 37);
-    following_ = (steps & ((std::uint64_t{1} << 37) - 1)) << 11;
-}
-
-bool SecretCoins::decides_tie(std::uint64_t round, Eigen::Index record) const {
-    std::array<unsigned char, 6> bytes{};
-    random_bytes(key_, round | tie, static_cast<std::uint64_t>(record), bytes);
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < bytes.size(); ++i) value |= std::uint64_t{bytes[i]} << (8 * i);
-    return value < following_;
 }
 
 void SecretCoins::draw(std::uint64_t round,
                        Eigen::Index records,
                        std::vector<Eigen::Index>& chosen) const {
     chosen.clear();
-    std::array<unsigned char, 2 * coins_at_once> bytes{};
-    for (Eigen::Index first = 0; first < records;
-         first += static_cast<Eigen::Index>(coins_at_once)) {
-        const auto count = static_cast<std::size_t>(
-            std::min<Eigen::Index>(static_cast<Eigen::Index>(coins_at_once), records - first));
-        random_bytes(key_,
-                     round,
-                     static_cast<std::uint64_t>(first) * 2 / block,
-                     std::span(bytes).first(2 * count));
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto coin = static_cast<std::uint32_t>(bytes[2 * i] | (bytes[2 * i + 1] << 8));
-            const Eigen::Index record = first + static_cast<Eigen::Index>(i);
-            if (coin < leading_ || (coin == leading_ && decides_tie(round, record)))
-                chosen.push_back(record);
-        }
+    RoundBits bits(key_, round);
+    for (Eigen::Index first = 0; first < records; first += at_once) {
+        std::uint64_t heads = probability_ == 1 ? ~std::uint64_t{0} : toss(steps_, bits);
+        if (records - first < at_once) heads &= (std::uint64_t{1} << (records - first)) - 1;
+        for (; heads != 0; heads &= heads - 1) chosen.push_back(first + std::countr_zero(heads));
     }
-    sodium_memzero(bytes.data(), bytes.size());
 }
 
 }  // namespace sotto

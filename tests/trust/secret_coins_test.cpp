@@ -30,7 +30,6 @@ double off(double count, double trials, double probability) {
 }
 
 TEST(SecretCoins, FallWithTheirProbability) {
-    // 3e-5 is below the leading 16 bits; the others end in ties as well.
     for (const double probability : {3e-5, 0.0427, 0.1, 0.5, 1 - 1e-5}) {
         const SecretCoins own = coins(probability);
         constexpr Eigen::Index records = 5000;
@@ -42,8 +41,8 @@ TEST(SecretCoins, FallWithTheirProbability) {
     }
 }
 
-TEST(SecretCoins, AreDecidedByTheWholeProbabilityInTies) {
-    // One of 2^16 words ties; then all, or none, of the rest must join.
+TEST(SecretCoins, AreDecidedByTheWholeProbability) {
+    // With probability 1 - 2^-53 all but a coin in 2^53 fall, of which each needs many bits.
     constexpr Eigen::Index records = 1 << 22;
     const double most = 1 - 0x1p-53, least = 1 - 0x1p-16;
     EXPECT_EQ(std::ssize(drawn(coins(most), 3, records)), records);
