@@ -55,8 +55,13 @@ def shard(task, seed):
     path.parent.mkdir(parents=True, exist_ok=True)
     choose = lambda count: sorted(random.Random(seed).sample(range(count), count // AGENTS))
     if "idx" not in source.name:
-        lines = gzip.open(source).read().splitlines(keepends=True)
-        write_compressed(path, b"".join(lines[i] for i in choose(len(lines))))
+        lines = gzip.open(source).read().splitlines()
+        own = [lines[i] for i in choose(len(lines))]
+        if b":" in own[0]:  # LIBSVM: with as many features as all have
+            features = max(int(line.split()[-1].split(b":")[0]) for line in lines)
+            if not own[0].split()[-1].startswith(b"%d:" % features):
+                own[0] = own[0].rstrip() + b" %d:0" % features
+        write_compressed(path, b"\n".join(own) + b"\n")
         return path
     for name in (source.name, source.name.replace("images-idx3", "labels-idx1")):
         content = gzip.open(source.with_name(name)).read()

@@ -91,8 +91,14 @@ BatchSampler BatchSampler::drawn(Eigen::Index records, Draw draw) {
     sampler.draw_ = std::move(draw);
     sampler.records_ = records;
     sampler.batch_size_ = records;
-    sampler.chosen_.reserve(static_cast<std::size_t>(records));
+    sampler.make_room(records);
     return sampler;
+}
+
+void BatchSampler::make_room(Eigen::Index largest) {
+    // Written once: how much memory a process uses shall not tell how large its batches were.
+    chosen_.assign(static_cast<std::size_t>(largest), 0);
+    chosen_.clear();
 }
 
 BatchSampler BatchSampler::drawn_from_parts(
@@ -100,7 +106,7 @@ BatchSampler BatchSampler::drawn_from_parts(
     BatchSampler sampler = cyclic(records, parts, seed, agent);
     sampler.draw_ = std::move(draw);
     sampler.records_ = records;
-    sampler.chosen_.reserve(static_cast<std::size_t>(sampler.batch_size_));
+    sampler.make_room(sampler.batch_size_);
     return sampler;
 }
 

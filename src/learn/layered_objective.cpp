@@ -67,7 +67,7 @@ class LayeredObjective final : public Objective {
                               double clip_norm_l2,
                               double grid_step,
                               Eigen::Ref<Eigen::VectorXd> sum) override {
-        if (tiles_.empty()) tiles_ = place_independent_tiles(chain_);
+        if (tiles_.empty()) prepare();
         const double clip = inner_clip(rows.size(), clip_norm_l2, grid_step);
         // Sums of many records lose less to rounding as sums of sums of few.
         const auto together = std::min(static_cast<std::size_t>(tiles_.front()), rows.size());
@@ -176,6 +176,12 @@ class LayeredObjective final : public Objective {
         }
         slopes.rightCols(columns - std::ssize(rows)).setZero();
         chain_.backward(model);
+    }
+
+    void prepare() {
+        tiles_ = place_independent_tiles(chain_);
+        // Zeros: memory that is first written by a large batch would tell of it.
+        if (largest_batch() > tiles_.front()) partial_.setZero(dimension());
     }
 
     /// sum = the sum of these records' clipped gradients.

@@ -21,11 +21,27 @@ double peak_memory_mib() {
     return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+void add_share(RoundSeconds& mean, const RoundSeconds& one, std::size_t of) {
+    const double share = 1.0 / static_cast<double>(of);
+    mean.gradient += share * one.gradient;
+    mean.noise += share * one.noise;
+    mean.exchange += share * one.exchange;
+    mean.mix += share * one.mix;
+}
+
 }  // namespace
+
+std::optional<RoundSeconds> seconds_to_tell(const RoundSeconds& seconds,
+                                            const TrainConfig& config,
+                                            int processes) {
+    if (config.plan.participation.poisson && !config.pad_rounds && processes > 1)
+        return std::nullopt;
+    return seconds;
+}
 
 RankFigures own_figures(const Network& network,
                         const Membership& members,
-                        const RoundSeconds& seconds) {
+                        const std::optional<RoundSeconds>& seconds) {
     RankFigures own;
     own.host = local_host_name();
     for (const int place : network.local_agents()) own.agents.push_back(members.number(place));
@@ -38,7 +54,8 @@ RankFigures own_figures(const Network& network,
 std::string to_bytes(const RankFigures& figures) {
     ByteWriter writer;
     writer.put_text(figures.host);
-    const RoundSeconds& seconds = figures.seconds;
+    writer.put(static_cast<std::uint8_t>(figures.seconds.has_value()));
+    const RoundSeconds seconds = figures.seconds.value_or(RoundSeconds{});
     for (const double value : {seconds.gradient, seconds.noise, seconds.exchange, seconds.mix})
         writer.put(value);
     writer.put(figures.bytes_sent);
@@ -52,9 +69,11 @@ RankFigures rank_figures_from_bytes(std::string_view bytes, std::size_t rank) {
     ByteReader reader(bytes, source);
     RankFigures figures;
     figures.host = reader.get_text();
-    RoundSeconds& seconds = figures.seconds;
+    const bool told = reader.get<std::uint8_t>() != 0;
+    RoundSeconds seconds;
     for (double* value : {&seconds.gradient, &seconds.noise, &seconds.exchange, &seconds.mix})
         *value = reader.get<double>();
+    if (told) figures.seconds = seconds;
     figures.bytes_sent = reader.get<std::int64_t>();
     figures.peak_memory_mib = reader.get<double>();
     while (!reader.done()) figures.agents.push_back(reader.get<int>());
@@ -68,15 +87,13 @@ JobFigures gather_figures(Network& network, const RankFigures& own) {
     const auto all = network.all_gather(
         to_bytes(own), most_line_bytes + sizeof(int) * network.most_agents_of_a_process());
     JobFigures job;
+    job.phases.emplace();
     network.agree([&] {
         for (std::size_t rank = 0; rank < all.size(); ++rank) {
             const RankFigures& figures =
                 job.ranks.emplace_back(rank_figures_from_bytes(all[rank], rank));
-            const double share = 1.0 / static_cast<double>(all.size());
-            job.phases.gradient += share * figures.seconds.gradient;
-            job.phases.noise += share * figures.seconds.noise;
-            job.phases.exchange += share * figures.seconds.exchange;
-            job.phases.mix += share * figures.seconds.mix;
+            if (!figures.seconds) job.phases.reset();
+            if (job.phases) add_share(*job.phases, *figures.seconds, all.size());
             job.bytes_sent += figures.bytes_sent;
             job.peak_memory_mib = std::max(job.peak_memory_mib, figures.peak_memory_mib);
         }

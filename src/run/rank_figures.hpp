@@ -1,29 +1,38 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "run/config.hpp"
 #include "sotto/agent/trainer.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/plan/membership.hpp"
 
 namespace sotto {
 
+/// What others may be told of the time a process spent on the parts of a round: nothing where that
+/// of a gradient says how many records a secretly sampled batch has. (Rounds are as long for all,
+/// so any part says it.) @param processes of the job; a single one has nobody to tell.
+[[nodiscard]] std::optional<RoundSeconds> seconds_to_tell(const RoundSeconds& seconds,
+                                                          const TrainConfig& config,
+                                                          int processes);
+
 /// What one process did in the rounds of this start.
 struct RankFigures {
     std::string host;
-    std::vector<int> agents;  ///< numbers, ascending
-    RoundSeconds seconds;
-    std::int64_t bytes_sent = 0;  ///< by its agents
+    std::vector<int> agents;              ///< numbers, ascending
+    std::optional<RoundSeconds> seconds;  ///< see seconds_to_tell
+    std::int64_t bytes_sent = 0;          ///< by its agents
     double peak_memory_mib = 0;
 };
 
-/// Of this process, now. LOCAL. @param seconds it spent in the rounds.
+/// Of this process, now. LOCAL. @param seconds it tells.
 [[nodiscard]] RankFigures own_figures(const Network& network,
                                       const Membership& members,
-                                      const RoundSeconds& seconds);
+                                      const std::optional<RoundSeconds>& seconds);
 
 [[nodiscard]] std::string to_bytes(const RankFigures& figures);
 /// @throws NetworkError naming the rank for figures that are none.
@@ -31,10 +40,10 @@ struct RankFigures {
 
 /// What every process did in the rounds, and what follows for the whole job.
 struct JobFigures {
-    std::vector<RankFigures> ranks;  ///< of every process
-    RoundSeconds phases;             ///< average over processes
-    std::int64_t bytes_sent = 0;     ///< by all agents
-    double peak_memory_mib = 0;      ///< largest process
+    std::vector<RankFigures> ranks;      ///< of every process
+    std::optional<RoundSeconds> phases;  ///< average over processes, where all tell
+    std::int64_t bytes_sent = 0;         ///< by all agents
+    double peak_memory_mib = 0;          ///< largest process
 };
 /// The same on every process. COLLECTIVE. @throws NetworkError naming the rank, the same
 /// everywhere.

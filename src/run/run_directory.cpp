@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <sstream>
 
 #include "sotto/core/error.hpp"
@@ -92,7 +93,9 @@ void RunDirectory::append_metrics(long round,
                                   double epsilon,
                                   const Evaluation& evaluation,
                                   double elapsed_seconds,
-                                  const RoundSeconds& phases) {
+                                  const std::optional<RoundSeconds>& phases) {
+    constexpr double untold = std::numeric_limits<double>::quiet_NaN();
+    const RoundSeconds seconds = phases.value_or(RoundSeconds{untold, untold, untold, untold});
     metrics_ << round;
     for (const double value : {epsilon,
                                evaluation.test_loss,
@@ -105,10 +108,10 @@ void RunDirectory::append_metrics(long round,
                                evaluation.optimality_gap_agents,
                                evaluation.consensus_distance,
                                elapsed_seconds,
-                               phases.gradient,
-                               phases.noise,
-                               phases.exchange,
-                               phases.mix})
+                               seconds.gradient,
+                               seconds.noise,
+                               seconds.exchange,
+                               seconds.mix})
         metrics_ << ',' << field(value);
     metrics_ << '\n' << std::flush;
     if (!metrics_) throw unusable(path_, "metrics.csv cannot be written; is the disk full?");

@@ -35,7 +35,7 @@ class RunDirectory {
                         double epsilon,
                         const Evaluation& evaluation,
                         double elapsed_seconds,
-                        const RoundSeconds& phases);
+                        const std::optional<RoundSeconds>& phases);
     /// agents/<agent>/model.npy.
     void write_model(int agent, const Eigen::VectorXd& model) const;
     /// agents/<agent>/report.json, which only its owner can read.

@@ -50,7 +50,7 @@ struct TrainResult {
     double mu = 0;
     double delta = 0;
     Evaluation evaluation;  ///< of the last models
-    RoundSeconds phases;    ///< average over processes
+    std::optional<RoundSeconds> phases;  ///< average over processes, where all tell
     double plan_seconds = 0, evaluate_seconds = 0, loop_seconds = 0, total_seconds = 0;
     std::int64_t bytes_sent = 0;     ///< by all agents
     double peak_memory_mib = 0;      ///< largest process

@@ -19,7 +19,10 @@ Json json_of(const ResumedRun& resumed) {
             {"agents_gone", resumed.agents_gone}};
 }
 
-Json json_of(const RoundSeconds& seconds) {
+Json json_of(const std::optional<RoundSeconds>& told) {
+    if (!told)
+        return {{"gradient", nullptr}, {"noise", nullptr}, {"exchange", nullptr}, {"mix", nullptr}};
+    const RoundSeconds& seconds = *told;
     return {{"gradient", seconds.gradient},
             {"noise", seconds.noise},
             {"exchange", seconds.exchange},

@@ -10,16 +10,18 @@ namespace {
 using test::expect_contains;
 using test::message_of;
 
-RankFigures sample_figures() { return {"host-\xff", {2, 5}, {1, 2, 3, 4}, 9000000000, 12.5}; }
+RankFigures sample_figures() {
+    return {"host-\xff", {2, 5}, RoundSeconds{1, 2, 3, 4}, 9000000000, 12.5};
+}
 
 TEST(RankFigures, SurviveTheWayToOtherRanks) {
     const RankFigures back = rank_figures_from_bytes(to_bytes(sample_figures()), 1);
     EXPECT_EQ(back.host, sample_figures().host);
     EXPECT_EQ(back.agents, sample_figures().agents);
-    EXPECT_EQ(back.seconds.gradient, 1);
-    EXPECT_EQ(back.seconds.noise, 2);
-    EXPECT_EQ(back.seconds.exchange, 3);
-    EXPECT_EQ(back.seconds.mix, 4);
+    EXPECT_EQ(back.seconds->gradient, 1);
+    EXPECT_EQ(back.seconds->noise, 2);
+    EXPECT_EQ(back.seconds->exchange, 3);
+    EXPECT_EQ(back.seconds->mix, 4);
     EXPECT_EQ(back.bytes_sent, 9000000000);
     EXPECT_EQ(back.peak_memory_mib, 12.5);
 }
@@ -27,7 +29,7 @@ TEST(RankFigures, SurviveTheWayToOtherRanks) {
 TEST(RankFigures, ThatAreNoneAreRefusedNamingTheRank) {
     const std::string good = to_bytes(sample_figures());
     RankFigures endless = sample_figures(), negative = sample_figures(), heavy = sample_figures();
-    endless.seconds.mix = infinity;
+    endless.seconds->mix = infinity;
     negative.bytes_sent = -1;
     heavy.peak_memory_mib = not_a_number;
     for (const std::string& bad : {std::string(),
@@ -40,17 +42,32 @@ TEST(RankFigures, ThatAreNoneAreRefusedNamingTheRank) {
                         "rank 7");
 }
 
+TEST(RankFigures, LeaveOutTimesThatTellHowLargeSecretBatchesAre) {
+    TrainConfig config;
+    const RoundSeconds spent{1, 2, 3, 4};
+    EXPECT_TRUE(seconds_to_tell(spent, config, 5));
+    config.plan.participation.poisson = true;
+    EXPECT_FALSE(seconds_to_tell(spent, config, 5));
+    EXPECT_TRUE(seconds_to_tell(spent, config, 1));
+    RankFigures untold = sample_figures();
+    untold.seconds.reset();
+    EXPECT_FALSE(rank_figures_from_bytes(to_bytes(untold), 1).seconds);
+    EXPECT_FALSE(gather_figures(*make_memory_network(2, 1), untold).phases);
+    config.pad_rounds = true;
+    EXPECT_TRUE(seconds_to_tell(spent, config, 5));
+}
+
 TEST(JobFigures, AreThoseOfItsOnlyProcess) {
     const auto network = make_memory_network(2, 1);
     const Membership members{6, {1, 4}};
-    const RankFigures own = own_figures(*network, members, {1, 2, 3, 4});
+    const RankFigures own = own_figures(*network, members, RoundSeconds{1, 2, 3, 4});
     EXPECT_EQ(own.host, local_host_name());
     EXPECT_EQ(own.agents, members.numbers);
     EXPECT_GT(own.peak_memory_mib, 0);
     const JobFigures job = gather_figures(*network, own);
     ASSERT_EQ(job.ranks.size(), 1U);
     EXPECT_EQ(to_bytes(job.ranks[0]), to_bytes(own));
-    EXPECT_EQ(job.phases.total(), 10);
+    EXPECT_EQ(job.phases->total(), 10);
     EXPECT_EQ(job.bytes_sent, own.bytes_sent);
     EXPECT_EQ(job.peak_memory_mib, own.peak_memory_mib);
 }

@@ -18,13 +18,13 @@ TrainResult sample_result() {
     result.mu = 1.25;
     result.delta = 1e-5;
     result.evaluation.test_loss = 0.5;
-    result.phases = {1, 2, 3, 4};
+    result.phases = RoundSeconds{1, 2, 3, 4};
     result.plan_seconds = 5;
     result.loop_seconds = 6;
     result.evaluate_seconds = 7;
     result.total_seconds = 8;
     result.bytes_sent = 1234;
-    result.ranks = {{"a", {0}, {1, 2, 3, 4}, 1000, 10}, {"b", {1, 2}, {}, 234, 20}};
+    result.ranks = {{"a", {0}, RoundSeconds{1, 2, 3, 4}, 1000, 10}, {"b", {1, 2}, {}, 234, 20}};
     result.run_directory = "runs/x";
     return result;
 }
@@ -57,6 +57,7 @@ TEST(TrainingSummary, HoldsWhatTheResultSays) {
     EXPECT_EQ(json["ranks"][1]["rank"], 1);
     EXPECT_EQ(json["ranks"][1]["agents"], (Json{1, 2}));
     EXPECT_EQ(json["ranks"][0]["seconds"]["mix"], 4);
+    EXPECT_TRUE(json["ranks"][1]["seconds"]["gradient"].is_null()) << "not told";
     EXPECT_EQ(json["run_directory"], "runs/x");
     EXPECT_FALSE(json.contains("resumed"));
     EXPECT_FALSE(json.contains("dry_run"));

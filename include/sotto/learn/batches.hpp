@@ -57,6 +57,7 @@ class BatchSampler {
     /// Of a cycle of batches.
     [[nodiscard]] std::span<const Eigen::Index> part_of(std::uint64_t round) const;
     [[nodiscard]] std::span<const Eigen::Index> drawn_rows(std::uint64_t round);
+    void make_room(Eigen::Index largest);
     void refill();
 
     Draw draw_;                 // Poisson sampling; empty: not

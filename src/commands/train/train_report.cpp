@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "commands/cli/progress.hpp"
@@ -69,19 +70,22 @@ std::string evaluation_text(const Evaluation& evaluation) {
     return text;
 }
 
-std::string time_text(const TrainResult& result) {
-    const double phases = result.phases.total();
+std::string phases_text(const std::optional<RoundSeconds>& phases) {
+    if (!phases)
+        return line("  its parts", "not told: they would tell the sizes of secret batches");
+    const double total = phases->total();
     const auto share = [&](double seconds) {
-        return fmt::format(
-            "{:.3f} s ({:.0f}%)", seconds, phases > 0 ? 100 * seconds / phases : 0.0);
+        return fmt::format("{:.3f} s ({:.0f}%)", seconds, total > 0 ? 100 * seconds / total : 0.0);
     };
+    return line("  gradient", share(phases->gradient)) + line("  noise", share(phases->noise)) +
+           line("  exchange", share(phases->exchange)) + line("  mix", share(phases->mix));
+}
+
+std::string time_text(const TrainResult& result) {
     const double rate = static_cast<double>(result.rounds) / std::max(result.loop_seconds, 1e-9);
     return line("training loop",
                 fmt::format("{:.3f} s, {:.0f} rounds/s", result.loop_seconds, rate)) +
-           line("  gradient", share(result.phases.gradient)) +
-           line("  noise", share(result.phases.noise)) +
-           line("  exchange", share(result.phases.exchange)) +
-           line("  mix", share(result.phases.mix)) +
+           phases_text(result.phases) +
            line("plan, evaluation",
                 fmt::format("{:.3f} s, {:.3f} s", result.plan_seconds, result.evaluate_seconds)) +
            line("total", fmt::format("{:.3f} s", result.total_seconds));

@@ -22,8 +22,11 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.own_reports = progress.own_reports;
     result.evaluation = progress.evaluation;
     result.evaluate_seconds = progress.totals.evaluate_seconds;
-    JobFigures job =
-        gather_figures(run.network, own_figures(run.network, run.members, progress.seconds));
+    JobFigures job = gather_figures(
+        run.network,
+        own_figures(run.network,
+                    run.members,
+                    seconds_to_tell(progress.seconds, run.config, run.network.processes())));
     result.ranks = std::move(job.ranks);
     result.phases = job.phases;
     result.bytes_sent = job.bytes_sent;

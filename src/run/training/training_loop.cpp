@@ -96,7 +96,11 @@ void TrainingLoop::report_evaluation() {
     const double loop_seconds = progress_.totals.loop_seconds;
     const double epsilon = ledger.epsilon_after(round);
     open_.directory.append_metrics(
-        round, epsilon, progress_.evaluation, loop_seconds, trainer_.seconds());
+        round,
+        epsilon,
+        progress_.evaluation,
+        loop_seconds,
+        seconds_to_tell(trainer_.seconds(), run_.config, run_.network.processes()));
     listener_.on_evaluation(round, epsilon, progress_.evaluation);
     if (views.empty() || round >= run_.config.plan.rounds || progress_.interrupted ||
         !views.cheap(loop_seconds))

@@ -58,7 +58,7 @@ OptionTexts everything_else() {
             {"step-schedule", "piecewise:3:0.5,7:1e-05"},
             {"gossip-steps", "3"},
             {"batch-size", "all"},
-            {"participation", "cyclic:4"},
+            {"participation", "cyclic-poisson:4"},
             {"sampling-probability", "0.0427"},
             {"coalition-size", "2"},
             {"seed-groups", "circulant:4"},
