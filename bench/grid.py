@@ -62,11 +62,11 @@ def train(options):
 class Grid:
     """One results file of cells. A cell is a dictionary of what distinguishes it."""
 
-    def __init__(self, name, settings, options_of, metric, largest_is_best):
-        """options_of(cell, step, seed, testing): options of one training."""
+    def __init__(self, name, settings, options_of, metric, largest_is_best, folder=None):
+        """options_of(cell, step, seed, testing): options of one training. folder: of the results file."""
         self.name, self.settings, self.options_of = name, settings, options_of
         self.metric, self.sign = metric, -1 if largest_is_best else 1
-        self.path = common.RESULTS / f"{name}.json"
+        self.path = (folder or common.RESULTS) / f"{name}.json"
         self.cells = self._saved()
 
     def _saved(self):
@@ -100,6 +100,9 @@ class Grid:
             factor = self.settings.get("widen")
             if not factor or len(steps) > 20 or best not in (steps[0], steps[-1]):
                 return best, found
+            beside = steps[1] if best == steps[0] else steps[-2]
+            if self._value(found[best]) == self._value(found[beside]):  # where nothing is learnt no step is better
+                return beside, found
             steps = sorted([*steps, best * factor if best == steps[-1] else best / factor])
 
     def measure(self, wanted):

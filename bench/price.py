@@ -27,6 +27,7 @@ WAYS = {
     "alone": {"mechanism": "ldp"},
     "pairs, cyclic": {"mechanism": "pairs"},
 }
+OURS = "pairs, q = 1"
 TASKS = {
     "a9a": {"task": "logistic", "data": "a9a.gz", "test_data": "a9a.t.gz", "records": 32561, "rounds": 200,
             "batch_size": 64, "clip_norm": 0.5, "step_sizes": [0.5, 1, 2], "metric": "test_accuracy"},
@@ -40,10 +41,8 @@ TASKS = {
                 "rounds": 200, "batch_size": 32, "clip_norm": 1.0, "step_sizes": [0.02, 0.05, 0.1], "metric": "test_loss"},
 }
 EPSILONS = [0.5, 1, 2, 4, 8]
-SEEDS, VALIDATION = [1, 2, 3, 4, 5], [101]
-if common.QUICK:
-    TASKS = {"a9a": TASKS["a9a"] | {"rounds": 20}}
-    EPSILONS, SEEDS = [1], [1, 2]
+SEEDS, VALIDATION = [1, 2, 3, 4, 5], [101, 102, 103]
+NOISY = [way for way in WAYS if way != "none"]
 
 
 def shard(task, seed):
@@ -104,23 +103,43 @@ def options_of(task, cell, step, seed, testing):
     return options
 
 
-def measure(name):
-    task = TASKS[name]
-    settings = {"task": task, "epsilons": EPSILONS, "step_sizes": task["step_sizes"], "widen": 2,
-                "validation_seeds": VALIDATION, "seeds": SEEDS, "agents": AGENTS}
+def table_of(name, folder=None, small=common.QUICK):
+    """Every way at every epsilon; what is in the results file is not measured again.
+    small: only see that everything works. folder: of the results file, if it is not kept with the others."""
+    task = TASKS[name] | ({"rounds": 20, "step_sizes": [1, 2, 4]} if small else {})
+    epsilons = [1] if small else EPSILONS
+    settings = {"task": task, "epsilons": epsilons, "step_sizes": task["step_sizes"], "widen": 2,
+                "validation_seeds": VALIDATION[:1] if small else VALIDATION, "seeds": SEEDS[:2] if small else SEEDS, "agents": AGENTS}
     table = grid.Grid(f"price_{name}", settings, lambda *cell: options_of(task, *cell), task["metric"],
-                      largest_is_best=task["metric"] == "test_accuracy")
-    ways = [way for way in WAYS if way != "none"]
+                      largest_is_best=task["metric"] == "test_accuracy", folder=folder)
     table.measure([{"way": "none", "epsilon": 0}] +
-                  [{"way": way, "epsilon": epsilon} for epsilon in EPSILONS for way in ways])
+                  [{"way": way, "epsilon": epsilon} for epsilon in epsilons for way in NOISY])
+    return table
+
+
+def write(name):
+    table = table_of(name)
+    task, epsilons, seeds = (table.settings[key] for key in ("task", "epsilons", "seeds"))
     table.write(
-        f"{name}: {task['metric'].replace('_', ' ')} of the agents' own models, {len(SEEDS)} seeds with 95% intervals; {AGENTS} agents,\n"
+        f"{name}: {task['metric'].replace('_', ' ')} of the agents' own models, {len(seeds)} seeds with 95% intervals; {AGENTS} agents,\n"
         f"T = {task['rounds']}, record-add-remove, delta = 1e-5, batches of {task['batch_size']} an agent expected; step size chosen for\n"
         f"every cell on held-out training records, until the best is at no edge. Without noise: "
         f"{grid.text_of(table.find({'way': 'none'}))}.\n\n" +
-        grid.markdown("epsilon", EPSILONS, ways, lambda epsilon, way: table.find({"way": way, "epsilon": epsilon})))
+        grid.markdown("epsilon", epsilons, NOISY, lambda epsilon, way: table.find({"way": way, "epsilon": epsilon})) +
+        paired(table, epsilons))
+
+
+def paired(table, epsilons):
+    """What pairs have more than every other way, seed by seed."""
+    others = [way for way in NOISY if way != OURS]
+    text = f"\n{OURS} less the others, seed by seed:\n\n| epsilon | " + " | ".join(others) + " |\n|---|"
+    text += "---|" * len(others) + "\n"
+    for epsilon in epsilons:
+        found = [table.difference({"way": OURS, "epsilon": epsilon}, {"way": way, "epsilon": epsilon}) for way in others]
+        text += f"| {epsilon} | " + " | ".join(f"{mean:+.4f} ± {width:.4f}" for mean, width in found) + " |\n"
+    return text
 
 
 if __name__ == "__main__":
-    for chosen in sys.argv[1:] or TASKS:
-        measure(chosen)
+    for chosen in sys.argv[1:] or (["a9a"] if common.QUICK else TASKS):
+        write(chosen)

@@ -9,10 +9,11 @@ import shared
 import corn
 import gossip
 import graph_homomorphic
+import servers
 import unified
 import whisper
 
-FIGURES = [*whisper.FIGURES, *corn.FIGURES, *gossip.FIGURES, *unified.FIGURES, *graph_homomorphic.FIGURES]
+FIGURES = [*whisper.FIGURES, *corn.FIGURES, *gossip.FIGURES, *unified.FIGURES, *graph_homomorphic.FIGURES, *servers.FIGURES]
 
 
 def options():

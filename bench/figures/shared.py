@@ -249,7 +249,9 @@ STYLES = {
     "laplace": ("#ff7f0e", 1, 8), "homomorphic": ("#9467bd", 1, 5),
     "central aggregation, T/n": ("#000000", 2, 0), "constant sign ([G])": ("#ff7f0e", 1, 8), "certified": ("#08419c", 2, 7),
     "exact accounting": ("#08419c", 1, 7), "Muffliato's bound": ("#ff7f0e", 1, 5), "local DP": ("#d62728", 2, 0),
-    "all messages (LDP)": ("#d62728", 2, 0), "messages": ("#08419c", 1, 7), "secure sums": ("#9467bd", 1, 5),
+    "all messages (LDP)": ("#d62728", 2, 0), "one server with all data": ("#777777", 1, 3), "trusted aggregator": ("#000000", 2, 1), "each agent alone": ("#8c564b", 1, 10),
+    "pairs, every record in its turn": ("#2ca02c", 4, 0),
+    "messages": ("#08419c", 1, 7), "secure sums": ("#9467bd", 1, 5),
 }
 OTHER_COLOURS = ["#1f77b4", "#e07b00", "#2ca02c", "#9467bd", "#8c564b", "#d4229c", "#7f7f7f", "#17becf"]
 
@@ -283,8 +285,9 @@ def draw(path, figure, rows):
     """The panels beside each other, three in a row, one legend below them."""
     curves = list(dict.fromkeys(row.curve for row in rows))
     styles = styles_of(curves)
-    columns = 2 if len(figure.panels) == 4 else min(len(figure.panels), 3)
-    lines = -(-len(figure.panels) // columns)
+    panels = [panel for panel in figure.panels if any(row.panel == panel.key for row in rows)]
+    columns = 2 if len(panels) == 4 else min(len(panels), 3)
+    lines = -(-len(panels) // columns)
     panel_width, panel_height = (560 if columns == 1 else 430 if columns == 2 else 380), 330
     longest = max(map(len, curves))
     entries = max(1, min(len(curves), int(columns * panel_width / (7.2 * longest + 60))))
@@ -294,7 +297,7 @@ def draw(path, figure, rows):
               f'set output "{path}"', "set multiplot", "set border 3 back", "set tics nomirror out", "set mytics 1", "set mxtics 1",
               'set grid back lc rgb "#dddddd" lt 1 lw 0.5', "unset key", "set style fill transparent solid 0.15 noborder"]
     data = []
-    for p, panel in enumerate(figure.panels):
+    for p, panel in enumerate(panels):
         drawn = [curve for curve in curves if any(r.panel == panel.key and r.curve == curve for r in rows)]
         shares = (p % columns / columns, 1 - (p // columns + 1) * panel_height / height)
         script += [f"set origin {shares[0]},{shares[1]}", f"set size {1 / columns},{panel_height / height}",
