@@ -213,8 +213,7 @@ Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& argument
 bool all_ended(const fs::path& directory) {
     const auto is_of_it = [&](const auto& process) {
         const auto& [pid, line] = process;
-        return works_in(pid, directory) ||
-               line.find(directory.string()) != std::string::npos;
+        return works_in(pid, directory) || line.find(directory.string()) != std::string::npos;
     };
     return happens([&] { return std::ranges::none_of(all_processes(), is_of_it); }, 5);
 }
