@@ -32,11 +32,11 @@ TASKS = {
     "a9a": {"task": "logistic", "data": "a9a.gz", "test_data": "a9a.t.gz", "records": 32561, "rounds": 200,
             "batch_size": 64, "clip_norm": 0.5, "step_sizes": [0.5, 1, 2], "metric": "test_accuracy"},
     "mlp": {"task": "mlp", "hidden": 128, "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz",
-            "records": 60000, "rounds": 200, "batch_size": 128, "clip_norm": 1.0, "step_sizes": [0.25, 0.5, 1],
+            "records": 60000, "rounds": 200, "batch_size": 128, "clip_norm": 1.0, "step_sizes": [2, 4, 8],
             "metric": "test_accuracy", "validation_seeds": [101]},
     "cnn": {"task": "cnn", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz",
-            "records": 60000, "rounds": 200, "batch_size": 128, "clip_norm": 1.0, "step_sizes": [0.25, 0.5, 1],
-            "metric": "test_accuracy", "validation_seeds": [101]},
+            "records": 60000, "rounds": 60, "batch_size": 64, "clip_norm": 1.0, "step_sizes": [1, 2, 4],
+            "metric": "test_accuracy", "validation_seeds": [101], "epsilons": [2]},
     "housing": {"task": "mlp", "hidden": 64, "data": "cal_housing.data.gz", "test_data": None, "records": 20640,
                 "rounds": 200, "batch_size": 32, "clip_norm": 1.0, "step_sizes": [0.02, 0.05, 0.1], "metric": "test_loss"},
 }
@@ -107,9 +107,10 @@ def table_of(name, folder=None, small=common.QUICK):
     """Every way at every epsilon; what is in the results file is not measured again.
     small: only see that everything works. folder: of the results file, if it is not kept with the others."""
     task = TASKS[name] | ({"rounds": 20, "step_sizes": [1, 2, 4]} if small else {})
-    epsilons = [1] if small else EPSILONS
+    epsilons = [1] if small else task.get("epsilons", EPSILONS)
     settings = {"task": task, "epsilons": epsilons, "step_sizes": task["step_sizes"], "widen": 2,
-                "validation_seeds": VALIDATION[:1] if small else task.get("validation_seeds", VALIDATION), "seeds": SEEDS[:2] if small else SEEDS, "agents": AGENTS}
+                "validation_seeds": VALIDATION[:1] if small else task.get("validation_seeds", VALIDATION),
+                "seeds": SEEDS[:2] if small else SEEDS, "agents": AGENTS}
     table = grid.Grid(f"price_{name}", settings, lambda *cell: options_of(task, *cell), task["metric"],
                       largest_is_best=task["metric"] == "test_accuracy", folder=folder)
     table.measure([{"way": "none", "epsilon": 0}] +

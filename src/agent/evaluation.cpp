@@ -113,8 +113,9 @@ Evaluation evaluate(Network& network,
         column(slice_correct) = slice.has_accuracy ? slice.correct : Evaluation::unknown;
         column(slice_records) = static_cast<double>(slice.records);
         column(train_at_mean) = mean_loss(objective.train_loss(mean));
-        column(train_at_own) =
-            mean_loss(objective.train_loss(models.col(a))) + 0.5 * l2 * models.col(a).squaredNorm();
+        column(train_at_own) = minimum ? mean_loss(objective.train_loss(models.col(a))) +
+                                             0.5 * l2 * models.col(a).squaredNorm()
+                                       : 0;
         column(distance) = (models.col(a) - mean).squaredNorm();
     });
     // Losses may be anything at an agent's data; how far its model is from the mean may not.

@@ -28,7 +28,8 @@ struct Evaluation {
         unknown;  ///< average of f_u(x_u) + l2/2 |x_u|^2, minus F*; NaN likewise
 };
 
-/// COLLECTIVE. Cost: one pass over the test set per agent, one over the training data.
+/// COLLECTIVE. Cost: one pass over the test set per agent, one over the training data, and another
+/// where `minimum` is known.
 /// @throws NetworkError naming the agent for a model of another process that is not finite.
 /// @param minimum F* if known.
 [[nodiscard]] Evaluation evaluate(Network& network,
