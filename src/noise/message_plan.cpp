@@ -29,7 +29,7 @@ Eigen::VectorXd factors_for_run(const NoisePlan& plan,
                                 const DesignInput& input,
                                 const Eigen::VectorXd& precision) {
     const PlanUse use{
-        input.participation, input.steps, input.mixing->sparse().diagonal(), input.gossip_steps};
+        input.participation, input.steps, input.mixing->sparse().diagonal(), input.gossip.steps()};
     const double counted = temporal_sensitivity_squared({}, input.participation, input.rounds);
     return run_sensitivity_squared(plan, use, input.rounds)
         .cwiseProduct(precision / counted)

@@ -4,9 +4,9 @@
 
 namespace sotto {
 
-MixingModes mixing_modes(const MixingMatrix& mixing, int gossip_steps) {
+MixingModes mixing_modes(const MixingMatrix& mixing, const GossipPolynomial& gossip) {
     SymmetricEigen eigen = symmetric_eigen(mixing.dense());
-    return {eigen.values.array().pow(static_cast<double>(gossip_steps)).matrix(),
+    return {eigen.values.unaryExpr([&](double value) { return gossip.at(value); }),
             std::move(eigen.vectors)};
 }
 

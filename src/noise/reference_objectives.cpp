@@ -12,7 +12,9 @@ double independent_objective(const DesignInput& input) {
 
 double trusted_mean_objective(const DesignInput& input) {
     const MixingMatrix average = MixingMatrix::average(input.graph->agents());
-    return utility_matrix(average, input.utility, input.rounds, input.gossip_steps)(0, 0);
+    Smoothing smoothing = input.smoothing;
+    smoothing.final_gossip = 0;  // all have the same model
+    return utility_matrix(average, input.utility, input.rounds, 1, smoothing)(0, 0);
 }
 
 }  // namespace sotto

@@ -27,8 +27,8 @@ struct WeightedModes {
 
 WeightedModes weighted_modes(const MixingMatrix& mixing,
                              const MatrixXd& covariance,
-                             int gossip_steps) {
-    MixingModes modes = mixing_modes(mixing, gossip_steps);
+                             const GossipPolynomial& gossip) {
+    MixingModes modes = mixing_modes(mixing, gossip);
     VectorXd weights = mode_weights(modes, covariance);
     return {std::move(modes.values), std::move(weights)};
 }
@@ -37,15 +37,15 @@ WeightedModes weighted_modes(const MixingMatrix& mixing,
 std::pair<VectorXd, VectorXd> two_diagonals(const MixingMatrix& mixing,
                                             const MatrixXd& covariance,
                                             std::span<const double> steps,
-                                            int gossip_steps) {
+                                            const GossipPolynomial& gossip) {
     const auto rounds = static_cast<Index>(steps.size());
     VectorXd diagonal(rounds), subdiagonal = VectorXd::Zero(rounds);
     if (!mixing.symmetric()) {
-        const MatrixXd utility = temporal_utility(mixing, covariance, steps, gossip_steps);
+        const MatrixXd utility = temporal_utility(mixing, covariance, steps, gossip);
         subdiagonal.tail(rounds - 1) = utility.diagonal(-1);
         return {utility.diagonal(), subdiagonal};
     }
-    const WeightedModes modes = weighted_modes(mixing, covariance, gossip_steps);
+    const WeightedModes modes = weighted_modes(mixing, covariance, gossip);
     // sum over tau >= t of lambda^(2 (tau - t + 1)), from the last round on.
     VectorXd sums = VectorXd::Zero(modes.values.size());
     const VectorXd squares = modes.values.cwiseAbs2();
@@ -145,26 +145,26 @@ ShapedFactor solve_blocks(long rounds,
 ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
                                  const MatrixXd& spatial_covariance,
                                  std::span<const double> step_sizes,
-                                 int gossip_steps,
+                                 const GossipPolynomial& gossip,
                                  long cycle,
                                  const TemporalShape& shape) {
     const auto rounds = static_cast<long>(step_sizes.size());
     require_rounds(rounds, cycle, mixing.symmetric(), shape);
     if (shape.independent() || shape.kind == TemporalShape::Kind::one_lag) {
         const auto [diagonal, subdiagonal] =
-            two_diagonals(mixing, spatial_covariance, step_sizes, gossip_steps);
+            two_diagonals(mixing, spatial_covariance, step_sizes, gossip);
         if (!shape.independent())
             return solve_one_lag_factor(diagonal, subdiagonal, cycle, shape.restart);
         return {TemporalFactor{}, diagonal.sum(), diagonal.sum()};
     }
     if (!mixing.symmetric()) {
         const MatrixXd utility =
-            temporal_utility(mixing, spatial_covariance, step_sizes, gossip_steps);
+            temporal_utility(mixing, spatial_covariance, step_sizes, gossip);
         return solve_blocks(rounds, cycle, shape, [&](long first, long count) {
             return MatrixXd(utility.block(first, first, count, count));
         });
     }
-    const WeightedModes modes = weighted_modes(mixing, spatial_covariance, gossip_steps);
+    const WeightedModes modes = weighted_modes(mixing, spatial_covariance, gossip);
     if (block_of(shape, rounds) > most_dense_rounds)
         return solve_banded_factor(
             modes.values, modes.weights, step_sizes, cycle, shape.band, shape.restart);

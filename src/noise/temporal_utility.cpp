@@ -22,11 +22,11 @@ using Eigen::VectorXd;
 MatrixXd propagated(const MixingMatrix& mixing,
                     const MatrixXd& start,
                     Index rounds,
-                    int gossip_steps) {
+                    const GossipPolynomial& gossip) {
     MatrixXd result(start.size(), rounds);
     MatrixXd current = start;
     for (Index t = 0; t < rounds; ++t) {
-        for (int k = 0; k < gossip_steps; ++k) current = mixing.sparse() * current;
+        current = gossip.times(mixing, current);
         result.col(t) = current.reshaped();
     }
     return result;
@@ -54,12 +54,12 @@ MatrixXd root_of(const MatrixXd& matrix) {
 MatrixXd temporal_utility(const MixingMatrix& mixing,
                           const MatrixXd& spatial_covariance,
                           std::span<const double> step_sizes,
-                          int gossip_steps) {
+                          const GossipPolynomial& gossip) {
     const auto rounds = static_cast<Index>(step_sizes.size());
     MatrixXd utility(rounds, rounds);
     // H_st = H_{s+1,t+1} + the term of the largest tau; lags count from the last round.
     if (mixing.symmetric()) {
-        const MixingModes modes = mixing_modes(mixing, gossip_steps);
+        const MixingModes modes = mixing_modes(mixing, gossip);
         VectorXd moments(2 * rounds + 1);  // sum_i w_i lambda_i^m
         VectorXd power = mode_weights(modes, spatial_covariance);
         for (Index m = 0; m <= 2 * rounds; ++m) {
@@ -75,7 +75,7 @@ MatrixXd temporal_utility(const MixingMatrix& mixing,
         }
     } else {
         const MatrixXd reached =
-            propagated(mixing, root_of(spatial_covariance), rounds, gossip_steps);
+            propagated(mixing, root_of(spatial_covariance), rounds, gossip);
         MatrixXd products = MatrixXd::Zero(rounds, rounds);
         add_gram(reached, products);
         for (Index lag = 0; lag < rounds; ++lag) {
@@ -93,10 +93,10 @@ MatrixXd temporal_utility(const MixingMatrix& mixing,
 MatrixXd spatial_utility(const MixingMatrix& mixing,
                          const TemporalFactor& factor,
                          std::span<const double> step_sizes,
-                         int gossip_steps) {
+                         const GossipPolynomial& gossip) {
     const auto rounds = static_cast<long>(step_sizes.size());
     if (mixing.symmetric() && factor.kind != TemporalFactor::Kind::dense) {
-        const MixingModes modes = mixing_modes(mixing, gossip_steps);
+        const MixingModes modes = mixing_modes(mixing, gossip);
         const VectorXd gains =
             mode_gains(lagged_noise(factor, rounds, static_cast<int>(factor.lower.cols())),
                        modes.values,
@@ -112,13 +112,13 @@ MatrixXd spatial_utility(const MixingMatrix& mixing,
     const MatrixXd inverse = dense_factor(factor, rounds)
                                  .triangularView<Eigen::Lower>()
                                  .solve(MatrixXd::Identity(rounds, rounds));
-    return spatial_utility(mixing, inverse * inverse.transpose(), step_sizes, gossip_steps);
+    return spatial_utility(mixing, inverse * inverse.transpose(), step_sizes, gossip);
 }
 
 MatrixXd spatial_utility(const MixingMatrix& mixing,
                          const MatrixXd& inverse_gram,
                          std::span<const double> step_sizes,
-                         int gossip_steps) {
+                         const GossipPolynomial& gossip) {
     const auto rounds = static_cast<Index>(step_sizes.size());
     MatrixXd weighted = inverse_gram;
     scale_by_steps(weighted, step_sizes);
@@ -133,7 +133,7 @@ MatrixXd spatial_utility(const MixingMatrix& mixing,
         }
     }
     if (mixing.symmetric()) {
-        const MixingModes modes = mixing_modes(mixing, gossip_steps);
+        const MixingModes modes = mixing_modes(mixing, gossip);
         MatrixXd vandermonde(rounds, modes.values.size());
         vandermonde.row(0) = modes.values.transpose();
         for (Index k = 1; k < rounds; ++k)
@@ -144,7 +144,7 @@ MatrixXd spatial_utility(const MixingMatrix& mixing,
     }
     const Index n = mixing.agents();
     const MatrixXd combined =
-        propagated(mixing, MatrixXd::Identity(n, n), rounds, gossip_steps) * root_of(coefficients);
+        propagated(mixing, MatrixXd::Identity(n, n), rounds, gossip) * root_of(coefficients);
     MatrixXd result = MatrixXd::Zero(n, n);
     for (Index j = 0; j < combined.cols(); ++j) add_gram(combined.col(j).reshaped(n, n), result);
     return result.selfadjointView<Eigen::Lower>();

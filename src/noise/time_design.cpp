@@ -52,7 +52,7 @@ ShapedFactor time_given_space(const DesignInput& input, const Eigen::MatrixXd& c
     return solve_shaped_factor(*input.mixing,
                                covariance,
                                design_steps(input),
-                               input.gossip_steps,
+                               input.gossip,
                                input.participation.cycle,
                                input.temporal);
 }

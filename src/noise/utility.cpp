@@ -2,65 +2,28 @@
 
 #include <cmath>
 
+#include "noise/impulse_response.hpp"
+#include "noise/utility_gain.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/parallel.hpp"
 
 namespace sotto {
 
 namespace {
 
-/// w_k as (a - b k): ones, or T + 1 - k, for k = 1 .. length.
-struct Weights {
-    long length = 1;
-    bool decreasing = false;
-
-    [[nodiscard]] double at(long k) const {
-        return decreasing ? static_cast<double>(length + 1 - k) : 1.0;
-    }
-};
-
-Weights weights_of(const Utility& utility, long rounds) {
-    switch (utility.kind) {
-        case Utility::Kind::one_step:
-            return {1, false};
-        case Utility::Kind::horizon:
-            return {utility.horizon, false};
-        case Utility::Kind::trajectory:
-            return {rounds, true};
-        case Utility::Kind::final_model:
-            return {rounds, false};
-    }
-    return {};
-}
-
-Eigen::MatrixXd power(const Eigen::MatrixXd& base, long exponent) {
-    Eigen::MatrixXd result = Eigen::MatrixXd::Identity(base.rows(), base.cols());
-    Eigen::MatrixXd square = base;
-    for (long left = exponent; left > 0; left /= 2) {
-        if (left % 2 == 1) result = multiply(result, square);
-        if (left > 1) square = multiply(square, square);
-    }
-    return result;
-}
-
-Eigen::MatrixXd symmetric_utility(const Eigen::MatrixXd& step, const Weights& weights) {
-    SymmetricEigen eigen = symmetric_eigen(step);
+Eigen::MatrixXd symmetric_utility(const MixingMatrix& mixing, const UtilityGain& gain) {
+    const SymmetricEigen eigen = symmetric_eigen(mixing.dense());
     Eigen::VectorXd gains(eigen.values.size());
-    for (Eigen::Index i = 0; i < gains.size(); ++i) {
-        const double squared = eigen.values(i) * eigen.values(i);
-        double sum = 0, factor = 1;
-        for (long k = 1; k <= weights.length && factor > 0; ++k) {
-            factor *= squared;
-            sum += weights.at(k) * factor;
-        }
-        gains(i) = sum;
-    }
+    parallel_for(gains.size(), linear_algebra_threads(), [&](long i) {
+        gains(i) = gain.at(eigen.values(i));
+    });
     return multiply(eigen.vectors * gains.asDiagonal(), eigen.vectors.transpose());
 }
 
 /// Sums over k <= m by doubling. With P = W^m, A_m = sum (W^k)^T W^k and B_m = sum k (W^k)^T W^k:
 /// A_2m = A_m + P^T A_m P,  B_2m = B_m + P^T (B_m + m A_m) P; one more step appends P W.
-Eigen::MatrixXd general_utility(const Eigen::MatrixXd& step, const Weights& weights) {
+Eigen::MatrixXd mixing_utility(const Eigen::MatrixXd& step, const UtilityWeights& weights) {
     Eigen::MatrixXd reached = step;
     Eigen::MatrixXd plain = step.transpose() * step;
     Eigen::MatrixXd ramped = plain;
@@ -83,6 +46,37 @@ Eigen::MatrixXd general_utility(const Eigen::MatrixXd& step, const Weights& weig
     }
     if (!weights.decreasing) return plain;
     return static_cast<double>(weights.length + 1) * plain - ramped;
+}
+
+/// The same with momentum or a mean of models: age by age.
+Eigen::MatrixXd smoothed_utility(const Eigen::MatrixXd& step,
+                                 const UtilityWeights& weights,
+                                 long rounds,
+                                 const Smoothing& smoothing) {
+    const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(step.rows(), step.cols());
+    ImpulseResponse<Eigen::MatrixXd> response(smoothing, rounds, step, one);
+    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(step.rows(), step.cols());
+    for (long age = 1; age <= weights.length; ++age) {
+        const Eigen::MatrixXd& now = response.next();
+        sum += weights.at(age) * (now.transpose() * now);
+    }
+    return sum;
+}
+
+Eigen::MatrixXd general_utility(const MixingMatrix& mixing,
+                                const UtilityWeights& weights,
+                                long rounds,
+                                const GossipPolynomial& gossip,
+                                const Smoothing& smoothing) {
+    const Eigen::MatrixXd dense = mixing.dense();
+    const Eigen::MatrixXd step = gossip.of(dense);
+    Eigen::MatrixXd result = smoothing.momentum == 0 && smoothing.average.none()
+                                 ? mixing_utility(step, weights)
+                                 : smoothed_utility(step, weights, rounds, smoothing);
+    if (smoothing.final_gossip.steps() == 0) return result;
+    // Polynomials of one matrix commute.
+    const Eigen::MatrixXd after = smoothing.final_gossip.of(dense);
+    return after.transpose() * result * after;
 }
 
 }  // namespace
@@ -118,14 +112,16 @@ std::string name_of(const Utility& utility) {
 Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
                                const Utility& utility,
                                long rounds,
-                               int gossip_steps) {
-    const Weights weights = weights_of(utility, rounds);
-    if (weights.length == 1 && gossip_steps == 1)  // sparse, and no decomposition
+                               const GossipPolynomial& gossip,
+                               const Smoothing& smoothing) {
+    const UtilityWeights weights = utility_weights(utility, rounds);
+    if (weights.length == 1 && gossip.steps() == 1 && smoothing.none())  // no decomposition
         return Eigen::MatrixXd(Eigen::SparseMatrix<double>(mixing.sparse()).transpose() *
                                Eigen::SparseMatrix<double>(mixing.sparse()));
-    const Eigen::MatrixXd step = power(mixing.dense(), gossip_steps);
     Eigen::MatrixXd result =
-        mixing.symmetric() ? symmetric_utility(step, weights) : general_utility(step, weights);
+        mixing.symmetric()
+            ? symmetric_utility(mixing, UtilityGain(utility, rounds, gossip, smoothing))
+            : general_utility(mixing, weights, rounds, gossip, smoothing);
     return 0.5 * (result + result.transpose());
 }
 
@@ -135,7 +131,7 @@ Eigen::MatrixXd utility_matrix(const MixingSchedule& schedule,
                                int gossip_steps) {
     if (schedule.fixed()) return utility_matrix(schedule.at(0), utility, rounds, gossip_steps);
     constexpr long most_starts = 20;
-    const Weights weights = weights_of(utility, rounds);
+    const UtilityWeights weights = utility_weights(utility, rounds);
     const long starts = std::min(schedule.period(), most_starts);
     const int n = schedule.agents();
     Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(n, n);

@@ -20,7 +20,8 @@ struct DesignInput {
     const MixingMatrix* mixing = nullptr;
     Utility utility;
     long rounds = 1;
-    int gossip_steps = 1;
+    GossipPolynomial gossip{1};   ///< of a round
+    Smoothing smoothing{};
     Participation participation;  ///< only mechanisms with a temporal factor depend on it
     TemporalShape temporal;       ///< of the temporal factor; for those that take one
     Eigen::VectorXd kappa;        ///< largest allowed [R^-1]_uu of every agent; see precision_limit

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <span>
 
+#include "sotto/graph/gossip.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sotto/noise/temporal_shape.hpp"
 #include "sotto/plan/noise_plan.hpp"
@@ -23,7 +24,7 @@ struct ShapedFactor {
 [[nodiscard]] ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
                                                const Eigen::MatrixXd& spatial_covariance,
                                                std::span<const double> step_sizes,
-                                               int gossip_steps,
+                                               const GossipPolynomial& gossip,
                                                long cycle,
                                                const TemporalShape& shape);
 

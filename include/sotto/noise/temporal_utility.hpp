@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <span>
 
+#include "sotto/graph/gossip.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sotto/plan/noise_plan.hpp"
 
@@ -11,7 +12,9 @@ namespace sotto {
 /// H, T x T: what the noise of rounds s and t leaves together in all models of all rounds, so that
 /// the trajectory objective of C_time and R is Tr(H X_time^-1), X_time = C_time^T C_time:
 ///
-///     H_st = eta_s eta_t sum_{tau >= max(s,t)} Tr((W^{K(tau-t+1)})^T W^{K(tau-s+1)} R).
+///     H_st = eta_s eta_t sum_{tau >= max(s,t)} Tr((P^{tau-t+1})^T P^{tau-s+1} R),
+///
+/// P = P_K(W) the mixing of one round.
 ///
 /// Source: [U] eq. 9, docs/equations.md 6. No matrix with n T rows is formed.
 /// @param spatial_covariance R, n x n.  @param step_sizes eta_t, one a round (its size is T).
@@ -20,7 +23,7 @@ namespace sotto {
 [[nodiscard]] Eigen::MatrixXd temporal_utility(const MixingMatrix& mixing,
                                                const Eigen::MatrixXd& spatial_covariance,
                                                std::span<const double> step_sizes,
-                                               int gossip_steps = 1);
+                                               const GossipPolynomial& gossip = 1);
 
 /// M, n x n, of the same objective for a given time correlation: it is Tr(M R) with
 ///
@@ -31,7 +34,7 @@ namespace sotto {
 [[nodiscard]] Eigen::MatrixXd spatial_utility(const MixingMatrix& mixing,
                                               const Eigen::MatrixXd& inverse_gram,
                                               std::span<const double> step_sizes,
-                                              int gossip_steps = 1);
+                                              const GossipPolynomial& gossip = 1);
 
 /// The same for a temporal factor; of few lags and symmetric W without a matrix of T rows. Cost
 /// then: O(n^3 + T (B^2 + n B)) for B lags; else as above.
@@ -39,7 +42,7 @@ namespace sotto {
 [[nodiscard]] Eigen::MatrixXd spatial_utility(const MixingMatrix& mixing,
                                               const TemporalFactor& factor,
                                               std::span<const double> step_sizes,
-                                              int gossip_steps = 1);
+                                              const GossipPolynomial& gossip = 1);
 
 /// The largest number of rounds of what needs matrices with a row for every round.
 inline constexpr long most_dense_rounds = 2000;

@@ -3,7 +3,9 @@
 #include <Eigen/Dense>
 #include <string>
 
+#include "sotto/graph/gossip.hpp"
 #include "sotto/graph/mixing.hpp"
+#include "sotto/noise/smoothing.hpp"
 
 namespace sotto {
 
@@ -24,13 +26,19 @@ struct Utility {
 [[nodiscard]] Utility parse_utility(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(const Utility& utility);
 
-/// M, n x n, symmetric, positive semidefinite. With K gossip steps a round the powers are W^(Kk).
-/// Cost: one eigendecomposition for symmetric W, O(n^3 log(horizon)) otherwise.
-/// @param rounds T >= 1.  @param gossip_steps K >= 1.
+/// M, n x n, symmetric, positive semidefinite: M = sum_a w_a g_a(W)^T g_a(W), with g_a(W) what noise
+/// of one round has become a rounds later in what agents end up with. Without smoothing it is
+/// P_K(W)^a; with momentum, means of models and final gossip docs/equations.md 16. `horizon` and
+/// `final` count the last H or all T rounds, `trajectory` what agents would end up with after every
+/// round.
+/// Cost: one eigendecomposition and O(n length) for symmetric W; O(n^3 log(length)) otherwise, or
+/// O(n^3 length) with momentum or a mean.
+/// @param rounds T >= 1.
 [[nodiscard]] Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
                                              const Utility& utility,
                                              long rounds,
-                                             int gossip_steps = 1);
+                                             const GossipPolynomial& gossip = 1,
+                                             const Smoothing& smoothing = {});
 
 /// The same for mixing that changes: M = mean over rounds s of sum_k w_k P^T P with the products P
 /// = W_{s+k-1} ... W_s ([U] A.7), over all s of one period, at most 20 of them, evenly spaced.

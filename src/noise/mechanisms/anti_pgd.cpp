@@ -21,7 +21,7 @@ Design design_anti_pgd(const DesignInput& input) {
     const TemporalFactor factor = prefix_sum_factor(input.rounds);
     DesignInput independent = input;
     independent.given_utility =
-        spatial_utility(*input.mixing, factor, design_steps(input), input.gossip_steps);
+        spatial_utility(*input.mixing, factor, design_steps(input), input.gossip);
     Design design = ldp_mechanism().design(independent);
     const double before = design.plan.scale;
     design.plan.mechanism = "anti-pgd";

@@ -4,7 +4,7 @@ namespace sotto {
 
 namespace {
 
-/// The noise of ldp; what differs are the K gossip steps that mix it (input.gossip_steps), of which
+/// The noise of ldp; what differs are the K gossip steps that mix it (input.gossip), of which
 /// an observer sees every one. With one step it is ldp.
 Design design_muffliato(const DesignInput& input) {
     Design design = ldp_mechanism().design(input);

@@ -21,7 +21,7 @@ Design design_space_given_time(const DesignInput& input,
     DesignInput given = input;
     given.given_utility =
         louder(input, factor) *
-        spatial_utility(*input.mixing, factor, design_steps(input), input.gossip_steps);
+        spatial_utility(*input.mixing, factor, design_steps(input), input.gossip);
     return spatial.design(given);
 }
 

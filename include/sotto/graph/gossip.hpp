@@ -1,0 +1,67 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <complex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/graph/mixing.hpp"
+
+namespace sotto {
+
+/// How the exchanges of one round are combined.
+enum class GossipRule {
+    plain,     ///< W^K m
+    chebyshev  ///< P_K(W) m, P_K(x) = T_K(x / lambda) / T_K(1 / lambda): about as near to the
+               ///< mean as the square of K plain steps
+};
+[[nodiscard]] GossipRule parse_gossip_rule(std::string_view option, std::string_view text);
+[[nodiscard]] std::string name_of(GossipRule rule);
+[[nodiscard]] std::vector<std::string> gossip_rule_names();
+
+/// What K exchanges make of the messages of a round: the polynomial P_K(W) of a mixing matrix,
+/// evaluated by agents that keep what they had one exchange before,
+///
+///     m_(k+1) = here_k W m_k - before_k m_(k-1),   here_k - before_k = 1,   before_0 = 0.
+///
+/// Chebyshev semi-iteration: with r_0 = lambda, r_k = 1 / (2 / lambda - r_(k-1)) (r_k = c_k / c_(k+1)
+/// for c_k = T_k(1 / lambda)), here_k = 2 r_k / lambda and before_k = r_k r_(k-1); P_K(1) = 1, and
+/// |P_K(x)| <= 1 / c_K for |x| <= lambda. docs/equations.md 15. Immutable.
+class GossipPolynomial {
+  public:
+    /// So many plain steps; 0: nothing is exchanged.
+    GossipPolynomial(int plain_steps = 1);  // NOLINT(google-explicit-constructor)
+    /// @param steps K >= 0.  @param lambda in [0, 1), at least the largest modulus of the
+    /// eigenvalues of W but 1. With 0, and for less than two steps, the steps are plain.
+    /// @throws ConfigError otherwise.
+    [[nodiscard]] static GossipPolynomial chebyshev(int steps, double lambda);
+
+    [[nodiscard]] int steps() const { return steps_; }
+    [[nodiscard]] bool plain() const { return here_.empty(); }
+    /// @param step k, 0 <= k < steps().
+    [[nodiscard]] double here(int step) const;
+    [[nodiscard]] double before(int step) const;
+
+    /// P_K(x); of x + i h the imaginary part is h P_K'(x), for tiny h.
+    [[nodiscard]] double at(double eigenvalue) const;
+    [[nodiscard]] std::complex<double> at(std::complex<double> eigenvalue) const;
+    /// P_K(W). Cost: O(n^3) a step, or log K of them where they are plain.
+    [[nodiscard]] Eigen::MatrixXd of(const Eigen::MatrixXd& mixing) const;
+    /// P_K(W) columns. Cost: K sparse products.
+    [[nodiscard]] Eigen::MatrixXd times(const MixingMatrix& mixing,
+                                        const Eigen::MatrixXd& columns) const;
+
+  private:
+    int steps_;
+    std::vector<double> here_, before_;  // empty: all 1 and 0
+};
+
+/// The polynomial of K steps by a rule on a mixing matrix: the same on every process.
+/// @throws ConfigError for chebyshev with a matrix that is not symmetric, or whose second
+/// eigenvalue is not below 1.
+[[nodiscard]] GossipPolynomial gossip_polynomial(const MixingMatrix& mixing,
+                                                 GossipRule rule,
+                                                 int steps);
+
+}  // namespace sotto

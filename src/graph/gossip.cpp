@@ -1,0 +1,115 @@
+#include "sotto/graph/gossip.hpp"
+
+#include <fmt/format.h>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/graph/spectrum.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr NameTable<GossipRule, 2> rules{
+    {{{GossipRule::plain, "plain"}, {GossipRule::chebyshev, "chebyshev"}}}};
+
+/// Room for the rounding of an eigenvalue: beyond lambda the polynomial grows fast.
+constexpr double eigenvalue_room = 1e-12;
+
+Eigen::MatrixXd power(const Eigen::MatrixXd& base, int exponent) {
+    Eigen::MatrixXd result = Eigen::MatrixXd::Identity(base.rows(), base.cols());
+    Eigen::MatrixXd square = base;
+    for (int left = exponent; left > 0; left /= 2) {
+        if (left % 2 == 1) result = multiply(result, square);
+        if (left > 1) square = multiply(square, square);
+    }
+    return result;
+}
+
+/// m_K of m_0 = start, apply(m) = W m.
+template <class Value, class Apply>
+Value evaluate(const GossipPolynomial& gossip, const Value& start, Apply&& apply) {
+    Value current = start, previous = start;
+    for (int k = 0; k < gossip.steps(); ++k) {
+        Value next = gossip.here(k) * apply(current);
+        if (gossip.before(k) != 0) next -= gossip.before(k) * previous;
+        previous = std::move(current);
+        current = std::move(next);
+    }
+    return current;
+}
+
+}  // namespace
+
+GossipRule parse_gossip_rule(std::string_view option, std::string_view text) {
+    return rules.parse(option, text);
+}
+std::string name_of(GossipRule rule) { return rules.name_of(rule); }
+std::vector<std::string> gossip_rule_names() { return rules.names(); }
+
+GossipPolynomial::GossipPolynomial(int plain_steps) : steps_(plain_steps) {
+    if (plain_steps < 0)
+        throw ConfigError(
+            fmt::format("gossip-steps: {} is not allowed (0 or more)", plain_steps));
+}
+
+GossipPolynomial GossipPolynomial::chebyshev(int steps, double lambda) {
+    if (!(lambda >= 0 && lambda < 1))
+        throw ConfigError(fmt::format(
+            "gossip: chebyshev needs a second eigenvalue from 0 to below 1, and it is {}", lambda));
+    GossipPolynomial result(steps);
+    if (lambda == 0 || steps < 2) return result;
+    double ratio = lambda;
+    for (int k = 0; k < steps; ++k) {
+        const double earlier = ratio;
+        if (k > 0) ratio = 1 / (2 / lambda - earlier);
+        result.here_.push_back(k == 0 ? 1 : 2 * ratio / lambda);
+        result.before_.push_back(k == 0 ? 0 : ratio * earlier);
+    }
+    return result;
+}
+
+double GossipPolynomial::here(int step) const {
+    return plain() ? 1 : here_[static_cast<std::size_t>(step)];
+}
+double GossipPolynomial::before(int step) const {
+    return plain() ? 0 : before_[static_cast<std::size_t>(step)];
+}
+
+double GossipPolynomial::at(double eigenvalue) const {
+    return evaluate(*this, 1.0, [eigenvalue](double value) { return eigenvalue * value; });
+}
+
+std::complex<double> GossipPolynomial::at(std::complex<double> eigenvalue) const {
+    return evaluate(*this, std::complex<double>(1), [eigenvalue](std::complex<double> value) {
+        return eigenvalue * value;
+    });
+}
+
+Eigen::MatrixXd GossipPolynomial::of(const Eigen::MatrixXd& mixing) const {
+    if (plain()) return power(mixing, steps_);
+    const Eigen::MatrixXd start = Eigen::MatrixXd::Identity(mixing.rows(), mixing.cols());
+    return evaluate(
+        *this, start, [&mixing](const Eigen::MatrixXd& m) { return multiply(mixing, m); });
+}
+
+Eigen::MatrixXd GossipPolynomial::times(const MixingMatrix& mixing,
+                                        const Eigen::MatrixXd& columns) const {
+    return evaluate(*this, columns, [&mixing](const Eigen::MatrixXd& m) {
+        return Eigen::MatrixXd(mixing.sparse() * m);
+    });
+}
+
+GossipPolynomial gossip_polynomial(const MixingMatrix& mixing, GossipRule rule, int steps) {
+    if (rule == GossipRule::plain || steps < 2) return {steps};
+    if (!mixing.symmetric())
+        throw ConfigError(
+            "gossip: chebyshev needs a symmetric mixing matrix (--mixing metropolis, max-degree, "
+            "lazy-metropolis or optimised; or --gossip plain)");
+    const double lambda = second_eigenvalue_modulus(mixing);
+    return GossipPolynomial::chebyshev(
+        steps, lambda < eigenvalue_room ? 0 : lambda * (1 + eigenvalue_room));
+}
+
+}  // namespace sotto
