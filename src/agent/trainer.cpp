@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "clipping.hpp"
+#include "message_mixing.hpp"
 #include "received_checks.hpp"
 #include "sotto/agent/grid.hpp"
 #include "sotto/core/error.hpp"
@@ -15,46 +17,13 @@
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/core/value_range.hpp"
-#include "sotto/core/weighted_sum.hpp"
 
 namespace sotto {
 
 namespace {
 
-/// weighted_sum over the columns that are there.
-void weighted_sum_of_heard(std::span<const double* const> columns,
-                           std::span<const double> weights,
-                           std::span<double> result) {
-    std::vector<const double*> heard;
-    std::vector<double> their_weights;
-    for (std::size_t j = 0; j < columns.size(); ++j)
-        if (columns[j] != nullptr) {
-            heard.push_back(columns[j]);
-            their_weights.push_back(weights[j]);
-        }
-    weighted_sum(heard, their_weights, result);
-}
-
 std::span<double> values_of(Eigen::Ref<Eigen::VectorXd> vector) {
     return {vector.data(), static_cast<std::size_t>(vector.size())};
-}
-
-/// Largest value that every agent may send to all that hear it, in every round.
-double summable_limit(const MixingSchedule& mixing) {
-    double limit = infinity;
-    for (long t = 0; t < mixing.period(); ++t) {
-        const MixingMatrix& matrix = mixing.at(t);
-        for (int a = 0; a < matrix.agents(); ++a) {
-            const auto members = matrix.members(a);
-            const auto weights = matrix.weights(a);
-            const double range = sum_range(static_cast<int>(members.size()) - 1);
-            for (std::size_t j = 0; j < members.size(); ++j)
-                if (members[j] != a && weights[j] != 0)
-                    limit = std::min(limit, range / std::abs(weights[j]));
-        }
-    }
-    // The product with the weight is rounded.
-    return limit * (1 - 0x1p-50);
 }
 
 /// Beyond this many grid steps a sum with noise is not exact any more.
@@ -70,16 +39,17 @@ Trainer::Trainer(Network& network,
                  const Eigen::VectorXd& initial,
                  TrainerOptions options)
     : network_(network),
-      mixing_(mixing),
+      mixing_(std::make_unique<MessageMixing>(network, mixing)),
       trusted_mean_(plan.aggregation == Aggregation::trusted_mean),
       entry_(plan.entry),
       l1_clip_(plan.distribution() == StreamDistribution::laplace),
       grid_step_(plan.grid_step()),
       noise_source_(std::move(noise)),
       agents_(std::move(agents)),
-      options_(options),
+      options_(std::move(options)),
       reports_(agents_.size()),
-      grid_limit_(entry_ == NoiseEntry::gradient ? infinity : most_grid_steps * grid_step_) {
+      grid_limit_(entry_ == NoiseEntry::gradient ? infinity : most_grid_steps * grid_step_),
+      means_(options_.smoothing, options_.rounds) {
     require_positive("clip-norm", options_.clip_norm);
     require_positive("step-size", options_.steps.step_size);
     const auto count = static_cast<Eigen::Index>(agents_.size());
@@ -88,6 +58,7 @@ Trainer::Trainer(Network& network,
             std::max(agent.batches.largest_batch(), agent.padding.least()));
         agent.padding.prepare(initial.size());
     }
+    if (options_.smoothing.momentum > 0) velocities_ = Eigen::MatrixXd::Zero(initial.size(), count);
     start_from(initial.replicate(1, count));
     gradients_ = Eigen::MatrixXd::Zero(initial.size(), count);
     noise_ = Eigen::MatrixXd::Zero(initial.size(),
@@ -101,6 +72,29 @@ void Trainer::start_from(const Eigen::MatrixXd& models) {
         throw DataError(fmt::format("a model to start from has values beyond {:g}, or not finite",
                                     largest_model_value));
     models_ = models;
+    means_.start(models_);
+}
+
+void Trainer::start_smoothing_from(const Eigen::MatrixXd& velocities,
+                                   const Eigen::MatrixXd& means,
+                                   long rounds_done) {
+    const std::vector<std::pair<const char*, const Eigen::MatrixXd*>> all{
+        {"velocity", &velocities}, {"mean of models", &means}};
+    for (const auto& [name, values] : all)
+        if (first_beyond({values->data(), static_cast<std::size_t>(values->size())},
+                         largest_model_value))
+            throw DataError(fmt::format("a {} to start from has values beyond {:g}, or not finite",
+                                        name,
+                                        largest_model_value));
+    if (velocities.cols() != velocities_.cols() ||
+        (velocities.cols() > 0 && velocities.rows() != velocities_.rows()))
+        throw DataError(fmt::format("velocities to go on from: {} x {} (allowed: {} x {})",
+                                    velocities.rows(),
+                                    velocities.cols(),
+                                    models_.rows(),
+                                    velocities_.cols()));
+    velocities_ = velocities;
+    means_.resume(means, models_, rounds_done);
 }
 
 void Trainer::compute_gradient(long round, std::size_t agent) {
@@ -161,7 +155,13 @@ std::size_t Trainer::make_message(double step, std::size_t output) {
     const double keep = 1 - step * options_.l2;
     auto message = messages_.col(o);
     if (entry_ == NoiseEntry::gradient) {
-        message = keep * models_.col(a) - step * (gradients_.col(a) + noise_.col(o));
+        if (velocities_.cols() == 0) {
+            message = keep * models_.col(a) - step * (gradients_.col(a) + noise_.col(o));
+            return 0;
+        }
+        velocities_.col(a) *= options_.smoothing.momentum;
+        velocities_.col(a) += gradients_.col(a) + noise_.col(o);
+        message = keep * models_.col(a) - step * velocities_.col(a);
         return 0;
     }
     message = keep * models_.col(a) - step * gradients_.col(a);
@@ -202,12 +202,29 @@ void Trainer::run_round(long round) {
         limited[output] = make_message(step, output);
     });
     limit_messages(std::move(limited));
-    if (!mixing_.fixed()) choose_active(mixing_.at(round));
+    if (!mixing_->schedule().fixed()) mixing_->choose_active(round, agents_, outgoing_);
     show_messages({round, 0});
     seconds_.gradient +=
         seconds_between(start, after_gradient) + seconds_between(after_noise, Clock::now());
     seconds_.noise += seconds_between(after_gradient, after_noise);
-    mix(round);
+    if (trusted_mean_)
+        take_trusted_mean(round);
+    else
+        exchange_and_mix(round, options_.gossip, true);
+    means_.add(round, models_);
+}
+
+void Trainer::take_means() {
+    if (means_.values().cols() > 0) models_ = means_.values();
+}
+
+void Trainer::run_final_gossip() {
+    if (trusted_mean_) return;  // all have the same model
+    if (entry_ != NoiseEntry::gradient)
+        throw Error(ExitCode::other, "final gossip of models that noise on messages does not hide");
+    messages_ = models_;
+    limit_messages(std::vector<std::size_t>(noise_source_.outputs().size()));
+    exchange_and_mix(options_.rounds, options_.smoothing.final_gossip, false);
 }
 
 void Trainer::show_messages(ExchangeId id) const {
@@ -220,7 +237,7 @@ void Trainer::show_messages(ExchangeId id) const {
         const std::size_t local = outputs[o].local_index;
         const auto a = static_cast<Eigen::Index>(local);
         const auto output = static_cast<Eigen::Index>(o);
-        const auto mixing_row = mixing_.at(id.round).weights(agents_[local].id);
+        const auto mixing_row = mixing_->schedule().at(id.round).weights(agents_[local].id);
         const auto& to = outgoing_[local].to;
         const auto heard_by = to.empty() ? std::ssize(mixing_row) : std::ranges::count(to, 1);
         const OwnRound own{outputs[o].receiver,
@@ -231,7 +248,7 @@ void Trainer::show_messages(ExchangeId id) const {
                            first ? Vector(noise_.col(output)) : Vector(nothing),
                            messages_.col(output),
                            mixing_row,
-                           heard_by > 1 && sums_.empty() && !trusted_mean_};
+                           heard_by > 1 && !mixing_->secure_sums() && !trusted_mean_};
         for (RoundObserver* observer : observers_) observer->on_message(id.round, local, own);
     }
 }
@@ -264,169 +281,68 @@ void require_summable(const NoisePlan& plan) {
                         plan.mechanism));
 }
 
+Trainer::Trainer(Trainer&&) noexcept = default;
+Trainer::~Trainer() = default;
+
 void Trainer::use_secure_sums(std::vector<SecureSum> sums) {
     if (trusted_mean_) throw Error(ExitCode::other, "secure sums beside a trusted mean");
-    if (sums.size() != agents_.size())
-        throw Error(ExitCode::other,
-                    fmt::format("secure sums of {} agents for {}", sums.size(), agents_.size()));
-    for (std::size_t a = 0; a < sums.size(); ++a)
-        if (sums[a].agent() != agents_[a].id)
-            throw Error(
-                ExitCode::other,
-                fmt::format(
-                    "secure sum of agent {} given to agent {}", sums[a].agent(), agents_[a].id));
-    sums_ = std::move(sums);
-    for (const LocalAgent& agent : agents_) {
-        std::vector<int>& neighbours = neighbours_.emplace_back();
-        for (const int member : mixing_.at(0).members(agent.id))
-            if (member != agent.id) neighbours.push_back(member);
-    }
-    message_limit_ = std::min(message_limit_, summable_limit(mixing_));
+    mixing_->use_secure_sums(std::move(sums), agents_);
+    message_limit_ = std::min(message_limit_, mixing_->summable_limit());
 }
 
-void Trainer::mix(long round) {
-    const auto mixed = [&] {
-        for (RoundObserver* observer : observers_)
-            for (std::size_t a = 0; a < agents_.size(); ++a) observer->on_mixed(round, a);
-    };
-    if (trusted_mean_) {
-        const auto start = Clock::now();
-        const std::string of_round = fmt::format("the trusted aggregator, round {},", round);
-        Eigen::VectorXd mean = network_.sum_over_agents(
-            messages_, require_collected_in_range("message to " + of_round, largest_message_value));
-        mean /= network_.agents();
-        require_collected_in_range("mean of " + of_round, largest_model_value)(
-            0, 0, values_of(mean));
-        models_.colwise() = mean;
-        seconds_.exchange += seconds_between(start, Clock::now());
-        for (RoundObserver* observer : observers_)
-            for (Eigen::Index a = 0; a < models_.cols(); ++a)
-                observer->on_sum(round,
-                                 static_cast<std::size_t>(a),
-                                 0,
-                                 {models_.col(a).data(), static_cast<std::size_t>(models_.rows())});
-        mixed();
-        return;
-    }
-    for (int step = 0; step < options_.gossip_steps; ++step) {
+RoundSeconds Trainer::seconds() const {
+    RoundSeconds seconds = seconds_;
+    seconds.exchange += mixing_->seconds().exchange;
+    seconds.mix += mixing_->seconds().mix;
+    return seconds;
+}
+
+void Trainer::show_mixed(long round) const {
+    for (RoundObserver* observer : observers_)
+        for (std::size_t a = 0; a < agents_.size(); ++a) observer->on_mixed(round, a);
+}
+
+void Trainer::take_trusted_mean(long round) {
+    const auto start = Clock::now();
+    const std::string of_round = fmt::format("the trusted aggregator, round {},", round);
+    Eigen::VectorXd mean = network_.sum_over_agents(
+        messages_, require_collected_in_range("message to " + of_round, largest_message_value));
+    mean /= network_.agents();
+    require_collected_in_range("mean of " + of_round, largest_model_value)(0, 0, values_of(mean));
+    models_.colwise() = mean;
+    seconds_.exchange += seconds_between(start, Clock::now());
+    for (RoundObserver* observer : observers_)
+        for (Eigen::Index a = 0; a < models_.cols(); ++a)
+            observer->on_sum(round,
+                             static_cast<std::size_t>(a),
+                             0,
+                             {models_.col(a).data(), static_cast<std::size_t>(models_.rows())});
+    show_mixed(round);
+}
+
+void Trainer::exchange_and_mix(long round, const GossipPolynomial& gossip, bool shown) {
+    const std::vector<RoundObserver*> nobody;
+    for (int step = 0; step < gossip.steps(); ++step) {
+        const ExchangeId id{round, step};
+        const double before = gossip.before(step);
         if (step > 0) {
+            if (before != 0) earlier_ = messages_;
             messages_ = models_;
             limit_messages(std::vector<std::size_t>(noise_source_.outputs().size()));
-            show_messages({round, step});
+            if (shown) show_messages(id);
         }
-        if (sums_.empty())
-            mix_messages({round, step});
-        else
-            mix_sums({round, step});
-        mixed();
-    }
-}
-
-void Trainer::mix_messages(ExchangeId id) {
-    const auto start = Clock::now();
-    const MixingMatrix& mixing = mixing_.at(id.round);
-    // With one agent per process the callback runs on this thread; with many, exchange is a pointer
-    // hand-over and everything counts as mixing.
-    const bool timed = agents_.size() == 1;
-    double mixing_seconds = 0;
-    network_.exchange(id,
+        mixing_->run({id,
+                      gossip.here(step),
+                      before,
+                      agents_,
                       outgoing_,
-                      models_.rows(),
-                      [&](std::size_t local,
-                          Eigen::Index first,
-                          Eigen::Index part,
-                          std::span<const double* const> columns) {
-                          const auto begin = timed ? Clock::now() : Clock::time_point();
-                          check_received(id, local, first, part, columns);
-                          for (RoundObserver* observer : observers_)
-                              observer->on_received(id.round, local, first, part, columns);
-                          double* target = models_.col(static_cast<Eigen::Index>(local)).data();
-                          const std::span<double> mixed(target + first,
-                                                        static_cast<std::size_t>(part));
-                          const auto weights = mixing.weights(agents_[local].id);
-                          if (mixing_.fixed())
-                              weighted_sum(columns, weights, mixed);
-                          else
-                              weighted_sum_of_heard(columns, weights, mixed);
-                          if (timed) mixing_seconds += seconds_between(begin, Clock::now());
-                      });
-    const double total = seconds_between(start, Clock::now());
-    if (!timed) mixing_seconds = total;
-    seconds_.mix += mixing_seconds;
-    seconds_.exchange += total - mixing_seconds;
-}
-
-void Trainer::check_received(ExchangeId id,
-                             std::size_t local,
-                             Eigen::Index first,
-                             Eigen::Index count,
-                             std::span<const double* const> columns) const {
-    // What agents of one process give each other it has limited itself.
-    if (network_.processes() == 1) return;
-    const int own = agents_[local].id;
-    const auto members = mixing_.at(id.round).members(own);
-    for (std::size_t j = 0; j < columns.size(); ++j)
-        if (members[j] != own && columns[j] != nullptr)
-            require_message_in_range({members[j], own, id},
-                                     first,
-                                     {columns[j], static_cast<std::size_t>(count)},
-                                     largest_message_value);
-}
-
-void Trainer::choose_active(const MixingMatrix& mixing) {
-    for (std::size_t a = 0; a < agents_.size(); ++a) {
-        const int own = agents_[a].id;
-        const auto members = mixing.members(own);
-        Outgoing& message = outgoing_[a];
-        message.to.resize(members.size());
-        message.from.resize(members.size());
-        for (std::size_t j = 0; j < members.size(); ++j) {
-            message.to[j] = members[j] == own || mixing.weight(members[j], own) > 0 ? 1 : 0;
-            message.from[j] = members[j] == own || mixing.weight(own, members[j]) > 0 ? 1 : 0;
-        }
+                      messages_,
+                      earlier_,
+                      models_,
+                      shown ? observers_ : nobody,
+                      largest_message_value});
+        if (shown) show_mixed(round);
     }
-}
-
-void Trainer::mix_sums(ExchangeId id) {
-    const auto start = Clock::now();
-    const MixingMatrix& mixing = mixing_.at(id.round);
-    const Eigen::Index dimension = models_.rows();
-    for (std::size_t v = 0; v < agents_.size(); ++v) {
-        const int own = agents_[v].id;
-        weights_away_.clear();
-        for (const int member : mixing.members(own))
-            if (member != own) weights_away_.push_back(mixing.weight(member, own));
-        const double* message = messages_.col(static_cast<Eigen::Index>(v)).data();
-        sums_[v].begin(
-            id.round, id.step, {message, static_cast<std::size_t>(dimension)}, weights_away_);
-    }
-    network_.exchange_sum(
-        id,
-        dimension,
-        [&](std::size_t local,
-            std::size_t neighbour,
-            Eigen::Index first,
-            std::span<std::uint64_t> words) {
-            sums_[local].share(neighbour, first, words);
-            for (RoundObserver* observer : observers_)
-                observer->on_share(id.round, id.step, local, neighbour, first, words);
-        },
-        [&](std::size_t local, Eigen::Index first, std::span<const std::uint64_t> sum) {
-            const int own = agents_[local].id;
-            require_sum_in_range(own, neighbours_[local], id, first, sum);
-            if (!observers_.empty()) {
-                std::vector<double> decoded(sum.size());
-                SecureSum::decode(sum, decoded);
-                for (RoundObserver* observer : observers_)
-                    observer->on_sum(id.round, local, first, decoded);
-            }
-            const auto column = static_cast<Eigen::Index>(local);
-            SecureSum::finish(sum,
-                              mixing.weight(own, own),
-                              {messages_.col(column).data() + first, sum.size()},
-                              {models_.col(column).data() + first, sum.size()});
-        });
-    seconds_.exchange += seconds_between(start, Clock::now());
 }
 
 std::int64_t Trainer::memory_bytes(std::int64_t dimension,

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
@@ -14,8 +17,12 @@ namespace {
 constexpr NameTable<GossipRule, 2> rules{
     {{{GossipRule::plain, "plain"}, {GossipRule::chebyshev, "chebyshev"}}}};
 
-/// Room for the rounding of an eigenvalue: beyond lambda the polynomial grows fast.
-constexpr double eigenvalue_room = 1e-12;
+/// The next multiple of 2^-36 above an eigenvalue: the polynomial grows fast beyond lambda, and
+/// processors whose eigenvalues differ in the last places must come to the same weights. Shifted,
+/// so that no simple fraction lies on the border.
+double rounded_up(double eigenvalue) {
+    return (std::ceil(eigenvalue * 0x1p36 + 0.37) + 0.5) * 0x1p-36;
+}
 
 Eigen::MatrixXd power(const Eigen::MatrixXd& base, int exponent) {
     Eigen::MatrixXd result = Eigen::MatrixXd::Identity(base.rows(), base.cols());
@@ -50,8 +57,7 @@ std::vector<std::string> gossip_rule_names() { return rules.names(); }
 
 GossipPolynomial::GossipPolynomial(int plain_steps) : steps_(plain_steps) {
     if (plain_steps < 0)
-        throw ConfigError(
-            fmt::format("gossip-steps: {} is not allowed (0 or more)", plain_steps));
+        throw ConfigError(fmt::format("gossip-steps: {} is not allowed (0 or more)", plain_steps));
 }
 
 GossipPolynomial GossipPolynomial::chebyshev(int steps, double lambda) {
@@ -107,9 +113,26 @@ GossipPolynomial gossip_polynomial(const MixingMatrix& mixing, GossipRule rule, 
         throw ConfigError(
             "gossip: chebyshev needs a symmetric mixing matrix (--mixing metropolis, max-degree, "
             "lazy-metropolis or optimised; or --gossip plain)");
+    return GossipPolynomial::chebyshev(steps, mixing_radius(mixing));
+}
+
+double mixing_radius(const MixingMatrix& mixing) {
+    constexpr double exact_consensus = 1e-12;
     const double lambda = second_eigenvalue_modulus(mixing);
-    return GossipPolynomial::chebyshev(
-        steps, lambda < eigenvalue_room ? 0 : lambda * (1 + eigenvalue_room));
+    return lambda < exact_consensus ? 0 : rounded_up(lambda);
+}
+
+int consensus_steps(const MixingMatrix& mixing, double residual, int most) {
+    const double lambda = mixing_radius(mixing);
+    if (lambda >= 1 || most < 1) return std::max(most, 0);
+    // |P_k| <= 1 / c_k where W is symmetric, c_k / c_(k+1) = ratio; else lambda^k.
+    double bound = lambda, ratio = lambda;
+    int steps = 1;
+    for (; steps < most && bound > residual; ++steps) {
+        if (mixing.symmetric()) ratio = 1 / (2 / lambda - ratio);
+        bound *= ratio;
+    }
+    return steps;
 }
 
 }  // namespace sotto

@@ -5,7 +5,8 @@ namespace sotto {
 Eigen::MatrixXd design_utility(const DesignInput& input) {
     return input.given_utility
                ? *input.given_utility
-               : utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip, input.smoothing);
+               : utility_matrix(
+                     *input.mixing, input.utility, input.rounds, input.gossip, input.smoothing);
 }
 
 std::vector<double> design_steps(const DesignInput& input) {

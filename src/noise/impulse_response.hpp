@@ -8,7 +8,8 @@ namespace sotto {
 /// round. In a mode in which a round's mixing multiplies by p,
 ///
 ///     h_a = sum_{i<a} B^i p^(a-i)            in the model after a rounds (B the momentum),
-///     g_a = sum_{j<a} alpha_j h_(a-j)        in the mean with weights alpha_j of the model j rounds
+///     g_a = sum_{j<a} alpha_j h_(a-j)        in the mean with weights alpha_j of the model j
+///     rounds
 ///                                            before the last.
 ///
 /// Final gossip multiplies all of them and is left out. `Value`: a number, a complex one for
@@ -17,11 +18,8 @@ template <class Value>
 class ImpulseResponse {
   public:
     /// @param one 1, or the identity.
-    ImpulseResponse(const Smoothing& smoothing, long rounds, Value mixed, const Value& one)
+    ImpulseResponse(const Smoothing& smoothing, Value mixed, const Value& one)
         : smoothing_(smoothing),
-          tail_(smoothing.average.kind == ModelAverage::Kind::tail
-                    ? smoothing.average.tail_rounds(rounds)
-                    : 1),
           mixed_(std::move(mixed)),
           one_(one),
           recent_(0.0 * one),
@@ -32,21 +30,17 @@ class ImpulseResponse {
     const Value& next() {
         ++age_;
         advance(recent_, recent_weight_);
-        switch (smoothing_.average.kind) {
-            case ModelAverage::Kind::none:
-                return recent_;
-            case ModelAverage::Kind::tail:
-                sum_ += recent_ / static_cast<double>(tail_);
-                if (age_ > tail_) {
-                    advance(left_, left_weight_);
-                    sum_ -= left_ / static_cast<double>(tail_);
-                }
-                return sum_;
-            case ModelAverage::Kind::exponential:
-                break;
+        if (!smoothing_.averages()) return recent_;
+        if (smoothing_.decay > 0) {
+            sum_ = smoothing_.decay * sum_ + (1 - smoothing_.decay) * recent_;
+            return sum_;
         }
-        const double decay = smoothing_.average.value;
-        sum_ = decay * sum_ + (1 - decay) * recent_;
+        const auto tail = static_cast<double>(smoothing_.tail_rounds);
+        sum_ += recent_ / tail;
+        if (age_ > smoothing_.tail_rounds) {
+            advance(left_, left_weight_);
+            sum_ -= left_ / tail;
+        }
         return sum_;
     }
 
@@ -59,10 +53,10 @@ class ImpulseResponse {
     }
 
     const Smoothing& smoothing_;
-    long tail_, age_ = 0;
+    long age_ = 0;
     Value mixed_, one_;
-    Value recent_;                            // h_a
-    Value left_;                              // h_(a-tail): what has left the window
+    Value recent_;                                // h_a
+    Value left_;                                  // h_(a-J): what has left the tail
     double recent_weight_ = 1, left_weight_ = 1;  // B^(a-1)
     Value sum_;
 };

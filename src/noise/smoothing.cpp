@@ -49,4 +49,9 @@ std::string name_of(const ModelAverage& average) {
     return "none";
 }
 
+void Smoothing::set_average(const ModelAverage& average, long rounds) {
+    tail_rounds = average.kind == ModelAverage::Kind::tail ? average.tail_rounds(rounds) : 1;
+    decay = average.kind == ModelAverage::Kind::exponential ? average.value : 0;
+}
+
 }  // namespace sotto

@@ -51,10 +51,9 @@ Eigen::MatrixXd mixing_utility(const Eigen::MatrixXd& step, const UtilityWeights
 /// The same with momentum or a mean of models: age by age.
 Eigen::MatrixXd smoothed_utility(const Eigen::MatrixXd& step,
                                  const UtilityWeights& weights,
-                                 long rounds,
                                  const Smoothing& smoothing) {
     const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(step.rows(), step.cols());
-    ImpulseResponse<Eigen::MatrixXd> response(smoothing, rounds, step, one);
+    ImpulseResponse<Eigen::MatrixXd> response(smoothing, step, one);
     Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(step.rows(), step.cols());
     for (long age = 1; age <= weights.length; ++age) {
         const Eigen::MatrixXd& now = response.next();
@@ -65,14 +64,13 @@ Eigen::MatrixXd smoothed_utility(const Eigen::MatrixXd& step,
 
 Eigen::MatrixXd general_utility(const MixingMatrix& mixing,
                                 const UtilityWeights& weights,
-                                long rounds,
                                 const GossipPolynomial& gossip,
                                 const Smoothing& smoothing) {
     const Eigen::MatrixXd dense = mixing.dense();
     const Eigen::MatrixXd step = gossip.of(dense);
-    Eigen::MatrixXd result = smoothing.momentum == 0 && smoothing.average.none()
+    Eigen::MatrixXd result = smoothing.momentum == 0 && !smoothing.averages()
                                  ? mixing_utility(step, weights)
-                                 : smoothed_utility(step, weights, rounds, smoothing);
+                                 : smoothed_utility(step, weights, smoothing);
     if (smoothing.final_gossip.steps() == 0) return result;
     // Polynomials of one matrix commute.
     const Eigen::MatrixXd after = smoothing.final_gossip.of(dense);
@@ -121,7 +119,7 @@ Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
     Eigen::MatrixXd result =
         mixing.symmetric()
             ? symmetric_utility(mixing, UtilityGain(utility, rounds, gossip, smoothing))
-            : general_utility(mixing, weights, rounds, gossip, smoothing);
+            : general_utility(mixing, weights, gossip, smoothing);
     return 0.5 * (result + result.transpose());
 }
 

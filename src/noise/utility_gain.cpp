@@ -25,7 +25,6 @@ UtilityGain::UtilityGain(const Utility& utility,
                          GossipPolynomial gossip,
                          Smoothing smoothing)
     : weights_(utility_weights(utility, rounds)),
-      rounds_(rounds),
       gossip_(std::move(gossip)),
       smoothing_(std::move(smoothing)) {}
 
@@ -33,8 +32,8 @@ template <class Value>
 Value UtilityGain::gain(const Value& eigenvalue) const {
     const Value mixed = gossip_.at(eigenvalue);
     const Value after = smoothing_.final_gossip.at(eigenvalue);
-    ImpulseResponse<Value> response(smoothing_, rounds_, mixed, Value(1));
-    const bool lasting = smoothing_.momentum > 0 || !smoothing_.average.none();
+    ImpulseResponse<Value> response(smoothing_, mixed, Value(1));
+    const bool lasting = smoothing_.momentum > 0 || smoothing_.averages();
     Value sum = 0;
     for (long age = 1; age <= weights_.length; ++age) {
         const Value& now = response.next();

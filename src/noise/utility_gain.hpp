@@ -20,10 +20,7 @@ struct UtilityWeights {
 /// The eigenvalue of M that belongs to an eigenvalue x of a symmetric W: s(x) = sum_a w_a g_a(x)^2.
 class UtilityGain {
   public:
-    UtilityGain(const Utility& utility,
-                long rounds,
-                GossipPolynomial gossip,
-                Smoothing smoothing);
+    UtilityGain(const Utility& utility, long rounds, GossipPolynomial gossip, Smoothing smoothing);
     /// Cost: O(rounds that count).
     [[nodiscard]] double at(double eigenvalue) const;
     /// s'(x), to rounding (by a step of 1e-100 i).
@@ -34,7 +31,6 @@ class UtilityGain {
     [[nodiscard]] Value gain(const Value& eigenvalue) const;
 
     UtilityWeights weights_;
-    long rounds_;
     GossipPolynomial gossip_;
     Smoothing smoothing_;
 };

@@ -3,15 +3,19 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "sotto/agent/agent_report.hpp"
 #include "sotto/agent/local_agent.hpp"
+#include "sotto/agent/model_mean.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/agent/round_observer.hpp"
+#include "sotto/graph/gossip.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sotto/net/network.hpp"
+#include "sotto/noise/smoothing.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/step_schedule.hpp"
@@ -19,13 +23,17 @@
 
 namespace sotto {
 
+class MessageMixing;
+
 struct TrainerOptions {
     double clip_norm = 0.1;                  ///< C > 0, L2
     Adjacency adjacency = Adjacency::agent;  ///< agent: clip the batch gradient; else each record's
     bool coordinates = false;  ///< every coordinate is a model of its own (audits): clip |g_i| <= C
     StepSchedule steps;
-    double l2 = 0;         ///< adds eta_t l2 x, outside the clip (data-independent)
-    int gossip_steps = 1;  ///< K: times the agents exchange and mix in a round
+    double l2 = 0;               ///< adds eta_t l2 x, outside the clip (data-independent)
+    GossipPolynomial gossip{1};  ///< of a round: K times the agents exchange and mix
+    Smoothing smoothing{};       ///< final gossip: of finish()
+    long rounds = 1;             ///< T of the training: a tail of models ends with it
     std::uint32_t key_epoch = 0;
     long first_noise_round =
         0;            ///< round in which the key epoch began: its noise is that of round 0
@@ -57,14 +65,17 @@ struct RoundSeconds {
 
 /// The rounds of all agents of one process ([W] eq. 6):
 ///
-///     g = clip(gradient);  m_u = x_u - eta_t (g_u + v_u) - eta_t l2 x_u;  send;  x_u <- sum_v w_uv
-///     m_v.
+///     g = clip(gradient);  u_u <- B u_u + g_u + v_u;  m_u = x_u - eta_t u_u - eta_t l2 x_u;  send;
+///     x_u <- sum_v w_uv m_v.
+///
+/// B is the momentum, 0 unless asked for.
 ///
 /// Where the plan's noise enters the message, m_u = s_u + v_u with s_u = x_u - eta_t g_u - eta_t l2
 /// x_u rounded to the plan's grid, of which the clip leaves room; where it depends on the receiver,
 /// every neighbour gets a message of its own, and the agent keeps another (of s_u without
 /// rounding).
-/// With K gossip steps the agents send and mix K times; in the later steps m_u is what they mixed.
+/// With K gossip steps the agents send and mix K times; in the later steps m_u is what they mixed,
+/// combined with what they had before as the GossipPolynomial says.
 /// Gradient and noise lie on the plan's grid, so their sum is exact and its low-order bits do
 /// not depend on the data. With a trusted mean, x_u <- mean of all messages. With secure sums,
 /// x_u <- w_uu m_u + the sum, all that u receives; it differs from the above by fixed-point
@@ -84,14 +95,30 @@ class Trainer {
             std::vector<LocalAgent> agents,
             const Eigen::VectorXd& initial,
             TrainerOptions options);
+    Trainer(Trainer&&) noexcept;
+    ~Trainer();
 
     /// Goes on from these models (d x local agents) instead of the initial one. @throws DataError
     /// if a value is not within -largest_model_value and largest_model_value.
     void start_from(const Eigen::MatrixXd& models);
+    /// Goes on with these velocities u and means of models besides; without columns where there are
+    /// none. @param rounds_done of the training.
+    /// @throws DataError as start_from, and for sizes that do not fit the options.
+    void start_smoothing_from(const Eigen::MatrixXd& velocities,
+                              const Eigen::MatrixXd& means,
+                              long rounds_done);
 
     /// Round t (from 0, each once). COLLECTIVE. @throws NetworkError naming the sender for a
     /// message that is not finite or out of range.
     void run_round(long round);
+
+    /// After the last round: models are what agents end up with before final gossip, the mean of
+    /// their models where they keep one.
+    void take_means();
+    /// After the last round T: the exchanges of final gossip. What is sent are models or means of
+    /// them, which follow from messages that all were sent already; observers see nothing of it.
+    /// COLLECTIVE. @throws NetworkError as run_round; Error where messages before noise are sent.
+    void run_final_gossip();
 
     /// Of one local agent, since this trainer was made. It depends on the agent's data.
     [[nodiscard]] const AgentReport& report(std::size_t local_index) const {
@@ -104,9 +131,13 @@ class Trainer {
 
     /// d x local agents.
     [[nodiscard]] const Eigen::MatrixXd& models() const { return models_; }
+    /// u of every agent, d x local agents; no columns without momentum.
+    [[nodiscard]] const Eigen::MatrixXd& velocities() const { return velocities_; }
+    /// Means of models so far, d x local agents; no columns where there are none (yet).
+    [[nodiscard]] const Eigen::MatrixXd& means() const { return means_.values(); }
     [[nodiscard]] std::vector<LocalAgent>& agents() { return agents_; }
     [[nodiscard]] const std::vector<LocalAgent>& agents() const { return agents_; }
-    [[nodiscard]] const RoundSeconds& seconds() const { return seconds_; }
+    [[nodiscard]] RoundSeconds seconds() const;
     /// From now on; any number of observers, which must live as long as the rounds.
     void observe(RoundObserver* observer) { observers_.push_back(observer); }
     /// From the next round on agents learn sums only; the plan must pass require_summable.
@@ -132,20 +163,14 @@ class Trainer {
     void limit_messages(std::vector<std::size_t> limited);
     /// Shows observers what every local agent is about to send.
     void show_messages(ExchangeId id) const;
-    void mix(long round);
-    /// Only agents that a round's matrix joins send each other their messages.
-    void choose_active(const MixingMatrix& mixing);
-    /// @throws NetworkError for what an agent of another process, or place, may not send.
-    void check_received(ExchangeId id,
-                        std::size_t local,
-                        Eigen::Index first,
-                        Eigen::Index count,
-                        std::span<const double* const> columns) const;
-    void mix_messages(ExchangeId id);
-    void mix_sums(ExchangeId id);
+    /// x_u <- mean of all messages.
+    void take_trusted_mean(long round);
+    /// Sends and mixes as often as the polynomial has steps. @param shown to observers.
+    void exchange_and_mix(long round, const GossipPolynomial& gossip, bool shown);
+    void show_mixed(long round) const;
 
     Network& network_;
-    MixingSchedule mixing_;
+    std::unique_ptr<MessageMixing> mixing_;
     bool trusted_mean_;
     NoiseEntry entry_;
     bool l1_clip_;
@@ -158,11 +183,11 @@ class Trainer {
     double message_limit_ = largest_message_value;
     double grid_limit_;  // of a message before its noise; infinite where noise enters the gradient
     Eigen::MatrixXd models_, gradients_;  // d x local agents
-    Eigen::MatrixXd noise_, messages_;    // d x outputs of the noise source
+    Eigen::MatrixXd velocities_;          // with momentum
+    ModelMean means_;
+    Eigen::MatrixXd noise_, messages_;  // d x outputs of the noise source
+    Eigen::MatrixXd earlier_;           // messages of the exchange before, where they count
     std::vector<Outgoing> outgoing_;
-    std::vector<SecureSum> sums_;               // empty: messages
-    std::vector<std::vector<int>> neighbours_;  // with secure sums: of every local agent
-    std::vector<double> weights_away_;          // w_av of one agent v, over its neighbours a
     RoundSeconds seconds_;
 };
 

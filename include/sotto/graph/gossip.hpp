@@ -25,9 +25,9 @@ enum class GossipRule {
 ///
 ///     m_(k+1) = here_k W m_k - before_k m_(k-1),   here_k - before_k = 1,   before_0 = 0.
 ///
-/// Chebyshev semi-iteration: with r_0 = lambda, r_k = 1 / (2 / lambda - r_(k-1)) (r_k = c_k / c_(k+1)
-/// for c_k = T_k(1 / lambda)), here_k = 2 r_k / lambda and before_k = r_k r_(k-1); P_K(1) = 1, and
-/// |P_K(x)| <= 1 / c_K for |x| <= lambda. docs/equations.md 15. Immutable.
+/// Chebyshev semi-iteration: with r_0 = lambda, r_k = 1 / (2 / lambda - r_(k-1)) (r_k = c_k /
+/// c_(k+1) for c_k = T_k(1 / lambda)), here_k = 2 r_k / lambda and before_k = r_k r_(k-1); P_K(1) =
+/// 1, and |P_K(x)| <= 1 / c_K for |x| <= lambda. docs/equations.md 15. Immutable.
 class GossipPolynomial {
   public:
     /// So many plain steps; 0: nothing is exchanged.
@@ -63,5 +63,13 @@ class GossipPolynomial {
 [[nodiscard]] GossipPolynomial gossip_polynomial(const MixingMatrix& mixing,
                                                  GossipRule rule,
                                                  int steps);
+
+/// A bound of the moduli of all eigenvalues of W but 1, for GossipPolynomial::chebyshev: 0 where
+/// one step is exact consensus; not below 1 where the graph mixes too slowly for doubles.
+[[nodiscard]] double mixing_radius(const MixingMatrix& mixing);
+
+/// The least k >= 1 after which k steps, with Chebyshev weights where W is symmetric, leave at most
+/// `residual` of any disagreement; at most `most`.
+[[nodiscard]] int consensus_steps(const MixingMatrix& mixing, double residual, int most);
 
 }  // namespace sotto

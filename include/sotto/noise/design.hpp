@@ -20,7 +20,7 @@ struct DesignInput {
     const MixingMatrix* mixing = nullptr;
     Utility utility;
     long rounds = 1;
-    GossipPolynomial gossip{1};   ///< of a round
+    GossipPolynomial gossip{1};  ///< of a round
     Smoothing smoothing{};
     Participation participation;  ///< only mechanisms with a temporal factor depend on it
     TemporalShape temporal;       ///< of the temporal factor; for those that take one

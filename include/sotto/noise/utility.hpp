@@ -26,8 +26,8 @@ struct Utility {
 [[nodiscard]] Utility parse_utility(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(const Utility& utility);
 
-/// M, n x n, symmetric, positive semidefinite: M = sum_a w_a g_a(W)^T g_a(W), with g_a(W) what noise
-/// of one round has become a rounds later in what agents end up with. Without smoothing it is
+/// M, n x n, symmetric, positive semidefinite: M = sum_a w_a g_a(W)^T g_a(W), with g_a(W) what
+/// noise of one round has become a rounds later in what agents end up with. Without smoothing it is
 /// P_K(W)^a; with momentum, means of models and final gossip docs/equations.md 16. `horizon` and
 /// `final` count the last H or all T rounds, `trajectory` what agents would end up with after every
 /// round.

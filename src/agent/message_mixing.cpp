@@ -1,0 +1,217 @@
+#include "message_mixing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "received_checks.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/core/stopwatch.hpp"
+#include "sotto/core/weighted_sum.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// weighted_sum over the columns that are there.
+void weighted_sum_of_heard(std::span<const double* const> columns,
+                           std::span<const double> weights,
+                           std::span<double> result) {
+    std::vector<const double*> heard;
+    std::vector<double> their_weights;
+    for (std::size_t j = 0; j < columns.size(); ++j)
+        if (columns[j] != nullptr) {
+            heard.push_back(columns[j]);
+            their_weights.push_back(weights[j]);
+        }
+    weighted_sum(heard, their_weights, result);
+}
+
+/// here * mixed - before * what the agent sent one exchange earlier, from coordinate `first` on.
+void combine(const MessageMixing::Exchange& exchange,
+             std::size_t local,
+             Eigen::Index first,
+             std::span<double> mixed) {
+    if (exchange.before == 0) return;
+    const double* earlier = exchange.earlier.col(static_cast<Eigen::Index>(local)).data() + first;
+    for (std::size_t i = 0; i < mixed.size(); ++i)
+        mixed[i] = exchange.here * mixed[i] - exchange.before * earlier[i];
+}
+
+/// Coordinates of a local agent's model, to be overwritten.
+std::span<double> part_of_model(const MessageMixing::Exchange& exchange,
+                                std::size_t local,
+                                Eigen::Index first,
+                                std::size_t count) {
+    return {exchange.models.col(static_cast<Eigen::Index>(local)).data() + first, count};
+}
+
+}  // namespace
+
+MessageMixing::MessageMixing(Network& network, MixingSchedule mixing)
+    : network_(network), mixing_(std::move(mixing)) {}
+
+void MessageMixing::use_secure_sums(std::vector<SecureSum> sums,
+                                    std::span<const LocalAgent> agents) {
+    if (sums.size() != agents.size())
+        throw Error(ExitCode::other,
+                    fmt::format("secure sums of {} agents for {}", sums.size(), agents.size()));
+    for (std::size_t a = 0; a < sums.size(); ++a)
+        if (sums[a].agent() != agents[a].id)
+            throw Error(
+                ExitCode::other,
+                fmt::format(
+                    "secure sum of agent {} given to agent {}", sums[a].agent(), agents[a].id));
+    sums_ = std::move(sums);
+    for (const LocalAgent& agent : agents) {
+        std::vector<int>& neighbours = neighbours_.emplace_back();
+        for (const int member : mixing_.at(0).members(agent.id))
+            if (member != agent.id) neighbours.push_back(member);
+    }
+}
+
+double MessageMixing::summable_limit() const {
+    double limit = infinity;
+    for (long t = 0; t < mixing_.period(); ++t) {
+        const MixingMatrix& matrix = mixing_.at(t);
+        for (int a = 0; a < matrix.agents(); ++a) {
+            const auto members = matrix.members(a);
+            const auto weights = matrix.weights(a);
+            const double range = sum_range(static_cast<int>(members.size()) - 1);
+            for (std::size_t j = 0; j < members.size(); ++j)
+                if (members[j] != a && weights[j] != 0)
+                    limit = std::min(limit, range / std::abs(weights[j]));
+        }
+    }
+    // The product with the weight is rounded.
+    return limit * (1 - 0x1p-50);
+}
+
+void MessageMixing::choose_active(long round,
+                                  std::span<const LocalAgent> agents,
+                                  std::span<Outgoing> outgoing) const {
+    const MixingMatrix& mixing = mixing_.at(round);
+    for (std::size_t a = 0; a < agents.size(); ++a) {
+        const int own = agents[a].id;
+        const auto members = mixing.members(own);
+        Outgoing& message = outgoing[a];
+        message.to.resize(members.size());
+        message.from.resize(members.size());
+        for (std::size_t j = 0; j < members.size(); ++j) {
+            message.to[j] = members[j] == own || mixing.weight(members[j], own) != 0 ? 1 : 0;
+            message.from[j] = members[j] == own || mixing.weight(own, members[j]) != 0 ? 1 : 0;
+        }
+    }
+}
+
+void MessageMixing::run(const Exchange& exchange) {
+    if (sums_.empty())
+        mix_messages(exchange);
+    else
+        mix_sums(exchange);
+}
+
+void MessageMixing::mix_messages(const Exchange& exchange) {
+    const auto start = Clock::now();
+    const MixingMatrix& mixing = mixing_.at(exchange.id.round);
+    // With one agent per process the callback runs on this thread; with many, exchange is a pointer
+    // hand-over and everything counts as mixing.
+    const bool timed = exchange.agents.size() == 1;
+    double mixing_seconds = 0;
+    network_.exchange(exchange.id,
+                      exchange.outgoing,
+                      exchange.models.rows(),
+                      [&](std::size_t local,
+                          Eigen::Index first,
+                          Eigen::Index part,
+                          std::span<const double* const> columns) {
+                          const auto begin = timed ? Clock::now() : Clock::time_point();
+                          check_received(exchange, local, first, part, columns);
+                          for (RoundObserver* observer : exchange.observers)
+                              observer->on_received(exchange.id.round, local, first, part, columns);
+                          const std::span<double> mixed =
+                              part_of_model(exchange, local, first, static_cast<std::size_t>(part));
+                          const auto weights = mixing.weights(exchange.agents[local].id);
+                          if (mixing_.fixed())
+                              weighted_sum(columns, weights, mixed);
+                          else
+                              weighted_sum_of_heard(columns, weights, mixed);
+                          combine(exchange, local, first, mixed);
+                          if (timed) mixing_seconds += seconds_between(begin, Clock::now());
+                      });
+    const double total = seconds_between(start, Clock::now());
+    if (!timed) mixing_seconds = total;
+    seconds_.mix += mixing_seconds;
+    seconds_.exchange += total - mixing_seconds;
+}
+
+void MessageMixing::check_received(const Exchange& exchange,
+                                   std::size_t local,
+                                   Eigen::Index first,
+                                   Eigen::Index count,
+                                   std::span<const double* const> columns) const {
+    // What agents of one process give each other it has limited itself.
+    if (network_.processes() == 1) return;
+    const int own = exchange.agents[local].id;
+    const auto members = mixing_.at(exchange.id.round).members(own);
+    for (std::size_t j = 0; j < columns.size(); ++j)
+        if (members[j] != own && columns[j] != nullptr)
+            require_message_in_range({members[j], own, exchange.id},
+                                     first,
+                                     {columns[j], static_cast<std::size_t>(count)},
+                                     exchange.largest_value);
+}
+
+void MessageMixing::begin_sums(const Exchange& exchange) {
+    const MixingMatrix& mixing = mixing_.at(exchange.id.round);
+    const auto dimension = static_cast<std::size_t>(exchange.models.rows());
+    for (std::size_t v = 0; v < exchange.agents.size(); ++v) {
+        const int own = exchange.agents[v].id;
+        weights_away_.clear();
+        for (const int member : mixing.members(own))
+            if (member != own) weights_away_.push_back(mixing.weight(member, own));
+        const double* message = exchange.messages.col(static_cast<Eigen::Index>(v)).data();
+        sums_[v].begin(exchange.id.round, exchange.id.step, {message, dimension}, weights_away_);
+    }
+}
+
+void MessageMixing::mix_sums(const Exchange& exchange) {
+    const auto start = Clock::now();
+    const ExchangeId id = exchange.id;
+    const MixingMatrix& mixing = mixing_.at(id.round);
+    begin_sums(exchange);
+    network_.exchange_sum(
+        id,
+        exchange.models.rows(),
+        [&](std::size_t local,
+            std::size_t neighbour,
+            Eigen::Index first,
+            std::span<std::uint64_t> words) {
+            sums_[local].share(neighbour, first, words);
+            for (RoundObserver* observer : exchange.observers)
+                observer->on_share(id.round, id.step, local, neighbour, first, words);
+        },
+        [&](std::size_t local, Eigen::Index first, std::span<const std::uint64_t> sum) {
+            const int own = exchange.agents[local].id;
+            require_sum_in_range(own, neighbours_[local], id, first, sum);
+            if (!exchange.observers.empty()) {
+                std::vector<double> decoded(sum.size());
+                SecureSum::decode(sum, decoded);
+                for (RoundObserver* observer : exchange.observers)
+                    observer->on_sum(id.round, local, first, decoded);
+            }
+            const auto column = static_cast<Eigen::Index>(local);
+            const std::span<double> mixed = part_of_model(exchange, local, first, sum.size());
+            SecureSum::finish(sum,
+                              mixing.weight(own, own),
+                              {exchange.messages.col(column).data() + first, sum.size()},
+                              mixed);
+            combine(exchange, local, first, mixed);
+        });
+    seconds_.exchange += seconds_between(start, Clock::now());
+}
+
+}  // namespace sotto

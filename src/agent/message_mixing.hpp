@@ -1,0 +1,80 @@
+#pragma once
+
+// What becomes of messages between sending and the next model; not installed.
+
+#include <Eigen/Dense>
+#include <span>
+#include <vector>
+
+#include "sotto/agent/local_agent.hpp"
+#include "sotto/agent/round_observer.hpp"
+#include "sotto/graph/mixing.hpp"
+#include "sotto/net/network.hpp"
+#include "sotto/trust/secure_sum.hpp"
+
+namespace sotto {
+
+/// Time spent on exchanges [s].
+struct ExchangeSeconds {
+    double exchange = 0, mix = 0;
+};
+
+/// One exchange of the agents of a process: sends their messages, and makes of what they hear, or
+/// of the sums they learn,
+///
+///     here sum_v w_uv m_v - before m'_u,
+///
+/// m' what they sent one exchange earlier (GossipPolynomial).
+class MessageMixing {
+  public:
+    MessageMixing(Network& network, MixingSchedule mixing);
+
+    [[nodiscard]] const MixingSchedule& schedule() const { return mixing_; }
+    /// From the next exchange on agents learn sums only. @param sums one per local agent, in order.
+    void use_secure_sums(std::vector<SecureSum> sums, std::span<const LocalAgent> agents);
+    [[nodiscard]] bool secure_sums() const { return !sums_.empty(); }
+    /// Largest value that every agent may send to all that hear it, in every round, with sums.
+    [[nodiscard]] double summable_limit() const;
+    /// Only agents that a round's matrix joins send each other their messages.
+    void choose_active(long round,
+                       std::span<const LocalAgent> agents,
+                       std::span<Outgoing> outgoing) const;
+
+    /// What an exchange works on: everything of the local agents, columns in their order.
+    struct Exchange {
+        ExchangeId id;
+        double here = 1, before = 0;
+        std::span<const LocalAgent> agents;
+        std::span<const Outgoing> outgoing;
+        const Eigen::MatrixXd& messages;  ///< m; read for sums
+        const Eigen::MatrixXd& earlier;   ///< m', where before is not 0
+        Eigen::MatrixXd& models;          ///< overwritten
+        std::span<RoundObserver* const> observers;
+        double largest_value;  ///< that a message may have
+    };
+    /// COLLECTIVE. @throws NetworkError naming the sender for a message that is not finite or out
+    /// of range.
+    void run(const Exchange& exchange);
+
+    [[nodiscard]] const ExchangeSeconds& seconds() const { return seconds_; }
+
+  private:
+    void mix_messages(const Exchange& exchange);
+    void mix_sums(const Exchange& exchange);
+    void begin_sums(const Exchange& exchange);
+    /// @throws NetworkError for what an agent of another process, or place, may not send.
+    void check_received(const Exchange& exchange,
+                        std::size_t local,
+                        Eigen::Index first,
+                        Eigen::Index count,
+                        std::span<const double* const> columns) const;
+
+    Network& network_;
+    MixingSchedule mixing_;
+    std::vector<SecureSum> sums_;               // empty: messages
+    std::vector<std::vector<int>> neighbours_;  // with secure sums: of every local agent
+    std::vector<double> weights_away_;          // w_av of one agent v, over its neighbours a
+    ExchangeSeconds seconds_;
+};
+
+}  // namespace sotto
