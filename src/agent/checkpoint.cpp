@@ -13,7 +13,7 @@ namespace sotto {
 namespace {
 
 constexpr std::string_view magic = "sottockp";
-constexpr std::uint32_t format_version = 3;
+constexpr std::uint32_t format_version = 4;
 
 Digest file_digest(std::string_view bytes) {
     Hasher hasher("sotto.checkpoint.v1");
@@ -44,12 +44,19 @@ std::string body_of(const Checkpoint& checkpoint) {
     writer.put(checkpoint.batch_seed);
     writer.put(checkpoint.records);
     put_vector(writer, checkpoint.model);
+    put_vector(writer, checkpoint.velocity);
+    put_vector(writer, checkpoint.mean);
     put_vector(writer, checkpoint.spent);
     for (const auto& [name, value] : checkpoint.own_options) {
         writer.put_text(name);
         writer.put_text(value);
     }
     return writer.take();
+}
+
+/// Of the size of the model, or empty.
+bool fits(const Eigen::VectorXd& vector, const Eigen::VectorXd& model) {
+    return vector.size() == 0 || vector.size() == model.size();
 }
 
 /// @throws NetworkError for bytes that body_of does not write.
@@ -64,6 +71,8 @@ Checkpoint checkpoint_from(std::string_view bytes) {
     checkpoint.batch_seed = body.get<std::uint64_t>();
     checkpoint.records = body.get<std::int64_t>();
     checkpoint.model = get_vector(body);
+    checkpoint.velocity = get_vector(body);
+    checkpoint.mean = get_vector(body);
     checkpoint.spent = get_vector(body);
     while (!body.done()) {
         const std::string name(body.get_text());
@@ -72,7 +81,8 @@ Checkpoint checkpoint_from(std::string_view bytes) {
         checkpoint.own_options[name] = body.get_text();
     }
     if (checkpoint.agent < 0 || checkpoint.round < checkpoint.phase_round ||
-        checkpoint.phase_round < 0 || checkpoint.records < 0)
+        checkpoint.phase_round < 0 || checkpoint.records < 0 ||
+        !fits(checkpoint.velocity, checkpoint.model) || !fits(checkpoint.mean, checkpoint.model))
         body.fail();
     return checkpoint;
 }

@@ -122,14 +122,14 @@ double mixing_radius(const MixingMatrix& mixing) {
     return lambda < exact_consensus ? 0 : rounded_up(lambda);
 }
 
-int consensus_steps(const MixingMatrix& mixing, double residual, int most) {
+int consensus_steps(const MixingMatrix& mixing, GossipRule rule, double residual, int most) {
     const double lambda = mixing_radius(mixing);
     if (lambda >= 1 || most < 1) return std::max(most, 0);
-    // |P_k| <= 1 / c_k where W is symmetric, c_k / c_(k+1) = ratio; else lambda^k.
+    // |P_k| <= lambda^k, or 1 / c_k with c_k / c_(k+1) = ratio.
     double bound = lambda, ratio = lambda;
     int steps = 1;
     for (; steps < most && bound > residual; ++steps) {
-        if (mixing.symmetric()) ratio = 1 / (2 / lambda - ratio);
+        if (rule == GossipRule::chebyshev) ratio = 1 / (2 / lambda - ratio);
         bound *= ratio;
     }
     return steps;

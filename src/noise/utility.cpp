@@ -111,8 +111,9 @@ Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
                                const Utility& utility,
                                long rounds,
                                const GossipPolynomial& gossip,
-                               const Smoothing& smoothing) {
+                               const Smoothing& used) {
     const UtilityWeights weights = utility_weights(utility, rounds);
+    const Smoothing smoothing = counted_smoothing(utility, used);
     if (weights.length == 1 && gossip.steps() == 1 && smoothing.none())  // no decomposition
         return Eigen::MatrixXd(Eigen::SparseMatrix<double>(mixing.sparse()).transpose() *
                                Eigen::SparseMatrix<double>(mixing.sparse()));

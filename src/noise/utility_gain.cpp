@@ -20,13 +20,20 @@ UtilityWeights utility_weights(const Utility& utility, long rounds) {
     return {};
 }
 
+Smoothing counted_smoothing(const Utility& utility, Smoothing smoothing) {
+    if (utility.kind == Utility::Kind::final_model) return smoothing;
+    Smoothing counted;
+    counted.momentum = smoothing.momentum;
+    return counted;
+}
+
 UtilityGain::UtilityGain(const Utility& utility,
                          long rounds,
                          GossipPolynomial gossip,
                          Smoothing smoothing)
     : weights_(utility_weights(utility, rounds)),
       gossip_(std::move(gossip)),
-      smoothing_(std::move(smoothing)) {}
+      smoothing_(counted_smoothing(utility, std::move(smoothing))) {}
 
 template <class Value>
 Value UtilityGain::gain(const Value& eigenvalue) const {

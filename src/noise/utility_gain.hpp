@@ -17,6 +17,10 @@ struct UtilityWeights {
 };
 [[nodiscard]] UtilityWeights utility_weights(const Utility& utility, long rounds);
 
+/// The part of it that a utility counts: `final` all, the others, which are about the models that
+/// gradients are taken at, the momentum.
+[[nodiscard]] Smoothing counted_smoothing(const Utility& utility, Smoothing smoothing);
+
 /// The eigenvalue of M that belongs to an eigenvalue x of a symmetric W: s(x) = sum_a w_a g_a(x)^2.
 class UtilityGain {
   public:

@@ -7,8 +7,10 @@
 
 #include "sotto/agent/trainer.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/graph/gossip.hpp"
 #include "sotto/graph/topology.hpp"
 #include "sotto/learn/partition.hpp"
+#include "sotto/noise/smoothing.hpp"
 #include "sotto/noise/temporal_shape.hpp"
 #include "sotto/noise/utility.hpp"
 #include "sotto/privacy/budget.hpp"
@@ -36,8 +38,15 @@ struct PlanConfig {
     std::optional<double> noise_std;
     double clip_norm = 0.1;
     long rounds = 1000;
-    std::optional<long> batch_size = 128;     ///< none: all records of the agent, every round
-    int gossip_steps = 1;                     ///< K
+    std::optional<long> batch_size = 128;   ///< none: all records of the agent, every round
+    GossipRule gossip = GossipRule::plain;  ///< weights of the exchanges of a round
+    int gossip_steps = 1;                   ///< K
+    /// K is still to be chosen, by the noise that is planned (choose_gossip_steps).
+    bool choose_gossip_steps = false;
+    std::optional<double> max_bytes;          ///< of all agents' messages, where K is chosen
+    double momentum = 0;                      ///< B, on noisy gradients
+    ModelAverage average;                     ///< what agents end up with
+    std::optional<int> final_gossip = 0;      ///< L; none: final_gossip_steps
     std::string spatial_mechanism = "pairs";  ///< of space-time
     TemporalShape temporal;                   ///< of mafalda and space-time
     StepSchedule steps;                       ///< plans depend on it where rounds are not alike

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "run/configured_gossip.hpp"
 #include "sotto/trust/sum_colluders.hpp"
 
 namespace sotto {
@@ -18,6 +19,10 @@ SumHiding hidden_by_sums(const Topography& topography,
         members.all);
     require_hiding(hiding);
     return hiding;
+}
+
+SumRules sum_rules(const PlanConfig& config, const Topography& topography, int mask_partners) {
+    return {config.gossip_steps + final_gossip_steps(config, topography), mask_partners};
 }
 
 }  // namespace sotto

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "run/config.hpp"
 #include "sotto/graph/topography.hpp"
 #include "sotto/plan/membership.hpp"
 #include "sotto/privacy/sum_hiding.hpp"
@@ -19,5 +20,11 @@ inline constexpr int colluders_to_tell_of = 4;
                                        SumRules rules,
                                        int coalition_size,
                                        int further);
+
+/// How the sums of a training are carried out; the exchanges of final gossip count as further ones
+/// of a round.
+[[nodiscard]] SumRules sum_rules(const PlanConfig& config,
+                                 const Topography& topography,
+                                 int mask_partners);
 
 }  // namespace sotto

@@ -17,4 +17,10 @@ namespace sotto {
                                            const std::vector<PrivacyBudget>& budgets,
                                            const std::vector<std::string>& statements);
 
+/// What other numbers of gossip steps would leave and cost; empty without planned.gossip_costs.
+[[nodiscard]] std::string gossip_costs_text(const PlannedNoise& planned,
+                                            const Topography& topography,
+                                            long rounds,
+                                            long dimension);
+
 }  // namespace sotto

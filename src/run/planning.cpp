@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "run/configured_gossip.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/numbers.hpp"
@@ -14,6 +15,7 @@
 #include "sotto/noise/reference_objectives.hpp"
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/noise/temporal_utility.hpp"
+#include "sotto/plan/membership.hpp"
 #include "sotto/plan/plan_json.hpp"
 #include "sotto/plan/plan_size.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -154,7 +156,9 @@ DesignInput design_input(const PlanConfig& config,
         over_rounds(mechanism, given) ? Utility{Utility::Kind::trajectory, 0} : config.utility;
     input.given_utility = scheduled_utility(config, topography, mechanism);
     input.rounds = config.rounds;
-    input.gossip_steps = config.gossip_steps;
+    require_possible_smoothing(config, topography);
+    input.gossip = configured_gossip(config, topography.mixing);
+    input.smoothing = configured_smoothing(config, topography);
     input.steps = config.steps;
     input.participation = config.participation;
     input.clip_norm = config.clip_norm;
@@ -175,9 +179,13 @@ Eigen::MatrixXd utility_of(const NoisePlan& plan, const DesignInput& input) {
     const bool mean = plan.aggregation == Aggregation::trusted_mean;
     const MixingMatrix mixing = mean ? MixingMatrix::average(plan.agents) : *input.mixing;
     if (plan.temporal.kind != TemporalFactor::Kind::identity)
-        return spatial_utility(mixing, plan.temporal, design_steps(input), input.gossip_steps);
-    return mean ? utility_matrix(mixing, input.utility, input.rounds, input.gossip_steps)
-                : design_utility(input);
+        return spatial_utility(mixing, plan.temporal, design_steps(input), input.gossip);
+    if (!mean) return design_utility(input);
+    DesignInput averaged = input;
+    averaged.mixing = &mixing;
+    averaged.given_utility.reset();
+    averaged.gossip = averaged.smoothing.final_gossip = 1;
+    return design_utility(averaged);
 }
 
 /// A plan that nobody solves here: rated, but with no bound of what could be.
@@ -233,6 +241,17 @@ PlannedNoise plan_noise(const PlanConfig& config,
         planned.cdp_objective = trusted_mean_objective(input);
     }
     return planned;
+}
+
+PlannedNoise plan_before_start(const PlanConfig& config,
+                               const Topography& topography,
+                               const std::vector<Eigen::Index>& records,
+                               bool compare) {
+    const int agents = topography.graph.agents();
+    const std::vector<Exposure> exposures = build_exposures(config, agents, records);
+    std::vector<PrivacyBudget> budgets = build_budgets(config, agents);
+    count_sampling(budgets, exposures, config, Membership::everybody(agents).numbers);
+    return plan_noise(config, topography, exposures, budgets, compare);
 }
 
 }  // namespace sotto

@@ -13,6 +13,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto {
 
@@ -23,6 +24,10 @@ namespace {
 ConfigError unusable(const fs::path& path, const std::string& reason) {
     return ConfigError(fmt::format("run-directory: {} cannot be used ({})", path.string(), reason));
 }
+
+constexpr NameTable<ModelStage, 3> stage_names{{{{ModelStage::last, "last"},
+                                                 {ModelStage::averaged, "averaged"},
+                                                 {ModelStage::consensus, "consensus"}}}};
 
 std::string field(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
 
@@ -54,7 +59,7 @@ RunDirectory RunDirectory::create(const std::string& wanted, const std::string& 
         << "round,epsilon,test_loss,test_loss_worst,test_loss_mean_model,test_accuracy,"
            "test_accuracy_mean_model,train_loss_mean_model,optimality_gap,"
            "optimality_gap_agents,consensus_distance,elapsed_seconds,gradient_seconds,"
-           "noise_seconds,exchange_seconds,mix_seconds\n"
+           "noise_seconds,exchange_seconds,mix_seconds,models\n"
         << std::flush;
     return directory;
 }
@@ -93,7 +98,8 @@ void RunDirectory::append_metrics(long round,
                                   double epsilon,
                                   const Evaluation& evaluation,
                                   double elapsed_seconds,
-                                  const std::optional<RoundSeconds>& phases) {
+                                  const std::optional<RoundSeconds>& phases,
+                                  ModelStage stage) {
     constexpr double untold = std::numeric_limits<double>::quiet_NaN();
     const RoundSeconds seconds = phases.value_or(RoundSeconds{untold, untold, untold, untold});
     metrics_ << round;
@@ -113,7 +119,7 @@ void RunDirectory::append_metrics(long round,
                                seconds.exchange,
                                seconds.mix})
         metrics_ << ',' << field(value);
-    metrics_ << '\n' << std::flush;
+    metrics_ << ',' << stage_names.name_of(stage) << '\n' << std::flush;
     if (!metrics_) throw unusable(path_, "metrics.csv cannot be written; is the disk full?");
 }
 

@@ -13,6 +13,13 @@
 
 namespace sotto {
 
+/// Of which models a row of metrics.csv is.
+enum class ModelStage {
+    last,      ///< as they are after some round
+    averaged,  ///< means of models, after the last round
+    consensus  ///< after final gossip
+};
+
 /// What a run leaves behind (docs/run-directory.md). One process (rank 0) owns it; others write
 /// only their agents' models. Files are replaced atomically; metrics.csv grows by whole lines. Only
 /// their owner can read them (mode 0600, folders 0700).
@@ -35,7 +42,8 @@ class RunDirectory {
                         double epsilon,
                         const Evaluation& evaluation,
                         double elapsed_seconds,
-                        const std::optional<RoundSeconds>& phases);
+                        const std::optional<RoundSeconds>& phases,
+                        ModelStage stage = ModelStage::last);
     /// agents/<agent>/model.npy.
     void write_model(int agent, const Eigen::VectorXd& model) const;
     /// agents/<agent>/report.json, which only its owner can read.

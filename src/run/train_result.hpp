@@ -49,7 +49,11 @@ struct TrainResult {
     double epsilon = 0;  ///< spent; infinite without noise
     double mu = 0;
     double delta = 0;
-    Evaluation evaluation;  ///< of the last models
+    Evaluation evaluation;               ///< of what agents end up with
+    Evaluation last;                     ///< of their last models
+    Evaluation averaged;                 ///< of means of their models, before final gossip
+    int gossip_steps = 1;                ///< K
+    int final_gossip = 0;                ///< L
     std::optional<RoundSeconds> phases;  ///< average over processes, where all tell
     double plan_seconds = 0, evaluate_seconds = 0, loop_seconds = 0, total_seconds = 0;
     std::int64_t bytes_sent = 0;     ///< by all agents

@@ -63,6 +63,13 @@ void add_evaluation(Json& json, const Evaluation& evaluation) {
     json["consensus_distance"] = number_or_null(evaluation.consensus_distance);
 }
 
+/// Of models before what was done with them after the last round.
+void add_stage(Json& json, const std::string& stage, const Evaluation& evaluation) {
+    json["test_loss_" + stage] = number_or_null(evaluation.test_loss);
+    json["test_accuracy_" + stage] = number_or_null(evaluation.test_accuracy);
+    json["consensus_distance_" + stage] = number_or_null(evaluation.consensus_distance);
+}
+
 void add_costs(Json& json, const TrainResult& result) {
     Json& seconds = json["seconds"] = {{"plan", result.plan_seconds}};
     seconds.update(json_of(result.phases));
@@ -90,11 +97,15 @@ std::string summary_json(const TrainResult& result, const PlanConfig& config) {
     json["delta"] = result.delta;
     json["utility"] = name_of(config.utility);
     json["step_size"] = config.steps.step_size;
+    json["gossip_steps"] = result.gossip_steps;
+    json["final_gossip"] = result.final_gossip;
     if (result.resumed) json["resumed"] = json_of(*result.resumed);
     if (result.dry_run) {
         add_estimate(json, result.estimate, config.rounds);
     } else {
         add_evaluation(json, result.evaluation);
+        add_stage(json, "last", result.last);
+        add_stage(json, "averaged", result.averaged);
         add_costs(json, result);
     }
     return to_text(json);

@@ -50,6 +50,43 @@ TEST(Trainer, MixesModelsMinusStepTimesGradientPlusRegularisation) {
     }
 }
 
+TEST(Trainer, GossipsMovesAndAveragesAsItsOptionsSay) {
+    // Against the equations in plain matrices: U <- B U + G, X <- (X - eta U) P_K(W)^T, and in the
+    // end the mean of the last models, times Q_L(W)^T.
+    constexpr int agents = 6;
+    constexpr long rounds = 9;
+    const Topography topography = test::topography_of(Topology::path, agents);
+    const Eigen::MatrixXd weights = topography.mixing.dense();
+    TrainerOptions options;
+    options.clip_norm = 1e6;
+    options.steps.step_size = 0.01;
+    options.rounds = rounds;
+    options.gossip = gossip_polynomial(topography.mixing, GossipRule::chebyshev, 3);
+    options.smoothing.momentum = 0.6;
+    options.smoothing.tail_rounds = 4;
+    options.smoothing.final_gossip = gossip_polynomial(topography.mixing, GossipRule::chebyshev, 2);
+    const Eigen::Vector2d initial(0.4, -1.5);
+    test::SilentTraining training(topography, quadratic_agents(agents), initial, options);
+    Eigen::MatrixXd models = initial.replicate(1, agents), velocities = 0 * models,
+                    tail = 0 * models;
+    for (long t = 0; t < rounds; ++t) {
+        Eigen::MatrixXd gradients(2, agents);
+        for (int u = 0; u < agents; ++u)
+            make_quadratic_objective(u, agents)->mean_gradient(models.col(u), {}, gradients.col(u));
+        velocities = 0.6 * velocities + gradients;
+        models = (models - 0.01 * velocities) * options.gossip.of(weights).transpose();
+        if (t >= rounds - 4) tail += models / 4;
+        training.run(1);
+        EXPECT_LT((training.trainer->models() - models).cwiseAbs().maxCoeff(), 1e-9) << t;
+        EXPECT_LT((training.trainer->velocities() - velocities).cwiseAbs().maxCoeff(), 1e-7) << t;
+    }
+    training.trainer->take_means();
+    EXPECT_LT((training.trainer->models() - tail).cwiseAbs().maxCoeff(), 1e-9);
+    training.trainer->run_final_gossip();
+    const Eigen::MatrixXd after = tail * options.smoothing.final_gossip.of(weights).transpose();
+    EXPECT_LT((training.trainer->models() - after).cwiseAbs().maxCoeff(), 1e-9);
+}
+
 TEST(Trainer, KeepsRegularisationOutsideTheClip) {
     const Topography alone = test::topography_of(Topology::complete, 1);
     TrainerOptions options;

@@ -154,7 +154,7 @@ TEST(SampledBatches, HaveTheAccountedNoiseBehindSumsAndCiphersAndInGossip) {
         NoiseRun run = sampled_run();
         run.encrypted = true;
         run.secure_sum = secure_sum;
-        run.gossip_steps = secure_sum ? 1 : 3;
+        run.gossip = secure_sum ? 1 : 3;
         const NoisePlan plan = test::plan_of({"Pairs", "pairs", {Utility::Kind::horizon, 20}},
                                              on,
                                              test::uneven_limits(on.graph.agents()));

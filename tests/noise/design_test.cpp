@@ -12,7 +12,7 @@ using namespace test;
 TEST(DesignUtility, IsWhatUtilityRoundsAndGossipStepsGiveUnlessItIsGiven) {
     for (const auto& setting : settings({5})) {
         DesignInput input = setting.input(7);
-        input.gossip_steps = 2;
+        input.gossip = 2;
         EXPECT_EQ(design_utility(input),
                   utility_matrix(setting.mixing, {Utility::Kind::horizon, 7}, 100, 2));
         input.utility = {Utility::Kind::trajectory, 0};

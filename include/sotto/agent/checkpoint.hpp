@@ -23,6 +23,8 @@ struct Checkpoint {
     std::uint64_t batch_seed = 0;  ///< batches are a function of it, agent and round
     std::int64_t records = 0;      ///< of the agent: with other data its batches would differ
     Eigen::VectorXd model;         ///< after mixing
+    Eigen::VectorXd velocity;      ///< with momentum; else empty
+    Eigen::VectorXd mean;          ///< of its models so far; empty where there is none (yet)
     Eigen::VectorXd spent;         ///< PrivacyLoss::amount of the agent so far, by pattern
     /// The options that only the agent itself decides on, by name, as they were.
     std::map<std::string, std::string> own_options;

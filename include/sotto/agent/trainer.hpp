@@ -138,6 +138,7 @@ class Trainer {
     [[nodiscard]] std::vector<LocalAgent>& agents() { return agents_; }
     [[nodiscard]] const std::vector<LocalAgent>& agents() const { return agents_; }
     [[nodiscard]] RoundSeconds seconds() const;
+    [[nodiscard]] const Smoothing& smoothing() const { return options_.smoothing; }
     /// From now on; any number of observers, which must live as long as the rounds.
     void observe(RoundObserver* observer) { observers_.push_back(observer); }
     /// From the next round on agents learn sums only; the plan must pass require_summable.

@@ -68,8 +68,11 @@ class GossipPolynomial {
 /// one step is exact consensus; not below 1 where the graph mixes too slowly for doubles.
 [[nodiscard]] double mixing_radius(const MixingMatrix& mixing);
 
-/// The least k >= 1 after which k steps, with Chebyshev weights where W is symmetric, leave at most
-/// `residual` of any disagreement; at most `most`.
-[[nodiscard]] int consensus_steps(const MixingMatrix& mixing, double residual, int most);
+/// The least k >= 1 after which k steps of a rule leave at most `residual` of any disagreement (of a
+/// symmetric W; else about as much); at most `most`.
+[[nodiscard]] int consensus_steps(const MixingMatrix& mixing,
+                                  GossipRule rule,
+                                  double residual,
+                                  int most);
 
 }  // namespace sotto

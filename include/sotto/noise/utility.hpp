@@ -28,9 +28,10 @@ struct Utility {
 
 /// M, n x n, symmetric, positive semidefinite: M = sum_a w_a g_a(W)^T g_a(W), with g_a(W) what
 /// noise of one round has become a rounds later in what agents end up with. Without smoothing it is
-/// P_K(W)^a; with momentum, means of models and final gossip docs/equations.md 16. `horizon` and
-/// `final` count the last H or all T rounds, `trajectory` what agents would end up with after every
-/// round.
+/// P_K(W)^a; with momentum, means of models and final gossip docs/equations.md 16. Means and final
+/// gossip count for `final` alone: it is about what agents end up with, the others about the models
+/// that gradients are taken at, for which noise that a mean takes away later is noise
+/// (docs/decisions/free-utility.md).
 /// Cost: one eigendecomposition and O(n length) for symmetric W; O(n^3 log(length)) otherwise, or
 /// O(n^3 length) with momentum or a mean.
 /// @param rounds T >= 1.

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
 #include "commands/plan/plan_json.hpp"
 #include "run/build_topography.hpp"
+#include "run/configured_gossip.hpp"
+#include "run/gossip_choice.hpp"
 #include "run/hidden_by_sums.hpp"
 #include "run/options/default_participation.hpp"
 #include "run/options/graph_options.hpp"
@@ -32,6 +36,7 @@ struct PlanOptions {
     bool secure_sum = false;
     int mask_partners = TrainConfig{}.mask_partners;
     std::optional<std::string> out;
+    long dimension = 1;  ///< d, for bytes and time
 };
 
 OptionSet<PlanOptions> option_set() {
@@ -44,7 +49,10 @@ OptionSet<PlanOptions> option_set() {
         .add(option_group<PlanOptions>(
             "Output",
             {{{{.name = "out", .help = "write the plan to FILE, for --plan"},
-               bound(&PlanOptions::out, any_text())}}}));
+               bound(&PlanOptions::out, any_text())},
+              {{.name = "dimension",
+                .help = "parameters of the model, for what exchanges cost (and --max-bytes)"},
+               bound(&PlanOptions::dimension, whole(1))}}}));
 }
 
 std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
@@ -75,9 +83,21 @@ std::optional<SumHiding> sums_of(const PlanOptions& config,
     require_summable(plan);
     return hidden_by_sums(topography,
                           Membership::everybody(plan.agents),
-                          {config.plan.gossip_steps, config.mask_partners},
+                          sum_rules(config.plan, topography, config.mask_partners),
                           plan.coalition_size,
                           colluders_to_tell_of);
+}
+
+/// What K = 1, 2, 4 and 8 leave and cost; nothing where planning for them would take long, and
+/// where messages are not mixed.
+std::vector<GossipCandidate> gossip_costs(const PlanOptions& config, const Topography& topography) {
+    const Mechanism& mechanism = find_mechanism("mechanism", config.plan.mechanism);
+    const int most_agents = spatial_part(config.plan).seed_groups() ? 30 : 200;
+    if (config.plan.plan_file || !mixes_hidden_models(config.plan) || !mechanism.needs_budget ||
+        mechanism.correlates_rounds || !topography.later_mixing.empty() ||
+        topography.graph.agents() > most_agents)
+        return {};
+    return compare_gossip_steps(config.plan, topography, {}, config.dimension);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -91,11 +111,17 @@ int run(const std::vector<std::string>& arguments) {
     const CycleChoice choice =
         config.plan.choose_cycle ? choose_cycle(config.plan, built.topography, {}) : CycleChoice();
     if (!choice.candidates.empty()) config.plan = with_cycle(config.plan, choice.best());
+    GossipChoice gossip;
+    if (config.plan.choose_gossip_steps)
+        gossip = choose_gossip_steps(config.plan, built.topography, {}, config.dimension);
+    config.plan.gossip_steps = std::max(config.plan.gossip_steps, gossip.chosen);
     const auto exposures = build_exposures(config.plan, agents, {});
     auto budgets = build_budgets(config.plan, agents);
     count_sampling(budgets, exposures, config.plan, Membership::everybody(agents).numbers);
     PlannedNoise planned = plan_noise(config.plan, built.topography, exposures, budgets);
     planned.cycle_choice = choice;
+    planned.gossip_choice = gossip;
+    planned.gossip_costs = gossip_costs(config, built.topography);
     const NoisePlan& plan = planned.design.plan;
     const CountedPlan counted = count_plan(plan, config.plan, built.topography, exposures, budgets);
     const std::optional<SumHiding> sums = sums_of(config, built.topography, plan);
@@ -116,6 +142,10 @@ int run(const std::vector<std::string>& arguments) {
                                     counted.exposures,
                                     counted.budgets,
                                     statements_about(plan, config.plan, counted, sums)));
+        fmt::print(
+            out,
+            "{}",
+            gossip_costs_text(planned, built.topography, config.plan.rounds, config.dimension));
         if (config.out) fmt::print(out, "written    {}\n", *config.out);
     }
     return 0;

@@ -40,6 +40,23 @@ Json cycle_choice_json(const CycleChoice& choice) {
             {"candidates", std::move(candidates)}};
 }
 
+Json candidates_json(const std::vector<GossipCandidate>& candidates) {
+    Json json = Json::array();
+    for (const GossipCandidate& candidate : candidates)
+        json.push_back({{"gossip_steps", candidate.steps},
+                        {"objective", number(candidate.noise)},
+                        {"bytes", candidate.bytes}});
+    return json;
+}
+
+Json gossip_choice_json(const GossipChoice& choice) {
+    return {{"gossip_steps", choice.chosen},
+            {"wanted", number(choice.wanted)},
+            {"trusted_aggregator", number(choice.trusted)},
+            {"limited", choice.limited},
+            {"candidates", candidates_json(choice.candidates)}};
+}
+
 Json per_agent_json(const PlannedNoise& planned,
                     const std::vector<Exposure>& exposures,
                     const std::vector<Guarantee>& guaranteed,
@@ -82,6 +99,9 @@ std::string plan_report_json(const PlannedNoise& planned,
         json["cycle_choice"] = cycle_choice_json(planned.cycle_choice);
     json["rounds"] = config.rounds;
     json["gossip_steps"] = config.gossip_steps;
+    if (!planned.gossip_choice.candidates.empty())
+        json["gossip_choice"] = gossip_choice_json(planned.gossip_choice);
+    if (!planned.gossip_costs.empty()) json["gossip_costs"] = candidates_json(planned.gossip_costs);
     json["kappa"] = planned.kappa.size() > 0 ? number(planned.kappa.minCoeff()) : Json();
     json["mu"] = mu_of(worst);
     json["objective"] = number(planned.design.objective);

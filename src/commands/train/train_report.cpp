@@ -70,6 +70,19 @@ std::string evaluation_text(const Evaluation& evaluation) {
     return text;
 }
 
+/// What the models were before means of them and final gossip.
+std::string stages_text(const TrainResult& result) {
+    const double last = result.last.test_loss, averaged = result.averaged.test_loss;
+    if (last == result.evaluation.test_loss || !std::isfinite(last)) return {};
+    return line("  before",
+                fmt::format("{} last models{}{}",
+                            loss_text(last),
+                            averaged == last ? "" : fmt::format(", {} means", loss_text(averaged)),
+                            result.final_gossip == 0
+                                ? ""
+                                : fmt::format(", then {} exchanges", result.final_gossip)));
+}
+
 std::string phases_text(const std::optional<RoundSeconds>& phases) {
     if (!phases)
         return line("  its parts", "not told: they would tell the sizes of secret batches");
@@ -103,7 +116,7 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
                                    result.rounds,
                                    result.mechanism);
     text += privacy_text(result);
-    text += evaluation_text(result.evaluation) + time_text(result);
+    text += evaluation_text(result.evaluation) + stages_text(result) + time_text(result);
     text +=
         line("sent",
              fmt::format("{:.1f} MB by all agents", static_cast<double>(result.bytes_sent) / 1e6));

@@ -78,6 +78,36 @@ Binding<PlanConfig> participation_of_records() {
             }};
 }
 
+/// A number, or one that follows from the others.
+OptionFormat<std::optional<int>> number_or_auto() {
+    constexpr long long most = 100000;
+    return {"auto, or a whole number from 0",
+            [](const std::string& option, const std::string& text) -> std::optional<int> {
+                if (text == "auto") return std::nullopt;
+                return static_cast<int>(whole(0, most).read(option, text));
+            },
+            [](const std::optional<int>& number) {
+                return number ? std::to_string(*number) : std::string("auto");
+            }};
+}
+
+/// K, or left to the plan.
+Binding<PlanConfig> gossip_steps() {
+    static constexpr std::string_view chosen = "auto";
+    return {OptionKind::value,
+            "auto, or a whole number from 1 to 1000",
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                config.choose_gossip_steps = text == chosen;
+                config.gossip_steps = config.choose_gossip_steps
+                                          ? 1
+                                          : static_cast<int>(whole(1, 1000).read(option, text));
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                return config.choose_gossip_steps ? std::string(chosen)
+                                                  : std::to_string(config.gossip_steps);
+            }};
+}
+
 /// The schedule without its first step size, which is an option of its own.
 Binding<PlanConfig> step_schedule() {
     return {OptionKind::value,
@@ -189,11 +219,6 @@ std::vector<Option<PlanConfig>> round_options() {
 `inverse`: the step size divided by t + 1 in round t = 0, 1, ..., `inverse-sqrt` by its square root. Ratios of step
 sizes count in partial views.)"},
              step_schedule()},
-            {{.name = "gossip-steps",
-              .help = "mixing steps K a round, each of which sends messages",
-              .ranks_must_agree = true,
-              .shapes_sums = true},
-             bound(&PlanConfig::gossip_steps, whole(1, 1000))},
             {{.name = "batch-size",
               .help = "records an agent uses a round: a number, or all",
               .details = R"(
@@ -224,6 +249,53 @@ In a training it is `--batch-size` / records of each agent. `sotto account --sam
 `--noise-multiplier` or `--epsilon`, and without `--adjacency` and `--participation`, converts.)",
               .peers_may_set = false},
              bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
+}
+
+/// What is done with noisy messages and models: it costs no privacy.
+std::vector<Option<PlanConfig>> smoothing_options() {
+    return {
+        {{.name = "gossip-steps",
+          .help = "{}: mixing steps K a round, each of which sends messages",
+          .details = R"(
+Only the first exchange of a round shows something new; the others cost time and bytes, and no privacy. Plans are made for
+the steps that there will be. `auto`: the least K whose planned noise is within a tenth of the trusted aggregator's, or of what
+the mechanism leaves where all agents have the same model after every round; at most what `--max-bytes` allows. `sotto plan`
+says what K = 1, 2, 4 and 8 leave and cost; config.ini of a run has the choice.)",
+          .ranks_must_agree = true,
+          .shapes_sums = true},
+         gossip_steps()},
+        {{.name = "gossip",
+          .help = "weights of the exchanges of a round: {}",
+          .details = R"(
+`plain`: every exchange mixes what the one before gave, W^K. `chebyshev`: m_(k+1) = a_k W m_k - b_k m_(k-1), which comes as
+near to the mean as about the square of the number of plain steps; the mixing matrix must be symmetric, and fixed.)",
+          .ranks_must_agree = true},
+         bound(&PlanConfig::gossip, named(join(gossip_rule_names(), ", "), parse_gossip_rule))},
+        {{.name = "max-bytes",
+          .help = "bytes that all agents together may send in the rounds, for --gossip-steps auto",
+          .ranks_must_agree = true},
+         bound(&PlanConfig::max_bytes, positive_real())},
+        {{.name = "final-gossip",
+          .help = "{}: exchanges L after the last round, without gradients and noise",
+          .details = R"(
+With Chebyshev weights where the mixing matrix is symmetric. `auto`: as many as leave a twentieth of what agents' models
+differ by, at most a twentieth of all exchanges of the rounds. Recorded views hold the rounds only. Not where noise is added
+to messages, since it does not hide models.)",
+          .ranks_must_agree = true,
+          .shapes_sums = true},
+         bound(&PlanConfig::final_gossip, number_or_auto())},
+        {{.name = "average",
+          .help =
+              "what agents end up with: none (the last model), tail:F (the mean of the last F T "
+              "rounds' models), ema:B (y <- B y + (1 - B) x)",
+          .ranks_must_agree = true},
+         bound(&PlanConfig::average, named("", parse_average))},
+        {{.name = "momentum",
+          .help = "B from 0 to 0.9999: u <- B u + noisy gradient, x <- x - eta u",
+          .details = R"(
+Not where noise is added to messages or correlated over rounds. The step size counts 1 / (1 - B) times as much.)",
+          .ranks_must_agree = true},
+         bound(&PlanConfig::momentum, real_between(0, 0.9999))}};
 }
 
 /// Whom the noise withstands, and files.
@@ -261,9 +333,12 @@ With `pairs` groups of two only. FILE: agent numbers of one group a line.)",
 }  // namespace
 
 OptionGroup<PlanConfig>& plan_options() {
-    static OptionGroup<PlanConfig> group = option_group<PlanConfig>(
-        "Noise plan",
-        {mechanism_options(), budget_options(), round_options(), shared_noise_options()});
+    static OptionGroup<PlanConfig> group = option_group<PlanConfig>("Noise plan",
+                                                                    {mechanism_options(),
+                                                                     budget_options(),
+                                                                     round_options(),
+                                                                     smoothing_options(),
+                                                                     shared_noise_options()});
     return group;
 }
 

@@ -21,6 +21,8 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.interrupted = progress.interrupted;
     result.own_reports = progress.own_reports;
     result.evaluation = progress.evaluation;
+    result.last = progress.last;
+    result.averaged = progress.averaged;
     result.evaluate_seconds = progress.totals.evaluate_seconds;
     JobFigures job = gather_figures(
         run.network,

@@ -18,7 +18,9 @@ namespace sotto {
 struct RunProgress {
     long rounds = 0;  ///< completed
     bool interrupted = false;
-    Evaluation evaluation;  ///< the last one
+    Evaluation evaluation;  ///< the latest one; in the end of what agents end up with
+    Evaluation last;        ///< in the end, of their last models
+    Evaluation averaged;    ///< in the end, of means of their models, before final gossip
     RunTotals totals;
     RoundSeconds seconds;     ///< of this process in this start
     std::string own_reports;  ///< of all agents, where this process is alone

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "run/configured_gossip.hpp"
 #include "run/cycle_choice.hpp"
+#include "run/gossip_choice.hpp"
 #include "run/hidden_by_sums.hpp"
 #include "run/options/train_options.hpp"
 #include "run/plan_report.hpp"
@@ -43,7 +45,7 @@ std::optional<SumHiding> agree_on_sums(const Run& run) {
         if (!run.config.secure_sum) return;
         hiding = hidden_by_sums(run.topography,
                                 run.members,
-                                {run.config.plan.gossip_steps, run.config.mask_partners},
+                                sum_rules(run.phase, run.topography, run.config.mask_partners),
                                 coalition_size_of(run.phase, run.plan.agents, &run.plan),
                                 run.leader() ? colluders_to_tell_of : 0);
     });
@@ -191,8 +193,18 @@ PreparedRun prepare_run(const TrainConfig& asked,
     AgreedCycle cycle =
         agree_on_cycle(config.plan, network, there.topography, task.records, there.solves);
     config.plan = std::move(cycle.config);
+    AgreedGossip gossip = agree_on_gossip(config.plan,
+                                          network,
+                                          there.topography,
+                                          task.records,
+                                          static_cast<long>(task.initial.size()),
+                                          there.solves);
+    config.plan = std::move(gossip.config);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
-    if (phase.planned) phase.planned->cycle_choice = std::move(cycle.choice);
+    if (phase.planned) {
+        phase.planned->cycle_choice = std::move(cycle.choice);
+        phase.planned->gossip_choice = std::move(gossip.choice);
+    }
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;
     Run run = meet(config, network, std::move(there), phase, task.description, !make_task);
@@ -228,6 +240,8 @@ TrainResult result_before_rounds(const PreparedRun& prepared) {
     result.processes = run.network.processes();
     result.delta = run.config.plan.delta;
     result.dry_run = run.config.dry_run;
+    result.gossip_steps = run.config.plan.gossip_steps;
+    result.final_gossip = final_gossip_steps(run.phase, run.topography);
     if (prepared.planned) result.plan_seconds = prepared.planned->seconds;
     if (prepared.resumption) {
         result.rounds = prepared.resumption->round;

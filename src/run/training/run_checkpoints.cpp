@@ -63,7 +63,10 @@ Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index,
     own.key_epoch = run.key_epoch;
     own.batch_seed = run.config.task.seed;
     own.records = agent.objective->records();
-    own.model = trainer_.models().col(static_cast<Eigen::Index>(local_index));
+    const auto column = static_cast<Eigen::Index>(local_index);
+    own.model = trainer_.models().col(column);
+    if (trainer_.velocities().cols() > 0) own.velocity = trainer_.velocities().col(column);
+    if (trainer_.means().cols() > 0) own.mean = trainer_.means().col(column);
     own.spent = losses.amounts_of(agent.number);
     own.own_options = own_options(run.config);
     return own;

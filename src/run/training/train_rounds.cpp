@@ -1,5 +1,6 @@
 #include "run/training/train_rounds.hpp"
 
+#include "run/configured_gossip.hpp"
 #include "run/training/failed_run.hpp"
 #include "run/training/own_reports.hpp"
 #include "run/training/stall_limits.hpp"
@@ -18,19 +19,34 @@ TrainerOptions trainer_options(const PreparedRun& prepared) {
     options.coordinates = prepared.coordinates;
     options.steps = run.config.plan.steps;
     options.l2 = run.config.l2;
-    options.gossip_steps = run.config.plan.gossip_steps;
+    options.gossip = configured_gossip(run.phase, run.topography.mixing);
+    options.smoothing = configured_smoothing(run.phase, run.topography);
+    options.rounds = run.config.plan.rounds;
     options.key_epoch = run.key_epoch;
     options.first_noise_round = run.phase.steps.first_round;
     options.threads = run.config.threads;
     return options;
 }
 
-/// d x local agents.
-Eigen::MatrixXd models_of(const std::vector<Checkpoint>& local, Eigen::Index dimension) {
-    Eigen::MatrixXd models(dimension, std::ssize(local));
-    for (std::size_t a = 0; a < local.size(); ++a)
-        models.col(static_cast<Eigen::Index>(a)) = local[a].model;
-    return models;
+/// d x local agents; no columns where some agent has none.
+Eigen::MatrixXd columns_of(const std::vector<Checkpoint>& local,
+                           Eigen::VectorXd Checkpoint::*vector,
+                           Eigen::Index dimension) {
+    Eigen::MatrixXd columns(dimension, std::ssize(local));
+    for (std::size_t a = 0; a < local.size(); ++a) {
+        if ((local[a].*vector).size() != dimension) return Eigen::MatrixXd(dimension, 0);
+        columns.col(static_cast<Eigen::Index>(a)) = local[a].*vector;
+    }
+    return columns;
+}
+
+/// Where the checkpoints of the local agents are.
+void go_on(Trainer& trainer, const Resumption& resumption, Eigen::Index dimension) {
+    const std::vector<Checkpoint>& local = resumption.local;
+    trainer.start_from(columns_of(local, &Checkpoint::model, dimension));
+    trainer.start_smoothing_from(columns_of(local, &Checkpoint::velocity, dimension),
+                                 columns_of(local, &Checkpoint::mean, dimension),
+                                 resumption.round);
 }
 
 /// Takes the run's agents.
@@ -61,8 +77,7 @@ void train_rounds(OpenRun& open,
     Trainer trainer = make_trainer(open);
     if (run.config.secure_sum) trainer.use_secure_sums(std::move(open.sums));
     if (open.prepared.resumption)
-        trainer.start_from(
-            models_of(open.prepared.resumption->local, open.prepared.initial.size()));
+        go_on(trainer, *open.prepared.resumption, open.prepared.initial.size());
     open.recorders.observe(trainer);
     run.network.watch_for_stalls(stall_limits(
         run.config.stall_warn_seconds, run.config.stall_abort_seconds, run.network.process()));

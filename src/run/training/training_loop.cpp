@@ -29,6 +29,20 @@ void TrainingLoop::run() {
     evaluate_now();
     train_rounds();
     evaluate_now();
+    progress_.last = progress_.averaged = progress_.evaluation;
+    if (!progress_.interrupted) finish_models();
+}
+
+void TrainingLoop::finish_models() {
+    const Smoothing& smoothing = trainer_.smoothing();
+    if (smoothing.averages()) {
+        trainer_.take_means();
+        evaluate_now(ModelStage::averaged);
+        progress_.averaged = progress_.evaluation;
+    }
+    if (smoothing.final_gossip.steps() == 0) return;
+    trainer_.run_final_gossip();
+    evaluate_now(ModelStage::consensus);
 }
 
 void TrainingLoop::train_rounds() {
@@ -65,7 +79,7 @@ RunTotals TrainingLoop::totals(Clock::time_point start) const {
     return totals;
 }
 
-void TrainingLoop::evaluate_now() {
+void TrainingLoop::evaluate_now(ModelStage stage) {
     const auto start = Clock::now();
     progress_.evaluation = evaluate(run_.network,
                                     trainer_.agents(),
@@ -74,7 +88,7 @@ void TrainingLoop::evaluate_now() {
                                     minimum_,
                                     run_.config.threads);
     progress_.totals.evaluate_seconds += seconds_since(start);
-    if (run_.leader()) report_evaluation();
+    if (run_.leader()) report_evaluation(stage);
     // Of the models alone: what losses are at an agent's data ends nothing. Every process has the
     // same figures, so all of them end here.
     const double limit = trainer_.message_limit();
@@ -89,7 +103,7 @@ void TrainingLoop::evaluate_now() {
             run_.config.secure_sum ? " with --secure-sum on" : ""));
 }
 
-void TrainingLoop::report_evaluation() {
+void TrainingLoop::report_evaluation(ModelStage stage) {
     Ledger& ledger = open_.prepared.ledger;
     LedgerViews& views = *open_.prepared.views;
     const long round = progress_.rounds;
@@ -100,7 +114,8 @@ void TrainingLoop::report_evaluation() {
         epsilon,
         progress_.evaluation,
         loop_seconds,
-        seconds_to_tell(trainer_.seconds(), run_.config, run_.network.processes()));
+        seconds_to_tell(trainer_.seconds(), run_.config, run_.network.processes()),
+        stage);
     listener_.on_evaluation(round, epsilon, progress_.evaluation);
     if (views.empty() || round >= run_.config.plan.rounds || progress_.interrupted ||
         !views.cheap(loop_seconds))

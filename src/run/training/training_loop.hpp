@@ -31,8 +31,10 @@ class TrainingLoop {
     /// While a stretch of rounds that began at `start` is not counted yet.
     [[nodiscard]] RunTotals totals(Clock::time_point start) const;
     void train_rounds();
-    void evaluate_now();
-    void report_evaluation();
+    /// Means of models and final gossip, and what they are worth.
+    void finish_models();
+    void evaluate_now(ModelStage stage = ModelStage::last);
+    void report_evaluation(ModelStage stage);
 
     OpenRun& open_;
     const Run& run_;

@@ -1,0 +1,132 @@
+#include "sotto/graph/gossip.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+
+#include "graph_fixtures.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/graph/spectrum.hpp"
+
+namespace sotto {
+namespace {
+
+using test::make;
+
+/// T_K(x / lambda) / T_K(1 / lambda), by cosines and their hyperbolic kin.
+double chebyshev(int degree, double x, double lambda) {
+    const auto t = [degree](double y) {
+        const double sign = y < -1 && degree % 2 == 1 ? -1 : 1;
+        return std::abs(y) <= 1 ? std::cos(degree * std::acos(y))
+                                : sign * std::cosh(degree * std::acosh(std::abs(y)));
+    };
+    return t(x / lambda) / t(1 / lambda);
+}
+
+TEST(GossipPolynomial, OfChebyshevWeightsIsTheScaledChebyshevPolynomial) {
+    for (const double lambda : {0.05, 0.5, 0.9, 0.999})
+        for (const int steps : {2, 3, 4, 9, 40})
+            for (const double x : {-1.0, -lambda, -0.3, 0.0, 0.2, lambda, 1.0}) {
+                const double expected = chebyshev(steps, x, lambda);
+                EXPECT_NEAR(GossipPolynomial::chebyshev(steps, lambda).at(x),
+                            expected,
+                            1e-11 * std::max(1.0, std::abs(expected)))
+                    << lambda << ", K " << steps << ", " << x;
+            }
+}
+
+TEST(GossipPolynomial, OfPlainStepsIsAPower) {
+    for (const int steps : {0, 1, 2, 7}) {
+        EXPECT_NEAR(GossipPolynomial(steps).at(0.7), std::pow(0.7, steps), 1e-15);
+        EXPECT_TRUE(GossipPolynomial(steps).plain());
+    }
+    EXPECT_TRUE(GossipPolynomial::chebyshev(1, 0.5).plain());
+    EXPECT_TRUE(GossipPolynomial::chebyshev(4, 0).plain()) << "one step is exact consensus";
+}
+
+TEST(GossipPolynomial, WeightsSumToOneSoThatTheMeanStays) {
+    const GossipPolynomial gossip = GossipPolynomial::chebyshev(30, 0.97);
+    for (int k = 0; k < gossip.steps(); ++k)
+        EXPECT_NEAR(gossip.here(k) - gossip.before(k), 1, 1e-12) << k;
+}
+
+TEST(GossipPolynomial, OfAMatrixHasItsEigenvalues) {
+    for (const auto& [name, graph] : test::sample_graphs({2, 8})) {
+        const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+        const Eigen::MatrixXd dense = mixing.dense();
+        const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(dense);
+        for (const GossipRule rule : {GossipRule::plain, GossipRule::chebyshev}) {
+            const GossipPolynomial gossip = gossip_polynomial(mixing, rule, 5);
+            const Eigen::VectorXd values =
+                eigen.eigenvalues().unaryExpr([&](double x) { return gossip.at(x); });
+            const Eigen::MatrixXd expected =
+                eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose();
+            const auto n = dense.rows();
+            EXPECT_LT((gossip.of(dense) - expected).norm(), 1e-11) << name;
+            EXPECT_LT((gossip.times(mixing, Eigen::MatrixXd::Identity(n, n)) - expected).norm(),
+                      1e-11)
+                << name;
+        }
+    }
+}
+
+TEST(GossipPolynomial, ComesNearerToTheMeanThanPlainSteps) {
+    const MixingMatrix mixing =
+        MixingMatrix::from_rule(make(Topology::ring, 64), MixingRule::metropolis);
+    const double lambda = second_eigenvalue_modulus(mixing);
+    const GossipPolynomial gossip = gossip_polynomial(mixing, GossipRule::chebyshev, 40);
+    double largest = 0;
+    for (double x = -lambda; x <= lambda; x += lambda / 500)
+        largest = std::max(largest, std::abs(gossip.at(x)));
+    EXPECT_LT(largest, 0.11);
+    EXPECT_GT(std::pow(lambda, 40), 0.85);
+}
+
+TEST(GossipPolynomial, DerivativesFollowFromATinyImaginaryPart) {
+    const GossipPolynomial gossip = GossipPolynomial::chebyshev(6, 0.8);
+    for (const double x : {-0.7, 0.1, 0.79, 1.0}) {
+        const double slope = gossip.at(std::complex<double>(x, 1e-100)).imag() / 1e-100;
+        const double difference = (gossip.at(x + 1e-6) - gossip.at(x - 1e-6)) / 2e-6;
+        EXPECT_NEAR(slope, difference, 1e-7 * std::max(1.0, std::abs(difference))) << x;
+    }
+}
+
+TEST(GossipPolynomial, RefusesWhatItCannotWeigh) {
+    EXPECT_THROW((void)GossipPolynomial(-1), ConfigError);
+    EXPECT_THROW((void)GossipPolynomial::chebyshev(2, 1), ConfigError);
+    EXPECT_THROW((void)GossipPolynomial::chebyshev(2, std::nan("")), ConfigError);
+    const MixingMatrix uneven =
+        MixingMatrix::from_rule(make(Topology::star, 4), MixingRule::row_stochastic);
+    EXPECT_THROW((void)gossip_polynomial(uneven, GossipRule::chebyshev, 3), ConfigError);
+    EXPECT_EQ(gossip_polynomial(uneven, GossipRule::plain, 3).steps(), 3);
+    EXPECT_THROW((void)parse_gossip_rule("gossip", "chebychev"), ConfigError);
+}
+
+TEST(MixingRadius, LiesJustAboveTheSecondEigenvalue) {
+    for (const auto& [name, graph] : test::sample_graphs({2, 8, 21})) {
+        const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+        const double lambda = second_eigenvalue_modulus(mixing), radius = mixing_radius(mixing);
+        if (lambda < 1e-12)
+            EXPECT_EQ(radius, 0) << name;
+        else
+            EXPECT_TRUE(radius > lambda && radius < lambda + 1e-10) << name;
+    }
+}
+
+TEST(ConsensusSteps, AreTheFewestThatLeaveSoLittle) {
+    const MixingMatrix mixing =
+        MixingMatrix::from_rule(make(Topology::path, 9), MixingRule::metropolis);
+    const double radius = mixing_radius(mixing);
+    const int steps = consensus_steps(mixing, GossipRule::chebyshev, 0.05, 1000);
+    EXPECT_LE(GossipPolynomial::chebyshev(steps, radius).at(radius), 0.05);
+    EXPECT_GT(GossipPolynomial::chebyshev(steps - 1, radius).at(radius), 0.05);
+    const int plain = consensus_steps(mixing, GossipRule::plain, 0.05, 1000);
+    EXPECT_LE(std::pow(radius, plain), 0.05);
+    EXPECT_GT(std::pow(radius, plain - 1), 0.05);
+    EXPECT_EQ(consensus_steps(mixing, GossipRule::chebyshev, 0.05, 3), 3);
+    const MixingMatrix complete =
+        MixingMatrix::from_rule(make(Topology::complete, 5), MixingRule::metropolis);
+    EXPECT_EQ(consensus_steps(complete, GossipRule::chebyshev, 0.05, 1000), 1);
+}
+
+}  // namespace
+}  // namespace sotto
