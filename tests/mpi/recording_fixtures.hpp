@@ -81,7 +81,7 @@ inline RecordedRun record_run(Network& network,
     const NoisePlan plan = plan_of({entry.label, entry.mechanism, {Utility::Kind::one_step, 1}},
                                    topography,
                                    uneven_limits(network.agents()));
-    run.gossip_steps = entry.gossip_steps;
+    run.gossip = entry.gossip_steps;
     run.secure_sum = entry.secure_sum;
     const bool mean = plan.aggregation == Aggregation::trusted_mean;
     ViewRecorder views(folder,

@@ -211,7 +211,7 @@ struct NoiseRun {
     double step_size = 0.05;
     double clip_norm = 10;  ///< gradients of agents with a high number are longer, of agent 0 not
     int threads = 1;
-    int gossip_steps = 1;
+    GossipPolynomial gossip{1};
     bool encrypted = false;  ///< over MPI
     bool secure_sum = false;
     Adjacency adjacency = Adjacency::agent;
@@ -252,7 +252,7 @@ inline Eigen::MatrixXd observe_rounds(Network& network,
     options.clip_norm = run.clip_norm;
     options.steps.step_size = run.step_size;
     options.threads = run.threads;
-    options.gossip_steps = run.gossip_steps;
+    options.gossip = run.gossip;
     Trainer trainer(network,
                     topography.schedule(),
                     plan,
