@@ -34,8 +34,7 @@ void check_mixing(const Graph& graph, const Eigen::MatrixXd& dense, const std::s
                                 weight,
                                 rule));
             };
-            if (!std::isfinite(weight) || !(weight >= 0))
-                throw reject("weights must be finite and at least 0");
+            if (!std::isfinite(weight)) throw reject("weights must be finite");
             if (weight != 0 && !std::binary_search(members.begin(), members.end(), v))
                 throw reject("the graph has no edge there, so it must be 0");
             sum += weight;
