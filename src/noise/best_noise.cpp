@@ -12,13 +12,13 @@ BestNoise given_noise(Eigen::MatrixXd covariance) {
     };
 }
 
-BestNoise free_noise() {
-    return [lambda = Eigen::VectorXd()](const Eigen::MatrixXd& utility) mutable {
+BestNoise free_noise(double price) {
+    return [price, lambda = Eigen::VectorXd()](const Eigen::MatrixXd& utility) mutable {
         constexpr double ridge = 1e-8;
         const Eigen::Index n = utility.rows();
         const double unit = utility.trace() / static_cast<double>(n);
         Eigen::MatrixXd lifted = utility / unit;
-        lifted.diagonal().array() += ridge;
+        lifted.diagonal().array() += ridge + price / unit;
         SpatialOptions options;
         options.relative_gap = 1e-7;
         options.max_iterations = 60;

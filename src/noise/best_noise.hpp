@@ -18,10 +18,12 @@ using BestNoise = std::function<NoiseAnswer(const Eigen::MatrixXd& utility)>;
 /// Always this R.
 [[nodiscard]] BestNoise given_noise(Eigen::MatrixXd covariance);
 
-/// Any R, by the dual of solve_spatial_covariance. To M a ridge of 1e-8 of its mean eigenvalue is
-/// added, so that R stays finite and the value smooth where M is (nearly) singular: it is
-/// Tr((M + ridge I) R). Every answer starts from the one before: the order of calls matters, to the
+/// Any R, by the dual of solve_spatial_covariance, and its value Tr((M + price I) R): variance has
+/// a price of its own, which stands for what noise that must not cancel against anybody costs. To M
+/// 1e-8 of its mean eigenvalue is added too, so that R stays finite and the value smooth where M is
+/// (nearly) singular. Every answer starts from the one before: the order of calls matters, to the
 /// gap of 1e-7. Cost: two to ten eigendecompositions and Newton systems.
-[[nodiscard]] BestNoise free_noise();
+/// @param price >= 0.
+[[nodiscard]] BestNoise free_noise(double price = 0);
 
 }  // namespace sotto

@@ -51,10 +51,10 @@ class Curvature {
 
 /// The first of some ever shorter steps that lowers f enough. False if there is none.
 bool shorten_until_lower(const DescentFunction& f,
-             const DescentPoint& from,
-             const VectorXd& direction,
-             double length,
-             DescentPoint& to) {
+                         const DescentPoint& from,
+                         const VectorXd& direction,
+                         double length,
+                         DescentPoint& to) {
     constexpr double share = 1e-4;
     const double slope = from.gradient.dot(direction);
     if (!(slope < 0)) return false;
@@ -86,7 +86,8 @@ DescentPoint find_minimum(const DescentFunction& f, VectorXd start, const Descen
         if (!(size > 0)) break;
         const bool first = curvature.empty();
         const VectorXd direction = curvature.direction(now.gradient);
-        if (!shorten_until_lower(f, now, direction, first ? options.first_length / size : 1.0, next)) {
+        if (!shorten_until_lower(
+                f, now, direction, first ? options.first_length / size : 1.0, next)) {
             if (first) break;
             curvature.clear();
             continue;

@@ -27,7 +27,7 @@ using DescentFunction = std::function<double(const Eigen::VectorXd&, Eigen::Vect
 /// Ends where nothing improves, too; at the start, if f is infinite there. Pure: the same calls
 /// give the same bits. Cost: f once or twice a step.
 [[nodiscard]] DescentPoint find_minimum(const DescentFunction& f,
-                                   Eigen::VectorXd start,
-                                   const DescentOptions& options = {});
+                                        Eigen::VectorXd start,
+                                        const DescentOptions& options = {});
 
 }  // namespace sotto

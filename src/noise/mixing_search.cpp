@@ -82,10 +82,11 @@ MixingMatrix MixingSearch::mixing(const VectorXd& weights) const {
     const Eigen::MatrixXd dense = edges_.matrix(weights);
     const double modulus = MixingPoint(dense).modulus();
     if (!(modulus < 1))
-        throw Error(ExitCode::other,
-                    fmt::format("mixing optimised: an eigenvalue off the mean has modulus {}, which "
-                                "must be below 1; use --mixing metropolis",
-                                modulus));
+        throw Error(
+            ExitCode::other,
+            fmt::format("mixing optimised: an eigenvalue off the mean has modulus {}, which "
+                        "must be below 1; use --mixing metropolis",
+                        modulus));
     return MixingMatrix::from_dense(graph_, dense);
 }
 
