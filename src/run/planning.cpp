@@ -154,7 +154,7 @@ DesignInput design_input(const PlanConfig& config,
         over_rounds(mechanism, given) ? Utility{Utility::Kind::trajectory, 0} : config.utility;
     input.given_utility = scheduled_utility(config, topography, mechanism);
     input.rounds = config.rounds;
-    input.gossip_steps = config.gossip_steps;
+    input.gossip = config.gossip_steps;
     input.steps = config.steps;
     input.participation = config.participation;
     input.clip_norm = config.clip_norm;
@@ -175,8 +175,8 @@ Eigen::MatrixXd utility_of(const NoisePlan& plan, const DesignInput& input) {
     const bool mean = plan.aggregation == Aggregation::trusted_mean;
     const MixingMatrix mixing = mean ? MixingMatrix::average(plan.agents) : *input.mixing;
     if (plan.temporal.kind != TemporalFactor::Kind::identity)
-        return spatial_utility(mixing, plan.temporal, design_steps(input), input.gossip_steps);
-    return mean ? utility_matrix(mixing, input.utility, input.rounds, input.gossip_steps)
+        return spatial_utility(mixing, plan.temporal, design_steps(input), input.gossip);
+    return mean ? utility_matrix(mixing, input.utility, input.rounds, input.gossip)
                 : design_utility(input);
 }
 
