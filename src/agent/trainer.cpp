@@ -381,8 +381,8 @@ void Trainer::choose_active(const MixingMatrix& mixing) {
         message.to.resize(members.size());
         message.from.resize(members.size());
         for (std::size_t j = 0; j < members.size(); ++j) {
-            message.to[j] = members[j] == own || mixing.weight(members[j], own) > 0 ? 1 : 0;
-            message.from[j] = members[j] == own || mixing.weight(own, members[j]) > 0 ? 1 : 0;
+            message.to[j] = members[j] == own || mixing.weight(members[j], own) != 0 ? 1 : 0;
+            message.from[j] = members[j] == own || mixing.weight(own, members[j]) != 0 ? 1 : 0;
         }
     }
 }
