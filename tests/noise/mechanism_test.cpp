@@ -94,7 +94,7 @@ TEST(Mechanisms, StateTheObjectiveOfTheNoiseThatTheirPlanInjects) {
         if (mechanism.aggregation == Aggregation::trusted_mean) return;  // noise of the mean only
         if (mechanism.correlates_rounds) return;                         // of another utility
         const Eigen::MatrixXd utility =
-            utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip_steps);
+            utility_matrix(*input.mixing, input.utility, input.rounds, input.gossip);
         const double injected = cost(utility, spatial_covariance(design.plan));
         EXPECT_TRUE(relatively_near(injected * input.kappa.minCoeff(), design.objective, 1e-6));
         EXPECT_GE(design.relative_gap(), -1e-10);

@@ -35,7 +35,7 @@ TEST(TimeDesign, SolvesForTheInputsStepsGossipAndShape) {
     DesignInput input = setting.input(10);
     input.rounds = 12;
     input.participation = {4};
-    input.gossip_steps = 2;
+    input.gossip = 2;
     input.steps = {StepSchedule::Kind::inverse_sqrt, 0.3, {}};
     input.temporal = {TemporalShape::Kind::banded, 2, 0};
     const Eigen::MatrixXd covariance = random_positive_definite(5, 3);
