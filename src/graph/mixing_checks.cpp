@@ -2,12 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
 
 namespace sotto {
+
+namespace {
+
+/// Largest modulus of an eigenvalue of W off the mean: of W - 11^T/n, whose eigenvalues are those
+/// of W but one 1, which became 0. Cost: O(n^3).
+double modulus_off_the_mean(const Eigen::MatrixXd& dense) {
+    const Eigen::MatrixXd deflated =
+        (dense.array() - 1.0 / static_cast<double>(dense.rows())).matrix();
+    if (dense == dense.transpose()) return symmetric_eigenvalues(deflated).cwiseAbs().maxCoeff();
+    const Eigen::EigenSolver<Eigen::MatrixXd> solver(deflated, false);
+    return solver.info() == Eigen::Success ? solver.eigenvalues().cwiseAbs().maxCoeff()
+                                           : std::nan("");
+}
+
+}  // namespace
 
 void check_mixing(const Graph& graph, const Eigen::MatrixXd& dense, const std::string& name) {
     const int n = graph.agents();
@@ -34,8 +51,7 @@ void check_mixing(const Graph& graph, const Eigen::MatrixXd& dense, const std::s
                                 weight,
                                 rule));
             };
-            if (!std::isfinite(weight) || !(weight >= 0))
-                throw reject("weights must be finite and at least 0");
+            if (!std::isfinite(weight)) throw reject("weights must be finite");
             if (weight != 0 && !std::binary_search(members.begin(), members.end(), v))
                 throw reject("the graph has no edge there, so it must be 0");
             sum += weight;
@@ -49,6 +65,14 @@ void check_mixing(const Graph& graph, const Eigen::MatrixXd& dense, const std::s
                             sum,
                             row_sum_tolerance));
     }
+    if (!(dense.minCoeff() < 0)) return;
+    const double modulus = modulus_off_the_mean(dense);
+    if (!(modulus <= 1 + row_sum_tolerance))
+        throw DataError(
+            fmt::format("{}: it has negative entries, and an eigenvalue beside that of the mean of "
+                        "modulus {:.12g}; it must be at most 1, or differences between agents grow",
+                        name,
+                        modulus));
 }
 
 }  // namespace sotto

@@ -11,7 +11,10 @@ namespace sotto {
 inline constexpr double row_sum_tolerance = 1e-9;
 
 /// @throws DataError that begins with `name` and gives the entry, unless `dense` is a mixing matrix
-/// of the graph.
+/// of the graph: n x n, finite, 0 where there is no edge, rows sum to 1. Entries may be negative;
+/// then all eigenvalues but that of the mean must have modulus at most 1 (within
+/// row_sum_tolerance), which is so by itself where none is. Cost: O(n^2), O(n^3) with negative
+/// entries.
 void check_mixing(const Graph& graph, const Eigen::MatrixXd& dense, const std::string& name);
 
 }  // namespace sotto

@@ -100,6 +100,11 @@ std::vector<MixingMatrix> read_mixing_schedule(const Graph& graph, const std::st
     std::vector<MixingMatrix> matrices;
     for (Eigen::Index i = 0; i < stacked.rows() / n; ++i) try {
             matrices.push_back(MixingMatrix::from_dense(graph, stacked.middleRows(i * n, n)));
+            if (stacked.middleRows(i * n, n).minCoeff() < 0 && !matrices.back().symmetric())
+                throw DataError(
+                    "it has negative entries and is not symmetric, so that differences between "
+                    "agents may grow in products with others (allowed: symmetric, or entries of at "
+                    "least 0)");
         } catch (const DataError& error) {
             throw DataError(fmt::format("{}: matrix {}: {}", path, i, error.what()));
         }

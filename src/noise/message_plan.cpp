@@ -74,6 +74,19 @@ NoisePlan start_laplace_plan(std::string mechanism, const DesignInput& input) {
     return plan;
 }
 
+void require_weights_of_one_sign(const std::string& mechanism, const MixingMatrix& mixing) {
+    for (int u = 0; u < mixing.agents(); ++u)
+        for (const int v : mixing.members(u))
+            if (const double weight = mixing.weight(u, v); weight < 0)
+                throw ConfigError(fmt::format(
+                    "mechanism {}: agent {} gives the model of agent {} weight {} (must be at "
+                    "least 0; use another --mixing, for example lazy-metropolis)",
+                    mechanism,
+                    u,
+                    v,
+                    weight));
+}
+
 Design finish_message_plan(NoisePlan plan, const DesignInput& input) {
     require_kappa(input.kappa);
     plan.scale = 1;

@@ -12,6 +12,10 @@ namespace sotto {
 /// The same with one stream of Laplace noise an agent: stream u is agent u's.
 [[nodiscard]] NoisePlan start_laplace_plan(std::string mechanism, const DesignInput& input);
 
+/// @throws ConfigError naming the entry if a weight is negative: noise of a message that is meant
+/// to cancel in the mean over agents would count twice where agents weigh it with opposite signs.
+void require_weights_of_one_sign(const std::string& mechanism, const MixingMatrix& mixing);
+
 /// Raises every agent's coefficients so that the budget covers run_sensitivity_squared instead of
 /// the number of participations that kappa counts, and chooses a grid of 2^-40 of the smallest
 /// standard deviation, so that rounding messages to it before the noise is added changes nothing

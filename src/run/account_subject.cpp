@@ -26,7 +26,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
     const bool leader = network.process() == 0;
     network.agree([&] {
         if (config.sensitivity) require_positive("--sensitivity", *config.sensitivity);
-        built = build_topography(config.graph, config.plan.rounds);
+        built = build_topography(config.graph, config.plan);
         const int agents = built->topography.graph.agents();
         exposures = build_exposures(config.plan, agents, {});
         const std::optional<double> sensitivity = config.sensitivity      ? config.sensitivity
@@ -62,8 +62,8 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
         subject->exposures = std::move(counted.exposures);
         subject->delta = counted.budgets.front().delta;
         subject->use = plan_use(config.plan, subject->built.topography.mixing);
-        subject->process.phases = phases_of(
-            subject->built.topography, config.graph.mixing, config.departures, config.plan.rounds);
+        subject->process.phases =
+            phases_of(subject->built.topography, config.graph, config.plan, config.departures);
         if (subject->process.phases.size() > 1 &&
             subject->plan.distribution() == StreamDistribution::laplace)
             throw ConfigError(

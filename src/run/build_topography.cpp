@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <utility>
 
+#include "run/configured_mixing.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/graph/edge_list.hpp"
-#include "sotto/graph/mixing_file.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
 
 namespace sotto {
@@ -52,9 +53,25 @@ DescribedGraph draw_graph(const TopologySpec& spec) {
     return {std::move(generated.graph), std::move(description), std::move(notes)};
 }
 
+/// The same matrix in every round.
+MixingMatrix fixed_mixing(const GraphConfig& config, const PlanConfig* plan, const Graph& graph) {
+    std::vector<int> everybody(static_cast<std::size_t>(graph.agents()));
+    std::iota(everybody.begin(), everybody.end(), 0);
+    return configured_mixing(config, plan, graph, everybody);
+}
+
 /// Matrices of one period, and the graph they are on: of random ones the union of their graphs.
-ScheduledMixing schedule_of(const GraphConfig& config, long rounds, Graph graph) {
+ScheduledMixing schedule_of(const GraphConfig& config,
+                            const PlanConfig* plan,
+                            long rounds,
+                            Graph graph) {
     const std::string& schedule = config.mixing_schedule;
+    if (is_optimised(config) && schedule != "fixed")
+        throw ConfigError(
+            fmt::format("mixing-schedule: '{}' is not possible with --mixing {}, whose weights are "
+                        "for one matrix that all rounds share (allowed: fixed)",
+                        schedule,
+                        config.mixing));
     if (schedule == "random") {
         if (config.file)
             throw ConfigError(
@@ -63,7 +80,7 @@ ScheduledMixing schedule_of(const GraphConfig& config, long rounds, Graph graph)
     }
     std::vector<MixingMatrix> matrices;
     if (schedule == "fixed") {
-        matrices.push_back(make_mixing(graph, config.mixing));
+        matrices.push_back(fixed_mixing(config, plan, graph));
     } else if (schedule == "one-peer") {
         matrices = one_peer_schedule(graph);
     } else {
@@ -76,24 +93,39 @@ ScheduledMixing schedule_of(const GraphConfig& config, long rounds, Graph graph)
     return {std::move(graph), std::move(matrices)};
 }
 
-}  // namespace
+DescribedGraph configured_graph(const GraphConfig& config) {
+    return config.file ? read_graph(*config.file) : draw_graph(config.topology);
+}
 
-BuiltTopography build_topography(const GraphConfig& config, long rounds) {
-    DescribedGraph made = config.file ? read_graph(*config.file) : draw_graph(config.topology);
+/// @param plan null where no noise is planned.
+BuiltTopography build(const GraphConfig& config, const PlanConfig* plan, long rounds) {
+    DescribedGraph made = configured_graph(config);
     if (!made.graph.connected())
         throw ConfigError(
             "graph: it is not connected; agents in different parts could never agree");
-    auto [graph, matrices] = schedule_of(config, rounds, std::move(made.graph));
+    auto [graph, matrices] = schedule_of(config, plan, rounds, std::move(made.graph));
     if (config.mixing_schedule != "fixed")
         made.description += fmt::format(", mixing schedule {} of {} round{}",
                                         config.mixing_schedule,
                                         matrices.size(),
                                         matrices.size() == 1 ? "" : "s");
+    if (is_optimised(config))
+        made.notes.push_back("mixing weights are optimised for " + subject_of_mixing(plan));
     MixingMatrix first = std::move(matrices.front());
     matrices.erase(matrices.begin());
     return {{std::move(graph), std::move(first), std::move(matrices)},
             std::move(made.description),
             std::move(made.notes)};
+}
+
+}  // namespace
+
+BuiltTopography build_topography(const GraphConfig& config, const PlanConfig& plan) {
+    return build(config, &plan, plan.rounds);
+}
+
+BuiltTopography build_topography(const GraphConfig& config, long rounds) {
+    return build(config, nullptr, rounds);
 }
 
 double most_mixing_matrices(const GraphConfig& config, long rounds) {
@@ -106,8 +138,7 @@ double most_mixing_matrices(const GraphConfig& config, long rounds) {
 }
 
 int agents_of(const GraphConfig& config) {
-    return config.file ? build_topography(config, 1).topography.graph.agents()
-                       : config.topology.agents;
+    return config.file ? configured_graph(config).graph.agents() : config.topology.agents;
 }
 
 }  // namespace sotto

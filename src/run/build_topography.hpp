@@ -14,8 +14,11 @@ struct BuiltTopography {
     std::string description;         ///< "erdos-renyi p=0.5 (seed 0)", "file x.edges"
     std::vector<std::string> notes;  ///< reductions and retries a user should know
 };
-/// @param rounds of the run: a random schedule draws as many graphs.
+/// @param plan what the run's noise is: weights may be made for it, and a random schedule draws as
+/// many graphs as there are rounds.
 /// @throws ConfigError, DataError.
+[[nodiscard]] BuiltTopography build_topography(const GraphConfig& config, const PlanConfig& plan);
+/// Where no noise is planned.
 [[nodiscard]] BuiltTopography build_topography(const GraphConfig& config, long rounds);
 
 /// How many mixing matrices there can be: one where mixing is fixed, else one a round, or as many

@@ -6,9 +6,9 @@
 #include <iterator>
 #include <string_view>
 
+#include "run/configured_mixing.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/graph/mixing_file.hpp"
 #include "sotto/views/agent_list.hpp"
 
 namespace sotto {
@@ -50,12 +50,12 @@ std::vector<Departure> parse_departures(const std::string& text, const Graph& gr
 /// The rule among those who stay; the others keep what they have.
 MixingMatrix mixing_without(const Graph& graph,
                             const std::vector<int>& gone,
-                            const std::string& rule) {
+                            const GraphConfig& config,
+                            const PlanConfig& plan) {
     Membership members{graph.agents(), {}};
     std::ranges::set_difference(
         Membership::everybody(graph.agents()).numbers, gone, std::back_inserter(members.numbers));
-    return mixing_of_all(
-        graph, make_mixing(graph.induced_subgraph(members.numbers), rule), members);
+    return mixing_of_all(graph, configured_mixing(config, &plan, graph, members.numbers), members);
 }
 
 }  // namespace
@@ -75,17 +75,18 @@ MixingMatrix mixing_of_all(const Graph& graph,
 }
 
 std::vector<Phase> phases_of(const Topography& topography,
-                             const std::string& mixing,
-                             const std::string& departures,
-                             long rounds) {
+                             const GraphConfig& config,
+                             const PlanConfig& plan,
+                             const std::string& departures) {
+    const long rounds = plan.rounds;
     if (departures.empty()) return {{rounds, topography.schedule(), {}}};
     if (!topography.later_mixing.empty())
         throw ConfigError(
             "--departures: not possible with --mixing-schedule, whose matrices are for all agents");
-    const auto rules = mixing_names();
-    if (std::ranges::find(rules, mixing) == rules.end())
+    if (!is_mixing_rule(config.mixing))
         throw ConfigError(fmt::format(
-            "--departures: a mixing rule is needed for those who stay; --mixing is '{}'", mixing));
+            "--departures: a mixing rule is needed for those who stay; --mixing is '{}'",
+            config.mixing));
     std::vector<Phase> phases;
     std::vector<int> gone;
     long start = 0;
@@ -93,7 +94,7 @@ std::vector<Phase> phases_of(const Topography& topography,
     next.push_back({rounds, {}});
     for (Departure& departure : next) {
         phases.push_back({departure.round - start,
-                          MixingSchedule({mixing_without(topography.graph, gone, mixing)}),
+                          MixingSchedule({mixing_without(topography.graph, gone, config, plan)}),
                           gone});
         start = departure.round;
         gone.insert(gone.end(), departure.agents.begin(), departure.agents.end());

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "run/config.hpp"
 #include "sotto/graph/topography.hpp"
 #include "sotto/plan/membership.hpp"
 #include "sotto/views/message_process.hpp"
@@ -15,12 +16,13 @@ namespace sotto {
                                          const Membership& members);
 
 /// Phases of a run in which agents leave ("ROUND:a,b;ROUND:c": before round ROUND, counted from 0).
-/// The mixing rule is applied to those who stay; an agent that left keeps weight 1 on itself.
+/// The configured mixing rule is applied to those who stay; an agent that left keeps weight 1 on
+/// itself.
 /// @throws ConfigError for rounds that do not ascend inside the run, agents that do not exist or
 /// left before, or mixing that is not a rule.
 [[nodiscard]] std::vector<Phase> phases_of(const Topography& topography,
-                                           const std::string& mixing,
-                                           const std::string& departures,
-                                           long rounds);
+                                           const GraphConfig& config,
+                                           const PlanConfig& plan,
+                                           const std::string& departures);
 
 }  // namespace sotto

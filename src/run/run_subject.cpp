@@ -110,7 +110,7 @@ RecordedRun read_recorded_run(const std::filesystem::path& directory, const Trai
     RecordedRun run{config,
                     read_history(directory),
                     ledger.rounds_that_count(),
-                    build_topography(config.graph, config.plan.rounds)};
+                    build_topography(config.graph, config.plan)};
     const int agents = run.built.topography.graph.agents();
     if (agents != run.history.phases.front().members.all)
         throw DataError(fmt::format("{}: the run has {} agents, the graph its options make now {}",

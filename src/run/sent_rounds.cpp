@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "run/configured_mixing.hpp"
 #include "run/departures.hpp"
-#include "sotto/graph/mixing_file.hpp"
 #include "sotto/views/process_steps.hpp"
 
 namespace sotto {
@@ -57,12 +57,13 @@ SentRounds sent_rounds(const TrainConfig& config,
         if (here <= 0) continue;
         const bool everybody = phase.members.size() == phase.members.all;
         MixingSchedule mixing =
-            everybody ? topography.schedule().from(first)
-                      : MixingSchedule({mixing_of_all(
-                            topography.graph,
-                            make_mixing(topography.graph.induced_subgraph(phase.members.numbers),
-                                        config.graph.mixing),
-                            phase.members)});
+            everybody
+                ? topography.schedule().from(first)
+                : MixingSchedule({mixing_of_all(
+                      topography.graph,
+                      configured_mixing(
+                          config.graph, &config.plan, topography.graph, phase.members.numbers),
+                      phase.members)});
         sent.process.phases.push_back(
             {here, std::move(mixing), phase.members.gone(), nullptr, position - first});
         if (sent.phases.empty())

@@ -38,12 +38,26 @@ TEST(CheckMixing, AcceptsWeightsOfTheGraphThatSumToOne) {
 }
 
 TEST(CheckMixing, NamesSourceEntryAndRule) {
-    for (const double bad : {-0.1, std::nan(""), std::numeric_limits<double>::infinity()})
+    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()})
         EXPECT_TRUE(contains(why(1, 0, bad), "mixing file x: entry (1, 0) is ")) << bad;
     EXPECT_TRUE(contains(why(0, 2, 0.1), "entry (0, 2) is 0.1"));
     EXPECT_TRUE(contains(why(0, 2, 0.1), "no edge there"));
     EXPECT_TRUE(contains(why(2, 2, 0.6), "row 2 sums to 1.1"));
     EXPECT_TRUE(contains(why(2, 2, 0.5 + 3 * row_sum_tolerance), "row 2 sums to 1.000000003"));
+}
+
+TEST(CheckMixing, TakesNegativeEntriesThatBringAgentsTogether) {
+    Eigen::MatrixXd dense(3, 3);
+    dense << 0.4, 0.6, 0, 0.6, -0.2, 0.6, 0, 0.6, 0.4;
+    EXPECT_NO_THROW(check_mixing(path, dense, "x"));
+    dense << 0.2, 0.8, 0, 0.8, -0.6, 0.8, 0, 0.8, 0.2;  // eigenvalues 1, 0.2, -1.4
+    EXPECT_TRUE(contains(message_of<DataError>([&] { check_mixing(path, dense, "mixing file x"); }),
+                         "mixing file x: it has negative entries, and an eigenvalue beside that of "
+                         "the mean of modulus 1.4"));
+    dense << 1.5, -0.5, 0, 0.5, 0, 0.5, 0, 0.5, 0.5;  // not symmetric
+    EXPECT_TRUE(contains(message_of<DataError>([&] { check_mixing(path, dense, "x"); }),
+                         "must be at most 1"));
+    EXPECT_TRUE(contains(why(1, 0, -0.1), "row 1 sums to 0.65"));
 }
 
 TEST(CheckMixing, RefusesAnotherSize) {

@@ -159,7 +159,6 @@ TEST(MixingMatrix, FromDenseNamesTheEntryItRefuses) {
     };
     EXPECT_TRUE(contains(refusal(1, 2, not_a_number), "(1, 2) is nan"));
     EXPECT_TRUE(contains(refusal(1, 2, infinity), "(1, 2) is inf"));
-    EXPECT_TRUE(contains(refusal(2, 1, -1e-300), "(2, 1)"));
     EXPECT_TRUE(contains(refusal(0, 2, 1e-300), "(0, 2)"));
     EXPECT_TRUE(contains(refusal(0, 2, 1e-300), "no edge"));
     EXPECT_TRUE(contains(refusal(1, 1, good(1, 1) + 2e-9), "row 1 sums to"));

@@ -33,13 +33,14 @@ TEST(BuildTopography, ReadsAStackOfMixingMatricesAsASchedule) {
     };
     write_npy(folder.path("stack.npy"), stack);
     const Topography topography = with("stack.npy");
-    const auto phases = phases_of(topography, "metropolis", "", 10);
+    PlanConfig plan;
+    plan.rounds = 10;
+    const auto phases = phases_of(topography, {}, plan, "");
     ASSERT_EQ(phases.size(), 1u);
     EXPECT_EQ(phases[0].mixing.at(2).dense(), mixing.dense());
     EXPECT_EQ(phases[0].mixing.at(3).dense(), lazy);
-    expect_contains(
-        message_of<ConfigError>([&] { (void)phases_of(topography, "metropolis", "4:2", 10); }),
-        "not possible with --mixing-schedule");
+    expect_contains(message_of<ConfigError>([&] { (void)phases_of(topography, {}, plan, "4:2"); }),
+                    "not possible with --mixing-schedule");
     write_npy(folder.path("bad.npy"), Eigen::MatrixXd(stack.topRows(6)));
     expect_contains(message_of<DataError>([&] { (void)with("bad.npy"); }), "6 x 4");
     stack(5, 0) = 0.9;

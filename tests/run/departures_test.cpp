@@ -10,10 +10,21 @@ namespace {
 using test::expect_contains;
 using test::message_of;
 
+std::vector<Phase> phases_by(const Topography& topography,
+                             const std::string& mixing,
+                             const std::string& departures) {
+    GraphConfig config;
+    config.mixing = mixing;
+    PlanConfig plan;
+    plan.mechanism = "corn";
+    plan.rounds = 10;
+    return phases_of(topography, config, plan, departures);
+}
+
 TEST(PhasesOf, MixAmongThoseWhoStay) {
     const Graph graph = Graph::from_edges(5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}, {1, 3}});
     const Topography topography{graph, MixingMatrix::from_rule(graph, MixingRule::metropolis)};
-    const auto phases = phases_of(topography, "metropolis", "4:2;6:0", 10);
+    const auto phases = phases_by(topography, "metropolis", "4:2;6:0");
     ASSERT_EQ(phases.size(), 3u);
     EXPECT_EQ(phases[0].rounds, 4);
     EXPECT_EQ(phases[1].rounds, 2);
@@ -34,7 +45,7 @@ TEST(PhasesOf, MixAmongThoseWhoStay) {
 
     const auto refused = [&](const std::string& departures) {
         return message_of<ConfigError>(
-            [&] { (void)phases_of(topography, "metropolis", departures, 10); });
+            [&] { (void)phases_by(topography, "metropolis", departures); });
     };
     expect_contains(refused("4"), "ROUND:AGENTS");
     expect_contains(refused("0:1"), "from 1 to 9");
@@ -44,8 +55,23 @@ TEST(PhasesOf, MixAmongThoseWhoStay) {
     expect_contains(refused("3:0,1,2,3,4"), "nobody is left");
     expect_contains(refused("3:9"), "agent 9 does not exist");
     expect_contains(
-        message_of<ConfigError>([&] { (void)phases_of(topography, "some.npy", "3:1", 10); }),
+        message_of<ConfigError>([&] { (void)phases_by(topography, "some.npy", "3:1"); }),
         "some.npy");
+}
+
+TEST(PhasesOf, OptimiseWeightsAmongThoseWhoStay) {
+    const Graph graph = Graph::from_edges(5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}, {1, 3}});
+    const Topography topography{graph, MixingMatrix::from_rule(graph, MixingRule::metropolis)};
+    // In the end 1 - 2 and 4 are apart.
+    const auto phases = phases_by(topography, "optimised", "4:0;6:3");
+    ASSERT_EQ(phases.size(), 3u);
+    for (const Phase& phase : phases) {
+        const MixingMatrix& mixing = phase.mixing.at(0);
+        EXPECT_TRUE(mixing.symmetric());
+        for (const int gone : phase.departed) EXPECT_EQ(mixing.weight(gone, gone), 1);
+    }
+    EXPECT_NEAR(phases[2].mixing.at(0).weight(1, 2), 0.5, 0.01);
+    EXPECT_EQ(phases[2].mixing.at(0).weight(4, 4), 1);
 }
 
 TEST(MixingOfAll, LeavesWhoIsGoneToItself) {

@@ -19,14 +19,17 @@ enum class MixingRule {
     uniform           ///< 1/n everywhere; complete graph only.
 };
 
-/// Row-stochastic n x n matrix W with w_uv > 0 only where v is u or a neighbour of u. Immutable;
-/// the factories check every property, so a MixingMatrix is valid by existing.
+/// n x n matrix W whose rows sum to 1, with w_uv != 0 only where v is u or a neighbour of u.
+/// Weights of the rules are at least 0; others may be negative, of an agent's own model too, as
+/// long as no eigenvalue beside that of the mean has modulus above 1. Immutable; the factories
+/// check every property, so a MixingMatrix is valid by existing.
 class MixingMatrix {
   public:
     /// @throws ConfigError for `uniform` on a graph that is not complete.
     [[nodiscard]] static MixingMatrix from_rule(const Graph& graph, MixingRule rule);
     /// @param dense n x n. @throws DataError naming the entry for: wrong size, a value that is not
-    /// finite or negative, a weight where there is no edge, a row that does not sum to 1 (1e-9).
+    /// finite, a weight where there is no edge, a row that does not sum to 1 (1e-9); and, with
+    /// negative entries, for an eigenvalue off the mean of modulus above 1 (1e-9).
     [[nodiscard]] static MixingMatrix from_dense(const Graph& graph, const Eigen::MatrixXd& dense);
     /// W = 11^T/n over all agents, whatever the graph: averaging by a trusted aggregator.
     [[nodiscard]] static MixingMatrix average(int agents);

@@ -109,7 +109,7 @@ AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, N
     network.agree([&] {
         Topography topography =
             account ? account->built.topography
-                    : build_topography(config.train.graph, config.train.plan.rounds).topography;
+                    : build_topography(config.train.graph, config.train.plan).topography;
         View view = attacking_view(config.view, topography.graph);
         MessageProcess process =
             account ? attacked_process(config.train, *account) : MessageProcess{};

@@ -106,7 +106,7 @@ int run(const std::vector<std::string>& arguments) {
         given.contains("sampling-probability") ? with_default_participation(given) : given);
     const GeneralOptions general = read_general(given);
     require_one_source_of_noise(config.plan);
-    const BuiltTopography built = build_topography(config.graph, config.plan.rounds);
+    const BuiltTopography built = build_topography(config.graph, config.plan);
     const int agents = built.topography.graph.agents();
     const CycleChoice choice =
         config.plan.choose_cycle ? choose_cycle(config.plan, built.topography, {}) : CycleChoice();

@@ -13,6 +13,7 @@ namespace {
 /// weight the neighbours give it: sum_v w_vu q_uv = 0, so what the network has in the mean is
 /// untouched.
 Design design_homomorphic(const DesignInput& input) {
+    require_weights_of_one_sign("homomorphic", *input.mixing);
     NoisePlan plan = start_laplace_plan("homomorphic", input);
     for (int u = 0; u < plan.agents; ++u) {
         const double own = input.mixing->weight(u, u);

@@ -21,6 +21,7 @@ Eigen::MatrixXd away_from_weights(const MixingMatrix& mixing,
 /// with a = w_.u / |w_.u| and one fresh stream g_v a receiver: sum_v w_vu q_uv = 0, so what the
 /// network has in the mean is untouched (docs/equations.md 9).
 Design design_zip_dl(const DesignInput& input) {
+    require_weights_of_one_sign("zip-dl", *input.mixing);
     NoisePlan plan = start_message_plan("zip-dl", input);
     for (int u = 0; u < plan.agents; ++u) {
         const auto receivers = input.mixing->members(u);

@@ -8,10 +8,9 @@
 
 #include "run/agent_path.hpp"
 #include "run/build_topography.hpp"
+#include "run/configured_mixing.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/names.hpp"
-#include "sotto/graph/mixing_file.hpp"
 #include "sotto/noise/seed_groups.hpp"
 
 namespace sotto {
@@ -66,7 +65,7 @@ std::optional<Credentials> read_credentials(const TrainConfig& config,
 BuiltTopography build_whole(const TrainConfig& config,
                             const Network& network,
                             const Membership& members) {
-    BuiltTopography built = build_topography(config.graph, config.plan.rounds);
+    BuiltTopography built = build_topography(config.graph, config.plan);
     const int agents = built.topography.graph.agents();
     if (agents != members.all)
         throw ConfigError(fmt::format("agents: the graph ({}) has {}, but there are {} {}",
@@ -156,8 +155,7 @@ BuiltTopography keep_members(BuiltTopography built,
         throw ConfigError(
             fmt::format("--without: not possible with --{}, {} (agents {})", option, why, who));
     };
-    const auto rules = mixing_names();
-    if (std::ranges::find(rules, config.graph.mixing) == rules.end())
+    if (!is_mixing_rule(config.graph.mixing))
         refuse("mixing FILE", "whose weights are for all agents");
     if (!built.topography.later_mixing.empty())
         refuse("mixing-schedule", "whose matrices are for all agents");
@@ -175,7 +173,8 @@ BuiltTopography keep_members(BuiltTopography built,
                 who,
                 members.number(place),
                 members.number(0)));
-    MixingMatrix mixing = make_mixing(rest, config.graph.mixing);
+    MixingMatrix mixing =
+        configured_mixing(config.graph, &config.plan, built.topography.graph, members.numbers);
     built.topography = {std::move(rest), std::move(mixing), {}};
     built.description += fmt::format(", without {}", who);
     return built;

@@ -18,7 +18,7 @@ TEST(Muffliato, IsLdpWithOneGossipStepAndMixesMoreWithSeveral) {
         EXPECT_TRUE(spatial_covariance(once.plan) ==
                     spatial_covariance(design_of("ldp", input).plan));
         EXPECT_EQ(once.objective, design_of("ldp", input).objective);
-        input.gossip_steps = 3;
+        input.gossip = 3;
         const Design thrice = design_of("muffliato", input);
         EXPECT_TRUE(spatial_covariance(thrice.plan) == spatial_covariance(once.plan));
         if (setting.named.name.starts_with("complete"))
@@ -32,7 +32,7 @@ TEST(Muffliato, GivesEveryAgentIndependentNoiseHoweverOftenItIsMixed) {
     const Setting setting = settings({6}).front();
     const Eigen::VectorXd kappa = random_kappa(6, unequal_kappa_seed);
     DesignInput input = setting.input(10, kappa);
-    input.gossip_steps = 4;
+    input.gossip = 4;
     const NoisePlan plan = design_of("muffliato", input).plan;
     EXPECT_TRUE(spatial_covariance(plan).isApprox(kappa.cwiseInverse().asDiagonal().toDenseMatrix(),
                                                   1e-12));

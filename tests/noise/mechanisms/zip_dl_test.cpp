@@ -25,6 +25,19 @@ TEST(ZipDl, NeedsAnAgentThatWeighsItsOwnModel) {
                          "does not hide every agent"));
 }
 
+TEST(ZipDl, RefusesNegativeWeights) {
+    const Graph graph = Graph::from_edges(3, {{0, 1}, {1, 2}});
+    const MixingMatrix mixing = MixingMatrix::from_dense(
+        graph, Eigen::Matrix3d{{0.4, 0.6, 0}, {0.6, -0.2, 0.6}, {0, 0.6, 0.4}});
+    DesignInput input;
+    input.graph = &graph;
+    input.mixing = &mixing;
+    input.kappa = Eigen::VectorXd::Ones(3);
+    for (const char* mechanism : {"zip-dl", "homomorphic"})
+        EXPECT_TRUE(contains(message_of<ConfigError>([&] { (void)design_of(mechanism, input); }),
+                             "agent 1 gives the model of agent 1 weight -0.2"));
+}
+
 TEST(ZipDl, ProjectsFreshStreamsOfEveryReceiverOnWhatTheMeanDoesNotSee) {
     // Coefficients of sender u: s (I - a a^T), a = w_.u / |w_.u|.
     for_each_plan(
