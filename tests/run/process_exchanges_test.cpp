@@ -16,5 +16,12 @@ TEST(SetExchanges, TakesTheGossipOfTheConfiguration) {
     EXPECT_EQ(process.final_gossip, 0);
 }
 
+TEST(SumRules, AreThoseOfARound) {
+    PlanConfig plan;
+    plan.gossip_steps = 3;
+    EXPECT_EQ(sum_rules(plan, 2).gossip_steps, 3);
+    EXPECT_EQ(sum_rules(plan, 2).mask_partners, 2);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -16,6 +16,7 @@
 #include "run/options/sum_options.hpp"
 #include "run/plan_report.hpp"
 #include "run/planning.hpp"
+#include "run/process_exchanges.hpp"
 #include "run/sampling_gain.hpp"
 #include "sotto/agent/trainer.hpp"
 #include "sotto/core/files.hpp"
@@ -75,7 +76,7 @@ std::optional<SumHiding> sums_of(const PlanOptions& config,
     require_summable(plan);
     return hidden_by_sums(topography,
                           Membership::everybody(plan.agents),
-                          {config.plan.gossip_steps, config.mask_partners},
+                          sum_rules(config.plan, config.mask_partners),
                           plan.coalition_size,
                           colluders_to_tell_of);
 }

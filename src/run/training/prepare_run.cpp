@@ -9,6 +9,7 @@
 #include "run/hidden_by_sums.hpp"
 #include "run/options/train_options.hpp"
 #include "run/plan_report.hpp"
+#include "run/process_exchanges.hpp"
 #include "run/resumed_phase.hpp"
 #include "run/sampling_gain.hpp"
 #include "run/task.hpp"
@@ -43,7 +44,7 @@ std::optional<SumHiding> agree_on_sums(const Run& run) {
         if (!run.config.secure_sum) return;
         hiding = hidden_by_sums(run.topography,
                                 run.members,
-                                {run.config.plan.gossip_steps, run.config.mask_partners},
+                                sum_rules(run.config.plan, run.config.mask_partners),
                                 coalition_size_of(run.phase, run.plan.agents, &run.plan),
                                 run.leader() ? colluders_to_tell_of : 0);
     });
