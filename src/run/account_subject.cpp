@@ -4,6 +4,7 @@
 
 #include "run/departures.hpp"
 #include "run/planning.hpp"
+#include "run/process_exchanges.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/net/agreement.hpp"
@@ -70,7 +71,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
                 fmt::format("--departures: not possible with mechanism {}, whose noise is Laplace "
                             "(allowed: nobody leaves, or Gaussian noise)",
                             subject->plan.mechanism));
-        subject->process.gossip_steps = config.plan.gossip_steps;
+        set_exchanges(subject->process, config.plan);
         subject->process.step_sizes =
             process_steps(subject->plan, config.plan.steps, config.l2, config.plan.rounds);
     });

@@ -44,13 +44,13 @@ GossipPolynomial configured_gossip(const PlanConfig& config, const MixingMatrix&
     return gossip_polynomial(mixing, config.gossip, config.gossip_steps);
 }
 
-int final_gossip_steps(const PlanConfig& config, const Topography& topography) {
+int final_gossip_steps(const PlanConfig& config, const MixingSchedule& mixing) {
     if (config.final_gossip) return *config.final_gossip;
-    if (!mixes_hidden_models(config) || !topography.later_mixing.empty()) return 0;
+    if (!mixes_hidden_models(config) || !mixing.fixed()) return 0;
     const long exchanges = config.rounds * config.gossip_steps;
     return consensus_steps(
-        topography.mixing,
-        final_rule(topography.mixing),
+        mixing.at(0),
+        final_rule(mixing.at(0)),
         final_disagreement,
         static_cast<int>(std::clamp(exchanges / rounds_an_exchange, 1L, 100000L)));
 }
@@ -59,7 +59,7 @@ Smoothing configured_smoothing(const PlanConfig& config, const Topography& topog
     Smoothing smoothing;
     smoothing.momentum = config.momentum;
     smoothing.set_average(config.average, config.steps.first_round + config.rounds);
-    const int steps = final_gossip_steps(config, topography);
+    const int steps = final_gossip_steps(config, topography.schedule());
     smoothing.final_gossip =
         gossip_polynomial(topography.mixing, final_rule(topography.mixing), steps);
     return smoothing;

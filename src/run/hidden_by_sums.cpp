@@ -22,7 +22,7 @@ SumHiding hidden_by_sums(const Topography& topography,
 }
 
 SumRules sum_rules(const PlanConfig& config, const Topography& topography, int mask_partners) {
-    return {config.gossip_steps + final_gossip_steps(config, topography), mask_partners};
+    return {config.gossip_steps + final_gossip_steps(config, topography.schedule()), mask_partners};
 }
 
 }  // namespace sotto

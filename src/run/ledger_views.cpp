@@ -112,8 +112,10 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, const SentRounds& run) 
         if (!view.members.empty() &&
             std::ranges::none_of(view.members, [&](int a) { return run.of(a); }))
             continue;
-        const Argument argument =
-            argument_of(view, fixed_inputs_, run.process.plan->distribution());
+        const Argument argument = argument_of(
+            view,
+            fixed_inputs_,
+            counts_all_messages(run.process, run.phases.front()->use.participation, view));
         entry.argument = argument.text;
         entry.sound = argument.sound;
         const std::vector<int> targets = targets_of(view, run);

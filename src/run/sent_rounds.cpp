@@ -5,6 +5,7 @@
 
 #include "run/configured_mixing.hpp"
 #include "run/departures.hpp"
+#include "run/process_exchanges.hpp"
 #include "sotto/views/process_steps.hpp"
 
 namespace sotto {
@@ -48,7 +49,6 @@ SentRounds sent_rounds(const TrainConfig& config,
     SentRounds sent;
     sent.completed = rounds;
     sent.process.graph = &topography.graph;
-    sent.process.gossip_steps = config.plan.gossip_steps;
     long position = 0, furthest = 0;  // training rounds
     for (std::size_t k = 0; k < phases.size(); ++k) {
         const PrivacyPhase& phase = phases[k];
@@ -76,6 +76,7 @@ SentRounds sent_rounds(const TrainConfig& config,
         furthest = std::max(furthest, position);
     }
     if (sent.phases.empty()) return sent;
+    set_exchanges(sent.process, config.plan);
     const std::vector<double> steps =
         process_steps(*sent.process.plan, config.plan.steps, config.l2, furthest);
     if (!steps.empty())

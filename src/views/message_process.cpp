@@ -22,4 +22,8 @@ const NoisePlan& MessageProcess::plan_of(const Phase& phase) const {
     return phase.plan != nullptr ? *phase.plan : *plan;
 }
 
+const GossipPolynomial& MessageProcess::gossip_of(const Phase& phase) const {
+    return phase.gossip ? *phase.gossip : gossip;
+}
+
 }  // namespace sotto

@@ -13,6 +13,7 @@ class BroadcastMessages {
           sources_(rounds.sources_at(round).index),
           injects_(step == 0),
           sent_(layouts.origin(round, step)),
+          exchange_(layouts.exchange(round, step)),
           mixing_(sent_.round == ProcessRounds::beginning ? nullptr
                                                           : &rounds.mixing_at(sent_.round)) {}
 
@@ -22,7 +23,9 @@ class BroadcastMessages {
             const auto weights = mixing_->weights(sender);
             for (std::size_t j = 0; j < members.size(); ++j)
                 if (const int place = sent_.of(members[j]); place >= 0 && weights[j] != 0)
-                    rows.from_state.emplace_back(row, place, factor * weights[j]);
+                    rows.from_state.emplace_back(row, place, factor * exchange_.here * weights[j]);
+            if (const int place = sent_.before_of(sender); place >= 0)
+                rows.from_state.emplace_back(row, place, -factor * exchange_.before);
         }
         if (!injects_ || !agents_.present[static_cast<std::size_t>(sender)]) return;
         rows.from_sources.emplace_back(row, sources_.of(sender), factor);
@@ -34,6 +37,7 @@ class BroadcastMessages {
     const AgentIndex& sources_;
     bool injects_;
     StatePart sent_;
+    Exchange exchange_;
     const MixingMatrix* mixing_;  // which made the models that are sent; null: all are known
 };
 

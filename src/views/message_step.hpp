@@ -7,8 +7,9 @@
 namespace sotto {
 
 /// A gossip step where every receiver of a message gets the same one: the state is hidden agents'
-/// messages, m(t) = W m(t-1) + q(t); seen messages are known. With secure sums nobody's message is
-/// seen, and y = (rows of W) m(t). Without the past noise of correlated rounds.
+/// messages, m = here W m' - before m'' + q with m' and m'' those one and two exchanges earlier;
+/// seen messages are known. With secure sums nobody's message is seen, and y = (rows of W) m(t).
+/// Without the past noise of correlated rounds.
 [[nodiscard]] StepEntries message_step(const ViewRounds& rounds,
                                        const StateLayouts& layouts,
                                        long round,

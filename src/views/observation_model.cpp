@@ -44,10 +44,13 @@ class StepKeys {
         if (injects && round > 0) key[3] = rounds_.phase_number(round - 1);
         if (injects && same_to_all && start != ProcessRounds::beginning)
             key[4] = mixing_number(start);
-        if (step == rounds_.process().gossip_steps - 1 && !same_to_all)
+        if (step == rounds_.process().gossip.steps() - 1 && !same_to_all)
             key[5] = rounds_.phase_number(std::min(round + 1, rounds_.count() - 1));
+        const Exchange exchange = layouts_.exchange(round, step);
+        key.insert(key.end(), {exchange.here, exchange.before});
         for (const StateLayout& layout :
              {layouts_.before(round, step), layouts_.after(round, step)}) {
+            key.push_back(static_cast<double>(layout.before));
             key.push_back(static_cast<double>(layout.kept.size()));
             for (const StatePart& part : layout.kept)
                 key.push_back(static_cast<double>(part.round));
@@ -97,7 +100,7 @@ ObservationModel make_observation_model(const MessageProcess& process,
     const ViewRounds rounds(process, view, noises);
     const StateLayouts layouts(rounds);
     ObservationModel model;
-    model.gossip_steps = process.gossip_steps;
+    model.gossip_steps = process.gossip.steps();
     model.rounds = rounds.count();
     for (long t = 0; t < model.rounds; ++t) {
         model.input_scale.push_back(rounds.step_size(t));
@@ -107,7 +110,7 @@ ObservationModel make_observation_model(const MessageProcess& process,
     StepKeys keys(rounds, layouts);
     std::map<std::vector<double>, int> known;
     for (long t = 0; t < model.rounds; ++t)
-        for (int k = 0; k < process.gossip_steps; ++k) {
+        for (int k = 0; k < process.gossip.steps(); ++k) {
             const auto [entry, fresh] =
                 known.try_emplace(keys.key_of(t, k), static_cast<int>(model.steps.size()));
             if (fresh) model.steps.push_back(make_step(rounds, layouts, t, k));

@@ -30,7 +30,11 @@ PredictedMessages::PredictedMessages(const MessageProcess& process,
       initial_(std::move(initial)),
       same_to_all_(process.plan->same_message_to_all()),
       agents_(phase_agents(process, view, 0)),
-      known_(initial_.replicate(1, process.plan->agents)) {}
+      known_(initial_.replicate(1, process.plan->agents)) {
+    if (process.momentum == 0) return;
+    models_ = known_;
+    directions_ = MatrixXd::Zero(known_.rows(), known_.cols());
+}
 
 MatrixXd PredictedMessages::less_seen(const SeenStep& step) {
     MatrixXd observed = same_to_all_ ? messages_less_seen(step) : own_messages_less_seen(step);
@@ -57,7 +61,7 @@ void PredictedMessages::add_known_noise(VectorXd& message,
     const VectorXd noise = step.known_noise(sender, receiver);
     if (noise.size() == 0) return;
     if (process_.plan->entry == NoiseEntry::gradient)
-        message -= process_.step_sizes[static_cast<std::size_t>(round())] * noise;
+        message -= step_size() * noise;
     else
         message += noise;
 }
@@ -89,16 +93,31 @@ VectorXd PredictedMessages::known_sum(const SeenStep& step, int receiver) const 
     return sum;
 }
 
+/// Of what an exchange made of an agent's messages: here W m' - before m''.
+VectorXd PredictedMessages::known_after_exchange(int agent) const {
+    if (time_ == 0) return initial_;
+    const GossipPolynomial& gossip = process_.gossip_of(process_.phases.front());
+    const int made_by = static_cast<int>((time_ - 1) % gossip.steps());
+    VectorXd message = mixed(mixing_at(injects() ? round() - 1 : round()), agent);
+    if (gossip.plain()) return message;
+    message *= gossip.here(made_by);
+    if (gossip.before(made_by) != 0) message -= gossip.before(made_by) * known_before_.col(agent);
+    return message;
+}
+
 /// Messages of members as they are, of the others what is known of them.
-MatrixXd PredictedMessages::predicted_messages(const SeenStep& step) const {
+MatrixXd PredictedMessages::predicted_messages(const SeenStep& step) {
     MatrixXd predicted = known_;
     for (int u = 0; u < process_.plan->agents; ++u) {
         if (view_.has_member(u)) {
             predicted.col(u) = step.message(u, u);
             continue;
         }
-        VectorXd message =
-            time_ == 0 ? initial_ : mixed(mixing_at(injects() ? round() - 1 : round()), u);
+        VectorXd message = known_after_exchange(u);
+        if (injects() && process_.momentum != 0) {
+            models_.col(u) = message;
+            message -= step_size() * process_.momentum * directions_.col(u);
+        }
         if (injects()) add_known_noise(message, step, u, u);
         predicted.col(u) = message;
     }
@@ -106,7 +125,9 @@ MatrixXd PredictedMessages::predicted_messages(const SeenStep& step) const {
 }
 
 MatrixXd PredictedMessages::messages_less_seen(const SeenStep& step) {
-    known_ = predicted_messages(step);
+    MatrixXd predicted = predicted_messages(step);
+    known_.swap(predicted);
+    if (!process_.gossip_of(process_.phases.front()).plain()) known_before_ = std::move(predicted);
     std::vector<VectorXd> observed;
     if (view_.kind == View::Kind::secure_sum) {
         const MixingMatrix& mixing = mixing_at(round());
@@ -121,6 +142,7 @@ MatrixXd PredictedMessages::messages_less_seen(const SeenStep& step) {
         observed.push_back(known_.col(v) - message);
         known_.col(v) = message;
     }
+    if (injects() && process_.momentum != 0) directions_ = (models_ - known_) / step_size();
     return as_rows(observed, initial_.size());
 }
 

@@ -14,8 +14,9 @@ namespace sotto {
 /// ObservationModel leaves out.
 class PredictedMessages {
   public:
-    /// @param process of one phase with everybody there, with step sizes. @param initial model of
-    /// every agent, d. Process and view outlive the object.
+    /// @param process of one phase with everybody there, with step sizes; with momentum a view of
+    /// all messages, the same to all, whose noise is on gradients. @param initial model of every
+    /// agent, d. Process and view outlive the object.
     PredictedMessages(const MessageProcess& process, const View& view, Eigen::VectorXd initial);
 
     /// y of the model in the next gossip step: what was predicted from all that is known, less what
@@ -27,8 +28,11 @@ class PredictedMessages {
     [[nodiscard]] Eigen::Index dimension() const { return initial_.size(); }
 
   private:
-    [[nodiscard]] long round() const { return time_ / process_.gossip_steps; }
-    [[nodiscard]] bool injects() const { return time_ % process_.gossip_steps == 0; }
+    [[nodiscard]] long round() const { return time_ / process_.gossip.steps(); }
+    [[nodiscard]] bool injects() const { return time_ % process_.gossip.steps() == 0; }
+    [[nodiscard]] double step_size() const {
+        return process_.step_sizes[static_cast<std::size_t>(round())];
+    }
     [[nodiscard]] const MixingMatrix& mixing_at(long round) const;
     [[nodiscard]] int a_receiver_of(int sender) const;
     void add_known_noise(Eigen::VectorXd& message,
@@ -36,11 +40,12 @@ class PredictedMessages {
                          int sender,
                          int receiver) const;
     [[nodiscard]] Eigen::VectorXd mixed(const MixingMatrix& mixing, int agent) const;
+    [[nodiscard]] Eigen::VectorXd known_after_exchange(int agent) const;
     [[nodiscard]] Eigen::VectorXd known_message(const SeenStep& step,
                                                 int sender,
                                                 int receiver) const;
     [[nodiscard]] Eigen::VectorXd known_sum(const SeenStep& step, int receiver) const;
-    [[nodiscard]] Eigen::MatrixXd predicted_messages(const SeenStep& step) const;
+    [[nodiscard]] Eigen::MatrixXd predicted_messages(const SeenStep& step);
     [[nodiscard]] Eigen::MatrixXd messages_less_seen(const SeenStep& step);
     [[nodiscard]] Eigen::MatrixXd own_messages_less_seen(const SeenStep& step);
 
@@ -53,6 +58,10 @@ class PredictedMessages {
     /// d x agents. Where all receivers get the same message: messages, seen ones as they are, of
     /// the others what is known of them; else what is known of models.
     Eigen::MatrixXd known_;
+    Eigen::MatrixXd known_before_;  ///< known_ of one exchange earlier, where gossip is not plain
+    /// With momentum, d x agents: models before the round, and what they moved along in the round
+    /// before, u(t-1) = (x - m) / eta.
+    Eigen::MatrixXd models_, directions_;
 };
 
 }  // namespace sotto

@@ -107,6 +107,48 @@ bool lacks_noise(const NoisePlan& plan, const Phase& phase) {
     });
 }
 
+void check_smoothing(const MessageProcess& process) {
+    const int steps = process.gossip.steps();
+    if (steps < 1)
+        throw ConfigError(fmt::format("gossip-steps: {} is not allowed (1 or more)", steps));
+    bool plain = process.gossip.plain();
+    for (const Phase& phase : process.phases) {
+        if (process.gossip_of(phase).steps() != steps)
+            throw ConfigError(
+                fmt::format("phases: {} gossip steps are not allowed ({}, as in the process)",
+                            process.gossip_of(phase).steps(),
+                            steps));
+        plain = plain && process.gossip_of(phase).plain();
+    }
+    if (!(process.momentum >= 0 && process.momentum < 1))
+        throw ConfigError(
+            fmt::format("momentum: {} is not allowed (0 or more, below 1)", process.momentum));
+    if (process.final_gossip < 0)
+        throw ConfigError(
+            fmt::format("final-gossip: {} is not allowed (0 or more)", process.final_gossip));
+    const NoisePlan& plan = *process.plan;
+    if (process.momentum != 0 && plan.entry == NoiseEntry::message)
+        throw PrivacyError(
+            fmt::format("momentum: {} is not possible with mechanism {}, whose noise is on "
+                        "messages and does not cover what piles up (allowed: 0)",
+                        process.momentum,
+                        plan.mechanism));
+    if (plan.same_message_to_all()) return;
+    const auto refuse = [&](const char* name, const std::string& value, const char* allowed) {
+        throw PrivacyError(
+            fmt::format("{}: {} is not possible with mechanism {}, which gives every receiver a "
+                        "message of its own (allowed: {})",
+                        name,
+                        value,
+                        plan.mechanism,
+                        allowed));
+    };
+    if (!plain) refuse("gossip", "chebyshev", "plain");
+    if (process.momentum != 0) refuse("momentum", fmt::format("{}", process.momentum), "0");
+    if (process.final_gossip != 0)
+        refuse("final-gossip", std::to_string(process.final_gossip), "0");
+}
+
 void check_process(const MessageProcess& process) {
     if (process.graph == nullptr || process.plan == nullptr)
         throw ConfigError("message process: graph and plan must be given");
@@ -115,9 +157,7 @@ void check_process(const MessageProcess& process) {
         throw ConfigError(fmt::format(
             "the plan is for {} agents, the graph has {}", agents, process.graph->agents()));
     if (process.phases.empty()) throw ConfigError("phases: at least one is needed");
-    if (process.gossip_steps < 1)
-        throw ConfigError(
-            fmt::format("gossip-steps: {} is not allowed (1 or more)", process.gossip_steps));
+    check_smoothing(process);
     for (const Phase& phase : process.phases) check_phase(process, phase);
     const long rounds = process.rounds();
     if (!process.step_sizes.empty() && static_cast<long>(process.step_sizes.size()) != rounds)

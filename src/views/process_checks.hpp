@@ -10,6 +10,11 @@ namespace sotto {
 /// Whether an agent that has departed had a part in the noise.
 [[nodiscard]] bool lacks_noise(const NoisePlan& plan, const Phase& phase);
 
+/// What changes noisy gradients and messages after them. @throws ConfigError for less than one
+/// gossip step, numbers of them that differ by phase, a momentum or final gossip out of range;
+/// PrivacyError where the bound for all messages does not cover them: momentum with noise on
+/// messages, and all three where receivers get messages of their own.
+void check_smoothing(const MessageProcess& process);
 /// @throws ConfigError and PrivacyError as view_sensitivity.
 void check_process(const MessageProcess& process);
 /// The same for a view of a process that is well. @throws ConfigError.

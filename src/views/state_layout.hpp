@@ -12,19 +12,31 @@ namespace sotto {
 
 /// What agents did not show of themselves at the end of a round, as a part of the state.
 struct StatePart {
+    static constexpr Eigen::Index none = -1;
     long round = 0;
     const AgentIndex* agents = nullptr;
     Eigen::Index offset = 0;
-    [[nodiscard]] int of(int agent) const {
+    Eigen::Index before = none;  ///< where their messages of one exchange earlier begin
+
+    [[nodiscard]] int of(int agent) const { return place_from(offset, agent); }
+    [[nodiscard]] int before_of(int agent) const { return place_from(before, agent); }
+    [[nodiscard]] int place_from(Eigen::Index begin, int agent) const {
         const int place = agents->of(agent);
-        return place < 0 ? -1 : static_cast<int>(offset) + place;
+        return place < 0 || begin == none ? -1 : static_cast<int>(begin) + place;
     }
 };
 
-/// The state without past noise, which follows: the present one, then what a later phase starts
-/// from.
+/// m = here W m' - before m'', of the messages one and two exchanges earlier.
+struct Exchange {
+    double here = 1;
+    double before = 0;
+};
+
+/// The state without past noise, which follows: the present one, what was present one exchange
+/// earlier where that is still needed, then what a later phase starts from.
 struct StateLayout {
     const AgentIndex* present = nullptr;
+    Eigen::Index before = StatePart::none;  ///< where it begins; of the same agents
     std::vector<StatePart> kept;
     Eigen::Index size = 0;
 };
@@ -40,11 +52,14 @@ class StateLayouts {
     /// What the messages of a step are made of, in the state before it; round
     /// ProcessRounds::beginning where all of it is known.
     [[nodiscard]] StatePart origin(long round, int step) const;
+    /// How they are made of it; plain where all of it is known.
+    [[nodiscard]] Exchange exchange(long round, int step) const;
     /// Entries of a step with the sizes of the state, and F = 1 on what is kept.
     [[nodiscard]] StepEntries blank_step(long round, int step) const;
 
   private:
     [[nodiscard]] const AgentIndex& agents_after(long round) const;
+    [[nodiscard]] bool needs_before(long round, int step) const;
     [[nodiscard]] StatePart part_after(long end, long round, const StateLayout& before) const;
 
     const ViewRounds& rounds_;

@@ -10,6 +10,7 @@
 #include "views/dense_matrices.hpp"
 #include "views/observation_model.hpp"
 #include "views/predicted_messages.hpp"
+#include "views/process_checks.hpp"
 #include "views/view_filter.hpp"
 
 namespace sotto {
@@ -63,6 +64,15 @@ void require_one_phase_with_steps(const MessageProcess& process) {
         throw ConfigError("test of a view: not possible with a trusted mean");
 }
 
+/// What agents moved along in the round before is known of agents whose messages are all seen.
+void require_known_momentum(const MessageProcess& process, const View& view) {
+    if (process.momentum != 0 && view.kind != View::Kind::all_messages)
+        throw ConfigError(
+            fmt::format("momentum: {} is not possible in a test of a view that does not show all "
+                        "messages (allowed: 0, or the eavesdropper and all-messages)",
+                        process.momentum));
+}
+
 /// Observations that hear nothing of the state are wanted too: rounds are not "independent".
 ObservationModel model_of(const MessageProcess& process, const View& view) {
     const long rounds = process.rounds();
@@ -93,17 +103,23 @@ struct ViewInnovations::State {
     MatrixXd estimate;  // state x coordinates
 };
 
+void require_testable(const MessageProcess& process, const View& view) {
+    check_smoothing(process);
+    require_one_phase_with_steps(process);
+    require_known_momentum(process, view);
+}
+
 ViewInnovations::ViewInnovations(const MessageProcess& process,
                                  const View& view,
                                  VectorXd initial) {
-    require_one_phase_with_steps(process);
+    require_testable(process, view);
     state_ = std::make_unique<State>(process, view, std::move(initial));
 }
 ViewInnovations::~ViewInnovations() = default;
 ViewInnovations::ViewInnovations(ViewInnovations&&) noexcept = default;
 
 long ViewInnovations::gossip_steps_total() const {
-    return state_->process.rounds() * state_->process.gossip_steps;
+    return state_->process.rounds() * state_->process.gossip.steps();
 }
 
 const std::vector<int>& ViewInnovations::unknown_agents() const {
@@ -141,8 +157,8 @@ ViewInnovations::Innovation ViewInnovations::responses(std::span<const int> agen
         const LinearStep& step = s.model.at(time);
         const ViewFilter::Gain& gain = s.filter.at(time);
         MatrixXd observed = step.observation * state;
-        const long round = time / s.process.gossip_steps;
-        const bool injects = time % s.process.gossip_steps == 0;
+        const long round = time / s.process.gossip.steps();
+        const bool injects = time % s.process.gossip.steps() == 0;
         MatrixXd input;
         if (injects) {
             input = MatrixXd::Zero(s.plan.agents, count);

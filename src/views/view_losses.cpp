@@ -5,6 +5,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "views/participation_patterns.hpp"
+#include "views/process_checks.hpp"
 
 namespace sotto {
 
@@ -46,15 +47,28 @@ std::vector<SquaredSensitivity> sampled_losses(const MessageProcess& process,
 
 }  // namespace
 
+bool counts_all_messages(const MessageProcess& process,
+                         const Participation& participation,
+                         const View& view) {
+    return process.plan->distribution() == StreamDistribution::laplace || participation.poisson ||
+           !has_exact_figures(process, view);
+}
+
 std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
                                             const PlanUse& use,
                                             const View& view,
                                             std::span<const int> targets,
                                             const ViewOptions& options) {
     const NoisePlan& plan = *process.plan;
+    check_smoothing(process);
     if (use.participation.poisson) return sampled_losses(process, use, view, targets);
     if (plan.distribution() == StreamDistribution::gaussian)
-        return view_sensitivity(process, view, targets, use.participation, options);
+        return view_sensitivity(
+            process,
+            has_exact_figures(process, view) ? view : View{View::Kind::all_messages, view.members},
+            targets,
+            use.participation,
+            options);
     if (view.kind == View::Kind::secure_sum && !plan.same_message_to_all())
         throw PrivacyError(
             fmt::format("view: secure-sum is not possible with mechanism {}, which gives every "

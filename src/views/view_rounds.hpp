@@ -36,6 +36,9 @@ class ViewRounds {
         return process_.phases[static_cast<std::size_t>(phase_number(round))].mixing.at(
             rounds_.within[at(round)]);
     }
+    [[nodiscard]] const GossipPolynomial& gossip_at(long round) const {
+        return process_.gossip_of(process_.phases[static_cast<std::size_t>(phase_number(round))]);
+    }
     /// The round whose resulting models this one starts from, or ProcessRounds::beginning.
     [[nodiscard]] long start_of(long round) const { return rounds_.after[at(round)]; }
 

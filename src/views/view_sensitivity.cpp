@@ -106,7 +106,22 @@ std::vector<std::size_t> outsiders(const View& view, std::span<const int> target
     return places;
 }
 
+void require_exact_figures(const MessageProcess& process, const View& view) {
+    if (has_exact_figures(process, view)) return;
+    throw PrivacyError(fmt::format(
+        "view: what a partial view shows is not known exactly with {} (allowed: 0, or views of all "
+        "messages, which bound it)",
+        process.momentum != 0 ? fmt::format("momentum {}", process.momentum)
+                              : fmt::format("final-gossip {}", process.final_gossip)));
+}
+
 }  // namespace
+
+bool has_exact_figures(const MessageProcess& process, const View& view) {
+    return view.kind == View::Kind::all_messages ||
+           process.plan->aggregation == Aggregation::trusted_mean ||
+           (process.momentum == 0 && process.final_gossip == 0);
+}
 
 std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
                                                  const View& view,
@@ -115,6 +130,7 @@ std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
                                                  const ViewOptions& options) {
     check_process(process);
     check_view(process, view, targets);
+    require_exact_figures(process, view);
     if (participation.cycle < 1)
         throw ConfigError(fmt::format(
             "participation: a cycle of {} rounds is not allowed (1 or more)", participation.cycle));
@@ -150,6 +166,7 @@ std::optional<MatrixXd> view_gram(const MessageProcess& process, const View& vie
     const std::vector<int> targets{target};
     check_process(process);
     check_view(process, view, targets);
+    require_exact_figures(process, view);
     if (view.has_member(target)) return std::nullopt;
     ViewAccount account(process, view, {});
     std::optional<std::vector<TargetGram>> whole = account.try_whole_run(targets);

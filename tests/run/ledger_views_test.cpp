@@ -39,7 +39,7 @@ TEST(LedgerViews, SayWhatTheAccountantSays) {
     process.plan = &plan;
     process.phases.push_back(
         {12, MixingSchedule({MixingMatrix::from_rule(graph, MixingRule::metropolis)}), {}});
-    process.gossip_steps = 2;
+    process.gossip = 2;
     for (long t = 0; t < 12; ++t) process.step_sizes.push_back(config.plan.steps.at(t));
     const std::vector<int> others{0, 2, 3, 4};
     double largest = 0, bound = 0;

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
 #include "sotto/core/seeded_random.hpp"
+#include "sotto/graph/gossip.hpp"
 #include "sotto/trust/secure_sum.hpp"
 #include "trust/pair_fixtures.hpp"
 #include "trust/sum_graphs.hpp"
@@ -120,6 +122,50 @@ TEST(LearntSums, FallApartWhereMaskPartnersCollude) {
     EXPECT_EQ(learnt_by({0, 4, 5, 7, 8}, star, {1, 5}).sums, 1);
     // Neighbours that hear only the centre do not learn what it hears.
     EXPECT_EQ(learnt_by({4, 5, 7, 8}, star, {1, 2}).exposed(), std::vector<int>{0});
+}
+
+/// Of every agent outside the coalition, sqrt(1 - |P e_v|^2) by the messages m_k that Chebyshev
+/// exchanges make of the first ones, where masks join all neighbours.
+Eigen::VectorXd hidden_by_chebyshev(const std::vector<int>& coalition,
+                                    const MixingMatrix& mixing,
+                                    const GossipPolynomial& gossip) {
+    const Eigen::MatrixXd w = mixing.dense();
+    std::vector<int> outside;
+    for (int u = 0; u < mixing.agents(); ++u)
+        if (!std::ranges::binary_search(coalition, u)) outside.push_back(u);
+    const auto hidden = std::ssize(outside), rows = std::ssize(coalition);
+    Eigen::MatrixXd message = Eigen::MatrixXd::Identity(hidden, hidden), before = message;
+    Eigen::MatrixXd learnt(rows * gossip.steps(), hidden);
+    for (int k = 0; k < gossip.steps(); ++k) {
+        learnt.middleRows(k * rows, rows) = w(coalition, outside) * message;
+        const Eigen::MatrixXd next =
+            gossip.here(k) * w(outside, outside) * message - gossip.before(k) * before;
+        before = message;
+        message = next;
+    }
+    const Eigen::JacobiSVD<Eigen::MatrixXd> decomposed(learnt, Eigen::ComputeThinV);
+    Eigen::VectorXd known = Eigen::VectorXd::Zero(hidden);
+    for (Eigen::Index i = 0; i < decomposed.singularValues().size(); ++i)
+        if (decomposed.singularValues()(i) > 1e-10 * decomposed.singularValues()(0))
+            known += decomposed.matrixV().col(i).cwiseAbs2();
+    return (1 - known.array()).cwiseMax(0).sqrt();
+}
+
+/// Polynomials of degree 0 to K - 1 of one matrix have the span of its powers.
+TEST(LearntSums, AreTheSameWithChebyshevGossip) {
+    for (const Graph& graph : {made_of(Topology::ring, 9), made_of(Topology::path, 7)}) {
+        const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+        for (const int steps : {2, 3, 4})
+            for (const std::vector<int>& coalition : {std::vector<int>{0}, {1, 2}, {0, 4}}) {
+                const LearntSums learnt = learnt_by(coalition, graph, {steps, mask_partners_used});
+                const auto gossip = gossip_polynomial(mixing, GossipRule::chebyshev, steps);
+                ASSERT_FALSE(gossip.plain());
+                const Eigen::VectorXd expected = hidden_by_chebyshev(coalition, mixing, gossip);
+                ASSERT_EQ(std::ssize(learnt.hidden), expected.size());
+                for (Eigen::Index i = 0; i < expected.size(); ++i)
+                    EXPECT_NEAR(learnt.hidden[static_cast<std::size_t>(i)], expected(i), 1e-6);
+            }
+    }
 }
 
 TEST(LearntSums, CountWeightsThatDifferByLittle) {

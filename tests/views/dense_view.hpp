@@ -59,53 +59,105 @@ class PlayedRun {
         return added;
     }
 
+    /// Of all agents.
+    struct Agents {
+        Eigen::VectorXd models;
+        Eigen::MatrixXd directions;  ///< u(t) (sender, receiver)
+    };
+    /// One unit of a contribution or of a stream.
+    struct Entering {
+        long round;
+        int agent, stream;
+        Eigen::MatrixXd added;
+    };
+
     [[nodiscard]] Eigen::VectorXd play(long input_round, int input_agent, int stream) const {
+        const Entering entering{
+            input_round, input_agent, stream, coefficients(plan(input_round), stream)};
         std::vector<double> seen;
-        const Eigen::MatrixXd added = coefficients(plan(input_round), stream);
-        Eigen::VectorXd models = Eigen::VectorXd::Zero(n_);
-        std::vector<Eigen::VectorXd> before;  // models before every training round
+        Agents now{Eigen::VectorXd::Zero(n_), Eigen::MatrixXd::Zero(n_, n_)};
+        std::vector<Agents> before;  // every training round
         long round = 0;
         for (const Phase& phase : process_.phases) {
-            const auto gone = [&](int u) {
-                return std::binary_search(phase.departed.begin(), phase.departed.end(), u);
-            };
             for (long again = 0; again < phase.repeated; ++again) {
-                models = before.back();
+                now = before.back();
                 before.pop_back();
             }
             for (long within = 0; within < phase.rounds; ++within, ++round) {
-                before.push_back(models);
-                for (int k = 0; k < process_.gossip_steps; ++k) {
-                    const double step = process_.step_sizes.empty()
-                                            ? 1.0
-                                            : process_.step_sizes[static_cast<std::size_t>(round)];
-                    Eigen::MatrixXd messages(n_, n_);  // sender, receiver
-                    for (int u = 0; u < n_; ++u)
-                        for (int r = 0; r < n_; ++r) {
-                            messages(u, r) = models(u);
-                            if (k > 0 || gone(u)) continue;
-                            if (u == input_agent && round == input_round) messages(u, r) -= step;
-                            if (stream >= 0 && round >= input_round)
-                                messages(u, r) -=
-                                    added(u, r) * inverse_(round, input_round) *
-                                    (process_.plan->entry == NoiseEntry::gradient ? step : 1.0);
-                        }
-                    const MixingMatrix& mixing = phase.mixing.at(within);
-                    if (process_.plan->aggregation == Aggregation::trusted_mean) {
-                        models.setConstant(messages.col(0).mean());
-                        seen.push_back(models(0));
-                        continue;
-                    }
-                    observe(messages, mixing, gone, seen);
-                    for (int u = 0; u < n_; ++u) {
-                        models(u) = 0;
-                        for (int v = 0; v < n_; ++v)
-                            models(u) += mixing.weight(u, v) * messages(v, u);
-                    }
-                }
+                before.push_back(now);
+                const Eigen::MatrixXd first = first_messages(phase, round, entering, now);
+                exchange(phase,
+                         phase.mixing.at(within),
+                         phase.gossip ? *phase.gossip : process_.gossip,
+                         first,
+                         now.models,
+                         seen);
             }
         }
+        const Phase& last = process_.phases.back();
+        exchange(last,
+                 last.mixing.at(last.rounds - 1),
+                 process_.final_gossip,
+                 now.models.replicate(1, n_),
+                 now.models,
+                 seen);
         return Eigen::Map<Eigen::VectorXd>(seen.data(), static_cast<Eigen::Index>(seen.size()));
+    }
+
+    static bool is_gone(const Phase& phase, int agent) {
+        return std::binary_search(phase.departed.begin(), phase.departed.end(), agent);
+    }
+
+    /// m_0 (sender, receiver); moves directions on.
+    [[nodiscard]] Eigen::MatrixXd first_messages(const Phase& phase,
+                                                 long round,
+                                                 const Entering& entering,
+                                                 Agents& now) const {
+        const double step = process_.step_sizes.empty()
+                                ? 1.0
+                                : process_.step_sizes[static_cast<std::size_t>(round)];
+        const bool on_gradients = process_.plan->entry == NoiseEntry::gradient;
+        Eigen::MatrixXd messages = now.models.replicate(1, n_);
+        for (int u = 0; u < n_; ++u) {
+            if (is_gone(phase, u)) continue;
+            for (int r = 0; r < n_; ++r) {
+                double& direction = now.directions(u, r);
+                direction *= process_.momentum;
+                if (u == entering.agent && round == entering.round) direction += 1;
+                const double noise = entering.stream >= 0 && round >= entering.round
+                                         ? entering.added(u, r) * inverse_(round, entering.round)
+                                         : 0.0;
+                if (on_gradients) direction += noise;
+                messages(u, r) -= step * direction + (on_gradients ? 0.0 : noise);
+            }
+        }
+        return messages;
+    }
+
+    /// The exchanges of a round, which make models of its first messages.
+    void exchange(const Phase& phase,
+                  const MixingMatrix& mixing,
+                  const GossipPolynomial& gossip,
+                  Eigen::MatrixXd messages,
+                  Eigen::VectorXd& models,
+                  std::vector<double>& seen) const {
+        const auto gone = [&](int u) { return is_gone(phase, u); };
+        Eigen::VectorXd previous = Eigen::VectorXd::Zero(n_);  // own messages
+        for (int k = 0; k < gossip.steps(); ++k) {
+            if (process_.plan->aggregation == Aggregation::trusted_mean) {
+                models.setConstant(messages.col(0).mean());
+                seen.push_back(models(0));
+            } else {
+                observe(messages, mixing, gone, seen);
+                for (int u = 0; u < n_; ++u) {
+                    double mixed = 0;
+                    for (int v = 0; v < n_; ++v) mixed += mixing.weight(u, v) * messages(v, u);
+                    models(u) = gossip.here(k) * mixed - gossip.before(k) * previous(u);
+                }
+            }
+            previous = messages.diagonal();
+            messages = models.replicate(1, n_);
+        }
     }
 
     template <class Gone>

@@ -33,5 +33,15 @@ TEST(MessageProcess, KnowsThePlanOfEveryPhaseAndWhoHasDeparted) {
     }
 }
 
+TEST(MessageProcess, KnowsTheGossipOfEveryPhase) {
+    const Graph graph = ring_with_a_chord();
+    const NoisePlan plan = unit_plan(6);
+    auto process = process_of(graph, plan, phases_of(graph, {{3}, {2}}), chebyshev(graph, 3));
+    process.phases[1].gossip = 3;
+    EXPECT_EQ(&process.gossip_of(process.phases[0]), &process.gossip);
+    EXPECT_FALSE(process.gossip_of(process.phases[0]).plain());
+    EXPECT_TRUE(process.gossip_of(process.phases[1]).plain());
+}
+
 }  // namespace
 }  // namespace sotto

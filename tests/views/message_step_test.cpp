@@ -71,5 +71,30 @@ TEST_F(StepOfAPath, ShowsWeightedSumsOfHiddenMessages) {
     EXPECT_EQ(first.state.rows, 3);
 }
 
+TEST_F(StepOfAPath, TakesAwayWhatWasSentOneExchangeBefore) {
+    const GossipPolynomial gossip = GossipPolynomial::chebyshev(2, 0.8);
+    process.gossip = gossip;
+    const double here = gossip.here(1), before = gossip.before(1);
+    EXPECT_GT(before, 0.1);
+    // Hidden agents 2 and 3: their messages of the second exchange, then those of the first.
+    const StepEntries models = entries({View::Kind::neighbours, {0}}, 1, 0);
+    EXPECT_EQ(models.previous, 4);
+    EXPECT_EQ(of(models.state.from_state),
+              (Entries{{{0, 0}, here * weight(2, 2)},
+                       {{0, 1}, here * weight(2, 3)},
+                       {{0, 2}, -before},
+                       {{1, 0}, here * weight(3, 2)},
+                       {{1, 1}, here * weight(3, 3)},
+                       {{1, 3}, -before}}));
+    EXPECT_EQ(of(models.observed.from_state), (Entries{{{0, 0}, here * weight(1, 2)}}))
+        << "the messages of agent 1 are known";
+    const StepEntries second = entries({View::Kind::neighbours, {0}}, 1, 1);
+    EXPECT_EQ(second.state.rows, 4);
+    Entries carried = of(second.state.from_state);
+    EXPECT_EQ(carried.at({2, 0}), 1);
+    EXPECT_EQ(carried.at({3, 1}), 1);
+    EXPECT_EQ(carried.at({0, 0}), weight(2, 2));
+}
+
 }  // namespace
 }  // namespace sotto

@@ -32,6 +32,17 @@ TEST(ObservationModel, StoresEqualStepsOnce) {
         << "the first, odd and even rounds";
 }
 
+TEST(ObservationModel, StoresEveryExchangeOfChebyshevGossipOnce) {
+    const Graph graph = make_graph(Topology::path, 6);
+    const NoisePlan plan = unit_plan(6);
+    const auto process =
+        process_of(graph, plan, {fixed_phase(metropolis(graph), 50)}, chebyshev(graph, 4));
+    const ObservationModel model = independent_model_of(process, {View::Kind::neighbours, {0}});
+    EXPECT_EQ(model.steps.size(), 5U) << "the first of the run, and of a round, and three more";
+    EXPECT_EQ(model.state_size(), 8);
+    for (long time = 8; time < 200; ++time) EXPECT_EQ(&model.at(time), &model.at(time - 4));
+}
+
 TEST(ObservationModel, ScalesNoiseAndInputsByStepSizes) {
     const Graph graph = make_graph(Topology::path, 4);
     NoisePlan plan = unit_plan(4);

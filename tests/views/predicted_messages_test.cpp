@@ -28,6 +28,30 @@ TEST(PredictedMessages, MissNothingButInputsAndUnknownNoise) {
         }
 }
 
+TEST(PredictedMessages, FollowChebyshevGossipAndMomentum) {
+    const Graph graph = ring_with_a_chord();
+    const NoisePlan plan = decor_plan(graph);
+    const Eigen::Vector2d initial(3, -1);
+    for (const View& view : sample_views(6)) {
+        auto process = process_of(graph, plan, phases_of(graph, {{5}}), chebyshev(graph, 3));
+        process.step_sizes = falling_steps(5);
+        const bool all = view.kind == View::Kind::all_messages;
+        if (all) process.momentum = 0.9;
+        PredictedMessages predicted(process, view, initial);
+        SeenRun run(process, view, initial);
+        // Agent 2, whose gradient of round 1 is all there is, is no member of these views.
+        for (long time = 0; time < 15; ++time) {
+            const bool contributes = all && time == 3;
+            const auto seen =
+                contributes ? run.next({{2, 4.0}}) : run.next(std::map<int, double>{});
+            const Eigen::MatrixXd observed = predicted.less_seen(seen);
+            EXPECT_NEAR(
+                observed.cwiseAbs().sum(), contributes ? 2 * process.step_sizes[1] * 4 : 0.0, 1e-12)
+                << "step " << time;
+        }
+    }
+}
+
 TEST(PredictedMessages, ShowAnInputWithItsSign) {
     const Graph graph = make_graph(Topology::path, 4);
     const NoisePlan plan = unit_plan(4);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
 #include "views/phase_fixtures.hpp"
@@ -74,6 +76,39 @@ TEST_F(ViewChecks, RefuseNoiseWithoutAKnownBound) {
     plan = unit_plan(5);
     plan.temporal = difference_factor(2);
     expect<PrivacyError>("covers 2 rounds, the run has 3");
+}
+
+TEST_F(ViewChecks, NameWhatIsDoneToGradientsAndMessages) {
+    process.gossip = 0;
+    expect<ConfigError>("gossip-steps: 0 is not allowed (1 or more)");
+    process.gossip = 2;
+    process.phases.front().gossip = 3;
+    expect<ConfigError>("3 gossip steps are not allowed (2, as in the process)");
+    process.phases.front().gossip.reset();
+    process.momentum = 1;
+    expect<ConfigError>("momentum: 1 is not allowed (0 or more, below 1)");
+    process.momentum = std::nan("");
+    expect<ConfigError>("momentum: nan is not allowed");
+    process.momentum = 0;
+    process.final_gossip = -1;
+    expect<ConfigError>("final-gossip: -1 is not allowed (0 or more)");
+}
+
+TEST_F(ViewChecks, RefuseWhatTheBoundForAllMessagesDoesNotCover) {
+    process.momentum = 0.9;
+    check_process(process);
+    plan.entry = NoiseEntry::message;
+    expect<PrivacyError>("momentum: 0.9 is not possible with mechanism");
+    plan = zero_sum_plan(graph, metropolis(graph), true);
+    plan.entry = NoiseEntry::gradient;
+    expect<PrivacyError>("momentum: 0.9 is not possible with mechanism hand-made, which gives");
+    process.momentum = 0;
+    process.final_gossip = 2;
+    expect<PrivacyError>("final-gossip: 2 is not possible with mechanism hand-made");
+    process.final_gossip = 0;
+    process.phases.front().gossip = chebyshev(graph, 2);
+    process.gossip = 2;
+    expect<PrivacyError>("gossip: chebyshev is not possible with mechanism hand-made");
 }
 
 class PhaseChecks : public ::testing::Test {

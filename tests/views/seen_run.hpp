@@ -17,18 +17,25 @@ class SeenRun {
         : process_(process),
           view_(view),
           messages_(initial.replicate(1, process.plan->agents)),
-          models_(messages_) {}
+          models_(messages_),
+          directions_(Eigen::MatrixXd::Zero(messages_.rows(), messages_.cols())) {}
 
     /// The next gossip step. @param gradients of agents in this round, the same in all coordinates;
     /// in the first step of a round.
     SeenStep next(const std::map<int, double>& gradients) {
-        const long round = time_ / process_.gossip_steps;
+        const long round = time_ / process_.gossip.steps();
         mixing_ = &process_.phases.front().mixing.at(round);
+        const auto exchange = static_cast<int>(time_ % process_.gossip.steps());
+        const Eigen::MatrixXd previous = messages_;
         messages_ = models_;
-        for (const auto& [agent, gradient] : gradients)
-            messages_.col(agent).array() -=
-                process_.step_sizes[static_cast<std::size_t>(round)] * gradient;
-        models_ = messages_ * mixing_->dense().transpose();
+        if (exchange == 0) {
+            directions_ *= process_.momentum;
+            for (const auto& [agent, gradient] : gradients)
+                directions_.col(agent).array() += gradient;
+            messages_ -= process_.step_sizes[static_cast<std::size_t>(round)] * directions_;
+        }
+        models_ = process_.gossip.here(exchange) * messages_ * mixing_->dense().transpose() -
+                  process_.gossip.before(exchange) * previous;
         ++time_;
         SeenStep step;
         step.message = [messages = messages_](int sender, int) -> Eigen::VectorXd {
@@ -48,7 +55,7 @@ class SeenRun {
     const MessageProcess& process_;
     const View& view_;
     const MixingMatrix* mixing_ = nullptr;
-    Eigen::MatrixXd messages_, models_;  // coordinates x agents
+    Eigen::MatrixXd messages_, models_, directions_;  // coordinates x agents
     long time_ = 0;
 };
 

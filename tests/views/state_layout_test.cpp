@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <utility>
 
 #include "views/phase_fixtures.hpp"
@@ -65,6 +66,46 @@ TEST_F(LaidOut, CarriesWhatIsKeptUnchanged) {
     EXPECT_EQ(carried(4, 0), Places{});
     EXPECT_EQ(layouts.blank_step(4, 0).previous, 6);
     EXPECT_EQ(layouts.blank_step(4, 0).state.rows, 3);
+}
+
+/// Three Chebyshev exchanges: m_1 needs m_0 alone, m_2 and the models m_1 and m_0 too.
+TEST_F(LaidOut, HoldsTheExchangeBeforeWhereItIsNeeded) {
+    process.gossip = GossipPolynomial::chebyshev(3, 0.8);
+    const StateLayouts twice(rounds);
+    EXPECT_EQ(twice.after(0, 0).before, StatePart::none);
+    EXPECT_EQ(twice.after(0, 0).size, 3);
+    for (const int step : {1, 2}) {
+        EXPECT_EQ(twice.after(0, step).before, 3);
+        EXPECT_EQ(twice.after(0, step).size, 6);
+    }
+    EXPECT_EQ(twice.origin(0, 1).before_of(3), -1);
+    EXPECT_EQ(twice.origin(0, 2).of(3), 1);
+    EXPECT_EQ(twice.origin(0, 2).before_of(3), 4);
+    EXPECT_EQ(twice.origin(1, 0).before_of(3), 4);
+    EXPECT_EQ(twice.origin(1, 0).before_of(1), -1) << "its messages are seen";
+    // Round 4 starts from what the last two exchanges of round 1 left.
+    EXPECT_EQ(twice.after(2, 0).size, 3 + 6);
+    EXPECT_EQ(twice.after(2, 1).size, 6 + 6);
+    EXPECT_EQ(twice.origin(4, 0).of(3), 7);
+    EXPECT_EQ(twice.origin(4, 0).before_of(3), 10);
+    EXPECT_EQ(twice.blank_step(3, 0).state.from_state.size(), 6U) << "what is kept";
+    EXPECT_EQ(twice.blank_step(3, 1).state.from_state.size(), 9U) << "and the messages before";
+}
+
+TEST_F(LaidOut, KnowsHowMessagesAreMadeOfEarlierOnes) {
+    const auto plain = layouts.exchange(2, 1);
+    EXPECT_EQ(plain.here, 1);
+    EXPECT_EQ(plain.before, 0);
+    const GossipPolynomial gossip = GossipPolynomial::chebyshev(3, 0.8);
+    process.gossip = gossip;
+    const StateLayouts twice(rounds);
+    EXPECT_EQ(twice.exchange(0, 0).here, 1) << "before the run all is known";
+    EXPECT_EQ(twice.exchange(0, 0).before, 0);
+    for (const auto& [round, step, made_by] :
+         std::vector<std::array<int, 3>>{{0, 1, 0}, {0, 2, 1}, {1, 0, 2}, {4, 0, 2}}) {
+        EXPECT_EQ(twice.exchange(round, step).here, gossip.here(made_by));
+        EXPECT_EQ(twice.exchange(round, step).before, gossip.before(made_by));
+    }
 }
 
 }  // namespace

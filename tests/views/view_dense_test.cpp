@@ -4,7 +4,7 @@
 
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
-#include "views/view_comparison.hpp"
+#include "views/phase_fixtures.hpp"
 
 namespace sotto {
 namespace {
@@ -12,6 +12,10 @@ namespace {
 using namespace test;
 
 constexpr long rounds = 6;
+
+std::size_t everybody_with_everybody(const Graph& graph) {
+    return static_cast<std::size_t>(graph.agents() * (graph.agents() - 1) / 2);
+}
 
 Phase changing_phase(const Graph& graph, long length) {
     return {length,
@@ -137,6 +141,93 @@ TEST(ViewGram, OfAMeanIsTheDensePseudoInverse) {
     }
 }
 
+TEST(ViewGram, OfChebyshevGossipIsTheDensePseudoInverse) {
+    for (const Graph& graph : sample_graphs({4, 7})) {
+        const NoisePlan plan = unit_plan(graph.agents()), shared = decor_plan(graph);
+        for (const int steps : {2, 3, 4}) {
+            const GossipPolynomial gossip = chebyshev(graph, steps);
+            // Its second eigenvalue is 0 on a complete graph.
+            EXPECT_EQ(gossip.plain(), graph.edges().size() == everybody_with_everybody(graph));
+            SCOPED_TRACE(std::to_string(graph.agents()) + " agents, " +
+                         std::to_string(graph.edges().size()) + " edges, " + std::to_string(steps) +
+                         " steps");
+            for (const NoisePlan* noise : {&plan, &shared}) {
+                SCOPED_TRACE(noise == &plan ? "private" : "shared");
+                const auto process =
+                    process_of(graph, *noise, {fixed_phase(metropolis(graph), 4)}, gossip);
+                for (const View& view : sample_views(graph.agents())) compare(process, view);
+            }
+        }
+    }
+}
+
+TEST(ViewGram, OfChebyshevGossipUnderChangingMatricesIsTheDensePseudoInverse) {
+    const Graph graph = make_graph(Topology::erdos_renyi, 8, 5);
+    for (const int steps : {2, 4}) {
+        NoisePlan plan = decor_plan(graph);
+        for (const TemporalFactor& factor :
+             {TemporalFactor{},
+              difference_factor(rounds),
+              random_factor(TemporalFactor::Kind::banded, 2, rounds),
+              random_factor(TemporalFactor::Kind::dense, 0, rounds)}) {
+            plan.temporal = factor;
+            plan.validate();
+            MessageProcess process =
+                process_of(graph, plan, {changing_phase(graph, rounds)}, chebyshev(graph, steps));
+            compare_all(process);
+            process.step_sizes = falling_steps(rounds);
+            compare_all(process);
+        }
+        plan.temporal = {};
+        plan.entry = NoiseEntry::message;
+        MessageProcess process =
+            process_of(graph, plan, {changing_phase(graph, rounds)}, chebyshev(graph, steps));
+        process.step_sizes = falling_steps(rounds);
+        compare_all(process);
+    }
+}
+
+/// Phases of other agents have another second eigenvalue.
+TEST(ViewGram, OfChebyshevGossipInPhasesIsTheDensePseudoInverse) {
+    const Graph graph = make_graph(Topology::erdos_renyi, 8, 9);
+    const NoisePlan base = decor_plan(graph), quiet = plan_without(graph, {}, 0.5);
+    for (const auto& shapes :
+         std::vector<std::vector<PhaseShape>>{{{3}, {3, 0, {3}}},
+                                              {{3}, {2, 0, {3, 4}}, {3, 0, {3}}},
+                                              {{3, 0, {2}}, {3}},
+                                              {{3}, {2, 0, {0}}, {2}},
+                                              {{4}, {3, 2}, {2, 3, {}, &quiet}},
+                                              {{4}, {3, 2, {3}}, {2, 4}}})
+        for (const int steps : {2, 3}) {
+            MessageProcess process =
+                process_of(graph, base, phases_of(graph, shapes), chebyshev(graph, steps));
+            compare_all(process);
+            for (Phase& phase : process.phases)
+                if (!phase.departed.empty())
+                    phase.gossip = GossipPolynomial::chebyshev(
+                        steps, 0.8 + 0.01 * static_cast<double>(phase.departed.size()));
+            compare_all(process);
+            process.phases.back().gossip = steps;
+            compare_all(process);
+        }
+}
+
+/// All messages show nothing new, and momentum and final gossip less of others than they do.
+TEST(ViewGram, OfAllMessagesIsTheSameWithMomentumAndFinalGossip) {
+    const Graph graph = make_graph(Topology::erdos_renyi, 7, 6);
+    NoisePlan plan = decor_plan(graph);
+    for (const TemporalFactor& factor : {TemporalFactor{}, difference_factor(4)}) {
+        plan.temporal = factor;
+        MessageProcess process =
+            process_of(graph, plan, {fixed_phase(metropolis(graph), 4)}, chebyshev(graph, 3));
+        process.step_sizes = falling_steps(4);
+        process.momentum = 0.9;
+        process.final_gossip = 2;
+        for (const std::vector<int>& members : {std::vector<int>{}, {1}})
+            EXPECT_GT(compare(process, {View::Kind::all_messages, members}), 0);
+    }
+}
+
 /// Long enough for the filter to converge: the part that only depends on lags is used.
 TEST(ViewGram, OfManyRoundsIsTheDensePseudoInverse) {
     const Graph graph = make_graph(Topology::complete, 4);
@@ -146,6 +237,10 @@ TEST(ViewGram, OfManyRoundsIsTheDensePseudoInverse) {
         for (const View& view :
              {View{View::Kind::secure_sum, {0}}, View{View::Kind::neighbours, {0}}})
             compare(process_of(graph, plan, {fixed_phase(mixing, 60)}, gossip_steps), view);
+    for (const View& view : {View{View::Kind::secure_sum, {0}}, View{View::Kind::neighbours, {0}}})
+        compare(
+            process_of(graph, plan, {fixed_phase(mixing, 60)}, GossipPolynomial::chebyshev(2, 0.6)),
+            view);
     const Graph path = make_graph(Topology::path, 4);
     const NoisePlan private_noise = unit_plan(4);
     const MixingMatrix of_path = MixingMatrix::from_rule(path, MixingRule::metropolis);

@@ -16,12 +16,12 @@ inline Phase fixed_phase(const MixingMatrix& mixing, long rounds, std::vector<in
 inline MessageProcess process_of(const Graph& graph,
                                  const NoisePlan& plan,
                                  std::vector<Phase> phases,
-                                 int gossip_steps = 1) {
+                                 GossipPolynomial gossip = 1) {
     MessageProcess process;
     process.graph = &graph;
     process.plan = &plan;
     process.phases = std::move(phases);
-    process.gossip_steps = gossip_steps;
+    process.gossip = std::move(gossip);
     return process;
 }
 
@@ -81,6 +81,11 @@ inline NoisePlan zero_sum_plan(const Graph& graph, const MixingMatrix& mixing, b
 
 inline MixingMatrix metropolis(const Graph& graph) {
     return MixingMatrix::from_rule(graph, MixingRule::metropolis);
+}
+
+/// K Chebyshev exchanges on the graph under Metropolis weights.
+inline GossipPolynomial chebyshev(const Graph& graph, int steps) {
+    return gossip_polynomial(metropolis(graph), GossipRule::chebyshev, steps);
 }
 
 inline std::vector<int> everybody(int agents) {

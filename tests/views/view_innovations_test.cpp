@@ -19,9 +19,13 @@ TEST(ViewInnovations, OfARunWithoutNoiseAreTheResponsesToItsContributions) {
     const NoisePlan same = decor_plan(graph), own = zero_sum_plan(graph, metropolis(graph), true);
     constexpr long rounds = 4;
     for (const NoisePlan* plan : {&same, &own})
-        for (const int gossip_steps : {1, 2})
+        for (const GossipPolynomial& gossip :
+             {GossipPolynomial(1), GossipPolynomial(2), chebyshev(graph, 3)})
             for (const View& view : sample_views(6)) {
-                auto process = process_of(graph, *plan, phases_of(graph, {{rounds}}), gossip_steps);
+                if (plan == &own && !gossip.plain()) continue;
+                const int gossip_steps = gossip.steps();
+                auto process = process_of(graph, *plan, phases_of(graph, {{rounds}}), gossip);
+                if (plan == &same && view.kind == View::Kind::all_messages) process.momentum = 0.7;
                 process.step_sizes = falling_steps(rounds);
                 const Eigen::VectorXd initial = Eigen::VectorXd::Constant(1, 2);
                 ViewInnovations innovations(process, view, initial);
@@ -55,16 +59,18 @@ TEST(ViewInnovations, OfARunWithoutNoiseAreTheResponsesToItsContributions) {
 TEST(ViewInnovations, HaveTheGramMatrixOfTheView) {
     const Graph graph = ring_with_a_chord();
     const NoisePlan plan = with_factor(decor_plan(graph), difference_factor(5));
-    auto process = process_of(graph, plan, phases_of(graph, {{5}}));
-    process.step_sizes = falling_steps(5);
     const View view{View::Kind::neighbours, {0}};
-    const ViewInnovations innovations(process, view, Eigen::VectorXd::Zero(1));
-    for (const int agent : innovations.unknown_agents()) {
-        const std::vector<int> each(5, agent);  // one column a round
-        const auto responses = innovations.responses(each, Eigen::MatrixXd::Identity(5, 5));
-        const Eigen::MatrixXd gram = responses.whitened.transpose() * responses.whitened;
-        EXPECT_LE(responses.noiseless.cwiseAbs().sum(), 1e-9);
-        EXPECT_LE((gram - *view_gram(process, view, agent)).cwiseAbs().maxCoeff(), 1e-9);
+    for (const GossipPolynomial& gossip : {GossipPolynomial(1), chebyshev(graph, 3)}) {
+        auto process = process_of(graph, plan, phases_of(graph, {{5}}), gossip);
+        process.step_sizes = falling_steps(5);
+        const ViewInnovations innovations(process, view, Eigen::VectorXd::Zero(1));
+        for (const int agent : innovations.unknown_agents()) {
+            const std::vector<int> each(5, agent);  // one column a round
+            const auto responses = innovations.responses(each, Eigen::MatrixXd::Identity(5, 5));
+            const Eigen::MatrixXd gram = responses.whitened.transpose() * responses.whitened;
+            EXPECT_LE(responses.noiseless.cwiseAbs().sum(), 1e-9);
+            EXPECT_LE((gram - *view_gram(process, view, agent)).cwiseAbs().maxCoeff(), 1e-9);
+        }
     }
 }
 
@@ -112,6 +118,14 @@ TEST(ViewInnovations, RefuseWhatTheyAreNotMadeFor) {
     }
     MessageProcess process = process_of(graph, plan, phases_of(graph, {{3}}));
     EXPECT_TRUE(contains(message(process), "0 step sizes for 3 rounds"));
+    process.step_sizes = {1, 1, 1};
+    process.momentum = 0.5;
+    require_testable(process, eavesdropping);
+    EXPECT_TRUE(contains(message_of<ConfigError>([&] {
+                             require_testable(process, {View::Kind::neighbours, {0}});
+                         }),
+                         "momentum: 0.5 is not possible in a test of a view that does not show"));
+    process.momentum = 0;
     NoisePlan mean = blank_plan(5);
     add_stream(mean, {0}, {1.0});
     mean.aggregation = Aggregation::trusted_mean;

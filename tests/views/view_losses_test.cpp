@@ -51,6 +51,96 @@ TEST(ViewLosses, OfLaplaceNoiseAreThoseOfAllMessagesAndAddUpOverPhases) {
     EXPECT_EQ(loss({{4}}, {View::Kind::neighbours, {3}}), infinity) << "it knows its own noise";
 }
 
+/// The options that cost nothing, each by itself and all together.
+std::vector<MessageProcess> free_of_charge(const MessageProcess& process) {
+    std::vector<MessageProcess> all(4, process);
+    all[0].gossip = chebyshev(*process.graph, process.gossip.steps());
+    all[1].momentum = 0.9;
+    all[2].final_gossip = 5;
+    all[3] = all[0];
+    all[3].momentum = 0.5;
+    all[3].final_gossip = 1;
+    return all;
+}
+
+TEST(ViewLosses, ShowNothingNewToWhoeverSeesAllMessages) {
+    const Graph graph = ring_with_a_chord();
+    const NoisePlan plan = with_factor(decor_plan(graph), difference_factor(8));
+    MessageProcess process = process_of(graph, plan, phases_of(graph, {{5}, {3, 2}}), 3);
+    process.step_sizes = falling_steps(8);
+    const std::vector<int> targets{0, 1, 2, 3, 4, 5};
+    for (const long cycle : {1, 2})
+        for (const std::vector<int>& members : {std::vector<int>{}, {2}, {0, 5}}) {
+            PlanUse use;
+            use.participation.cycle = cycle;
+            const View view{View::Kind::all_messages, members};
+            const auto before = view_losses(process, use, view, targets, {});
+            for (const MessageProcess& other : free_of_charge(process)) {
+                EXPECT_FALSE(counts_all_messages(other, use.participation, view));
+                const auto after = view_losses(other, use, view, targets, {});
+                for (std::size_t i = 0; i < targets.size(); ++i) {
+                    EXPECT_EQ(after[i].infinite, before[i].infinite);
+                    EXPECT_EQ(after[i].certified(), before[i].certified());
+                    EXPECT_EQ(after[i].tight_lower, before[i].tight_lower);
+                    EXPECT_EQ(after[i].constant_sign, before[i].constant_sign);
+                }
+            }
+        }
+}
+
+TEST(ViewLosses, OfPartialViewsAreThoseOfAllMessagesWithMomentumAndFinalGossip) {
+    const Graph graph = make_graph(Topology::path, 7);
+    const NoisePlan plan = decor_plan(graph);
+    const MessageProcess process = process_of(graph, plan, phases_of(graph, {{6}}), 2);
+    const std::vector<int> targets{3, 4, 5};
+    const PlanUse use;
+    for (const View& view :
+         {View{View::Kind::neighbours, {0}}, View{View::Kind::secure_sum, {0, 1}}}) {
+        const auto own = view_losses(process, use, view, targets, {});
+        const auto bound =
+            view_losses(process, use, {View::Kind::all_messages, view.members}, targets, {});
+        for (const MessageProcess& other : free_of_charge(process)) {
+            const bool exact = other.momentum == 0 && other.final_gossip == 0;
+            EXPECT_EQ(counts_all_messages(other, use.participation, view), !exact);
+            const auto losses = view_losses(other, use, view, targets, {});
+            for (std::size_t i = 0; i < targets.size(); ++i) {
+                EXPECT_LT(own[i].certified(), bound[i].certified());
+                if (exact) {
+                    EXPECT_LT(losses[i].certified(), bound[i].certified() * (1 - 1e-9));
+                    EXPECT_NE(losses[i].certified(), own[i].certified());
+                } else {
+                    EXPECT_EQ(losses[i].certified(), bound[i].certified());
+                }
+            }
+        }
+    }
+}
+
+/// The bound is above what the messages of such a run show by their definition.
+TEST(ViewLosses, WithMomentumAndFinalGossipAreAboveWhatPartialViewsShow) {
+    const Graph graph = make_graph(Topology::path, 6);
+    const NoisePlan plan = decor_plan(graph);
+    MessageProcess process = process_of(graph, plan, phases_of(graph, {{4}}), chebyshev(graph, 2));
+    process.momentum = 0.8;
+    process.final_gossip = 3;
+    const std::vector<int> targets{2, 3, 4};
+    const View view{View::Kind::neighbours, {0}};
+    const auto losses = view_losses(process, {}, view, targets, {});
+    const auto grams = dense_grams(process, view);
+    MessageProcess less = process;
+    less.final_gossip = 0;
+    const auto without_final = dense_grams(less, view);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        const auto target = static_cast<std::size_t>(targets[i]);
+        ASSERT_TRUE(grams[target] && without_final[target]);
+        const double shown = grams[target]->cwiseAbs().sum();
+        EXPECT_LE(shown, losses[i].certified() * (1 + 1e-9));
+        EXPECT_GE(shown, without_final[target]->sum() * (1 - 1e-9));
+        EXPECT_GT((*grams[target] - *without_final[target]).norm(), 1e-3 * shown)
+            << "final gossip shows more";
+    }
+}
+
 TEST(ViewLosses, RefuseSumsOfMessagesOfTheirOwn) {
     const Graph graph = ring_with_a_chord();
     NoisePlan plan = zero_sum_plan(graph, metropolis(graph), true);

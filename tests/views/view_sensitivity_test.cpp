@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/test_support.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "views/view_fixtures.hpp"
 
@@ -21,6 +22,28 @@ std::vector<SquaredSensitivity> account(const MessageProcess& process,
 }
 
 // ---- Infinite where the view holds a noiseless function of the input.
+
+TEST(ViewSensitivity, RefusesFiguresOfViewsItDoesNotFollow) {
+    const Graph graph = make_graph(Topology::ring, 5);
+    const NoisePlan plan = unit_plan(5);
+    MessageProcess process = process_of(graph, plan, {fixed_phase(metropolis(graph), 3)});
+    const View node{View::Kind::neighbours, {0}}, all{View::Kind::all_messages, {0}};
+    EXPECT_TRUE(has_exact_figures(process, node));
+    process.final_gossip = 2;
+    EXPECT_FALSE(has_exact_figures(process, node));
+    EXPECT_TRUE(has_exact_figures(process, all));
+    const auto refused = [&] {
+        return message_of<PrivacyError>([&] { (void)view_gram(process, node, 2); });
+    };
+    EXPECT_TRUE(contains(refused(), "not known exactly with final-gossip 2 (allowed: 0"));
+    process.momentum = 0.9;
+    EXPECT_TRUE(contains(refused(), "not known exactly with momentum 0.9 (allowed: 0"));
+    EXPECT_TRUE(contains(message_of<PrivacyError>([&] {
+                             (void)view_sensitivity(process, node, std::vector<int>{2}, {}, {});
+                         }),
+                         "momentum 0.9"));
+    EXPECT_TRUE(view_gram(process, all, 2).has_value());
+}
 
 TEST(Infinite, IsOneSharedSeedAgainstAnyAgentThatHoldsIt) {
     const Graph graph = make_graph(Topology::ring, 6);

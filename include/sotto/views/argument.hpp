@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "sotto/plan/noise_plan.hpp"
 #include "sotto/views/view.hpp"
 
 namespace sotto {
@@ -14,9 +13,10 @@ struct Argument {
 };
 
 /// "all messages seen"; of partial views "exact, inputs fixed in advance" where inputs do not
-/// depend on messages, "non-adaptive ([U] Theorem 8)" in a training, and under Laplace noise
-/// "bound: all messages seen", which such a view cannot exceed. Gaussian figures of all messages
-/// are called exact too where inputs are fixed.
-[[nodiscard]] Argument argument_of(const View& view, bool fixed_inputs, StreamDistribution noise);
+/// depend on messages, and "non-adaptive ([U] Theorem 8)" in a training. Figures of all messages
+/// that are a view's own are called exact too where inputs are fixed.
+/// @param counts_all_messages the figure is what all messages show (view_losses): of a partial view
+/// "bound: all messages seen", which it cannot exceed.
+[[nodiscard]] Argument argument_of(const View& view, bool fixed_inputs, bool counts_all_messages);
 
 }  // namespace sotto

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "sotto/graph/gossip.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sotto/plan/noise_plan.hpp"
 
@@ -23,18 +25,25 @@ struct Phase {
     /// from the model it had before them. Their messages stay seen. From 0 to as many training
     /// rounds as there are; 0 in the first phase.
     long repeated = 0;
+    /// What its exchanges make of messages, where that is not as in the process: as many steps.
+    std::optional<GossipPolynomial> gossip = std::nullopt;
 
     [[nodiscard]] bool has_departed(int agent) const;
 };
 
-/// The messages of a run: m(t) = x(t) - eta_t (g(t) + v(t)), x(t+1) = W_t^K m(t), everything but g
-/// known or Gaussian; with repeated rounds x(t) is an earlier one. t counts the rounds whose
-/// messages were sent, repeated ones each time. Borrowed pointers outlive the object.
+/// The messages of a run: m_0(t) = x(t) - eta_t u(t), u(t) = B u(t-1) + g(t) + v(t), then
+/// m_(k+1)(t) = here_k W_t m_k(t) - before_k m_(k-1)(t) and x(t+1) = m_K(t), where m_0 to m_(K-1)
+/// are sent; everything but g known or Gaussian; with repeated rounds x(t) is an earlier one. t
+/// counts the rounds whose messages were sent, repeated ones each time. After the last round the
+/// models, or means of an agent's models, are exchanged some more times. Borrowed pointers outlive
+/// the object.
 struct MessageProcess {
     const Graph* graph = nullptr;     ///< who receives whose messages
     const NoisePlan* plan = nullptr;  ///< v(t) of phases without a plan of their own
     std::vector<Phase> phases;
-    int gossip_steps = 1;            ///< K: messages a round; gradients and noise enter the first
+    GossipPolynomial gossip{1};  ///< K steps: messages a round; gradients and noise enter the first
+    double momentum = 0;         ///< B in [0, 1); 0: u = g + v
+    int final_gossip = 0;        ///< exchanges after the last round
     std::vector<double> step_sizes;  ///< eta_t > 0, one a round; empty: all 1
     [[nodiscard]] long rounds() const;
     /// Of every round, which round of the training it is: a repeated one has the number it had.
@@ -42,6 +51,8 @@ struct MessageProcess {
     [[nodiscard]] std::vector<long> training_rounds() const;
     /// The plan whose noise a phase has.
     [[nodiscard]] const NoisePlan& plan_of(const Phase& phase) const;
+    /// What the exchanges of a phase's rounds make of messages.
+    [[nodiscard]] const GossipPolynomial& gossip_of(const Phase& phase) const;
 };
 
 }  // namespace sotto

@@ -23,6 +23,10 @@ struct SeenStep {
     std::function<Eigen::VectorXd(int sender, int receiver)> known_noise;
 };
 
+/// Whether ViewInnovations can follow what a view sees of the rounds of a process.
+/// @throws ConfigError and PrivacyError as its constructor, but for noise it is not made for.
+void require_testable(const MessageProcess& process, const View& view);
+
 /// The accountant's Kalman filter run on what a view really saw (docs/equations.md 8): whitened
 /// innovations, which are independent standard normal variables beside what agents contribute, and
 /// what a contribution looks like in them. The likelihood ratio between two contributions of an
@@ -30,8 +34,9 @@ struct SeenStep {
 class ViewInnovations {
   public:
     /// @param process one phase without a plan of its own, nobody departed; step_sizes given
-    /// (messages are in their units).
-    /// @throws ConfigError as view_sensitivity; for a process with a trusted mean.
+    /// (messages are in their units). Its rounds only: not what is exchanged after the last.
+    /// @throws ConfigError as view_sensitivity; for a process with a trusted mean, and for momentum
+    /// in a view that does not show all messages.
     ViewInnovations(const MessageProcess& process, const View& view, Eigen::VectorXd initial);
     ~ViewInnovations();
     ViewInnovations(ViewInnovations&&) noexcept;

@@ -8,12 +8,19 @@
 
 namespace sotto {
 
+/// Whether view_losses takes what all messages show, with the seeds of the members, for what a view
+/// shows: Laplace noise, secretly sampled rounds, and partial views without has_exact_figures.
+[[nodiscard]] bool counts_all_messages(const MessageProcess& process,
+                                       const Participation& participation,
+                                       const View& view);
+
 /// What one view shows of the targets in a run that goes on for process.rounds() rounds; mu, or
 /// under Laplace noise a pure epsilon, is Delta sqrt(certified()). Gaussian noise:
-/// view_sensitivity. Laplace noise: run_sensitivity_squared times observed_precision, all messages
-/// seen with the seeds of the members, summed over phases. Less than that shows no more, so it
-/// bounds every view. Secretly sampled rounds: the same, pattern_sensitivity_squared summed over
-/// phases in the pattern where that is most, times the largest observed_precision.
+/// view_sensitivity, of all messages and the members' seeds without has_exact_figures. Laplace
+/// noise: run_sensitivity_squared times observed_precision, all messages seen with the seeds of the
+/// members, summed over phases. Less than that shows no more, so it bounds every view. Secretly
+/// sampled rounds: the same, pattern_sensitivity_squared summed over phases in the pattern where
+/// that is most, times the largest observed_precision.
 /// @throws as both; PrivacyError for secure sums of messages that depend on the receiver.
 [[nodiscard]] std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
                                                           const PlanUse& use,

@@ -156,7 +156,10 @@ std::vector<PairFigure> pairs_of(const Findings& findings,
             if (bound.size() > 0)
                 pair.muffliato_epsilon =
                     guarantee_of_target(subject, pair.target, bound(pair.target)).epsilon;
-            pair.argument = argument_of(view, fixed_inputs, subject.plan.distribution());
+            pair.argument =
+                argument_of(view,
+                            fixed_inputs,
+                            counts_all_messages(subject.process, subject.use.participation, view));
         }
     }
     return pairs;

@@ -34,8 +34,7 @@ AccountResult account_matrices(const std::string& a_file,
         const double mu = sensitivity * std::sqrt(pair.squared.certified());
         pair.guarantee = guarantee_of(PrivacyLoss::gaussian(mu), delta);
         pair.eavesdropper_epsilon = not_a_number;
-        pair.argument =
-            argument_of({View::Kind::neighbours, {}}, true, StreamDistribution::gaussian);
+        pair.argument = argument_of({View::Kind::neighbours, {}}, true, false);
     }
     AccountResult result = account_of_pairs("matrices", std::move(pairs));
     result.eavesdropper.epsilon = not_a_number;

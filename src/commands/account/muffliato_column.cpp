@@ -32,10 +32,11 @@ bool asks_single_nodes(const ViewQuery& query) {
     });
 }
 
-/// Every round is alike: the same mixing among the same agents, and equal steps.
+/// Every round is alike: the same mixing among the same agents, and equal steps; nothing else is
+/// sent.
 bool has_equal_rounds(const MessageProcess& process) {
-    return process.phases.size() == 1 && process.phases.front().mixing.fixed() &&
-           process.step_sizes.empty();
+    return process.momentum == 0 && process.final_gossip == 0 && process.phases.size() == 1 &&
+           process.phases.front().mixing.fixed() && process.step_sizes.empty();
 }
 
 }  // namespace

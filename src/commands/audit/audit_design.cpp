@@ -49,10 +49,13 @@ std::vector<double> largest_losses(const AuditSubject& subject,
     return result;
 }
 
-/// Nothing where it is infinite, or where noise is Laplace.
+/// Of the rounds, which is what recordings hold. Nothing where it is infinite, or where noise is
+/// Laplace.
 std::optional<MatrixXd> gram_of(const AuditSubject& subject, int target) {
     if (!is_gaussian(subject)) return std::nullopt;
-    return view_gram(subject.process, subject.view, target);
+    MessageProcess recorded = subject.process;
+    recorded.final_gossip = 0;
+    return view_gram(recorded, subject.view, target);
 }
 
 /// The agent that was asked for, else the one the view learns most about.
@@ -134,7 +137,11 @@ AuditDesign accounted(AuditDesign design, const AuditSubject& subject, int threa
         account.plan, largest_losses(subject, {design.target}, threads).front(), account.delta);
     design.claim_mu = claim.loss.mu().value_or(not_a_number);
     design.claim_epsilon = claim.epsilon;
-    design.argument = argument_of(subject.view, true, account.plan.distribution()).text;
+    design.argument =
+        argument_of(subject.view,
+                    true,
+                    counts_all_messages(subject.process, account.use.participation, subject.view))
+            .text;
     const std::optional<MatrixXd> gram = gram_of(subject, design.target);
     const double unit = sensitivity_of(subject, design.target);
     for (Hypothesis& hypothesis : design.hypotheses) {

@@ -8,6 +8,7 @@
 #include "commands/audit/canary_record_attack.hpp"
 #include "run/build_topography.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/views/view_innovations.hpp"
 #include "sotto/views/view_query.hpp"
 
 namespace sotto {
@@ -113,6 +114,7 @@ AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, N
         View view = attacking_view(config.view, topography.graph);
         MessageProcess process =
             account ? attacked_process(config.train, *account) : MessageProcess{};
+        if (account) require_testable(process, view);
         subject = AuditSubject{
             std::move(view), std::move(topography), std::move(account), std::move(process)};
     });

@@ -241,7 +241,7 @@ TrainResult result_before_rounds(const PreparedRun& prepared) {
     result.delta = run.config.plan.delta;
     result.dry_run = run.config.dry_run;
     result.gossip_steps = run.config.plan.gossip_steps;
-    result.final_gossip = final_gossip_steps(run.phase, run.topography);
+    result.final_gossip = final_gossip_steps(run.phase, run.topography.schedule());
     if (prepared.planned) result.plan_seconds = prepared.planned->seconds;
     if (prepared.resumption) {
         result.rounds = prepared.resumption->round;

@@ -95,5 +95,19 @@ TEST(AuditDesign, UnderLaplaceNoiseHasNoMu) {
     }
 }
 
+/// The attack is on the rounds; the claim covers what is exchanged after them.
+TEST(AuditDesign, ClaimsTheBoundOfAllMessagesWithFinalGossip) {
+    AuditConfig config = audit_config("decor", 6, 5);
+    config.view = "node:0";
+    auto [subject, design] = design_of(config);
+    EXPECT_EQ(design.argument, "exact, inputs fixed in advance");
+    subject.process.final_gossip = 3;
+    const AuditDesign more = design_audit(config, subject);
+    EXPECT_EQ(more.argument, "bound: all messages seen");
+    EXPECT_GT(more.claim_mu, design.claim_mu);
+    for (const Hypothesis& hypothesis : more.hypotheses)
+        EXPECT_LE(hypothesis.mu_theory, more.claim_mu * (1 + 1e-9)) << hypothesis.name;
+}
+
 }  // namespace
 }  // namespace sotto
