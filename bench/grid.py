@@ -12,7 +12,7 @@ import tempfile
 
 import common
 
-KEPT = ["test_loss", "test_accuracy", "test_loss_mean_model", "test_accuracy_mean_model", "epsilon", "mu"]
+KEPT = ["test_loss", "test_accuracy", "test_loss_mean_model", "test_accuracy_mean_model", "epsilon", "mu", "bytes_sent"]
 
 
 def arguments(options):
@@ -56,7 +56,7 @@ def train(options):
                 return None
             raise SystemExit(f"bench: sotto train failed: {process.stderr.strip()}")
         result = json.loads(summary.read_text())
-        return {key: result[key] for key in KEPT}
+        return {key: result[key] for key in KEPT} | {"loop_seconds": result["seconds"]["loop"]}
 
 
 class Grid:

@@ -46,7 +46,7 @@ GossipPolynomial configured_gossip(const PlanConfig& config, const MixingMatrix&
 
 int final_gossip_steps(const PlanConfig& config, const MixingSchedule& mixing) {
     if (config.final_gossip) return *config.final_gossip;
-    if (!mixes_hidden_models(config) || !mixing.fixed()) return 0;
+    if (config.plan_file || !mixes_hidden_models(config) || !mixing.fixed()) return 0;
     const long exchanges = config.rounds * config.gossip_steps;
     return consensus_steps(
         mixing.at(0),

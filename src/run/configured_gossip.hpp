@@ -14,7 +14,8 @@ namespace sotto {
 
 /// L of --final-gossip: as configured, or, where that is left open, as many exchanges as leave at
 /// most a twentieth of what agents' models differ by, but at most a twentieth of all exchanges of
-/// the training (and one). 0 with a mixing schedule, and where messages are not mixed.
+/// the training (and one). 0 with a mixing schedule, with --plan, and
+/// where messages are not mixed.
 [[nodiscard]] int final_gossip_steps(const PlanConfig& config, const MixingSchedule& mixing);
 
 /// What agents do beside mixing, as configured. The exchanges of final gossip have Chebyshev

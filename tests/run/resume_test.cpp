@@ -53,6 +53,32 @@ TEST_P(CleanStop, GoesOnBitForBit) {
     EXPECT_EQ(ledger("parts").at("phases").size(), 1U);
 }
 
+TEST_F(Resume, KeepsVelocitiesAndMeansOfModels) {
+    for (const ModelAverage::Kind kind :
+         {ModelAverage::Kind::tail, ModelAverage::Kind::exponential})
+        for (const long stop : {12L, 41L}) {  // before and in the tail of 60 rounds
+            const std::string name = name_of(ModelAverage{kind, 0.6}) + std::to_string(stop);
+            const auto configured = [&](const std::string& directory) {
+                TrainConfig result = config(directory, "pairs");
+                result.plan.momentum = 0.7;
+                result.plan.average = {kind, 0.6};
+                result.plan.gossip = GossipRule::chebyshev;
+                result.plan.gossip_steps = 2;
+                result.plan.final_gossip.reset();
+                return result;
+            };
+            const TrainResult whole = run(configured("whole" + name));
+            (void)run_until_stopped(configured("parts" + name), stop);
+            const TrainResult rest = run(resumed(configured("ignored"), path("parts" + name)));
+            EXPECT_TRUE(rest.resumed->same_keys) << name;
+            EXPECT_EQ(models_of(path("parts" + name)), models_of(path("whole" + name))) << name;
+            EXPECT_EQ(rest.evaluation.test_loss, whole.evaluation.test_loss) << name;
+            EXPECT_EQ(rest.last.test_loss, whole.last.test_loss) << name;
+            EXPECT_NE(whole.last.test_loss, whole.averaged.test_loss) << name;
+            EXPECT_NE(whole.averaged.test_loss, whole.evaluation.test_loss) << name;
+        }
+}
+
 INSTANTIATE_TEST_SUITE_P(Mechanisms,
                          CleanStop,
                          ::testing::Values("pairs",

@@ -279,7 +279,7 @@ near to the mean as about the square of the number of plain steps; the mixing ma
           .help = "{}: exchanges L after the last round, without gradients and noise",
           .details = R"(
 With Chebyshev weights where the mixing matrix is symmetric. `auto`: as many as leave a twentieth of what agents' models
-differ by, at most a twentieth of all exchanges of the rounds. Recorded views hold the rounds only. Not where noise is added
+differ by, at most a twentieth of all exchanges of the rounds (none with `--plan`). Recorded views hold the rounds only. Not where noise is added
 to messages, since it does not hide models.)",
           .ranks_must_agree = true,
           .shapes_sums = true},
