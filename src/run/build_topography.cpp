@@ -98,7 +98,7 @@ DescribedGraph configured_graph(const GraphConfig& config) {
 }
 
 /// @param plan null where no noise is planned.
-BuiltTopography build(const GraphConfig& config, const PlanConfig* plan, long rounds) {
+BuiltTopography built_topography(const GraphConfig& config, const PlanConfig* plan, long rounds) {
     DescribedGraph made = configured_graph(config);
     if (!made.graph.connected())
         throw ConfigError(
@@ -109,8 +109,7 @@ BuiltTopography build(const GraphConfig& config, const PlanConfig* plan, long ro
                                         config.mixing_schedule,
                                         matrices.size(),
                                         matrices.size() == 1 ? "" : "s");
-    if (is_optimised(config))
-        made.notes.push_back("mixing weights are optimised for " + subject_of_mixing(plan));
+    if (is_optimised(config)) made.notes.push_back(note_on_mixing(plan));
     MixingMatrix first = std::move(matrices.front());
     matrices.erase(matrices.begin());
     return {{std::move(graph), std::move(first), std::move(matrices)},
@@ -121,11 +120,11 @@ BuiltTopography build(const GraphConfig& config, const PlanConfig* plan, long ro
 }  // namespace
 
 BuiltTopography build_topography(const GraphConfig& config, const PlanConfig& plan) {
-    return build(config, &plan, plan.rounds);
+    return built_topography(config, &plan, plan.rounds);
 }
 
 BuiltTopography build_topography(const GraphConfig& config, long rounds) {
-    return build(config, nullptr, rounds);
+    return built_topography(config, nullptr, rounds);
 }
 
 double most_mixing_matrices(const GraphConfig& config, long rounds) {

@@ -203,14 +203,17 @@ MixingMatrix configured_mixing(const GraphConfig& config,
     return make_mixing(graph.induced_subgraph(kept), config.mixing);
 }
 
-std::string subject_of_mixing(const PlanConfig* plan) {
-    if (plan == nullptr) return "independent noise, utility " + name_of(PlanConfig{}.utility);
-    if (plan->plan_file) return "the noise of " + *plan->plan_file;
+std::string note_on_mixing(const PlanConfig* plan) {
+    const std::string made = "mixing weights are optimised for ";
+    if (plan == nullptr)
+        return made + "independent noise, utility " + name_of(PlanConfig{}.utility);
+    if (plan->plan_file) return made + "the noise of " + *plan->plan_file;
     const Mechanism& mechanism = find_mechanism("mechanism", plan->mechanism);
     if (averages_exactly(plan))
-        return fmt::format("nobody: mechanism {} averages exactly, weights are metropolis",
+        return fmt::format("mixing weights are not optimised: mechanism {} averages exactly",
                            mechanism.name);
-    return fmt::format("{}, utility {}",
+    return fmt::format("{}{}, utility {}",
+                       made,
                        mechanism.needs_budget ? "mechanism " + mechanism.name : "independent noise",
                        name_of(plan->utility));
 }

@@ -31,7 +31,7 @@ namespace sotto {
                                              const Graph& graph,
                                              std::span<const int> kept);
 
-/// For whom "optimised" weights are: "for mechanism pairs", "for independent noise".
-[[nodiscard]] std::string subject_of_mixing(const PlanConfig* plan);
+/// For which noise "optimised" weights are, in a sentence for people.
+[[nodiscard]] std::string note_on_mixing(const PlanConfig* plan);
 
 }  // namespace sotto

@@ -43,8 +43,8 @@ TEST(ConfiguredMixing, OptimisesForTheMechanism) {
     const GraphConfig config = optimised_config();
     const PlanConfig pairs = plan_config_of("pairs");
     const BuiltTopography built = build_topography(config, pairs);
-    ASSERT_EQ(built.notes.size(), 1u);
-    EXPECT_EQ(built.notes.front(),
+    ASSERT_FALSE(built.notes.empty());
+    EXPECT_EQ(built.notes.back(),
               "mixing weights are optimised for mechanism pairs, utility horizon:10");
     MixingDesignInput input;
     input.graph = &built.topography.graph;
@@ -71,7 +71,7 @@ TEST(ConfiguredMixing, IsForIndependentNoiseWhereNoneIsPlanned) {
     const BuiltTopography built = build_topography(config, 1);
     EXPECT_EQ(built.topography.mixing_hash(),
               build_topography(config, ldp).topography.mixing_hash());
-    expect_contains(built.notes.front(), "independent noise, utility horizon:200");
+    expect_contains(built.notes.back(), "independent noise, utility horizon:200");
     EXPECT_EQ(build_topography(config, plan_config_of("none")).topography.mixing.agents(), 8);
 }
 
@@ -82,7 +82,7 @@ TEST(ConfiguredMixing, RefusesWhatWeightsCannotBeMadeFor) {
                             [&] { (void)build_topography(config, plan_config_of(mechanism)); }),
                         mechanism);
     const BuiltTopography mean = build_topography(config, plan_config_of("cdp"));
-    expect_contains(mean.notes.front(), "cdp averages exactly");
+    expect_contains(mean.notes.back(), "cdp averages exactly");
     config.mixing_schedule = "one-peer";
     expect_contains(
         message_of<ConfigError>([&] { (void)build_topography(config, plan_config_of("corn")); }),
@@ -104,7 +104,7 @@ TEST(ConfiguredMixing, IsForTheNoiseOfAGivenPlan) {
     const TemporaryFolder folder;
     plan.plan_file = folder.write("plan.json", to_json(planned.design.plan));
     const BuiltTopography given = build_topography(config, plan);
-    expect_contains(given.notes.front(), "the noise of ");
+    expect_contains(given.notes.back(), "the noise of ");
     // W is best for this R, as R is for that W.
     EXPECT_LT(
         (given.topography.mixing.dense() - built.topography.mixing.dense()).cwiseAbs().maxCoeff(),

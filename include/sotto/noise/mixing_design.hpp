@@ -64,7 +64,7 @@ struct MixingDesign {
 /// Chebyshev gossip depends on lambda_2: it is taken as fixed and computed again, three times.
 /// Never worse than Metropolis by `judge`. No part of it looks at a clock: the same input gives the
 /// same bits in every process of one program on one kind of processor. Budgets do not enter.
-/// Cost: below a second for 20 agents (2 s with Chebyshev gossip), below 10 s for 100.
+/// Cost: about a second for 20 agents (a few with Chebyshev gossip), below 10 s for 100.
 /// @throws ConfigError if the mechanism cannot (shapes_mixing), or as its design.
 [[nodiscard]] MixingDesign design_mixing(const MixingDesignInput& input);
 

@@ -43,7 +43,7 @@ used, and that is said; agents are numbered by ascending label (numerically when
 `optimised`: weights and noise are made for each other, by whatever `plan` and `train` are told of mechanism, utility, rounds, gossip
 steps, coalitions and seed groups (never by budgets), or for the noise of `--plan` FILE; `graph`, which plans no noise, takes
 private independent noise and the default utility. Symmetric weights on the edges of the graph, some perhaps negative; the best
-local optimum found, 10 to 40% less noise than with metropolis where edges are few (equations.md 17). It takes below a second for 20 agents,
+local optimum found, 1 to 40% less noise than with metropolis where edges are few (equations.md 17). It takes about a second for 20 agents,
 seconds for 100. Every process comes to the same weights on processors of one kind; with `--secure-sum` all must. Not with schedules, nor with
 mechanisms that correlate rounds or put noise on messages.
 
