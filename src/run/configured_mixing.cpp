@@ -55,6 +55,9 @@ Digest digest_of_input(const MixingDesignInput& input) {
     hasher.add_bytes(input.graph->hash());
     hasher.add(input.mechanism != nullptr ? input.mechanism->name : "");
     hasher.add(name_of(input.utility)).add(std::int64_t{input.rounds});
+    hasher.add(name_of(input.gossip_rule));
+    hasher.add(input.smoothing.momentum).add(input.smoothing.decay);
+    hasher.add(std::int64_t{input.smoothing.tail_rounds});
     hasher.add(std::int64_t{input.gossip_steps}).add(std::int64_t{input.coalition_size});
     hasher.add(std::int64_t{input.common_variance}).add(input.variance_cap);
     for (const SeedGroup& group : input.seed_groups) {
@@ -109,7 +112,10 @@ MixingDesignInput mixing_input(const PlanConfig& plan,
     input.graph = &between;
     input.utility = plan.utility;
     input.rounds = plan.rounds;
+    input.gossip_rule = plan.gossip;
     input.gossip_steps = plan.gossip_steps;
+    input.smoothing.momentum = plan.momentum;
+    input.smoothing.set_average(plan.average, plan.steps.first_round + plan.rounds);
     input.variance_cap = plan.variance_cap;
     if (const auto given = read_given_plan(plan, graph.agents())) {
         input.covariance = given_covariance(*given, kept);

@@ -81,7 +81,7 @@ TEST(MakeMixing, AnUnusableFileIsRefusedWithFileAndEntry) {
     EXPECT_TRUE(contains(refusal(path, ".5 .5 0\n.5 0 .5 0\n0 .5 .5\n"), "4 numbers"));
     EXPECT_TRUE(contains(refusal(path, ".5 .5 0\n.5 x .5\n0 .5 .5\n"), "(1, 1): \"x\""));
     EXPECT_TRUE(contains(refusal(path, ".5 .5 0\n.5 nan .5\n0 .5 .5\n"), "(1, 1) is nan"));
-    EXPECT_TRUE(contains(refusal(path, ".5 .5 0\n1.5 -1 .5\n0 .5 .5\n"), "(1, 1) is -1"));
+    EXPECT_TRUE(contains(refusal(path, ".5 .5 0\n1.5 -1 .5\n0 .5 .5\n"), "modulus 1.5"));
     EXPECT_TRUE(contains(refusal(path, ".5 .4 .1\n.5 0 .5\n0 .5 .5\n"), "(0, 2) is 0.1"));
     EXPECT_TRUE(contains(refusal(path, ".5 .5 0\n.5 0 .5\n0 .5 .4\n"), "row 2 sums to 0.9"));
     EXPECT_TRUE(contains(refusal(path, std::string("\0\x01\x02 garbage", 11)), "not a number"));

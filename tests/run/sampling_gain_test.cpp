@@ -9,7 +9,7 @@
 namespace sotto {
 namespace {
 
-constexpr int agents = 3;
+constexpr int agent_count = 3;
 
 PlanConfig sampled(double epsilon, long rounds) {
     PlanConfig config;
@@ -26,14 +26,15 @@ struct Counted {
     std::vector<PrivacyBudget> budgets;
 };
 Counted counted(const PlanConfig& config, const std::vector<Eigen::Index>& records) {
-    Counted result{build_exposures(config, agents, records), build_budgets(config, agents)};
+    Counted result{build_exposures(config, agent_count, records),
+                   build_budgets(config, agent_count)};
     const std::vector<int> all{0, 1, 2};
     count_sampling(result.budgets, result.exposures, config, all);
     return result;
 }
 
 /// Standard deviations that dp_accounting finds with every record in every round, and sampled;
-/// three digits each.
+/// agent_count digits each.
 struct Reference {
     double epsilon;
     Eigen::Index records;
@@ -48,20 +49,22 @@ TEST(SamplingGain, IsThatOfDpAccounting) {
           Reference{10, 2000, 5000, 35.3, 1.9}}) {
         const PlanConfig config = sampled(epsilon, rounds);
         const auto [exposures, budgets] =
-            counted(config, std::vector<Eigen::Index>(agents, records));
+            counted(config, std::vector<Eigen::Index>(agent_count, records));
         const auto gain = sampling_gain(config, budgets.front());
         ASSERT_TRUE(gain);
         EXPECT_NEAR(*gain, every / poisson, every / poisson * .03) << epsilon;
         PlanConfig configured = config;
         configured.participation = {};
-        const Counted every_round = counted(configured, std::vector<Eigen::Index>(agents, records));
+        const Counted every_round =
+            counted(configured, std::vector<Eigen::Index>(agent_count, records));
         const auto switched = gain_of_switching(
             configured, every_round.budgets.front(), every_round.exposures.front(), records);
         ASSERT_TRUE(switched);
         EXPECT_NEAR(*switched, *gain, *gain * 1e-4);
         // A replaced record moves a sum twice as far.
         configured.adjacency = Adjacency::record;
-        const Counted replaced = counted(configured, std::vector<Eigen::Index>(agents, records));
+        const Counted replaced =
+            counted(configured, std::vector<Eigen::Index>(agent_count, records));
         EXPECT_NEAR(*gain_of_switching(
                         configured, replaced.budgets.front(), replaced.exposures.front(), records),
                     2 * *gain,
@@ -75,8 +78,8 @@ TEST(SamplingGain, OfSwitchingIsNotMoreThanOfFewerRoundsWhereThereAreVeryMany) {
         const PlanConfig secret = sampled(3, rounds);
         PlanConfig known = secret;
         known.participation = {};
-        const Counted with = counted(secret, std::vector<Eigen::Index>(agents, records));
-        const Counted without = counted(known, std::vector<Eigen::Index>(agents, records));
+        const Counted with = counted(secret, std::vector<Eigen::Index>(agent_count, records));
+        const Counted without = counted(known, std::vector<Eigen::Index>(agent_count, records));
         return std::pair(
             *sampling_gain(secret, with.budgets.front()),
             *gain_of_switching(known, without.budgets.front(), without.exposures.front(), records));
@@ -101,13 +104,13 @@ TEST(SamplingGain, IsSaidOfTheAgentThatGainsLeast) {
 }
 
 TEST(SamplingGain, SaysNothingWhereNothingCanBeGained) {
-    const std::vector<Eigen::Index> records(agents, 1000);
+    const std::vector<Eigen::Index> records(agent_count, 1000);
     PlanConfig config = sampled(1, 100);
     config.participation = {};
     Counted every = counted(config, records);
     ASSERT_EQ(sampling_statements(config, every.exposures, every.budgets, records).size(), 1U);
     EXPECT_TRUE(sampling_statements(config, every.exposures, every.budgets, {}).empty());
-    const std::vector<Eigen::Index> as_many_as_a_batch(agents, 100);
+    const std::vector<Eigen::Index> as_many_as_a_batch(agent_count, 100);
     every = counted(config, as_many_as_a_batch);
     EXPECT_TRUE(
         sampling_statements(config, every.exposures, every.budgets, as_many_as_a_batch).empty());

@@ -10,6 +10,7 @@
 
 #include "commands/audit/audit_design.hpp"
 #include "commands/audit/likelihood_analysis.hpp"
+#include "run/configured_gossip.hpp"
 #include "run/run_fixtures.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/agent/recording/recorded_seeds.hpp"
@@ -150,7 +151,8 @@ inline LikelihoodResult audit_pipeline(const AuditConfig& config, const Sabotage
     options.clip_norm = sabotage.clip_after_noise ? 1e6 : config.train.plan.clip_norm;
     options.coordinates = true;
     options.steps = config.train.plan.steps;
-    options.gossip_steps = config.train.plan.gossip_steps;
+    options.gossip = configured_gossip(config.train.plan, topography.mixing);
+    options.smoothing.momentum = config.train.plan.momentum;
     options.threads = 2;
     network->connect(topography.graph);
     Trainer trainer(*network,
@@ -171,20 +173,22 @@ inline LikelihoodResult audit_pipeline(const AuditConfig& config, const Sabotage
     const auto views = std::filesystem::path(folder.path("views"));
     std::vector<int> all(static_cast<std::size_t>(agents));
     for (int u = 0; u < agents; ++u) all[static_cast<std::size_t>(u)] = u;
-    ViewRecorder recorder(
-        views,
-        all,
-        view.members,
-        topography.graph,
-        plan,
-        {task.initial.size(), sums ? Received::sum : Received::messages, options.gossip_steps, 0});
+    ViewRecorder recorder(views,
+                          all,
+                          view.members,
+                          topography.graph,
+                          plan,
+                          {task.initial.size(),
+                           sums ? Received::sum : Received::messages,
+                           options.gossip.steps(),
+                           0});
     WireRecorder wire(views / "wire",
                       all,
                       topography.graph,
                       plan,
                       {task.initial.size(),
                        sums ? WireContent::shares : WireContent::messages,
-                       options.gossip_steps,
+                       options.gossip.steps(),
                        0});
     RepeatedMasks repeated(wire, topography);
     trainer.observe(&recorder);

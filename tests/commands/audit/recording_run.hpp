@@ -36,7 +36,7 @@ class RecordingRun {
         process_.plan = &plan();
         process_.phases = {
             {.rounds = run.rounds, .mixing = made_->topography.schedule(), .departed = {}}};
-        process_.gossip = made_->run.gossip_steps;
+        process_.gossip = made_->run.gossip;
         process_.step_sizes.assign(static_cast<std::size_t>(run.rounds), made_->run.step_size);
     }
     RecordingRun(const RecordingRun&) = delete;
