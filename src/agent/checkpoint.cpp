@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view magic = "sottockp";
 constexpr std::uint32_t format_version = 4;
+constexpr std::uint32_t first_without_seeds = 3;
 
 Digest file_digest(std::string_view bytes) {
     Hasher hasher("sotto.checkpoint.v1");
@@ -114,13 +115,14 @@ StoredCheckpoint checkpoint_from_bytes(std::string_view bytes, const std::string
     std::uint32_t found = 0;
     std::memcpy(&found, bytes.data() + magic.size(), sizeof found);
     if (found != format_version)
-        throw damaged(fmt::format(
-            "it has version {} (allowed: {}); go on with the sotto that wrote it{}",
-            found,
-            format_version,
-            found < format_version ? ", and remove its checkpoints when the run is complete: they "
-                                     "hold the agent's seeds, sealed for its identity"
-                                   : ""));
+        throw damaged(
+            fmt::format("it has version {} (allowed: {}); go on with the sotto that wrote it{}",
+                        found,
+                        format_version,
+                        found < first_without_seeds
+                            ? ", and remove its checkpoints when the run is complete: they "
+                              "hold the agent's seeds, sealed for its identity"
+                            : ""));
     const std::string_view content = bytes.substr(0, bytes.size() - stored.digest.size());
     std::memcpy(stored.digest.data(), bytes.data() + content.size(), stored.digest.size());
     if (file_digest(content) != stored.digest) throw damaged("it is damaged");

@@ -38,7 +38,7 @@ TEST(RunDirectory, AddsALineOfMetricsAtATime) {
     directory.append_metrics(0, infinity, evaluation, 0.5, RoundSeconds{1, 2, 3, 4});
     ASSERT_EQ(lines().size(), 2u);
     // Infinite and unknown values are empty fields.
-    EXPECT_EQ(lines()[1], "0,,0.25,,,,,,,,,0.5,1,2,3,4");
+    EXPECT_EQ(lines()[1], "0,,0.25,,,,,,,,,0.5,1,2,3,4,last");
     EXPECT_EQ(std::ranges::count(lines()[0], ','), std::ranges::count(lines()[1], ','));
     EXPECT_EQ(lines()[0].substr(0, 24), "round,epsilon,test_loss,");
     directory.append_metrics(7, 1.5, evaluation, 0.5, {});

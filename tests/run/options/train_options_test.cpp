@@ -57,6 +57,11 @@ OptionTexts everything_else() {
             {"step-size", "1e-3"},
             {"step-schedule", "piecewise:3:0.5,7:1e-05"},
             {"gossip-steps", "3"},
+            {"gossip", "chebyshev"},
+            {"max-bytes", "1e9"},
+            {"final-gossip", "auto"},
+            {"average", "tail:0.25"},
+            {"momentum", "0.9"},
             {"batch-size", "all"},
             {"participation", "cyclic-poisson:4"},
             {"sampling-probability", "0.0427"},
@@ -95,26 +100,14 @@ OptionTexts everything_else() {
 
 TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return o.ranks_must_agree; }),
-              (std::set<std::string>{"task",
-                                     "standardise",
-                                     "hidden",
-                                     "partition",
-                                     "test-fraction",
-                                     "seed",
-                                     "rounds",
-                                     "gossip-steps",
-                                     "temporal",
-                                     "temporal-restart",
-                                     "eval-every",
-                                     "dry-run",
-                                     "noise-seed",
-                                     "link-encryption",
-                                     "secure-sum",
-                                     "mask-partners",
-                                     "optimality-gap",
-                                     "record-view",
-                                     "checkpoint-every",
-                                     "without"}));
+              (std::set<std::string>{
+                  "task",          "standardise",    "hidden",           "partition",
+                  "test-fraction", "seed",           "rounds",           "gossip-steps",
+                  "gossip",        "max-bytes",      "final-gossip",     "average",
+                  "momentum",      "temporal",       "temporal-restart", "eval-every",
+                  "dry-run",       "noise-seed",     "link-encryption",  "secure-sum",
+                  "mask-partners", "optimality-gap", "record-view",      "checkpoint-every",
+                  "without"}));
 }
 
 TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
@@ -177,6 +170,7 @@ TEST(TrainOptions, ThatShapeWhatSumsHideAreAnAgentsOwnWithSums) {
                                         "mixing",
                                         "mixing-schedule",
                                         "gossip-steps",
+                                        "final-gossip",
                                         "eval-every"};
     EXPECT_EQ(names_where([](const OptionFacts& o) { return o.shapes_sums; }), shaping);
     for (const std::string& name : shaping) EXPECT_TRUE(is_own_with_secure_sums_only(name)) << name;
@@ -194,8 +188,9 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
         "spatial-mechanism = pairs\ntemporal = dense\nepsilon = 10\ndelta = 1e-5\n"
         "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
-        "step-size = 0.05\nstep-schedule = constant\ngossip-steps = 1\nbatch-size = 128\n"
-        "participation = every\ncommon-variance = false\nvariance-cap = 1e4\n"
+        "step-size = 0.05\nstep-schedule = constant\nbatch-size = 128\nparticipation = every\n"
+        "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\nmomentum = 0\n"
+        "common-variance = false\nvariance-cap = 1e4\n"
         "\n# Task\ntask = logistic\nstandardise = on\ndata = synthetic\n"
         "test-fraction = 0.2\nl2 = 0\nseed = 1\n"
         "\n# Run\neval-every = 0\nsecure-sum = off\npad-rounds = false\ncheckpoint-every = 0\n"
