@@ -348,8 +348,13 @@ void Trainer::exchange_and_mix(long round, const GossipPolynomial& gossip, bool 
 std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    std::int64_t local_agents,
                                    std::int64_t own_messages,
-                                   std::int64_t received_messages) {
-    constexpr std::int64_t vectors_per_agent = 2;    // model, gradient
+                                   std::int64_t received_messages,
+                                   const GossipPolynomial& gossip,
+                                   const Smoothing& smoothing) {
+    const bool earlier = !gossip.plain() || !smoothing.final_gossip.plain();
+    const std::int64_t vectors_per_agent = 2 +  // model, gradient
+                                           (smoothing.momentum > 0 ? 1 : 0) +
+                                           (smoothing.averages() ? 1 : 0) + (earlier ? 1 : 0);
     constexpr std::int64_t vectors_per_message = 2;  // noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *
            (vectors_per_agent * local_agents + vectors_per_message * own_messages +

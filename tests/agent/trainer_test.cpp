@@ -87,6 +87,17 @@ TEST(Trainer, GossipsMovesAndAveragesAsItsOptionsSay) {
     EXPECT_LT((training.trainer->models() - after).cwiseAbs().maxCoeff(), 1e-9);
 }
 
+TEST(Trainer, CountsTheVectorsThatItsOptionsNeed) {
+    const std::int64_t plain = Trainer::memory_bytes(1000, 3, 3, 0);
+    const GossipPolynomial weighted = GossipPolynomial::chebyshev(3, 0.5);
+    Smoothing smoothing;
+    smoothing.momentum = 0.5;
+    EXPECT_EQ(Trainer::memory_bytes(1000, 3, 3, 0, 5, smoothing) - plain, 3 * 8000);
+    smoothing.tail_rounds = 2;
+    EXPECT_EQ(Trainer::memory_bytes(1000, 3, 3, 0, weighted, smoothing) - plain, 9 * 8000);
+    EXPECT_EQ(Trainer::memory_bytes(1000, 3, 3, 0, 5, {}), plain);
+}
+
 TEST(Trainer, KeepsRegularisationOutsideTheClip) {
     const Topography alone = test::topography_of(Topology::complete, 1);
     TrainerOptions options;

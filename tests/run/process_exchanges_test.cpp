@@ -11,8 +11,17 @@ namespace sotto {
 namespace {
 
 const Graph& ring() {
-    static const Graph graph = make_topology({.topology = Topology::ring, .agents = 7}).graph;
+    static const Graph graph = [] {
+        TopologySpec spec;
+        spec.topology = Topology::ring;
+        spec.agents = 7;
+        return make_topology(spec).graph;
+    }();
     return graph;
+}
+
+Phase phase_of(MixingSchedule mixing, std::vector<int> departed = {}) {
+    return {.rounds = 5, .mixing = std::move(mixing), .departed = std::move(departed)};
 }
 
 MessageProcess process_of(std::vector<Phase> phases) {
@@ -27,7 +36,8 @@ TEST(SetExchanges, TakesWhatTheConfigurationSays) {
     plan.gossip_steps = 3;
     plan.momentum = 0.5;
     plan.final_gossip = 4;
-    MessageProcess process = process_of({{5, MixingSchedule({make_mixing(ring(), "metropolis")})}});
+    MessageProcess process =
+        process_of({phase_of(MixingSchedule({make_mixing(ring(), "metropolis")}))});
     set_exchanges(process, plan);
     EXPECT_EQ(process.gossip.steps(), 3);
     EXPECT_TRUE(process.gossip.plain());
@@ -49,8 +59,8 @@ TEST(SetExchanges, WeighsExchangesByTheMixingOfThoseWhoAreThere) {
     Membership members = Membership::everybody(7);
     members.numbers = left;
     MessageProcess process =
-        process_of({{5, MixingSchedule({make_mixing(ring(), "metropolis")})},
-                    {5, MixingSchedule({mixing_of_all(ring(), fewer, members)}), {5}}});
+        process_of({phase_of(MixingSchedule({make_mixing(ring(), "metropolis")})),
+                    phase_of(MixingSchedule({mixing_of_all(ring(), fewer, members)}), {5})});
     set_exchanges(process, plan);
     const GossipPolynomial of_all = configured_gossip(plan, make_mixing(ring(), "metropolis"));
     const GossipPolynomial of_fewer = configured_gossip(plan, fewer);

@@ -146,12 +146,15 @@ class Trainer {
     void use_secure_sums(std::vector<SecureSum> sums);
 
     /// Bytes of the vectors one process keeps for this many local agents, messages of their own a
-    /// round (as many, or one for every receiver) and of their neighbours; beside those of its
-    /// NoiseSource.
+    /// round (as many, or one for every receiver) and of their neighbours, and what the options ask
+    /// for besides: velocities, means of models, messages of the exchange before; beside those of
+    /// its NoiseSource.
     [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
                                                    std::int64_t local_agents,
                                                    std::int64_t own_messages,
-                                                   std::int64_t received_messages);
+                                                   std::int64_t received_messages,
+                                                   const GossipPolynomial& gossip = 1,
+                                                   const Smoothing& smoothing = {});
 
   private:
     void compute_gradient(long round, std::size_t agent);

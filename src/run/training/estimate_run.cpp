@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "run/configured_gossip.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
@@ -47,7 +48,8 @@ double measure_seconds(PreparedRun& prepared, NoiseSource& noise) {
                 initial, agent.batches.rows(static_cast<std::uint64_t>(i)), gradients.col(a));
         }
         noise.draw(0, static_cast<std::uint64_t>(std::max(0L, first_round) + i), messages);
-        network.exchange({i, 0}, outgoing, initial.size(), [](auto, auto, auto, auto) {});
+        for (int step = 0; step < prepared.run.config.plan.gossip_steps; ++step)
+            network.exchange({i, step}, outgoing, initial.size(), [](auto, auto, auto, auto) {});
     }
     return network.maximum(seconds_since(start)) / repetitions;
 }
@@ -60,8 +62,12 @@ double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
     if (run.network.processes() > 1)
         for (const auto& agent : prepared.agents) received += run.topography.graph.degree(agent.id);
     return static_cast<double>(
-        Trainer::memory_bytes(
-            dimension, std::ssize(prepared.agents), std::ssize(noise.outputs()), received) +
+        Trainer::memory_bytes(dimension,
+                              std::ssize(prepared.agents),
+                              std::ssize(noise.outputs()),
+                              received,
+                              configured_gossip(run.phase, run.topography.mixing),
+                              configured_smoothing(run.phase, run.topography)) +
         noise.memory_bytes(dimension));
 }
 
