@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "run/configured_gossip.hpp"
 #include "run/departures.hpp"
 #include "run/planning.hpp"
 #include "run/process_exchanges.hpp"
@@ -27,6 +28,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
     const bool leader = network.process() == 0;
     network.agree([&] {
         if (config.sensitivity) require_positive("--sensitivity", *config.sensitivity);
+        require_chosen_gossip_steps(config.plan);
         built = build_topography(config.graph, config.plan);
         const int agents = built->topography.graph.agents();
         exposures = build_exposures(config.plan, agents, {});
