@@ -39,7 +39,7 @@ def train(options, step, seed):
                    pathlib.Path(folder) / "run", "--data", common.data_file("a9a.gz"), "--agents", 20,
                    "--edge-probability", PROBABILITY, "--rounds", ROUNDS, "--epsilon", 10,
                    "--delta", 1e-5, "--calibration", "rdp", "--clip-norm", 0.1, "--step-size", step,
-                   "--seed", seed, "--graph-seed", seed, "--noise-seed", seed, "--eval-every", ROUNDS] + options
+                   "--seed", seed, "--graph-seed", seed, "--noise-seed", seed, "--eval-every", ROUNDS, "--final-gossip", 0] + options
         process = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, text=True)
         if process.returncode != 0:
             if "diverged" in process.stderr:

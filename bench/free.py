@@ -22,13 +22,13 @@ LEVERS = {
     "optimised mixing": {"mixing": "optimised"},
     "K = 2": {"gossip": "chebyshev", "gossip_steps": 2},
     "K = 4": {"gossip": "chebyshev", "gossip_steps": 4},
+    "K = 8": {"gossip": "chebyshev", "gossip_steps": 8},
     "K auto": {"gossip": "chebyshev", "gossip_steps": "auto"},
     "K = 1, all": END | {"mixing": "optimised"},
     "K auto, all": END | {"gossip": "chebyshev", "gossip_steps": "auto", "mixing": "optimised"},
 }
 MECHANISMS = ["pairs", "corn"]
 SEEDS, VALIDATION = [1, 2, 3, 4, 5], [101, 102]
-ROUNDS = 40 if common.QUICK else 1000
 
 
 def cells():
@@ -36,18 +36,20 @@ def cells():
     return aggregator + [{"mechanism": mechanism, "lever": lever} for mechanism in MECHANISMS for lever in LEVERS]
 
 
-def options_of(graph, cell, step, seed, testing):
+def options_of(graph, rounds, cell, step, seed, testing):
     data = {"test_data": common.data_file("a9a.t.gz")} if testing else {"test_fraction": 0.1}
-    return {"data": common.data_file("a9a.gz"), "mechanism": cell["mechanism"], "epsilon": 10, "rounds": ROUNDS,
-            "step_size": step, "seed": seed, "graph_seed": seed, "noise_seed": seed, "eval_every": ROUNDS,
-            "average": "none", "final_gossip": 0} | GRAPHS[graph] | data | LEVERS[cell["lever"]]
+    return {"data": common.data_file("a9a.gz"), "mechanism": cell["mechanism"], "epsilon": 10, "rounds": rounds,
+            "step_size": step, "seed": seed, "graph_seed": seed, "noise_seed": seed, "eval_every": rounds} | GRAPHS[graph] | data | LEVERS[cell["lever"]]
 
 
-def table_of(graph):
-    settings = {"graph": GRAPHS[graph], "rounds": ROUNDS, "levers": LEVERS, "step_sizes": [0.02, 0.05], "widen": 2,
-                "validation_seeds": VALIDATION[:1] if common.QUICK else VALIDATION,
-                "seeds": SEEDS[:2] if common.QUICK else SEEDS}
-    table = grid.Grid(f"free_{graph}", settings, lambda *cell: options_of(graph, *cell), "test_loss", largest_is_best=False)
+def table_of(graph, folder=None, small=common.QUICK):
+    """Every mechanism with every lever; what is in the results file is not measured again.
+    small: only see that everything works. folder: of the results file, if it is not kept with the others."""
+    rounds = 40 if small else 1000
+    settings = {"graph": GRAPHS[graph], "rounds": rounds, "levers": LEVERS, "step_sizes": [0.02, 0.05], "widen": 2,
+                "validation_seeds": VALIDATION[:1] if small else VALIDATION, "seeds": SEEDS[:2] if small else SEEDS}
+    table = grid.Grid(f"free_{graph}", settings, lambda *cell: options_of(graph, rounds, *cell), "test_loss",
+                      largest_is_best=False, folder=folder)
     table.measure(cells())
     return table
 
@@ -72,7 +74,7 @@ def write(graph):
                      "" if wanted["mechanism"] == "cdp" else with_width(*table.difference(wanted, cdp)),
                      f"{mean_of(cell, 'bytes_sent') / 1e6:.0f}", f"{mean_of(cell, 'loop_seconds'):.2f}"])
     table.write(
-        f"a9a, {GRAPHS[graph]}, agent adjacency, epsilon 10, T = {ROUNDS}: test loss of what agents end up with, {len(table.settings['seeds'])} seeds\n"
+        f"a9a, {GRAPHS[graph]}, agent adjacency, epsilon 10, T = {table.settings['rounds']}: test loss of what agents end up with, {len(table.settings['seeds'])} seeds\n"
         "with 95% intervals, step size chosen for every cell on held-out training records until the best is at no edge; differences are\n"
         "paired by seed. MB: sent by all agents. s: of the rounds, all agents in one process.\n\n" +
         common.table(["", "test loss", "step", "less K = 1", "less cdp", "MB", "s"], rows))

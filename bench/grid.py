@@ -45,7 +45,8 @@ def record_level_options(settings, cell, step, seed, testing):
 
 
 def train(options):
-    """Figures of one training on one thread; nothing where it diverges."""
+    """Figures of one training on one thread, of last models unless the options say otherwise; nothing where it diverges."""
+    options = {"final_gossip": 0} | options
     with tempfile.TemporaryDirectory() as folder:
         summary = pathlib.Path(folder) / "summary.json"
         command = [common.SOTTO, "train", "--quiet", "--json", summary, "--threads", 1,

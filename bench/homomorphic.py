@@ -37,7 +37,7 @@ def measure(folder, mechanism, noise_std, seed):
     run = folder / f"{mechanism}-{noise_std}-{seed}"
     options = {"agents": AGENTS, "task": "logistic", "data": folder / "h-%r.svm",
                "test_data": folder / "test.svm", "batch_size": "all", "mechanism": mechanism, "eval_every": 1,
-               "noise_seed": seed, "quiet": True, "threads": 1, "run_directory": run}
+               "noise_seed": seed, "final_gossip": 0, "quiet": True, "threads": 1, "run_directory": run}
     for name in ["rounds", "step_size", "l2", "clip_norm", "edge_probability", "graph_seed"]:
         options[name] = SETTINGS[name]
     if noise_std > 0:

@@ -35,7 +35,7 @@ TASKS = {
             "records": 60000, "rounds": 200, "batch_size": 128, "clip_norm": 1.0, "step_sizes": [2, 4, 8],
             "metric": "test_accuracy", "validation_seeds": [101]},
     "cnn": {"task": "cnn", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz",
-            "records": 60000, "rounds": 60, "batch_size": 64, "clip_norm": 1.0, "step_sizes": [1, 2, 4],
+            "records": 60000, "rounds": 60, "batch_size": 32, "clip_norm": 1.0, "step_sizes": [1, 2, 4],
             "metric": "test_accuracy", "validation_seeds": [101], "epsilons": [2]},
     "housing": {"task": "mlp", "hidden": 64, "data": "cal_housing.data.gz", "test_data": None, "records": 20640,
                 "rounds": 200, "batch_size": 32, "clip_norm": 1.0, "step_sizes": [0.02, 0.05, 0.1], "metric": "test_loss"},

@@ -7,13 +7,15 @@ import time
 
 import shared
 import corn
+import exchanges
 import gossip
 import graph_homomorphic
 import servers
 import unified
 import whisper
 
-FIGURES = [*whisper.FIGURES, *corn.FIGURES, *gossip.FIGURES, *unified.FIGURES, *graph_homomorphic.FIGURES, *servers.FIGURES]
+FIGURES = [*whisper.FIGURES, *corn.FIGURES, *gossip.FIGURES, *unified.FIGURES, *graph_homomorphic.FIGURES, *servers.FIGURES,
+           *exchanges.FIGURES]
 
 
 def options():

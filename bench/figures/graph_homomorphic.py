@@ -21,7 +21,7 @@ def gaps(folder, curve, rounds, seed):
     settings = homomorphic.SETTINGS
     options = {"agents": homomorphic.AGENTS, "task": "logistic", "data": folder / "h-%r.svm",
                "test_data": folder / "test.svm", "batch_size": "all", "eval_every": 1, "rounds": rounds,
-               "noise_seed": seed, "run_directory": run, "threads": 1, "optimality_gap": "on"} | CURVES[curve]
+               "noise_seed": seed, "final_gossip": 0, "run_directory": run, "threads": 1, "optimality_gap": "on"} | CURVES[curve]
     for name in ["step_size", "l2", "clip_norm", "edge_probability", "graph_seed"]:
         options[name] = settings[name]
     shared.sotto_json("train", options)

@@ -47,6 +47,7 @@ class LayeredObjective final : public Objective {
     Eigen::Index dimension() const override { return chain_.parameters(); }
     Eigen::Index records() const override { return shard_.records(); }
     bool record_clipping() const override { return true; }
+    bool counts_shortened_records() const override { return true; }
     Eigen::VectorXd initial_model(std::uint64_t seed) const override {
         return initial_parameters(chain_.layers(), seed);
     }
@@ -229,6 +230,7 @@ class LayeredObjective final : public Objective {
             if (norms[i] <= clip) continue;
             if (std::isfinite(norms[i])) {
                 chain_.scale_record(i, clip / norms[i] * (1 - 0x1p-50));
+                count_record_shortened();
             } else {
                 chain_.drop_record(i);
                 count_record_set_to_zero();

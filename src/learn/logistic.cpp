@@ -66,6 +66,7 @@ class LogisticObjective final : public Objective {
     Eigen::Index dimension() const override { return shard_.feature_count() + 1; }
     Eigen::Index records() const override { return shard_.records(); }
     bool record_clipping() const override { return true; }
+    bool counts_shortened_records() const override { return true; }
 
     void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
                        std::span<const Eigen::Index> rows,
@@ -216,6 +217,7 @@ class LogisticObjective final : public Objective {
                 count_record_set_to_zero();
                 continue;
             }
+            if (*slope != slopes_[i]) count_record_shortened();
             const double steps = *slope * steps_per_unit;
             const double whole_steps = std::trunc(steps);
             rows_.for_each<is_binary>(rows[i], [&](int column, double value) {

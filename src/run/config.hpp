@@ -36,7 +36,8 @@ struct PlanConfig {
     /// Noise of this standard deviation instead of a budget: [R^-1]_uu = 1/S^2 in every round, so
     /// that S hides an agent from somebody who sees all messages of that round.
     std::optional<double> noise_std;
-    double clip_norm = 0.1;
+    double clip_norm = 0.1;   ///< C, or where learning it starts
+    bool learn_clip = false;  ///< --clip-norm auto
     long rounds = 1000;
     std::optional<long> batch_size = 128;   ///< none: all records of the agent, every round
     GossipRule gossip = GossipRule::plain;  ///< weights of the exchanges of a round
@@ -98,10 +99,18 @@ struct ResumeConfig {
     std::vector<std::string> given{};
 };
 
+/// How a clip is learnt (QuantileClip).
+struct LearntClipConfig {
+    double quantile = 0.9;
+    double share = 0.05;
+    std::optional<double> rate;  ///< of log C; none: clip_rate_for
+};
+
 struct TrainConfig {
     GraphConfig graph;
     PlanConfig plan;
     TaskConfig task;
+    LearntClipConfig clip;
     double l2 = 0;
     long evaluate_every = 0;  ///< rounds; 0: fifty times a run
     /// Whether to compare with the lowest loss possible, which sends exact derivatives of every

@@ -52,6 +52,7 @@ struct TrainResult {
     Evaluation evaluation;               ///< of what agents end up with
     Evaluation last;                     ///< of their last models
     Evaluation averaged;                 ///< of means of their models, before final gossip
+    std::optional<double> clip_norm;     ///< C at the end, of the first agent here; where learnt
     int gossip_steps = 1;                ///< K
     int final_gossip = 0;                ///< L
     std::optional<RoundSeconds> phases;  ///< average over processes, where all tell

@@ -106,6 +106,7 @@ std::string summary_json(const TrainResult& result, const PlanConfig& config) {
         add_evaluation(json, result.evaluation);
         add_stage(json, "last", result.last);
         add_stage(json, "averaged", result.averaged);
+        if (result.clip_norm) json["clip_norm"] = *result.clip_norm;
         add_costs(json, result);
     }
     return to_text(json);

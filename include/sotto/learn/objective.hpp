@@ -79,6 +79,14 @@ class Objective {
     /// Records that clipped_gradient_sum has counted as zero so far, because their gradient was not
     /// finite. It depends on the data: for the agent's own report only.
     [[nodiscard]] std::int64_t records_set_to_zero() const { return records_set_to_zero_; }
+    /// Records that clipped_gradient_sum has shortened to the clip so far: a record's own gradient
+    /// alone decides whether it is one of them. It depends on the data.
+    [[nodiscard]] std::int64_t records_shortened() const { return records_shortened_; }
+    /// Whether clipped_gradient_sum counts them.
+    [[nodiscard]] virtual bool counts_shortened_records() const { return false; }
+    /// So many of the d coordinates, the first, are the model; others are learnt beside it
+    /// (quantile_clipping.hpp).
+    [[nodiscard]] virtual Eigen::Index model_parameters() const { return dimension(); }
 
     /// Losses over the shard's training records.
     [[nodiscard]] virtual LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) = 0;
@@ -109,9 +117,11 @@ class Objective {
   protected:
     /// Of clipped_gradient_sum, for every record whose gradient is not finite.
     void count_record_set_to_zero() { ++records_set_to_zero_; }
+    void count_record_shortened() { ++records_shortened_; }
 
   private:
     std::int64_t records_set_to_zero_ = 0;
+    std::int64_t records_shortened_ = 0;
     std::optional<Eigen::Index> largest_batch_;
 };
 

@@ -18,6 +18,7 @@ class RecordObjective : public Objective {
 
     Eigen::Index records() const final { return shard_.records(); }
     bool record_clipping() const final { return true; }
+    bool counts_shortened_records() const final { return true; }
     void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
                        std::span<const Eigen::Index> rows,
                        Eigen::Ref<Eigen::VectorXd> gradient) final;

@@ -8,6 +8,7 @@
 #include "commands/audit/canary_record_attack.hpp"
 #include "run/build_topography.hpp"
 #include "run/configured_gossip.hpp"
+#include "run/learnt_clip.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_innovations.hpp"
 #include "sotto/views/view_query.hpp"
@@ -104,6 +105,7 @@ AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, N
         require_confidence(config.level);
         require_participation(config);
         require_chosen_gossip_steps(config.train.plan);
+        require_given_clip(config.train.plan);
         if (fixed_inputs) accounted = account_config(config);
     });
     std::unique_ptr<AccountSubject> account;

@@ -116,7 +116,10 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
                                    result.rounds,
                                    result.mechanism);
     text += privacy_text(result);
-    text += evaluation_text(result.evaluation) + stages_text(result) + time_text(result);
+    text += evaluation_text(result.evaluation) + stages_text(result);
+    if (result.clip_norm)
+        text += line("clip norm", fmt::format("{:.4g}, learnt", *result.clip_norm));
+    text += time_text(result);
     text +=
         line("sent",
              fmt::format("{:.1f} MB by all agents", static_cast<double>(result.bytes_sent) / 1e6));

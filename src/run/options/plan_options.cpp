@@ -91,6 +91,25 @@ OptionFormat<std::optional<int>> number_or_auto() {
             }};
 }
 
+/// C, or where learning it starts.
+Binding<PlanConfig> clip_norm() {
+    static constexpr std::string_view learnt = "auto", from = "auto:";
+    return {OptionKind::value,
+            "a number above 0, auto, auto:C",
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                const bool starts_there = text.starts_with(from);
+                config.learn_clip = text == learnt || starts_there;
+                config.clip_norm =
+                    text == learnt ? PlanConfig{}.clip_norm
+                                   : positive_real().read(
+                                         option, starts_there ? text.substr(from.size()) : text);
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                return (config.learn_clip ? std::string(from) : std::string()) +
+                       real_text(config.clip_norm);
+            }};
+}
+
 /// K, or left to the plan.
 Binding<PlanConfig> gossip_steps() {
     static constexpr std::string_view chosen = "auto";
@@ -201,8 +220,15 @@ default. The ledger says what it spends.)",
 `record-zero-out`.)",
           .peers_may_set = false},
          bound(&PlanConfig::adjacency, named("", parse_adjacency))},
-        {{.name = "clip-norm", .help = "L2 clip C of a gradient, > 0", .peers_may_set = false},
-         bound(&PlanConfig::clip_norm, positive_real())}};
+        {{.name = "clip-norm",
+          .help = "L2 clip C of a gradient: {}",
+          .details = R"(
+`auto`: C is learnt in training, from 0.1 (`auto:C`: from C), as a quantile of the norms of gradients (of records, with
+an adjacency of records), after [Andrew et al. 2021](https://arxiv.org/abs/1905.03871): `--clip-quantile`, paid for with `--clip-share`
+of the budget. Contributions are then scaled to the C where it starts, so that `--step-size` says how far a round moves a
+model, whatever C has become. [Equations](../equations.md) 18. `plan` and `account` count contributions of the C where it starts.)",
+          .peers_may_set = false},
+         clip_norm()}};
 }
 
 /// What an agent sends, and how often.
@@ -278,6 +304,7 @@ near to the mean as about the square of the number of plain steps; the mixing ma
         {{.name = "final-gossip",
           .help = "{}: exchanges L after the last round, without gradients and noise",
           .details = R"(
+`sotto train` has the default `auto` unless it is asked for views, secure sums, a plan file or a mixing schedule.
 With Chebyshev weights where the mixing matrix is symmetric. `auto`: as many as leave a twentieth of what agents' models
 differ by, at most a twentieth of all exchanges of the rounds (none with `--plan`). Recorded views hold the rounds only. Not where noise is added
 to messages, since it does not hide models.)",

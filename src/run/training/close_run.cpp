@@ -23,6 +23,7 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.evaluation = progress.evaluation;
     result.last = progress.last;
     result.averaged = progress.averaged;
+    result.clip_norm = progress.clip_norm;
     result.evaluate_seconds = progress.totals.evaluate_seconds;
     JobFigures job = gather_figures(
         run.network,

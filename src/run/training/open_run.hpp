@@ -21,6 +21,7 @@ struct RunProgress {
     Evaluation evaluation;  ///< the latest one; in the end of what agents end up with
     Evaluation last;        ///< in the end, of their last models
     Evaluation averaged;    ///< in the end, of means of their models, before final gossip
+    std::optional<double> clip_norm;  ///< in the end, of the first agent here; where learnt
     RunTotals totals;
     RoundSeconds seconds;     ///< of this process in this start
     std::string own_reports;  ///< of all agents, where this process is alone

@@ -9,6 +9,7 @@
 #include "run/cycle_choice.hpp"
 #include "run/gossip_choice.hpp"
 #include "run/hidden_by_sums.hpp"
+#include "run/learnt_clip.hpp"
 #include "run/options/train_options.hpp"
 #include "run/plan_report.hpp"
 #include "run/resumed_phase.hpp"
@@ -101,6 +102,7 @@ Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& ta
         std::ranges::move(
             sampling_statements(phase.config, phase.exposures, phase.budgets, task.records),
             std::back_inserter(record.more_statements));
+    std::ranges::move(clip_statements(run.config), std::back_inserter(record.more_statements));
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
     Ledger ledger(std::move(record));
     run.network.agree([&] {
@@ -192,6 +194,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     std::optional<FoundCheckpoint> found;
     if (before) found = open_checkpoint(network, config, members);
     Participants there = gather_participants(config, network, std::move(members));
+    if (make_task) network.agree([&] { require_given_clip(config.plan); });
     LocalTask task = make_task ? make_task() : build_task(config.task, network, there.members);
     std::optional<Resumption> resumption;
     if (before)
@@ -200,6 +203,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     AgreedCycle cycle =
         agree_on_cycle(config.plan, network, there.topography, task.records, there.solves);
     config.plan = std::move(cycle.config);
+    learn_clip(config, network, task);
     AgreedGossip gossip = agree_on_gossip(config.plan,
                                           network,
                                           there.topography,

@@ -1,6 +1,7 @@
 #include "run/training/train_rounds.hpp"
 
 #include "run/configured_gossip.hpp"
+#include "run/learnt_clip.hpp"
 #include "run/training/failed_run.hpp"
 #include "run/training/own_reports.hpp"
 #include "run/training/stall_limits.hpp"
@@ -63,9 +64,11 @@ Trainer make_trainer(OpenRun& open) {
 }
 
 void write_models(const OpenRun& open, const Trainer& trainer) {
-    for (Eigen::Index a = 0; a < trainer.models().cols(); ++a)
-        open.directory.write_model(trainer.agents()[static_cast<std::size_t>(a)].number,
-                                   trainer.models().col(a));
+    for (Eigen::Index a = 0; a < trainer.models().cols(); ++a) {
+        const LocalAgent& agent = trainer.agents()[static_cast<std::size_t>(a)];
+        open.directory.write_model(
+            agent.number, trainer.models().col(a).head(agent.objective->model_parameters()));
+    }
 }
 
 }  // namespace
@@ -94,6 +97,9 @@ void train_rounds(OpenRun& open,
                                               run.network.process(),
                                               patience_outside_rounds));
     open.progress.seconds = trainer.seconds();
+    if (run.config.plan.learn_clip)
+        open.progress.clip_norm =
+            configured_clip(run.config).clip_norm(trainer.models()(trainer.models().rows() - 1, 0));
     // Of other processes nobody learns it.
     if (run.network.processes() == 1) open.progress.own_reports = own_reports_text(trainer);
 }
