@@ -3,6 +3,8 @@ round, momentum, and mixing weights that are made for the noise, one at a time a
 
 bench/run free, or python3 bench/free.py sparse|ring.
 """
+import functools
+import json
 import sys
 
 import common
@@ -36,10 +38,22 @@ def cells():
     return aggregator + [{"mechanism": mechanism, "lever": lever} for mechanism in MECHANISMS for lever in LEVERS]
 
 
+@functools.cache
+def steps_of_ring(mechanism, lever):
+    """K that --gossip-steps auto comes to on a graph that is the same for every seed: chosen once."""
+    options = {"mechanism": mechanism, "epsilon": 10, "rounds": 1000} | GRAPHS["ring"] | LEVERS[lever]
+    result = json.loads(common.output_of([common.SOTTO, "plan", "--quiet", "--json", "-", *grid.arguments(options)]))
+    return result["gossip_steps"]
+
+
 def options_of(graph, rounds, cell, step, seed, testing):
     data = {"test_data": common.data_file("a9a.t.gz")} if testing else {"test_fraction": 0.1}
-    return {"data": common.data_file("a9a.gz"), "mechanism": cell["mechanism"], "epsilon": 10, "rounds": rounds,
-            "step_size": step, "seed": seed, "graph_seed": seed, "noise_seed": seed, "eval_every": rounds} | GRAPHS[graph] | data | LEVERS[cell["lever"]]
+    options = {"data": common.data_file("a9a.gz"), "mechanism": cell["mechanism"], "epsilon": 10, "rounds": rounds,
+               "step_size": step, "seed": seed, "graph_seed": seed, "noise_seed": seed, "eval_every": rounds}
+    options |= GRAPHS[graph] | data | LEVERS[cell["lever"]]
+    if graph == "ring" and options.get("gossip_steps") == "auto":
+        options["gossip_steps"] = steps_of_ring(cell["mechanism"], cell["lever"])
+    return options
 
 
 def table_of(graph, folder=None, small=common.QUICK):

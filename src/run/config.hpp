@@ -48,6 +48,7 @@ struct PlanConfig {
     double momentum = 0;                      ///< B, on noisy gradients
     ModelAverage average;                     ///< what agents end up with
     std::optional<int> final_gossip = 0;      ///< L; none: final_gossip_steps
+    bool default_final_gossip = false;        ///< nobody said any yet (settle_final_gossip)
     std::string spatial_mechanism = "pairs";  ///< of space-time
     TemporalShape temporal;                   ///< of mafalda and space-time
     StepSchedule steps;                       ///< plans depend on it where rounds are not alike

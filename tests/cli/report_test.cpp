@@ -20,7 +20,9 @@ const Arguments graph_and_plan{"--topology",
                                "--mechanism",
                                "decor",
                                "--step-schedule",
-                               "inverse-sqrt"};
+                               "inverse-sqrt",
+                               "--final-gossip",  // partial views have figures of their own
+                               "0"};
 
 Arguments with(Arguments first, const Arguments& more) {
     first.insert(first.end(), more.begin(), more.end());

@@ -78,6 +78,9 @@ std::vector<std::string> Schedule::reference_arguments() const {
                                   std::to_string(agents_),
                                   "--gossip-steps",
                                   std::to_string(gossip_steps_),
+                                  // Exchanges are counted as rounds.
+                                  "--final-gossip",
+                                  "0",
                                   "--task",
                                   task_,
                                   "--secure-sum",

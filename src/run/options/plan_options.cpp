@@ -78,16 +78,21 @@ Binding<PlanConfig> participation_of_records() {
             }};
 }
 
-/// A number, or one that follows from the others.
-OptionFormat<std::optional<int>> number_or_auto() {
+/// L, or one that follows from the others; not written where a training still has to settle it.
+Binding<PlanConfig> final_gossip() {
     constexpr long long most = 100000;
-    return {"auto, or a whole number from 0",
-            [](const std::string& option, const std::string& text) -> std::optional<int> {
-                if (text == "auto") return std::nullopt;
-                return static_cast<int>(whole(0, most).read(option, text));
+    return {OptionKind::value,
+            "auto, or a whole number from 0",
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                config.default_final_gossip = false;
+                config.final_gossip.reset();
+                if (text != "auto")
+                    config.final_gossip = static_cast<int>(whole(0, most).read(option, text));
             },
-            [](const std::optional<int>& number) {
-                return number ? std::to_string(*number) : std::string("auto");
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                if (config.default_final_gossip) return std::nullopt;
+                return config.final_gossip ? std::to_string(*config.final_gossip)
+                                           : std::string("auto");
             }};
 }
 
@@ -304,13 +309,14 @@ near to the mean as about the square of the number of plain steps; the mixing ma
         {{.name = "final-gossip",
           .help = "{}: exchanges L after the last round, without gradients and noise",
           .details = R"(
-`sotto train` has the default `auto` unless it is asked for views, secure sums, a plan file or a mixing schedule.
+In `sotto train` the default is `auto`, but 0 with `--view` (partial views then have figures of
+their own, not those of all messages) and secure sums.
 With Chebyshev weights where the mixing matrix is symmetric. `auto`: as many as leave a twentieth of what agents' models
 differ by, at most a twentieth of all exchanges of the rounds (none with `--plan`). Recorded views hold the rounds only. Not where noise is added
 to messages, since it does not hide models.)",
           .ranks_must_agree = true,
           .shapes_sums = true},
-         bound(&PlanConfig::final_gossip, number_or_auto())},
+         final_gossip()},
         {{.name = "average",
           .help =
               "what agents end up with: none (the last model), tail:F (the mean of the last F T "

@@ -7,6 +7,7 @@
 
 #include "run/configured_gossip.hpp"
 #include "run/cycle_choice.hpp"
+#include "run/default_final_gossip.hpp"
 #include "run/gossip_choice.hpp"
 #include "run/hidden_by_sums.hpp"
 #include "run/learnt_clip.hpp"
@@ -187,6 +188,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
                                           network.process(),
                                           patience_outside_rounds));
     verify_same_options(network, config);
+    settle_final_gossip(config, network);
     std::optional<RunHistory> before;
     if (config.resume)
         before = share_history(network, *config.resume, most_temporal_values(config.plan));

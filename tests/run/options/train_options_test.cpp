@@ -52,7 +52,7 @@ OptionTexts everything_else() {
             {"delta", "1e-7"},
             {"calibration", "rdp"},
             {"adjacency", "record-zero-out"},
-            {"clip-norm", "0.25"},
+            {"clip-norm", "auto:0.25"},
             {"rounds", "17"},
             {"step-size", "1e-3"},
             {"step-schedule", "piecewise:3:0.5,7:1e-05"},
@@ -78,6 +78,9 @@ OptionTexts everything_else() {
             {"test-data", "t.csv"},
             {"test-fraction", "0.125"},
             {"partition", "dirichlet:0.1"},
+            {"clip-quantile", "0.75"},
+            {"clip-share", "0.02"},
+            {"clip-rate", "0.1"},
             {"l2", "0.01"},
             {"seed", "42"},
             {"eval-every", "6"},
@@ -101,7 +104,8 @@ OptionTexts everything_else() {
 TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return o.ranks_must_agree; }),
               (std::set<std::string>{
-                  "task",          "standardise",    "hidden",           "partition",
+                  "clip-quantile", "clip-share",     "clip-rate",        "task",
+                  "standardise",   "hidden",         "partition",
                   "test-fraction", "seed",           "rounds",           "gossip-steps",
                   "gossip",        "max-bytes",      "final-gossip",     "average",
                   "momentum",      "temporal",       "temporal-restart", "eval-every",
@@ -192,7 +196,7 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\nmomentum = 0\n"
         "common-variance = false\nvariance-cap = 1e4\n"
         "\n# Task\ntask = logistic\nstandardise = on\ndata = synthetic\n"
-        "test-fraction = 0.2\nl2 = 0\nseed = 1\n"
+        "test-fraction = 0.2\nclip-quantile = 0.9\nclip-share = 0.05\nl2 = 0\nseed = 1\n"
         "\n# Run\neval-every = 0\nsecure-sum = off\npad-rounds = false\ncheckpoint-every = 0\n"
         "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\n"
         "mask-partners = 16\npast-noise-memory = 2048\nthreads = 0\n");

@@ -1,0 +1,31 @@
+#include "run/default_final_gossip.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+bool asks_for_figures_of_rounds(const TrainConfig& config) {
+    return config.secure_sum || !config.views.empty();
+}
+
+void settle_final_gossip(TrainConfig& config, Network& network) {
+    constexpr std::string_view none = "0", some = "auto";
+    if (!config.plan.default_final_gossip) return;
+    std::string said(asks_for_figures_of_rounds(config) ? none : some);
+    said = network.broadcast(said, some.size());
+    network.agree([&] {
+        if (said != none && said != some)
+            throw NetworkError(
+                fmt::format("rank 0 settles --final-gossip with '{}' (allowed: 0, auto)", said));
+    });
+    config.plan.default_final_gossip = false;
+    config.plan.final_gossip.reset();
+    if (said == none || config.secure_sum) config.plan.final_gossip = 0;
+}
+
+}  // namespace sotto
