@@ -79,9 +79,9 @@ void RecordObjective::clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorX
         }
         const bool longer = norm->longer_than(clip_norm_l2 * margin);
         if (longer) count_record_shortened();
-        const double scale = (longer ? clip_norm_l2 / norm->value * margin
-                                     : std::ldexp(margin, norm->exponent)) /
-                             grid_step;
+        const double scale =
+            (longer ? clip_norm_l2 / norm->value * margin : std::ldexp(margin, norm->exponent)) /
+            grid_step;
         // In units of the step: integers, until the end.
         for (Eigen::Index k = 0; k < gradient_.size(); ++k)
             sum[k] += std::trunc(gradient_[k] * scale);

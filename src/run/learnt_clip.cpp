@@ -21,8 +21,7 @@ namespace {
 constexpr double largest_rate = 0.2;
 
 [[noreturn]] void refuse(const std::string& why) {
-    throw ConfigError(
-        fmt::format("clip-norm: auto is not possible {} (allowed: a number)", why));
+    throw ConfigError(fmt::format("clip-norm: auto is not possible {} (allowed: a number)", why));
 }
 
 void require_learnable(const TrainConfig& config, const LocalTask& task) {
@@ -106,8 +105,10 @@ std::vector<std::string> clip_statements(const TrainConfig& config) {
     const double reach = *config.clip.rate * std::max(clip.quantile, 1 - clip.quantile) *
                          static_cast<double>(config.plan.rounds);
     return {fmt::format(
-        "the clip is learnt, from {:g}: it follows the {:g} quantile of gradients' norms. Noise hides "
-        "gradients and what is counted of their norms together: {:g} of mu^2 pays for the count, {:g} "
+        "the clip is learnt, from {:g}: it follows the {:g} quantile of gradients' norms. Noise "
+        "hides "
+        "gradients and what is counted of their norms together: {:g} of mu^2 pays for the count, "
+        "{:g} "
         "for the gradients (in the figures above). In these rounds it moves by a factor of {:.3g} "
         "at most, either way",
         clip.start,
@@ -118,8 +119,7 @@ std::vector<std::string> clip_statements(const TrainConfig& config) {
 }
 
 void require_given_clip(const PlanConfig& config) {
-    if (config.learn_clip)
-        refuse("here, where contributions are given and no clip is learnt");
+    if (config.learn_clip) refuse("here, where contributions are given and no clip is learnt");
 }
 
 }  // namespace sotto

@@ -15,9 +15,9 @@ namespace sotto {
 [[nodiscard]] QuantileClip configured_clip(const TrainConfig& config);
 
 /// The rate with which log C moves at most: 0.2 ([Andrew et al.]), and so little that noise makes
-/// log C waver by about 0.2 (standard deviation): log C is drawn to its place with about 0.4 a unit,
-/// so it wavers by rate v / 0.8, v the variance of noise on the measured part, of which agents keep
-/// about 4 / n where plans leave a few times the trusted aggregator's noise.
+/// log C waver by about 0.2 (standard deviation): log C is drawn to its place with about 0.4 a
+/// unit, so it wavers by rate v / 0.8, v the variance of noise on the measured part, of which
+/// agents keep about 4 / n where plans leave a few times the trusted aggregator's noise.
 /// @param records of every agent.  @throws as build_exposures and build_budgets.
 [[nodiscard]] double clip_rate_for(const TrainConfig& config,
                                    int agents,

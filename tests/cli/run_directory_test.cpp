@@ -146,8 +146,8 @@ TEST_P(RunDirectoryOf, ACompletedTrainingHoldsEverything) {
             .out);
     const long message_bytes = 4 * 8 + (GetParam() == one_process ? 0 : 16);
     EXPECT_EQ(summary.at("bytes_sent").get<long>(),
-              (20 + summary.at("final_gossip").get<long>()) * 2 *
-                  graph.at("edges").get<long>() * message_bytes);
+              (20 + summary.at("final_gossip").get<long>()) * 2 * graph.at("edges").get<long>() *
+                  message_bytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(AloneAndOverMpi,

@@ -10,8 +10,8 @@
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
-#include "sotto/learn/layers/models.hpp"
 #include "sotto/learn/layered_objective.hpp"
+#include "sotto/learn/layers/models.hpp"
 #include "sotto/learn/logistic.hpp"
 #include "sotto/learn/quadratic.hpp"
 

@@ -26,8 +26,7 @@ TEST(DefaultFinalGossip, IsThereWhereNobodySaysOtherwise) {
 }
 
 TEST(DefaultFinalGossip, IsNotThereWhereItWouldMakeFiguresLessExact) {
-    for (const auto& [option, text] :
-         OptionTexts{{"secure-sum", "on"}, {"view", "node:0"}})
+    for (const auto& [option, text] : OptionTexts{{"secure-sum", "on"}, {"view", "node:0"}})
         EXPECT_EQ(settled({{option, text}}), 0) << option;
     EXPECT_FALSE(settled({{"record-view", "1"}})) << "recording changes nothing";
 }

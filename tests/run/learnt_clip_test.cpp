@@ -34,8 +34,8 @@ TrainConfig sampled_config(const TemporaryFolder& folder, const std::string& mec
 /// Of the gradients of all training records at a model, the part that is no longer than this.
 double part_within(const TrainConfig& config, const Eigen::VectorXd& model, double clip) {
     const auto network = make_memory_network(config.graph.topology.agents, 1);
-    const LocalTask task = build_task(
-        config.task, *network, Membership::everybody(config.graph.topology.agents));
+    const LocalTask task =
+        build_task(config.task, *network, Membership::everybody(config.graph.topology.agents));
     double within = 0, all = 0;
     for (const auto& objective : task.objectives)
         for (Eigen::Index row = 0; row < objective->records(); ++row) {

@@ -18,9 +18,9 @@ namespace sotto {
 struct RunProgress {
     long rounds = 0;  ///< completed
     bool interrupted = false;
-    Evaluation evaluation;  ///< the latest one; in the end of what agents end up with
-    Evaluation last;        ///< in the end, of their last models
-    Evaluation averaged;    ///< in the end, of means of their models, before final gossip
+    Evaluation evaluation;            ///< the latest one; in the end of what agents end up with
+    Evaluation last;                  ///< in the end, of their last models
+    Evaluation averaged;              ///< in the end, of means of their models, before final gossip
     std::optional<double> clip_norm;  ///< in the end, of the first agent here; where learnt
     RunTotals totals;
     RoundSeconds seconds;     ///< of this process in this start

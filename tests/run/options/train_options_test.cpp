@@ -104,14 +104,13 @@ OptionTexts everything_else() {
 TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return o.ranks_must_agree; }),
               (std::set<std::string>{
-                  "clip-quantile", "clip-share",     "clip-rate",        "task",
-                  "standardise",   "hidden",         "partition",
-                  "test-fraction", "seed",           "rounds",           "gossip-steps",
-                  "gossip",        "max-bytes",      "final-gossip",     "average",
-                  "momentum",      "temporal",       "temporal-restart", "eval-every",
-                  "dry-run",       "noise-seed",     "link-encryption",  "secure-sum",
-                  "mask-partners", "optimality-gap", "record-view",      "checkpoint-every",
-                  "without"}));
+                  "clip-quantile",  "clip-share",       "clip-rate",        "task",
+                  "standardise",    "hidden",           "partition",        "test-fraction",
+                  "seed",           "rounds",           "gossip-steps",     "gossip",
+                  "max-bytes",      "final-gossip",     "average",          "momentum",
+                  "temporal",       "temporal-restart", "eval-every",       "dry-run",
+                  "noise-seed",     "link-encryption",  "secure-sum",       "mask-partners",
+                  "optimality-gap", "record-view",      "checkpoint-every", "without"}));
 }
 
 TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
