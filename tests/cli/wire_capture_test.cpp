@@ -43,6 +43,8 @@ class WireCapture : public testing::Test {
                             std::to_string(rounds),
                             "--eval-every",
                             "100",
+                            "--final-gossip",
+                            "0",  // after it all models are the same
                             "--quiet",
                             "--record-view",
                             "0,1,2",
