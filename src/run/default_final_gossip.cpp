@@ -9,9 +9,15 @@
 
 namespace sotto {
 
+namespace {
+
+/// Whether exchanges after the last round would make less exact what is asked for: what secure sums
+/// hide, and figures of partial views.
 bool asks_for_figures_of_rounds(const TrainConfig& config) {
     return config.secure_sum || !config.views.empty();
 }
+
+}  // namespace
 
 void settle_final_gossip(TrainConfig& config, Network& network) {
     constexpr std::string_view none = "0", some = "auto";

@@ -73,23 +73,33 @@ double clip_rate_for(const TrainConfig& config,
 
 void learn_clip(TrainConfig& config, Network& network, LocalTask& task) {
     constexpr std::size_t most_bytes = 40;
-    if (!config.plan.learn_clip) return;
-    std::string chosen;
+    const bool learns = config.plan.learn_clip;
+    std::string said;  // process 0's rate; empty: it learns no clip
     network.agree([&] {
+        if (!learns) return;
         require_learnable(config, task);
-        if (!config.clip.rate && network.process() == 0)
-            chosen = real_text(clip_rate_for(config, network.agents(), task.records));
+        if (network.process() == 0)
+            said =
+                real_text(config.clip.rate ? *config.clip.rate
+                                           : clip_rate_for(config, network.agents(), task.records));
     });
-    if (!config.clip.rate) {
-        chosen = network.broadcast(chosen, most_bytes);
-        network.agree([&] {
-            const double rate = parse_real("clip-rate", chosen);
-            if (!(rate > 0 && rate <= 1))
-                throw NetworkError(fmt::format(
-                    "rank 0 chose {} for --clip-rate (allowed: above 0, up to 1)", chosen));
-            config.clip.rate = rate;
-        });
-    }
+    said = network.broadcast(said, most_bytes);
+    network.agree([&] {
+        if (said.empty() == learns)
+            throw NetworkError(
+                fmt::format("rank {} {} its clip (--clip-norm), rank 0 {}; start all ranks with "
+                            "--clip-norm auto, or none",
+                            network.process(),
+                            learns ? "learns" : "is given",
+                            learns ? "does not" : "learns it"));
+        if (!learns || config.clip.rate) return;
+        const double rate = parse_real("clip-rate", said);
+        if (!(rate > 0 && rate <= 1))
+            throw NetworkError(
+                fmt::format("rank 0 chose {} for --clip-rate (allowed: above 0, up to 1)", said));
+        config.clip.rate = rate;
+    });
+    if (!learns) return;
     const QuantileClip clip = configured_clip(config);
     network.agree([&] {
         for (auto& objective : task.objectives)

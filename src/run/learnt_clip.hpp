@@ -26,7 +26,8 @@ namespace sotto {
 /// With --clip-norm auto: makes the task's agents learn their clip, at the rate that process 0
 /// chose where none is given, and leaves it in the configuration. COLLECTIVE.
 /// @throws ConfigError where the task or the noise cannot be trained with such a clip; NetworkError
-/// for a rate that process 0 must not choose; the same on every process.
+/// where process 0 learns a clip and this one does not, or the other way, and for a rate that
+/// process 0 must not choose; the same on every process.
 void learn_clip(TrainConfig& config, Network& network, LocalTask& task);
 
 /// What there is to say of it in the ledger; nothing where the clip is given.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <tuple>
 
 #include "program.hpp"
 
@@ -83,6 +84,7 @@ TEST(Transport, OfRanksStartedWithDifferentOptionsIsRefused) {
                                    Arguments{"--record-view", "0"},
                                    Arguments{"--record-view", "eavesdropper"},
                                    Arguments{"--noise-seed", "4"},
+                                   Arguments{"--clip-quantile", "0.5"},
                                    Arguments{"--dry-run"}}) {
         Arguments others = options;
         others.insert(others.end(), other.begin(), other.end());
@@ -94,6 +96,23 @@ TEST(Transport, OfRanksStartedWithDifferentOptionsIsRefused) {
         EXPECT_NE(errors.front().find("rank 1 was started with " + other.front()),
                   std::string::npos)
             << errors.front();
+    }
+}
+
+TEST(LearntClip, OfSomeRanksAloneIsRefused) {
+    const TempDir directory;
+    const Arguments given{"train", "--quiet", "--rounds", "5"};
+    Arguments learnt = given;
+    learnt.insert(learnt.end(), {"--clip-norm", "auto"});
+    for (const auto& [first, others, word] :
+         {std::tuple(given, learnt, "rank 1 learns its clip"),
+          std::tuple(learnt, given, "rank 1 is given its clip")}) {
+        const Outcome outcome =
+            Process(disagreeing_command(first, others), directory.path()).wait();
+        EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
+        const auto errors = error_lines(outcome.err);
+        ASSERT_EQ(errors.size(), 1U) << outcome.text();
+        EXPECT_NE(errors.front().find(word), std::string::npos) << errors.front();
     }
 }
 

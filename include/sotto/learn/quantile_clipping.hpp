@@ -2,7 +2,6 @@
 
 #include <Eigen/Core>
 #include <memory>
-#include <vector>
 
 #include "sotto/learn/objective.hpp"
 
