@@ -10,10 +10,10 @@
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
+#include "sotto/learn/canary.hpp"
 #include "sotto/learn/layered_objective.hpp"
 #include "sotto/learn/layers/models.hpp"
 #include "sotto/learn/logistic.hpp"
-#include "sotto/learn/quadratic.hpp"
 
 namespace sotto {
 namespace {
@@ -184,30 +184,12 @@ TEST(QuantileClipping, LossesAndCurvatureAreThoseOfTheModel) {
     EXPECT_EQ(curvature->hessian.col(features + 1), Eigen::VectorXd::Zero(features + 2));
 }
 
-/// A task that shortens records and does not say which.
-class Silent final : public Objective {
-  public:
-    Eigen::Index dimension() const override { return 1; }
-    Eigen::Index records() const override { return 1; }
-    bool record_clipping() const override { return true; }
-    void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>&,
-                       std::span<const Eigen::Index>,
-                       Eigen::Ref<Eigen::VectorXd>) override {}
-    void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>&,
-                              std::span<const Eigen::Index>,
-                              double,
-                              double,
-                              Eigen::Ref<Eigen::VectorXd>) override {}
-    LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>&) override { return {}; }
-    LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>&,
-                      Eigen::Index,
-                      Eigen::Index) override {
-        return {};
-    }
-};
-
 TEST(QuantileClipping, RefusesATaskThatDoesNotCount) {
-    EXPECT_THROW((void)make_quantile_clipping(std::make_unique<Silent>(), {}), ConfigError);
+    Contributions contributions;
+    contributions.values = Eigen::Vector2d(1, 2);
+    contributions.signs = decltype(contributions.signs)::Ones(1, 2);
+    EXPECT_THROW((void)make_quantile_clipping(make_canary_objective(contributions), {}),
+                 ConfigError);
 }
 
 }  // namespace
