@@ -1,7 +1,5 @@
 #include "noise/coalition_path.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -9,7 +7,7 @@
 
 #include "noise/coalition_certificate.hpp"
 #include "noise/coalition_step.hpp"
-#include "sotto/core/error.hpp"
+#include "noise/solver_input.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/privacy/coalitions.hpp"
 
@@ -41,14 +39,6 @@ double add_violated(CoalitionProblem& problem, const VectorXd& phi, int size) {
 
 }  // namespace
 
-double worst_excess(const CoalitionProblem& problem, const VectorXd& phi, int coalition_size) {
-    double worst = 0;
-    for_each_coalition(problem.agents(), coalition_size, [&](const Coalition& coalition) {
-        worst = std::max(worst, problem.excess(phi, coalition));
-    });
-    return worst;
-}
-
 CoalitionPath::CoalitionPath(CoalitionProblem problem, const CoalitionOptions& options)
     : problem_(std::move(problem)),
       options_(options),
@@ -66,12 +56,7 @@ void CoalitionPath::follow() {
 
 void CoalitionPath::restart(VectorXd phi, double share) {
     std::optional<CoalitionPoint> point = feasible_point(problem_, std::move(phi));
-    if (!point)
-        throw ConfigError(fmt::format(
-            "variance-cap: {} is too small for noise that protects every agent (choose a "
-            "larger one{})",
-            options_.variance_cap,
-            options_.common_variance ? ", or no common-variance" : ""));
+    if (!point) throw_cap_too_small(options_.variance_cap, options_.common_variance);
     point_ = *std::move(point);
     point_.price = balanced_prices(problem_, point_, share * problem_.cost().dot(point_.phi));
     last_gap_ = last_present_ = infinity;

@@ -45,9 +45,4 @@ class CoalitionPath {
     double target_ = 0, aim_ = 0;
 };
 
-/// max over all coalitions of a size of max_u [(R^(I))^-1]_uu / kappa_u.
-[[nodiscard]] double worst_excess(const CoalitionProblem& problem,
-                                  const Eigen::VectorXd& phi,
-                                  int coalition_size);
-
 }  // namespace sotto

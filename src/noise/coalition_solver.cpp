@@ -8,6 +8,8 @@
 #include <set>
 
 #include "noise/coalition_path.hpp"
+#include "noise/coalition_weights.hpp"
+#include "noise/group_layout.hpp"
 #include "noise/solver_input.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
@@ -70,27 +72,81 @@ void add_first_coalitions(CoalitionProblem& problem, int size) {
     }
 }
 
-/// Pair noise that hardly helps costs its two agents a stream each: drop as much of it as leaves
-/// the cost where it is.
-VectorXd without_negligible(const CoalitionProblem& problem,
-                            const VectorXd& phi,
-                            const CoalitionOptions& options) {
-    const Index first = options.common_variance ? 1 : problem.agents();
-    const Index last = problem.unknowns();
-    const double before = problem.cost().dot(phi);
-    VectorXd best = phi;
+/// Newton's method to a gap of 1e-5 takes this many operations a step for about half a second in
+/// all; where it would need more, prices and weights find the same to a per cent in less.
+constexpr double most_newton_operations = 1e8;
+/// Gaps below this are only asked of Newton's method, where it can be afforded at all.
+constexpr double least_gap_of_weights = 1e-3;
+constexpr double newton_gap = 1e-5;
+
+bool newton_is_best(int agents, Index unknowns, const CoalitionOptions& options) {
+    const double size = static_cast<double>(unknowns);
+    const double count = count_coalitions(agents, options.coalition_size);
+    const double constraints = (count <= few_coalitions ? count : agents) * agents;
+    return options.relative_gap < least_gap_of_weights ||
+           constraints * size * size + size * size * size / 3 <= most_newton_operations;
+}
+
+/// One number for every coefficient of Newton's problem.
+Index unknowns_of(const GroupLayout& layout) {
+    Index unknowns = layout.variances();
+    for (std::size_t k = 0; k < layout.groups().size(); ++k)
+        unknowns += layout.rank(k) * (layout.rank(k) + 1) / 2;
+    return unknowns;
+}
+
+WeightedSolution solve_by_newton(const GroupLayout& layout,
+                                 const MatrixXd& utility,
+                                 const VectorXd& kappa,
+                                 CoalitionOptions options) {
+    options.relative_gap = std::min(options.relative_gap, newton_gap);
+    CoalitionProblem first(utility, kappa, layout.groups(), layout.shape(), options);
+    check_size(first, options);
+    add_first_coalitions(first, options.coalition_size);
+    CoalitionPath path(std::move(first), options);
+    path.follow();
+    const VectorXd& best = path.best();
+    WeightedSolution solution{.values = VectorXd(layout.size()),
+                              .value = path.problem().cost().dot(best),
+                              .lower_bound = path.lower_bound(),
+                              .iterations = path.iterations(),
+                              .coalitions = std::ssize(path.problem().coalitions())};
+    solution.values.head(layout.variances()) = best.head(layout.variances());
+    for (std::size_t k = 0; k < layout.groups().size(); ++k) {
+        const Index rank = layout.rank(k);
+        const MatrixXd block = path.problem().group_matrix(best, k);
+        Eigen::Map<MatrixXd>(solution.values.data() + layout.first(k), rank, rank) =
+            block.topLeftCorner(rank, rank);
+    }
+    return solution;
+}
+
+/// Pair noise that hardly helps costs its two agents a stream each: drop as much of it as costs
+/// little beside the gap.
+void drop_negligible(const GroupLayout& layout,
+                     const VectorXd& cost,
+                     const VectorXd& kappa,
+                     int coalition_size,
+                     WeightedSolution& solution) {
+    const Index first = layout.variances();
+    const double before = solution.value;
+    const double dearer = std::max(newton_gap, 0.1 * (before - solution.lower_bound) / before);
+    const VectorXd all = solution.values;
     for (double share = 1e-9; share < 1; share *= 10) {
-        VectorXd trial = phi;
-        const double limit = share * before / static_cast<double>(std::max<Index>(1, last - first));
-        for (Index p = first; p < last; ++p)
-            if (problem.cost()(p) * phi(p) < limit) trial(p) = 0;
-        const double excess = worst_excess(problem, trial, options.coalition_size);
+        VectorXd trial = all;
+        const double limit =
+            share * before / static_cast<double>(std::max<Index>(1, layout.size() - first));
+        for (Index p = first; p < layout.size(); ++p)
+            if (cost(p) * all(p) < limit) trial(p) = 0;
+        if (trial == solution.values) continue;
+        const double excess = largest_excess(layout, trial, kappa, coalition_size);
         if (!std::isfinite(excess)) break;
         if (excess > 1) trial *= excess;
-        if (problem.cost().dot(trial) > before * (1 + options.relative_gap)) break;
-        best = std::move(trial);
+        const double value = cost.dot(trial);
+        if (value > before * (1 + dearer)) break;
+        solution.values = std::move(trial);
+        solution.value = value;
     }
-    return best;
 }
 
 }  // namespace
@@ -107,27 +163,25 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
     require_variance_cap(options.variance_cap);
     check_groups(groups, shape, agents);
     const double unit = utility.trace() / agents;
-    CoalitionProblem first(utility / unit, kappa, groups, shape, options);
-    check_size(first, options);
-    add_first_coalitions(first, options.coalition_size);
-
-    CoalitionPath path(std::move(first), options);
-    path.follow();
-    const CoalitionProblem& problem = path.problem();
-    const VectorXd best = shape == GroupNoise::difference
-                              ? without_negligible(problem, path.best(), options)
-                              : path.best();
+    const MatrixXd relative = utility / unit;
+    const GroupLayout layout(agents, groups, shape, options.common_variance);
+    WeightedSolution found = newton_is_best(agents, unknowns_of(layout), options)
+                                 ? solve_by_newton(layout, relative, kappa, options)
+                                 : solve_by_weights(layout, relative, kappa, options);
+    if (shape == GroupNoise::difference)
+        drop_negligible(layout, layout.along(relative), kappa, options.coalition_size, found);
     CoalitionSolution solution;
-    solution.private_variance =
-        options.common_variance ? VectorXd::Constant(agents, best(0)) : VectorXd(best.head(agents));
+    solution.private_variance.resize(agents);
+    for (int u = 0; u < agents; ++u)
+        solution.private_variance(u) = found.values(layout.variance_of(u));
     for (std::size_t k = 0; k < groups.size(); ++k)
-        solution.group_covariance.push_back(problem.group_matrix(best, k));
-    solution.value = unit * problem.cost().dot(best);
-    solution.lower_bound = unit * path.lower_bound();
-    solution.iterations = path.iterations();
-    solution.coalitions = static_cast<long>(problem.coalitions().size());
+        solution.group_covariance.push_back(layout.block(found.values, k));
+    solution.value = unit * found.value;
+    solution.lower_bound = unit * found.lower_bound;
+    solution.iterations = found.iterations;
+    solution.coalitions = found.coalitions;
     solution.capped =
-        problem.variances(best).cwiseProduct(kappa).maxCoeff() > 0.5 * options.variance_cap;
+        layout.diagonal(found.values).cwiseProduct(kappa).maxCoeff() > 0.5 * options.variance_cap;
     return solution;
 }
 

@@ -9,6 +9,8 @@ Eigen::MatrixXd design_utility(const DesignInput& input) {
                      *input.mixing, input.utility, input.rounds, input.gossip, input.smoothing);
 }
 
+double default_gap(int agents) { return agents <= 200 ? 0.01 : 0.05; }
+
 std::vector<double> design_steps(const DesignInput& input) {
     std::vector<double> steps;
     for (long t = 0; t < input.rounds; ++t) steps.push_back(input.steps.at(t) / input.steps.at(0));

@@ -132,6 +132,7 @@ class MixingJudge {
         design.smoothing = input_.smoothing;
         design.kappa = VectorXd::Ones(input_.graph->agents());
         design.variance_cap = input_.variance_cap;
+        design.gap = input_.gap;
         design.coalition_size = input_.coalition_size;
         design.common_variance = input_.common_variance;
         design.seed_groups = input_.seed_groups;

@@ -79,6 +79,7 @@ CoalitionSolution solve_for_seed_groups(const DesignInput& input, GroupNoise sha
     options.coalition_size = input.coalition_size;
     options.common_variance = input.common_variance;
     options.variance_cap = input.variance_cap;
+    options.relative_gap = input.gap;
     options.instead = ", or --mechanism " + quick_mechanism();
     const Eigen::MatrixXd utility = design_utility(input);
     const Digest problem = digest_of(utility, limits.kappa, input.seed_groups, shape, options);

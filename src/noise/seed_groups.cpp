@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -16,7 +17,7 @@ namespace sotto {
 
 namespace {
 
-constexpr std::string_view circulant = "circulant:";
+constexpr std::string_view circulant = "circulant:", nearest = "nearest:";
 
 std::vector<SeedGroup> circulant_pairs(int agents, long partners) {
     std::set<std::vector<int>> pairs;
@@ -25,6 +26,32 @@ std::vector<SeedGroup> circulant_pairs(int agents, long partners) {
             const int v = static_cast<int>((u + step) % agents);
             if (u != v) pairs.insert({std::min(u, v), std::max(u, v)});
         }
+    std::vector<SeedGroup> groups;
+    for (const auto& pair : pairs) groups.push_back({pair});
+    return groups;
+}
+
+/// Every agent with the `partners` others that are nearest by hops; of those as near, the next by
+/// number.
+std::vector<SeedGroup> nearest_pairs(const Graph& graph, long partners) {
+    const int agents = graph.agents();
+    std::set<std::vector<int>> pairs;
+    std::vector<int> reached(static_cast<std::size_t>(agents), -1);  // by whose search, last
+    for (int u = 0; u < agents; ++u) {
+        const auto add = [&](int v) { pairs.insert({std::min(u, v), std::max(u, v)}); };
+        std::vector<int> layer{u};
+        reached[static_cast<std::size_t>(u)] = u;
+        for (long missing = partners; missing > 0 && !layer.empty();) {
+            std::vector<int> next;
+            for (const int v : layer)
+                for (const int w : graph.neighbours(v))
+                    if (std::exchange(reached[static_cast<std::size_t>(w)], u) != u)
+                        next.push_back(w);
+            std::ranges::sort(next, {}, [&](int v) { return (v - u + agents) % agents; });
+            for (std::size_t i = 0; i < next.size() && missing > 0; ++i, --missing) add(next[i]);
+            layer = std::move(next);
+        }
+    }
     std::vector<SeedGroup> groups;
     for (const auto& pair : pairs) groups.push_back({pair});
     return groups;
@@ -97,10 +124,15 @@ std::vector<SeedGroup> make_seed_groups(const std::string& choice, const Graph& 
                 "seed-groups: '{}' is not allowed (circulant:K needs an even K, 2 or more)",
                 choice));
         groups = circulant_pairs(agents, std::min<long long>(partners, 2LL * agents));
+    } else if (choice.starts_with(nearest)) {
+        const long long partners =
+            parse_integer("seed-groups", std::string_view(choice).substr(nearest.size()));
+        require_in_range("seed-groups: K of nearest:K", static_cast<double>(partners), 1, 1e6);
+        groups = nearest_pairs(graph, std::min<long long>(partners, agents));
     } else {
         if (!std::filesystem::exists(choice)) {
             static const std::vector<std::string> names{
-                "all", "edges", "all-pairs", "neighbourhoods", "circulant:K", "FILE"};
+                "all", "edges", "all-pairs", "neighbourhoods", "nearest:K", "circulant:K", "FILE"};
             throw ConfigError(unknown_name_error("seed-groups", choice, names).what() +
                               std::string("; and there is no such file"));
         }
@@ -112,9 +144,9 @@ std::vector<SeedGroup> make_seed_groups(const std::string& choice, const Graph& 
 bool is_seed_group_file(const std::string& choice) {
     for (const char* rule : {"", "all", "edges", "all-pairs", "neighbourhoods"})
         if (choice == rule) return false;
-    return !choice.starts_with(circulant);
+    return !choice.starts_with(circulant) && !choice.starts_with(nearest);
 }
 
-std::string default_seed_groups(int agents) { return agents <= 62 ? "all-pairs" : "circulant:10"; }
+std::string default_seed_groups(int agents) { return agents <= 62 ? "all-pairs" : "nearest:10"; }
 
 }  // namespace sotto

@@ -21,6 +21,14 @@ void require_variance_cap(double variance_cap) {
             fmt::format("variance-cap: {} is not allowed (must be above 1)", variance_cap));
 }
 
+void throw_cap_too_small(double variance_cap, bool common_variance) {
+    throw ConfigError(
+        fmt::format("variance-cap: {} is too small for noise that protects every agent (choose a "
+                    "larger one{})",
+                    variance_cap,
+                    common_variance ? ", or no common-variance" : ""));
+}
+
 void require_utility_of(const Eigen::MatrixXd& utility, Eigen::Index agents) {
     if (utility.rows() != agents || utility.cols() != agents)
         throw ConfigError(fmt::format("utility matrix: {} x {} does not fit {} agents",

@@ -102,10 +102,11 @@ std::optional<CuriousAgent> Ledger::worst_curious_agent(long rounds) const {
     const double left = std::max(0.0, delta() - tails(rounds).delta);
     // To whom every target loses most; epsilons of sampled rounds cost something.
     std::vector<std::optional<std::pair<int, PrivacyLoss>>> most(static_cast<std::size_t>(agents));
+    std::vector<ObservedPrecisions> precisions;
+    for (const PrivacyPhase& phase : record_.phases) precisions.emplace_back(phase.plan);
     for (int observer = 0; observer < agents; ++observer) {
         const PrivacyLosses seen = losses(rounds, [&](std::size_t k) {
-            const PrivacyPhase& phase = record_.phases[k];
-            return observed_precision(phase.plan, {phase.members.places({observer})});
+            return precisions[k].of({record_.phases[k].members.places({observer})});
         });
         for (int target = 0; target < agents; ++target) {
             auto& known = most[static_cast<std::size_t>(target)];

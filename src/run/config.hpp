@@ -58,6 +58,7 @@ struct PlanConfig {
     /// q with Poisson sampling, where there are no data; with data it is B / N_u.
     std::optional<double> sampling_probability;
     double variance_cap = 1e4;
+    std::optional<double> plan_gap;     ///< DesignInput::gap; empty: default_gap
     std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups
     std::optional<int> coalition_size;  ///< q; none: the mechanism's (or the plan file's) own
     bool common_variance = false;

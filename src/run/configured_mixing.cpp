@@ -59,7 +59,7 @@ Digest digest_of_input(const MixingDesignInput& input) {
     hasher.add(input.smoothing.momentum).add(input.smoothing.decay);
     hasher.add(std::int64_t{input.smoothing.tail_rounds});
     hasher.add(std::int64_t{input.gossip_steps}).add(std::int64_t{input.coalition_size});
-    hasher.add(std::int64_t{input.common_variance}).add(input.variance_cap);
+    hasher.add(std::int64_t{input.common_variance}).add(input.variance_cap).add(input.gap);
     for (const SeedGroup& group : input.seed_groups) {
         hasher.add(std::int64_t{std::ssize(group.members)});
         for (const int member : group.members) hasher.add(std::int64_t{member});
@@ -117,6 +117,7 @@ MixingDesignInput mixing_input(const PlanConfig& plan,
     input.smoothing.momentum = plan.momentum;
     input.smoothing.set_average(plan.average, plan.steps.first_round + plan.rounds);
     input.variance_cap = plan.variance_cap;
+    input.gap = plan.plan_gap.value_or(default_gap(between.agents()));
     if (const auto given = read_given_plan(plan, graph.agents())) {
         input.covariance = given_covariance(*given, kept);
         return input;

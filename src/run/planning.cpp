@@ -163,6 +163,7 @@ DesignInput design_input(const PlanConfig& config,
     input.participation = config.participation;
     input.clip_norm = config.clip_norm;
     input.variance_cap = config.variance_cap;
+    input.gap = config.plan_gap.value_or(default_gap(topography.graph.agents()));
     input.common_variance = config.common_variance;
     input.spatial = &spatial;
     if (mechanism.needs_budget || given) input.kappa = precision_limits(config, exposures, budgets);

@@ -12,6 +12,15 @@ namespace {
 using namespace test;
 using Eigen::VectorXd;
 
+/// max over all coalitions of a size of max_u [(R^(I))^-1]_uu / kappa_u.
+double worst_excess(const CoalitionProblem& problem, const VectorXd& phi, int coalition_size) {
+    double worst = 0;
+    for_each_coalition(problem.agents(), coalition_size, [&](const Coalition& coalition) {
+        worst = std::max(worst, problem.excess(phi, coalition));
+    });
+    return worst;
+}
+
 TEST(CoalitionPath, EndsAtNoiseThatProtectsFromAllCoalitionsWithinItsGap) {
     for (const GroupNoise shape : {GroupNoise::difference, GroupNoise::free})
         for (const bool common : {false, true}) {

@@ -51,22 +51,27 @@ TEST(DesignOfSeedGroups, IsTheOneOfItsOwnInputHoweverManyWereMadeBefore) {
 }
 
 TEST(DesignOfSeedGroups, SaysWhatToChooseWhereTheProblemIsTooLarge) {
-    const auto message = [](int agents, const std::string& groups) {
+    const auto message = [](int agents, const std::string& groups, double gap) {
         const Graph graph = make_graph(Topology::ring, agents);
         const Setting setting{{"ring", graph},
                               MixingMatrix::from_rule(graph, MixingRule::metropolis)};
         DesignInput input = setting.input(5);
         input.coalition_size = 1;
+        input.gap = gap;
         input.seed_groups = make_seed_groups(groups, graph);
         return message_of<ConfigError>(
             [&] { (void)solve_for_seed_groups(input, GroupNoise::difference); });
     };
-    EXPECT_EQ(message(120, "all-pairs"),
+    EXPECT_EQ(message(120, "all-pairs", 1e-4),
               "seed-groups: 7260 unknowns are too many to optimise (at most 6000); use fewer or "
               "smaller groups (--seed-groups edges, or a FILE), or --mechanism decor");
-    EXPECT_EQ(message(250, "circulant:44"),
+    EXPECT_EQ(message(250, "circulant:44", 1e-4),
               "coalition-size: 1 of 250 agents with 5750 unknowns are too much to optimise (3 GB); "
               "choose fewer seed groups (--seed-groups circulant:2), or --mechanism decor");
+    EXPECT_EQ(message(1100, "all-pairs", 0.01),
+              "seed-groups: 604450 groups among 1100 agents are too many to optimise against "
+              "coalitions of 1 (3e+12 multiplications a step, at most 1e+12); choose fewer "
+              "(--seed-groups nearest:10), or --mechanism decor");
 }
 
 TEST(DesignOfSeedGroups, HasTheNoiseOfItsSolution) {

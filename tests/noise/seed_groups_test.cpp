@@ -26,7 +26,39 @@ TEST(MakeSeedGroups, KnowsEveryChoice) {
         return message_of<ConfigError>([&] { (void)make_seed_groups(choice, ring); });
     };
     EXPECT_TRUE(contains(message("circulant:3"), "even"));
+    EXPECT_TRUE(contains(message("nearest:0"), "nearest:K"));
     EXPECT_TRUE(contains(message("edgs"), "did you mean 'edges'"));
+}
+
+TEST(MakeSeedGroups, NearestTakesEdgesBeforeAgentsFurtherAway) {
+    const Graph ring = make_graph(Topology::ring, 9);
+    EXPECT_EQ(make_seed_groups("nearest:1", ring).size(), 9U);  // the next by number
+    EXPECT_EQ(make_seed_groups("nearest:2", ring).size(), 9U);  // both neighbours
+    EXPECT_EQ(make_seed_groups("nearest:4", ring).size(), 18U);
+    EXPECT_EQ(make_seed_groups("nearest:8", ring).size(), 36U);  // all pairs
+    EXPECT_EQ(make_seed_groups("nearest:1000", ring).size(), 36U);
+    // A star: the hub has every leaf, a leaf the hub and then the next leaves.
+    const Graph star = Graph::from_edges(6, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}});
+    const auto pairs = make_seed_groups("nearest:2", star);
+    const auto has = [&](int u, int v) {
+        return std::ranges::any_of(pairs, [&](const SeedGroup& pair) {
+            return pair.members == std::vector<int>{u, v};
+        });
+    };
+    for (int leaf = 1; leaf < 6; ++leaf) EXPECT_TRUE(has(0, leaf));
+    EXPECT_TRUE(has(1, 2));
+    EXPECT_TRUE(has(1, 5));  // the next of 5
+    EXPECT_FALSE(has(1, 3));
+    EXPECT_EQ(pairs.size(), 10U);
+    for (const auto& pair :
+         make_seed_groups("nearest:3", make_graph(Topology::erdos_renyi, 30, 1, 0.2)))
+        EXPECT_LT(pair.members[0], pair.members[1]);
+}
+
+TEST(DefaultSeedGroups, AreLinearInAgentsWhereThereAreMany) {
+    EXPECT_EQ(default_seed_groups(62), "all-pairs");
+    const Graph graph = make_graph(Topology::erdos_renyi, 200, 1, 0.1);
+    EXPECT_LE(make_seed_groups(default_seed_groups(200), graph).size(), 2000U);
 }
 
 TEST(MakeSeedGroups, ReadsAFileAndNamesTheLineThatIsWrong) {

@@ -163,6 +163,60 @@ TEST(ObservedPrecision, IsInfiniteForThoseWhoseNoiseACoalitionKnowsOrSeesCancel)
     for (const int u : {2, 3}) EXPECT_DOUBLE_EQ(precision(u), 2.0 / 3) << u;
 }
 
+/// Private noise and pair noise along a ring with chords, or shared by larger groups.
+NoisePlan plan_of_many(int agents, int group_size, double private_std) {
+    NoisePlan plan = blank_plan(agents, 1.5);
+    for (int u = 0; u < agents; ++u) add_stream(plan, {u}, {private_std + 0.01 * u});
+    for (int u = 0; u < agents; ++u)
+        for (const int step : {1, 5}) {
+            std::vector<int> members;
+            for (int i = 0; i < group_size; ++i) members.push_back((u + i * step) % agents);
+            std::ranges::sort(members);
+            std::vector<double> coefficients;
+            for (const int member : members)
+                coefficients.push_back(member == u ? group_size - 1.0 : -1.0);
+            add_stream(plan, members, coefficients);
+        }
+    return plan;
+}
+
+TEST(ObservedPrecisions, AreThoseOfEveryObserverAlone) {
+    for (const int group_size : {2, 4})
+        for (const double private_std : {1.0, 0.02}) {
+            const NoisePlan plan = plan_of_many(70, group_size, private_std);
+            const ObservedPrecisions precisions(plan);
+            for (const Observer& observer : sample_observers(plan)) {
+                const Eigen::VectorXd alone = observed_precision(plan, observer);
+                const Eigen::VectorXd found = precisions.of(observer);
+                for (int u = 0; u < plan.agents; ++u) {
+                    if (in(observer.coalition, u))
+                        EXPECT_EQ(found(u), infinity);
+                    else
+                        EXPECT_NEAR(found(u), alone(u), 1e-8 * alone(u)) << u;
+                }
+            }
+            Eigen::VectorXd largest = Eigen::VectorXd::Zero(plan.agents);
+            for (int i = 0; i < plan.agents; ++i) {
+                Eigen::VectorXd seen = observed_precision(plan, {{i}});
+                seen(i) = 0;
+                largest = largest.cwiseMax(seen);
+            }
+            EXPECT_LT((coalition_precision(plan, 1) - largest).cwiseQuotient(largest).norm(), 1e-7);
+        }
+}
+
+TEST(ObservedPrecisions, SeeWhereACoalitionLeavesNothing) {
+    // Agent 0 has no noise of its own, and all that it shares is known to 1 and 69, or to 5 and 65.
+    NoisePlan plan = plan_of_many(70, 2, 1);
+    plan.rows[0].coefficients[0] = 0;
+    const ObservedPrecisions precisions(plan);
+    const Observer all{{1, 5, 65, 69}};
+    EXPECT_EQ(precisions.of(all)(0), infinity);
+    EXPECT_EQ(observed_precision(plan, all)(0), infinity);
+    EXPECT_TRUE(std::isfinite(precisions.of({{1, 5, 65}})(0)));
+    EXPECT_THROW((void)precisions.of({{70}}), ConfigError);
+}
+
 TEST(ObservedPrecision, NeverFallsWhenMoreAgentsCollude) {
     for (const Graph& graph : sample_graphs({5, 10})) {
         const NoisePlan plan = random_plan(graph, seed);

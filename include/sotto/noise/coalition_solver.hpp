@@ -18,9 +18,11 @@ enum class GroupNoise {
 struct CoalitionOptions {
     int coalition_size = 1;        ///< q: agents that may collude, 0 <= q < n
     bool common_variance = false;  ///< one private variance for all agents
-    double relative_gap = 1e-5;    ///< stop when (value - lower_bound) <= relative_gap * value
-    double variance_cap = 1e4;     ///< R_uu <= variance_cap / kappa_u; > 1
-    int max_iterations = 400;      ///< Newton steps
+    /// Stop when (value - lower_bound) <= relative_gap * value. At 0.001 and more Newton's method
+    /// is used only where it takes less than a second, and then to 1e-5.
+    double relative_gap = 1e-5;
+    double variance_cap = 1e4;  ///< R_uu <= variance_cap / kappa_u; > 1
+    int max_iterations = 400;   ///< Newton steps
     /// What else a user can choose where the problem is too large, ", or ...": ends the message.
     std::string instead = {};
 };
@@ -46,19 +48,23 @@ struct CoalitionSolution {
 ///
 ///     minimise Tr(M R)  s.t.  [(R^(I))^-1]_uu <= kappa_u  for every |I| = q and u not in I.
 ///
-/// Newton's method on a logarithmic barrier: with x = (R^(I))^-1 e_u the constraint's derivative by
-/// a variance along b is -(b^T x)^2. Certificate: for multipliers lambda >= 0 of the constraints
-/// and nu >= 0 of the cap, P = sum lambda_Iu [(R^(I))^-1]_uu is convex and homogeneous of degree
-/// -1, hence any R costs at least P^2 / (a^2 sum kappa lambda) - sum nu cap/kappa, where a^2 is the
-/// smallest number with -grad P <= a^2 (M + diag(nu)) on every block. Coalitions are added when
-/// they are violated, if there are many.
+/// Small problems by Newton's method on a logarithmic barrier, others by prices and weights (plans
+/// of thousands of agents with sparse groups; noise/coalition_weights.hpp). With x = (R^(I))^-1 e_u
+/// the constraint's derivative by a variance along b is -(b^T x)^2. Certificate: for multipliers
+/// lambda >= 0 of the constraints and nu >= 0 of the cap, P = sum lambda_Iu [(R^(I))^-1]_uu is
+/// convex and homogeneous of degree -1, hence any R costs at least P^2 / (a^2 sum kappa lambda) -
+/// sum nu cap/kappa, where a^2 is the smallest number with -grad P <= a^2 (M + diag(nu)) on every
+/// block. Coalitions are added when they are violated, if there are many.
 ///
 /// @param utility  M, n x n, symmetric, PSD.       @param kappa  n, > 0, [1 / gradient-unit^2].
 /// @param groups   seed groups of at least two members; exactly two with GroupNoise::difference.
 /// @return feasible for every coalition of size q; read `lower_bound` for how good. Pure.
-///         Cost: with N unknowns and m constraints O(m N^2 + N^3) a Newton step, 30 to 60 steps.
-/// @throws ConfigError for kappa, coalition size, groups or cap out of range, and for more than
-///         6000 unknowns, a million coalitions, or more than 2.4 GB of them together.
+///         Cost: with N unknowns and m constraints O(m N^2 + N^3) a Newton step, 30 to 60 steps;
+///         by weights n^3 + sum over coalitions of n |S_I|^2 (S_I: agents that share seeds with it)
+///         an iteration, 50 to 500 of them, and n^2 numbers of memory.
+/// @throws ConfigError for kappa, coalition size, groups or cap out of range, a million coalitions
+///         and more; where a gap below 0.001 is asked for also for more than 6000 unknowns or
+///         2.4 GB.
 [[nodiscard]] CoalitionSolution solve_coalition_covariance(const Eigen::MatrixXd& utility,
                                                            const Eigen::VectorXd& kappa,
                                                            std::span<const SeedGroup> groups,

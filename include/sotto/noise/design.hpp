@@ -27,6 +27,7 @@ struct DesignInput {
     Eigen::VectorXd kappa;        ///< largest allowed [R^-1]_uu of every agent; see precision_limit
     double clip_norm = 1;         ///< C; the grid of a plan without noise leaves it room
     double variance_cap = 1e4;    ///< R_uu <= variance_cap / kappa_u
+    double gap = 0.01;            ///< certified, of designs with seed groups; see CoalitionOptions
     int coalition_size = 0;       ///< q: every coalition of q agents is kept within kappa too
     bool common_variance = false;        ///< one private variance for all; with seed groups
     std::vector<SeedGroup> seed_groups;  ///< who may share a seed; for those that use seed groups
@@ -35,6 +36,9 @@ struct DesignInput {
     /// M instead of the one that utility, rounds and gossip steps give.
     std::optional<Eigen::MatrixXd> given_utility;
 };
+/// DesignInput::gap when nobody says: 0.01, or above 200 agents, whose last per cents take minutes,
+/// 0.05.
+[[nodiscard]] double default_gap(int agents);
 /// M of the input.
 [[nodiscard]] Eigen::MatrixXd design_utility(const DesignInput& input);
 /// Step sizes of every round in units of the first.

@@ -29,6 +29,7 @@ struct MixingDesignInput {
     bool common_variance = false;        ///< as in DesignInput
     std::vector<SeedGroup> seed_groups;  ///< as in DesignInput
     double variance_cap = 1e4;           ///< as in DesignInput
+    double gap = 0.01;                   ///< as in DesignInput
     /// R of a plan that is given, in any unit, instead of the mechanism's best.
     std::optional<Eigen::MatrixXd> covariance;
 };
@@ -37,7 +38,7 @@ struct MixingDesign {
     MixingMatrix mixing;    ///< symmetric; weights are multiples of 2^-40, rows sum to exactly 1
     double objective = 0;   ///< by `judge`, with these weights, at kappa_u = 1
     double metropolis = 0;  ///< and with Metropolis weights. Both not numbers for one agent
-    std::string judge;      ///< the mechanism by whose noise weights were compared, or "priced noise"
+    std::string judge;  ///< the mechanism by whose noise weights were compared, or "priced noise"
     double second_modulus = 0;  ///< lambda_2: largest modulus of the eigenvalues off the mean, < 1
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <Eigen/Sparse>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,9 +35,30 @@ struct Observer {
 /// @throws PrivacyError for a plan this accountant cannot bound.
 [[nodiscard]] Eigen::VectorXd observed_precision(const NoisePlan& plan, const Observer& observer);
 
+/// observed_precision of one plan for many observers: what an observer knows is taken from R^-1 as
+/// a change of low rank (InverseChange) where it shares seeds with few others and there are many
+/// agents. Cost of each: n r^2 with r the streams that it knows and others use, then; else O(n^3).
+class ObservedPrecisions {
+  public:
+    /// @param plan must outlive this.
+    explicit ObservedPrecisions(const NoisePlan& plan);
+    /// @throws as observed_precision.
+    [[nodiscard]] Eigen::VectorXd of(const Observer& observer) const;
+
+  private:
+    [[nodiscard]] std::optional<Eigen::VectorXd> by_change(const Observer& observer) const;
+
+    const NoisePlan& plan_;
+    double condition_ = 0;                      // of R, at most n times more
+    Eigen::MatrixXd inverse_;                   // R^-1; empty where no use is made of it
+    Eigen::SparseMatrix<double> coefficients_;  // scale F, agents x streams, by stream
+    std::vector<std::vector<int>> streams_of_;  // whose seed an agent holds
+};
+
 /// Largest observed_precision of every agent over all coalitions of `size` agents it does not
 /// belong to, each seeing all messages; size 0: the eavesdropper. A smaller coalition learns no
-/// more. Cost: one observed_precision a coalition. @throws ConfigError as check_coalition_size.
+/// more. Cost: one of ObservedPrecisions a coalition, on all threads. @throws ConfigError as
+/// check_coalition_size.
 [[nodiscard]] Eigen::VectorXd coalition_precision(const NoisePlan& plan, int size);
 
 /// The guarantee of every agent against one observer, from its exposure.

@@ -26,6 +26,7 @@ class LedgerSums {
             const long rounds = rounds_sent(phases, k, run.rounds);
             if (rounds <= 0) continue;
             phases_.push_back(&phase);
+            precisions_.emplace_back(phase.plan);
             squared_.push_back(pattern_sensitivity_squared(phase.plan, phase.use, rounds));
         }
     }
@@ -35,9 +36,8 @@ class LedgerSums {
         PrivacyLosses losses(agents_);
         // A member that has left sees all messages still, and knows nobody's noise any more.
         for (std::size_t k = 0; k < phases_.size(); ++k)
-            losses.add(*phases_[k],
-                       squared_[k],
-                       observed_precision(phases_[k]->plan, {phases_[k]->members.places(members)}));
+            losses.add(
+                *phases_[k], squared_[k], precisions_[k].of({phases_[k]->members.places(members)}));
         std::vector<float> epsilon(static_cast<std::size_t>(agents_),
                                    std::numeric_limits<float>::quiet_NaN());
         for (int u = 0; u < agents_; ++u)
@@ -56,6 +56,7 @@ class LedgerSums {
     int agents_;
     double delta_ = 0;
     std::vector<const PrivacyPhase*> phases_;
+    std::vector<ObservedPrecisions> precisions_;
     std::vector<Eigen::MatrixXd> squared_;
 };
 

@@ -339,10 +339,11 @@ std::vector<Option<PlanConfig>> shared_noise_options() {
              bound(&PlanConfig::coalition_size, whole(0, 1000000))},
             {{.name = "seed-groups",
               .help = "who may share a seed (pairs, corn-hbc): all, edges, all-pairs, "
-                      "neighbourhoods, circulant:K, FILE (default all-pairs; circulant:10 above 62 "
-                      "agents)",
+                      "neighbourhoods, nearest:K, circulant:K, FILE (default all-pairs; nearest:10 "
+                      "above 62 agents)",
               .details = R"(
-With `pairs` groups of two only. FILE: agent numbers of one group a line.)",
+With `pairs` groups of two only. `nearest:K`: every agent with the K others that are nearest by hops. FILE: agent numbers
+of one group a line.)",
               .peers_may_set = false},
              bound(&PlanConfig::seed_groups, any_text())},
             {{.name = "common-variance",
@@ -351,6 +352,15 @@ With `pairs` groups of two only. FILE: agent numbers of one group a line.)",
             {{.name = "variance-cap",
               .help = "largest R_uu kappa_u where the optimum would diverge, > 1"},
              bound(&PlanConfig::variance_cap, any_real())},
+            {{.name = "plan-gap",
+              .help = "largest certified gap between a plan and the best one, relative (pairs, "
+                      "corn-hbc; default 0.01, above 200 agents 0.05)",
+              .details = R"(
+Plans of few agents (26 with all pairs) are solved to 1e-5 whatever is allowed; others by prices and weights, whose
+noise is mostly nearer to the best than the gap that they certify. Plans of `corn-hbc` and with `--common-variance` may end
+some per cent above what is allowed; every plan says its gap. Below 0.001 Newton's method is asked, whose cost grows
+with the cube of the number of pairs.)"},
+             bound(&PlanConfig::plan_gap, real_between(1e-9, 1))},
             {{.name = "budgets",
               .help = "FILE with an epsilon for every agent",
               .details = R"(

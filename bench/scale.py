@@ -1,0 +1,88 @@
+"""Plans against curious agents for 20 to 4039 agents: time, peak memory, certified gap, noise, streams."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+
+import common
+from common import median
+
+REPETITIONS = 1 if common.QUICK else 3
+# Seconds that are still few: longer plans are measured once.
+SHORT = 30
+# (name, options, wanted seconds, wanted gap)
+PLANS = [
+    ("20, all pairs", ["--agents", "20"], None, None),
+    ("20, all pairs, two agents", ["--agents", "20", "--coalition-size", "2"], None, None),
+    ("40, all pairs", ["--agents", "40"], None, None),
+    ("60, all pairs, p .1", ["--agents", "60", "--edge-probability", "0.1", "--plan-gap", "0.01"], 3, 0.01),
+    ("100, all pairs, p .1", ["--agents", "100", "--edge-probability", "0.1", "--seed-groups", "all-pairs",
+                              "--plan-gap", "0.01"], 10, 0.01),
+    ("100, p .1", ["--agents", "100", "--edge-probability", "0.1"], None, None),
+    ("200, circulant:10, p .05", ["--agents", "200", "--edge-probability", "0.05", "--seed-groups", "circulant:10",
+                                  "--plan-gap", "0.05"], 5, 0.05),
+    ("200, edges, p .05", ["--agents", "200", "--edge-probability", "0.05", "--seed-groups", "edges",
+                           "--plan-gap", "0.05"], 5, 0.05),
+    ("1000, circulant:10, p .01", ["--agents", "1000", "--edge-probability", "0.01", "--seed-groups", "circulant:10",
+                                   "--plan-gap", "0.05"], 60, 0.05),
+    ("1000, edges, p .01", ["--agents", "1000", "--edge-probability", "0.01", "--seed-groups", "edges",
+                            "--plan-gap", "0.05"], 60, 0.05),
+    ("1000, p .01", ["--agents", "1000", "--edge-probability", "0.01"], None, None),
+    ("100, corn-hbc, p .1", ["--agents", "100", "--edge-probability", "0.1", "--mechanism", "corn-hbc",
+                             "--plan-gap", "0.05"], None, None),
+]
+if common.QUICK:
+    PLANS = PLANS[:2]
+COMPARED = ["decor", "ldp"]
+
+
+def measured(options):
+    """One plan: seconds, peak memory of the process, and what it says."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = pathlib.Path(folder) / "plan.json"
+        command = [str(common.SOTTO), "plan", "--quiet", "--json", str(result)] + options
+        start = time.monotonic()
+        process = subprocess.Popen(command, cwd=common.ROOT)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - start
+        if status != 0:
+            raise SystemExit(f"bench: {' '.join(command)} failed")
+        plan = json.loads(result.read_text())
+    return {"seconds": seconds, "mib": usage.ru_maxrss / 1024, "objective": plan["objective"],
+            "lower_bound": plan["lower_bound"], "relative_gap": plan["relative_gap"]}
+
+
+def row(name, options, wanted, wanted_gap):
+    runs = [measured(options)]
+    while len(runs) < REPETITIONS and runs[0]["seconds"] < SHORT:
+        runs.append(measured(options))
+    entry = {"name": name, "options": options, "wanted_seconds": wanted, "wanted_gap": wanted_gap, "runs": runs,
+             "median_seconds": median([run["seconds"] for run in runs])}
+    others = list(options)
+    for drop in ["--seed-groups", "--plan-gap", "--mechanism"]:
+        if drop in others:
+            place = others.index(drop)
+            del others[place:place + 2]
+    coalition = [] if "--coalition-size" in others else ["--coalition-size", "1"]
+    entry["others"] = {
+        mechanism: measured(others + (coalition if mechanism == "decor" else []) + ["--mechanism", mechanism])["objective"]
+        for mechanism in COMPARED if not (mechanism == "ldp" and "--coalition-size" in others)}
+    print(f"{name}: {entry['median_seconds']:.2f} s", flush=True)
+    return entry
+
+
+def main():
+    rows = [row(*plan) for plan in PLANS]
+    text = ("sotto plan --mechanism pairs (where nothing else is said), against one curious agent, whole program: graph,\n"
+            "utility horizon:200, plan, verification. Erdos-Renyi, p .5 where nothing is said. Noise: Tr(M R) at kappa 1.\n\n")
+    text += common.table(
+        ["agents, groups", "seconds", "wanted", "MiB", "gap", "wanted", "noise", "decor", "ldp"],
+        [[r["name"], f"{r['median_seconds']:.2f}", r["wanted_seconds"] or "", f"{r['runs'][0]['mib']:.0f}",
+          f"{r['runs'][0]['relative_gap']:.2g}", r["wanted_gap"] or "", f"{r['runs'][0]['objective']:.4g}",
+          f"{r['others']['decor']:.4g}", f"{r['others']['ldp']:.4g}" if "ldp" in r["others"] else ""] for r in rows])
+    common.write_results("scale", {"rows": rows}, text)
+
+
+main()

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <span>
+
+namespace sotto {
+
+/// Two columns of a matrix.
+struct ColumnPair {
+    int first = 0;
+    int second = 0;
+};
+
+/// sums[k] += |column(first) - column(second)|^2 for every pair. In an order of eight partial sums,
+/// never fused: the same bits on every x86-64 level, chosen at run time.
+/// @param columns  with a multiple of eight rows (pad with zeros).   @param sums one per pair.
+/// Cost: rows of every pair.  @throws Error for another number of rows or sums.
+void add_pair_distances(const Eigen::MatrixXd& columns,
+                        std::span<const ColumnPair> pairs,
+                        std::span<double> sums);
+
+}  // namespace sotto

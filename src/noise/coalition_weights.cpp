@@ -1,0 +1,529 @@
+#include "noise/coalition_weights.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "noise/solver_input.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/core/pair_distances.hpp"
+#include "sotto/core/parallel.hpp"
+#include "sotto/privacy/coalitions.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::Map;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// All coalitions take part from the start while that is at most so many multiplications a pass.
+constexpr double most_for_all = 5e9;
+/// What one look at all coalitions may take, some minutes; passes take as much or less.
+constexpr double most_multiplications = 1e12;
+/// Larger ones are faster until prices swing; then they are made smaller.
+constexpr double first_power = 3;
+/// Constraints whose price is less than this share of a typical one are left out of an iteration,
+/// and of its certificate.
+constexpr double negligible_price = 1e-3;
+
+struct Inverse {
+    MatrixXd covariance, precision;
+};
+
+std::optional<Inverse> inverse_of(const GroupLayout& layout, const VectorXd& values) {
+    Inverse inverse{layout.covariance(values),
+                    MatrixXd::Identity(layout.agents(), layout.agents())};
+    MatrixXd factor = inverse.covariance;
+    if (!solve_positive_definite(factor, inverse.precision)) return std::nullopt;
+    return inverse;
+}
+
+double excess_of(const UnknownPrecision& unknown, const VectorXd& kappa) {
+    if (!unknown.positive()) return infinity;
+    return unknown.diagonal().cwiseQuotient(kappa).maxCoeff();
+}
+
+/// Excess of every coalition of a list.
+std::vector<double> excesses(const GroupLayout& layout,
+                             const VectorXd& values,
+                             const VectorXd& kappa,
+                             const std::vector<Coalition>& coalitions) {
+    std::vector<double> excess(coalitions.size(), infinity);
+    const std::optional<Inverse> inverse = inverse_of(layout, values);
+    if (!inverse) return excess;
+    parallel_for(std::ssize(coalitions), linear_algebra_threads(), [&](long c) {
+        const auto place = static_cast<std::size_t>(c);
+        excess[place] = excess_of(
+            UnknownPrecision(
+                layout, values, inverse->covariance, inverse->precision, coalitions[place]),
+            kappa);
+    });
+    return excess;
+}
+
+/// Coalitions of a size, in parts that fit into memory.
+template <class Function>
+void for_each_part_of_coalitions(int agents, int size, Function&& f) {
+    constexpr std::size_t most = 4096;
+    std::vector<Coalition> part;
+    for_each_coalition(agents, size, [&](const Coalition& coalition) {
+        part.push_back(coalition);
+        if (part.size() < most) return;
+        f(part);
+        part.clear();
+    });
+    if (!part.empty()) f(part);
+}
+
+/// S <- C^-1 # (S G S): with C = L L^T it is L^-T (L^T S G S L)^1/2 L^-1.
+/// @param kept share of the trace inside the root that every direction keeps: a block that has
+///        collapsed in a direction hardly turns back to it.
+MatrixXd bought(const MatrixXd& s, const MatrixXd& gain, const MatrixXd& cost, double kept) {
+    const Eigen::LLT<MatrixXd> factor(cost);
+    if (factor.info() != Eigen::Success) return s;
+    MatrixXd inner = factor.matrixU() * s;
+    inner = inner * gain * inner.transpose();
+    inner.diagonal().array() += kept * inner.trace();
+    const SymmetricEigen eigen = symmetric_eigen(inner);
+    const MatrixXd root = eigen.vectors * eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal() *
+                          eigen.vectors.transpose();
+    const MatrixXd left = factor.matrixU().solve(root);
+    const MatrixXd both = factor.matrixU().solve(left.transpose());
+    return 0.5 * (both + both.transpose());
+}
+
+/// Largest a with det(gain - a cost) = 0.
+double largest_ratio(const MatrixXd& gain, const MatrixXd& cost) {
+    const Eigen::LLT<MatrixXd> factor(cost);
+    if (factor.info() != Eigen::Success) return infinity;
+    const MatrixXd half = factor.matrixL().solve(gain);
+    return symmetric_eigenvalues(factor.matrixL().solve(half.transpose())).maxCoeff();
+}
+
+class Weights {
+  public:
+    Weights(const GroupLayout& layout,
+            const MatrixXd& utility,
+            const VectorXd& kappa,
+            const CoalitionOptions& options)
+        : layout_(layout),
+          kappa_(kappa),
+          options_(options),
+          cost_(layout.along(utility)),
+          cap_(options.variance_cap * kappa.cwiseInverse()),
+          aim_(cap_ - 0.02 * (cap_ - kappa.cwiseInverse())),
+          all_(options.coalition_size < 2 || multiplications_for_all() <= most_for_all) {
+        require_possible_size();
+        if (layout.shape() == GroupNoise::difference)
+            for (const SeedGroup& group : layout.groups())
+                pairs_.push_back({group.members[0], group.members[1]});
+        add_first_coalitions();
+        start();
+    }
+
+    WeightedSolution solve();
+
+  private:
+    /// What one pass over the coalitions finds, at X of the present values.
+    struct Pass {
+        VectorXd gain;  ///< G of every part
+        double reward = 0, limit = 0, excess = 0;
+        void add(const Pass& other) {
+            gain += other.gain;
+            reward += other.reward;
+            limit += other.limit;
+            excess = std::max(excess, other.excess);
+        }
+    };
+
+    [[nodiscard]] double multiplications_for_all() const;
+    void require_possible_size() const;
+    void add_first_coalitions();
+    void add(Coalition coalition, double typical);
+    void start();
+    void try_values(VectorXd values, double excess);
+    void pass_over(std::size_t c, const Inverse& inverse, Pass& pass);
+    void add_gain(const Coalition& coalition, const MatrixXd& rows, VectorXd& gain) const;
+    [[nodiscard]] double certificate(const Pass& pass, const VectorXd& costs) const;
+    void buy(const Pass& pass, const VectorXd& costs);
+    void add_violated();
+    [[nodiscard]] Pass pass();
+    bool calm(double value);
+    bool stalled();
+    void price_cap(double excess, double value);
+
+    const GroupLayout& layout_;
+    std::vector<ColumnPair> pairs_;  // where groups are pairs with differences
+    const VectorXd& kappa_;
+    const CoalitionOptions& options_;
+    VectorXd cost_, cap_;
+    VectorXd aim_;  // a little below the cap, so that it is met on the way
+    bool all_;
+    std::vector<Coalition> coalitions_;
+    std::vector<VectorXd> price_;  // of every constraint of a coalition
+    double last_gap_ = infinity;
+    int last_progress_ = 0;
+    double typical_price_ = 1, mean_excess_ = 1, power_ = first_power;
+    VectorXd cap_price_;
+    VectorXd values_;
+    WeightedSolution best_;
+    /// The best for the coalitions that take part, to which swings go back.
+    struct Calm {
+        double value = infinity;
+        VectorXd values;
+        std::vector<VectorXd> price;
+        double typical_price = 1, mean_excess = 1;
+        int since = 0;
+    } calm_;
+};
+
+double Weights::multiplications_for_all() const {
+    const double agents = layout_.agents();
+    double members = 0;
+    for (const SeedGroup& group : layout_.groups())
+        members += static_cast<double>(group.members.size() * (group.members.size() - 1));
+    const double known = std::min(agents, options_.coalition_size * members / agents);
+    return count_coalitions(layout_.agents(), options_.coalition_size) * 2 * agents *
+           std::min(agents * agents, known * known);
+}
+
+void Weights::require_possible_size() const {
+    const double all = multiplications_for_all();
+    if (all > most_multiplications)
+        throw ConfigError(fmt::format(
+            "seed-groups: {} groups among {} agents are too many to optimise against coalitions of "
+            "{} ({:.0e} multiplications a step, at most {:.0e}); choose fewer (--seed-groups "
+            "nearest:10){}",
+            layout_.groups().size(),
+            layout_.agents(),
+            options_.coalition_size,
+            all,
+            most_multiplications,
+            options_.instead));
+}
+
+void Weights::add(Coalition coalition, double typical) {
+    // Who shares seeds with the coalition needs protection from it first.
+    constexpr double far = 1e-3;
+    VectorXd price = VectorXd::Constant(layout_.agents(), far);
+    bool nobody = true;
+    for (const int member : coalition)
+        for (const int k : layout_.groups_of(member))
+            for (const int u : layout_.groups()[static_cast<std::size_t>(k)].members) {
+                price(u) = 1;
+                nobody = false;
+            }
+    if (nobody) price.setOnes();
+    price = typical * price.cwiseQuotient(kappa_);
+    for (const int member : coalition) price(member) = 0;
+    coalitions_.push_back(std::move(coalition));
+    price_.push_back(std::move(price));
+}
+
+void Weights::add_first_coalitions() {
+    const int agents = layout_.agents(), size = options_.coalition_size;
+    if (all_) {
+        for_each_coalition(agents, size, [&](const Coalition& coalition) { add(coalition, 1); });
+        return;
+    }
+    for (int u = 0; u < agents; ++u) {  // neighbours by number
+        Coalition coalition;
+        for (int i = 0; i < size; ++i) coalition.push_back((u + i) % agents);
+        std::ranges::sort(coalition);
+        add(std::move(coalition), 1);
+    }
+}
+
+/// Keeps values that are better than the best, scaled to be feasible.
+void Weights::try_values(VectorXd values, double excess) {
+    if (!std::isfinite(excess)) return;
+    values *= excess;
+    const double value = cost_.dot(values);
+    if (!(value < best_.value) ||
+        ((layout_.diagonal(values) - cap_).array() > 1e-9 * cap_.array()).any())
+        return;
+    best_.values = std::move(values);
+    best_.value = value;
+}
+
+/// The best of plans with the same shared noise everywhere, over how much of it there is.
+void Weights::start() {
+    const Index shared = layout_.size() - layout_.variances();
+    best_.value = infinity;
+    VectorXd own = VectorXd::Zero(layout_.size()), between = own;
+    for (int u = 0; u < layout_.agents(); ++u) {
+        double& variance = own(layout_.variance_of(u));
+        variance = std::max(variance, 1 / kappa_(u));
+    }
+    for (std::size_t k = 0; k < layout_.groups().size(); ++k) {
+        const Index rank = layout_.rank(k);
+        Map<MatrixXd> block(between.data() + layout_.first(k), rank, rank);
+        const double size = static_cast<double>(layout_.groups()[k].members.size());
+        if (rank == 1)
+            block.setOnes();
+        else
+            block = 1.1 * MatrixXd::Identity(rank, rank) - MatrixXd::Constant(rank, rank, 1 / size);
+    }
+    const double unit = layout_.diagonal(between).mean() * kappa_.minCoeff();
+    VectorXd best = own;
+    double best_value = infinity;
+    for (const double share : {1e-3, .03, .1, .3, 1., 3., 10., 30.}) {
+        if (shared == 0 && best_value < infinity) break;
+        VectorXd values = own;
+        if (shared > 0) values += share / unit * between;
+        const double room =
+            (cap_ - layout_.diagonal(own)).cwiseQuotient(layout_.diagonal(values - own)).minCoeff();
+        if (shared > 0 && room < 1) values += (std::max(0.5 * room, 1e-9) - 1) * (values - own);
+        const std::vector<double> excess = excesses(layout_, values, kappa_, coalitions_);
+        const double worst = *std::ranges::max_element(excess);
+        const double value = cost_.dot(values) * worst;
+        if (all_) try_values(values, worst);
+        if (value < best_value) {
+            best_value = value;
+            best = values;
+        }
+    }
+    values_ = best * (best_value / cost_.dot(best));
+    cap_price_ = VectorXd::Zero(layout_.agents());
+    if (!all_) add_violated();
+}
+
+void Weights::add_gain(const Coalition& coalition, const MatrixXd& rows, VectorXd& gain) const {
+    const VectorXd own = rows.colwise().squaredNorm();
+    for (int u = 0; u < layout_.agents(); ++u) gain(layout_.variance_of(u)) += own(u);
+    const auto groups = layout_.groups();
+    if (layout_.shape() == GroupNoise::difference) {
+        const Index first = layout_.variances();
+        add_pair_distances(rows, pairs_, {gain.data() + first, pairs_.size()});
+        // Columns of members are 0: what their groups were given is what is to be taken back.
+        for (const int member : coalition)
+            for (const int k : layout_.groups_of(member)) {
+                const auto& members = groups[static_cast<std::size_t>(k)].members;
+                const int other = members[0] == member ? members[1] : members[0];
+                gain(first + k) -= own(other);
+            }
+        return;
+    }
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+        if (meets(groups[k], coalition)) continue;
+        const MatrixXd block = rows(Eigen::all, groups[k].members);
+        Map<MatrixXd>(gain.data() + layout_.first(k), layout_.rank(k), layout_.rank(k)).noalias() +=
+            block.transpose() * block;
+    }
+}
+
+void Weights::pass_over(std::size_t c, const Inverse& inverse, Pass& pass) {
+    const UnknownPrecision unknown(
+        layout_, values_, inverse.covariance, inverse.precision, coalitions_[c]);
+    if (!unknown.positive()) {
+        pass.excess = infinity;
+        return;
+    }
+    const VectorXd diagonal = unknown.diagonal();
+    const VectorXd excess = diagonal.cwiseQuotient(kappa_);
+    pass.excess = std::max(pass.excess, excess.maxCoeff());
+    VectorXd& price = price_[c];
+    price.array() *= (excess / mean_excess_).array().pow(power_);
+    std::vector<int> priced;
+    for (int u = 0; u < layout_.agents(); ++u)
+        if (price(u) * kappa_(u) > negligible_price * typical_price_) priced.push_back(u);
+    if (priced.empty()) return;
+    constexpr Index lanes = 8;  // of add_pair_distances
+    const Index count = std::ssize(priced);
+    MatrixXd rows = MatrixXd::Zero((count + lanes - 1) / lanes * lanes, layout_.agents());
+    rows.topRows(count) = VectorXd(price(priced)).cwiseSqrt().asDiagonal() * unknown.rows(priced);
+    pass.reward += price(priced).dot(diagonal(priced));
+    pass.limit += price(priced).dot(kappa_(priced));
+    add_gain(coalitions_[c], rows, pass.gain);
+}
+
+double Weights::certificate(const Pass& pass, const VectorXd& costs) const {
+    const Index own = layout_.variances();
+    double largest = pass.gain.head(own).cwiseQuotient(costs.head(own)).maxCoeff();
+    if (layout_.shape() == GroupNoise::difference) {
+        largest = std::max(largest, pass.gain.cwiseQuotient(costs).maxCoeff());
+    } else {
+        for (std::size_t k = 0; k < layout_.groups().size(); ++k) {
+            const Index at = layout_.first(k), rank = layout_.rank(k);
+            largest = std::max(largest,
+                               largest_ratio(Map<const MatrixXd>(pass.gain.data() + at, rank, rank),
+                                             Map<const MatrixXd>(costs.data() + at, rank, rank)));
+        }
+    }
+    return pass.reward * pass.reward / (largest * pass.limit) - cap_price_.dot(cap_);
+}
+
+void Weights::buy(const Pass& pass, const VectorXd& costs) {
+    // At the best noise for given prices G = C reward / Tr(C S).
+    const double unit = costs.dot(values_) / pass.reward;
+    if (layout_.shape() == GroupNoise::difference) {
+        const double least = 1e-7 * values_.head(layout_.variances()).mean();
+        values_ = values_.cwiseProduct((unit * pass.gain.cwiseQuotient(costs)).cwiseSqrt())
+                      .cwiseMax(least);
+        return;
+    }
+    const double kept = std::max(1e-12, 1e-3 * std::pow(0.985, best_.iterations));
+    const Index own = layout_.variances();
+    values_.head(own) = values_.head(own).cwiseProduct(
+        (unit * pass.gain.head(own).cwiseQuotient(costs.head(own))).cwiseSqrt());
+    for (std::size_t k = 0; k < layout_.groups().size(); ++k) {
+        const Index at = layout_.first(k), rank = layout_.rank(k);
+        Map<MatrixXd> s(values_.data() + at, rank, rank);
+        s = bought(s,
+                   unit * Map<const MatrixXd>(pass.gain.data() + at, rank, rank),
+                   Map<const MatrixXd>(costs.data() + at, rank, rank),
+                   kept);
+    }
+}
+
+/// Of all coalitions, those that the present values violate most.
+void Weights::add_violated() {
+    constexpr std::size_t most = 200;
+    constexpr double quiet = 0.02;  // or the prices of the others would swing
+    double worst = 0;
+    std::vector<std::pair<double, Coalition>> violated;
+    for_each_part_of_coalitions(
+        layout_.agents(), options_.coalition_size, [&](const std::vector<Coalition>& part) {
+            const std::vector<double> excess = excesses(layout_, values_, kappa_, part);
+            for (std::size_t c = 0; c < part.size(); ++c) {
+                worst = std::max(worst, excess[c]);
+                violated.emplace_back(excess[c], part[c]);
+            }
+            std::ranges::sort(violated, std::greater<>());
+            if (violated.size() > most) violated.resize(most);
+        });
+    try_values(values_, worst);
+    for (auto& [excess, coalition] : violated) {
+        if (excess < 0.9 * worst || std::ranges::find(coalitions_, coalition) != coalitions_.end())
+            continue;
+        add(std::move(coalition), best_.iterations == 0 ? 1 : quiet * typical_price_);
+        calm_.value = infinity;
+    }
+}
+
+/// One pass over all coalitions that take part; not finite if values protect not at all.
+Weights::Pass Weights::pass() {
+    Pass all{.gain = VectorXd::Zero(layout_.size())};
+    const std::optional<Inverse> inverse = inverse_of(layout_, values_);
+    if (!inverse) {
+        all.excess = infinity;
+        return all;
+    }
+    std::array<Pass, coalition_parts> passes;
+    parallel_for(coalition_parts, linear_algebra_threads(), [&](long part) {
+        Pass& pass = passes[static_cast<std::size_t>(part)];
+        pass.gain = VectorXd::Zero(layout_.size());
+        for (auto c = static_cast<std::size_t>(part); c < coalitions_.size(); c += coalition_parts)
+            pass_over(c, *inverse, pass);
+    });
+    for (const Pass& pass : passes) all.add(pass);
+    return all;
+}
+
+/// Keeps what is better than before, and goes back to it with smaller steps of the prices where
+/// they swing, as long as steps are large. False where nothing smaller would help.
+bool Weights::calm(double value) {
+    constexpr double swing = 1.3, least_power = 1;
+    constexpr int grace = 20;
+    if (value < calm_.value) {
+        calm_ = {value, values_, price_, typical_price_, mean_excess_, best_.iterations};
+        return true;
+    }
+    if (std::isfinite(value) && (best_.iterations < calm_.since + grace ||
+                                 value < swing * calm_.value || power_ == least_power))
+        return true;
+    if (power_ == least_power || calm_.values.size() == 0) return false;
+    power_ = std::max(least_power, 0.7 * power_);
+    values_ = calm_.values;
+    price_ = calm_.price;
+    typical_price_ = calm_.typical_price;
+    mean_excess_ = calm_.mean_excess;
+    calm_.since = best_.iterations;
+    return true;
+}
+
+/// The gap has hardly changed for long.
+bool Weights::stalled() {
+    constexpr int patience = 300;
+    constexpr double progress = 0.9;
+    const double gap = best_.value - best_.lower_bound;
+    if (gap < progress * last_gap_) {
+        last_gap_ = gap;
+        last_progress_ = best_.iterations;
+    }
+    return best_.iterations - last_progress_ > patience;
+}
+
+/// What the variance cap costs; a little everywhere, or noise that costs nothing would have no end.
+void Weights::price_cap(double excess, double value) {
+    const VectorXd filled = (excess * layout_.diagonal(values_)).cwiseQuotient(aim_);
+    const double little = 0.02 * options_.relative_gap * value / layout_.agents();
+    cap_price_ = cap_price_.cwiseProduct(filled.cwiseMin(2).cwiseMax(0.5))
+                     .cwiseMax(little * cap_.cwiseInverse());
+}
+
+WeightedSolution Weights::solve() {
+    constexpr int most_iterations = 2000;
+    int look = 25;
+    const auto solved = [&](double value) {
+        return value - best_.lower_bound <= options_.relative_gap * value;
+    };
+    while (++best_.iterations <= most_iterations) {
+        const Pass found = pass();
+        const double value = found.excess * cost_.dot(values_);
+        if (all_) try_values(values_, found.excess);
+        const VectorXd present = values_;
+        if (!calm(std::isfinite(value) && found.limit > 0 ? value : infinity)) break;
+        if (values_ != present) continue;
+        price_cap(found.excess, value);
+        const VectorXd costs = cost_ + layout_.along_diagonal(cap_price_);
+        best_.lower_bound = std::max(best_.lower_bound, certificate(found, costs));
+        if (!all_ && (solved(value) || best_.iterations >= look)) {
+            add_violated();
+            look = best_.iterations + std::max(25, best_.iterations / 2);
+        }
+        if (solved(best_.value) || stalled()) break;
+        typical_price_ = found.limit / layout_.agents();
+        mean_excess_ = found.reward / found.limit;
+        buy(found, costs);
+    }
+    if (best_.values.size() == 0)
+        throw_cap_too_small(options_.variance_cap, options_.common_variance);
+    best_.coalitions = std::ssize(coalitions_);
+    return std::move(best_);
+}
+
+}  // namespace
+
+double largest_excess(const GroupLayout& layout,
+                      const VectorXd& values,
+                      const VectorXd& kappa,
+                      int coalition_size) {
+    double worst = 0;
+    for_each_part_of_coalitions(
+        layout.agents(), coalition_size, [&](const std::vector<Coalition>& part) {
+            worst = std::max(worst, std::ranges::max(excesses(layout, values, kappa, part)));
+        });
+    return worst;
+}
+
+WeightedSolution solve_by_weights(const GroupLayout& layout,
+                                  const MatrixXd& utility,
+                                  const VectorXd& kappa,
+                                  const CoalitionOptions& options) {
+    return Weights(layout, utility, kappa, options).solve();
+}
+
+}  // namespace sotto
