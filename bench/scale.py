@@ -33,9 +33,18 @@ PLANS = [
     ("100, corn-hbc, p .1", ["--agents", "100", "--edge-probability", "0.1", "--mechanism", "corn-hbc",
                              "--plan-gap", "0.05"], None, None),
 ]
+# Who may share a seed, on graphs from sparse to dense; all pairs only where they take seconds.
+GRAPHS = [("ring, 100", ["--agents", "100", "--topology", "ring"]),
+          ("100, p .05", ["--agents", "100", "--edge-probability", "0.05"]),
+          ("100, p .1", ["--agents", "100", "--edge-probability", "0.1"]),
+          ("150, p .5", ["--agents", "150", "--edge-probability", "0.5"]),
+          ("200, p .2", ["--agents", "200", "--edge-probability", "0.2"])]
+GROUPS = ["edges", "nearest:6", "nearest:10", "nearest:16", "nearest:24", "circulant:10", "all-pairs"]
+MOST_FOR_ALL_PAIRS = 100
 if common.QUICK:
-    PLANS = PLANS[:2]
-COMPARED = ["decor", "ldp"]
+    PLANS, GRAPHS, GROUPS = PLANS[:2], GRAPHS[:1], GROUPS[:2]
+# Plans of decor against coalitions decompose a matrix for every agent.
+MOST_AGENTS = {"decor": 200, "ldp": 100_000}
 
 
 def measured(options):
@@ -68,21 +77,33 @@ def row(name, options, wanted, wanted_gap):
     coalition = [] if "--coalition-size" in others else ["--coalition-size", "1"]
     entry["others"] = {
         mechanism: measured(others + (coalition if mechanism == "decor" else []) + ["--mechanism", mechanism])["objective"]
-        for mechanism in COMPARED if not (mechanism == "ldp" and "--coalition-size" in others)}
+        for mechanism, most in MOST_AGENTS.items()
+        if int(options[1]) <= most and not (mechanism == "ldp" and "--coalition-size" in others)}
     print(f"{name}: {entry['median_seconds']:.2f} s", flush=True)
     return entry
 
 
+def noise_by_groups(graph, agents):
+    """Tr(M R) by who shares a seed."""
+    return {groups: measured(graph + ["--seed-groups", groups])["objective"]
+            for groups in GROUPS if groups != "all-pairs" or agents <= MOST_FOR_ALL_PAIRS}
+
+
 def main():
     rows = [row(*plan) for plan in PLANS]
+    groups = {name: noise_by_groups(graph, int(graph[1])) for name, graph in GRAPHS}
     text = ("sotto plan --mechanism pairs (where nothing else is said), against one curious agent, whole program: graph,\n"
             "utility horizon:200, plan, verification. Erdos-Renyi, p .5 where nothing is said. Noise: Tr(M R) at kappa 1.\n\n")
     text += common.table(
         ["agents, groups", "seconds", "wanted", "MiB", "gap", "wanted", "noise", "decor", "ldp"],
         [[r["name"], f"{r['median_seconds']:.2f}", r["wanted_seconds"] or "", f"{r['runs'][0]['mib']:.0f}",
           f"{r['runs'][0]['relative_gap']:.2g}", r["wanted_gap"] or "", f"{r['runs'][0]['objective']:.4g}",
-          f"{r['others']['decor']:.4g}", f"{r['others']['ldp']:.4g}" if "ldp" in r["others"] else ""] for r in rows])
-    common.write_results("scale", {"rows": rows}, text)
+          *(f"{r['others'][name]:.4g}" if name in r["others"] else "" for name in MOST_AGENTS)] for r in rows])
+    text += "\nNoise by who may share a seed (certified to 0.01):\n\n"
+    text += common.table(["graph"] + GROUPS,
+                         [[name] + [f"{noise[g]:.4g}" if g in noise else "" for g in GROUPS]
+                          for name, noise in groups.items()])
+    common.write_results("scale", {"rows": rows, "groups": groups}, text)
 
 
 main()

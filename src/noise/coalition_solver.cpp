@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "noise/coalition_excess.hpp"
 #include "noise/coalition_path.hpp"
 #include "noise/coalition_weights.hpp"
 #include "noise/group_layout.hpp"

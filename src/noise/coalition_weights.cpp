@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "noise/block_steps.hpp"
+#include "noise/coalition_excess.hpp"
 #include "noise/solver_input.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
@@ -37,80 +38,6 @@ constexpr double first_power = 3;
 /// Constraints whose price is less than this share of a typical one are left out of an iteration,
 /// and of its certificate.
 constexpr double negligible_price = 1e-3;
-
-struct Inverse {
-    MatrixXd covariance, precision;
-};
-
-std::optional<Inverse> inverse_of(const GroupLayout& layout, const VectorXd& values) {
-    Inverse inverse{layout.covariance(values),
-                    MatrixXd::Identity(layout.agents(), layout.agents())};
-    MatrixXd factor = inverse.covariance;
-    if (!solve_positive_definite(factor, inverse.precision)) return std::nullopt;
-    return inverse;
-}
-
-double excess_of(const UnknownPrecision& unknown, const VectorXd& kappa) {
-    if (!unknown.positive()) return infinity;
-    return unknown.diagonal().cwiseQuotient(kappa).maxCoeff();
-}
-
-/// Excess of every coalition of a list.
-std::vector<double> excesses(const GroupLayout& layout,
-                             const VectorXd& values,
-                             const VectorXd& kappa,
-                             const std::vector<Coalition>& coalitions) {
-    std::vector<double> excess(coalitions.size(), infinity);
-    const std::optional<Inverse> inverse = inverse_of(layout, values);
-    if (!inverse) return excess;
-    parallel_for(std::ssize(coalitions), linear_algebra_threads(), [&](long c) {
-        const auto place = static_cast<std::size_t>(c);
-        excess[place] = excess_of(
-            UnknownPrecision(
-                layout, values, inverse->covariance, inverse->precision, coalitions[place]),
-            kappa);
-    });
-    return excess;
-}
-
-/// Coalitions of a size, in parts that fit into memory.
-template <class Function>
-void for_each_part_of_coalitions(int agents, int size, Function&& f) {
-    constexpr std::size_t most = 4096;
-    std::vector<Coalition> part;
-    for_each_coalition(agents, size, [&](const Coalition& coalition) {
-        part.push_back(coalition);
-        if (part.size() < most) return;
-        f(part);
-        part.clear();
-    });
-    if (!part.empty()) f(part);
-}
-
-/// S <- C^-1 # (S G S): with C = L L^T it is L^-T (L^T S G S L)^1/2 L^-1.
-/// @param kept share of the trace inside the root that every direction keeps: a block that has
-///        collapsed in a direction hardly turns back to it.
-MatrixXd bought(const MatrixXd& s, const MatrixXd& gain, const MatrixXd& cost, double kept) {
-    const Eigen::LLT<MatrixXd> factor(cost);
-    if (factor.info() != Eigen::Success) return s;
-    MatrixXd inner = factor.matrixU() * s;
-    inner = inner * gain * inner.transpose();
-    inner.diagonal().array() += kept * inner.trace();
-    const SymmetricEigen eigen = symmetric_eigen(inner);
-    const MatrixXd root = eigen.vectors * eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal() *
-                          eigen.vectors.transpose();
-    const MatrixXd left = factor.matrixU().solve(root);
-    const MatrixXd both = factor.matrixU().solve(left.transpose());
-    return 0.5 * (both + both.transpose());
-}
-
-/// Largest a with det(gain - a cost) = 0.
-double largest_ratio(const MatrixXd& gain, const MatrixXd& cost) {
-    const Eigen::LLT<MatrixXd> factor(cost);
-    if (factor.info() != Eigen::Success) return infinity;
-    const MatrixXd half = factor.matrixL().solve(gain);
-    return symmetric_eigenvalues(factor.matrixL().solve(half.transpose())).maxCoeff();
-}
 
 class Weights {
   public:
@@ -154,7 +81,7 @@ class Weights {
     void add(Coalition coalition, double typical);
     void start();
     void try_values(VectorXd values, double excess);
-    void pass_over(std::size_t c, const Inverse& inverse, Pass& pass);
+    void pass_over(std::size_t c, const InvertedCovariance& inverse, Pass& pass);
     void add_gain(const Coalition& coalition, const MatrixXd& rows, VectorXd& gain) const;
     [[nodiscard]] double certificate(const Pass& pass, const VectorXd& costs) const;
     void buy(const Pass& pass, const VectorXd& costs);
@@ -324,7 +251,7 @@ void Weights::add_gain(const Coalition& coalition, const MatrixXd& rows, VectorX
     }
 }
 
-void Weights::pass_over(std::size_t c, const Inverse& inverse, Pass& pass) {
+void Weights::pass_over(std::size_t c, const InvertedCovariance& inverse, Pass& pass) {
     const UnknownPrecision unknown(
         layout_, values_, inverse.covariance, inverse.precision, coalitions_[c]);
     if (!unknown.positive()) {
@@ -416,7 +343,7 @@ void Weights::add_violated() {
 /// One pass over all coalitions that take part; not finite if values protect not at all.
 Weights::Pass Weights::pass() {
     Pass all{.gain = VectorXd::Zero(layout_.size())};
-    const std::optional<Inverse> inverse = inverse_of(layout_, values_);
+    const std::optional<InvertedCovariance> inverse = inverse_of(layout_, values_);
     if (!inverse) {
         all.excess = infinity;
         return all;
@@ -506,18 +433,6 @@ WeightedSolution Weights::solve() {
 }
 
 }  // namespace
-
-double largest_excess(const GroupLayout& layout,
-                      const VectorXd& values,
-                      const VectorXd& kappa,
-                      int coalition_size) {
-    double worst = 0;
-    for_each_part_of_coalitions(
-        layout.agents(), coalition_size, [&](const std::vector<Coalition>& part) {
-            worst = std::max(worst, std::ranges::max(excesses(layout, values, kappa, part)));
-        });
-    return worst;
-}
 
 WeightedSolution solve_by_weights(const GroupLayout& layout,
                                   const MatrixXd& utility,

@@ -7,13 +7,6 @@
 
 namespace sotto {
 
-/// max over coalitions of a size of max_u [(R^(I))^-1]_uu / kappa_u; infinite where an R^(I) is
-/// singular. Cost: that of an UnknownPrecision each.
-[[nodiscard]] double largest_excess(const GroupLayout& layout,
-                                    const Eigen::VectorXd& values,
-                                    const Eigen::VectorXd& kappa,
-                                    int coalition_size);
-
 struct WeightedSolution {
     Eigen::VectorXd values;  ///< of the layout; feasible for every coalition
     double value = 0;        ///< Tr(M R)

