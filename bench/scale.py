@@ -11,7 +11,7 @@ from common import median
 
 REPETITIONS = 1 if common.QUICK else 3
 # Seconds that are still few: longer plans are measured once.
-SHORT = 30
+SHORT = 10
 # (name, options, wanted seconds, wanted gap)
 PLANS = [
     ("20, all pairs", ["--agents", "20"], None, None),
