@@ -92,7 +92,7 @@ std::optional<SumHiding> sums_of(const PlanOptions& config,
 /// where messages are not mixed.
 std::vector<GossipCandidate> gossip_costs(const PlanOptions& config, const Topography& topography) {
     const Mechanism& mechanism = find_mechanism("mechanism", config.plan.mechanism);
-    const int most_agents = spatial_part(config.plan).seed_groups() ? 100 : 200;
+    const int most_agents = spatial_part(config.plan).seed_groups() ? 30 : 200;
     if (config.plan.plan_file || !mixes_hidden_models(config.plan) || !mechanism.needs_budget ||
         mechanism.correlates_rounds || !topography.later_mixing.empty() ||
         topography.graph.agents() > most_agents)
