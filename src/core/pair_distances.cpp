@@ -19,7 +19,7 @@ void pair_distances(const double* columns,
                     const ColumnPair* pairs,
                     std::size_t count,
                     double* sums) {
-    constexpr std::size_t partial_sums = 8;
+    constexpr auto partial_sums = static_cast<std::size_t>(pair_distance_lanes);
     const hn::CappedTag<double, partial_sums> d;
     const std::size_t lanes = hn::Lanes(d);
     HWY_ALIGN double partial[partial_sums];
@@ -53,7 +53,7 @@ HWY_EXPORT(pair_distances);
 void add_pair_distances(const Eigen::MatrixXd& columns,
                         std::span<const ColumnPair> pairs,
                         std::span<double> sums) {
-    if (columns.rows() % 8 != 0 || pairs.size() != sums.size())
+    if (columns.rows() % pair_distance_lanes != 0 || pairs.size() != sums.size())
         throw Error(ExitCode::other, "pair distances: rows are no multiple of eight, or sums lack");
     HWY_DYNAMIC_DISPATCH(pair_distances)
     (columns.data(),

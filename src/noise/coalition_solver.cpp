@@ -79,6 +79,8 @@ constexpr double most_newton_operations = 1e8;
 /// Gaps below this are only asked of Newton's method, where it can be afforded at all.
 constexpr double least_gap_of_weights = 1e-3;
 constexpr double newton_gap = 1e-5;
+/// Share of the gap that is left to noise that is dropped.
+constexpr double share_of_dropping = 0.1;
 
 bool newton_is_best(int agents, Index unknowns, const CoalitionOptions& options) {
     const double size = static_cast<double>(unknowns);
@@ -96,10 +98,10 @@ Index unknowns_of(const GroupLayout& layout) {
     return unknowns;
 }
 
-WeightedSolution solve_by_newton(const GroupLayout& layout,
-                                 const MatrixXd& utility,
-                                 const VectorXd& kappa,
-                                 CoalitionOptions options) {
+LayoutSolution solve_by_newton(const GroupLayout& layout,
+                               const MatrixXd& utility,
+                               const VectorXd& kappa,
+                               CoalitionOptions options) {
     options.relative_gap = std::min(options.relative_gap, newton_gap);
     CoalitionProblem first(utility, kappa, layout.groups(), layout.shape(), options);
     check_size(first, options);
@@ -107,11 +109,11 @@ WeightedSolution solve_by_newton(const GroupLayout& layout,
     CoalitionPath path(std::move(first), options);
     path.follow();
     const VectorXd& best = path.best();
-    WeightedSolution solution{.values = VectorXd(layout.size()),
-                              .value = path.problem().cost().dot(best),
-                              .lower_bound = path.lower_bound(),
-                              .iterations = path.iterations(),
-                              .coalitions = std::ssize(path.problem().coalitions())};
+    LayoutSolution solution{.values = VectorXd(layout.size()),
+                            .value = path.problem().cost().dot(best),
+                            .lower_bound = path.lower_bound(),
+                            .iterations = path.iterations(),
+                            .coalitions = std::ssize(path.problem().coalitions())};
     solution.values.head(layout.variances()) = best.head(layout.variances());
     for (std::size_t k = 0; k < layout.groups().size(); ++k) {
         const Index rank = layout.rank(k);
@@ -128,10 +130,10 @@ void drop_negligible(const GroupLayout& layout,
                      const VectorXd& cost,
                      const VectorXd& kappa,
                      int coalition_size,
-                     WeightedSolution& solution) {
+                     LayoutSolution& solution) {
     const Index first = layout.variances();
     const double before = solution.value;
-    const double dearer = std::max(newton_gap, 0.1 * (before - solution.lower_bound) / before);
+    const double dearer = std::max(newton_gap, share_of_dropping * (before - solution.lower_bound) / before);
     const VectorXd all = solution.values;
     for (double share = 1e-9; share < 1; share *= 10) {
         VectorXd trial = all;
@@ -166,9 +168,11 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
     const double unit = utility.trace() / agents;
     const MatrixXd relative = utility / unit;
     const GroupLayout layout(agents, groups, shape, options.common_variance);
-    WeightedSolution found = newton_is_best(agents, unknowns_of(layout), options)
-                                 ? solve_by_newton(layout, relative, kappa, options)
-                                 : solve_by_weights(layout, relative, kappa, options);
+    CoalitionOptions within = options;
+    within.relative_gap *= 1 - share_of_dropping;
+    LayoutSolution found = newton_is_best(agents, unknowns_of(layout), options)
+                               ? solve_by_newton(layout, relative, kappa, options)
+                               : solve_by_weights(layout, relative, kappa, within);
     if (shape == GroupNoise::difference)
         drop_negligible(layout, layout.along(relative), kappa, options.coalition_size, found);
     CoalitionSolution solution;

@@ -60,7 +60,7 @@ class Weights {
         start();
     }
 
-    WeightedSolution solve();
+    LayoutSolution solve();
 
   private:
     /// What one pass over the coalitions finds, at X of the present values.
@@ -87,7 +87,8 @@ class Weights {
     void buy(const Pass& pass, const VectorXd& costs);
     void add_violated();
     [[nodiscard]] Pass pass();
-    bool calm(double value);
+    enum class Next { buy, look_again, stop };
+    Next calm(double value);
     bool stalled();
     void price_cap(double excess, double value);
 
@@ -105,7 +106,7 @@ class Weights {
     double typical_price_ = 1, mean_excess_ = 1, power_ = first_power;
     VectorXd cap_price_;
     VectorXd values_;
-    WeightedSolution best_;
+    LayoutSolution best_;
     /// The best for the coalitions that take part, to which swings go back.
     struct Calm {
         double value = infinity;
@@ -267,7 +268,7 @@ void Weights::pass_over(std::size_t c, const InvertedCovariance& inverse, Pass& 
     for (int u = 0; u < layout_.agents(); ++u)
         if (price(u) * kappa_(u) > negligible_price * typical_price_) priced.push_back(u);
     if (priced.empty()) return;
-    constexpr Index lanes = 8;  // of add_pair_distances
+    constexpr Index lanes = pair_distance_lanes;
     const Index count = std::ssize(priced);
     MatrixXd rows = MatrixXd::Zero((count + lanes - 1) / lanes * lanes, layout_.agents());
     rows.topRows(count) = VectorXd(price(priced)).cwiseSqrt().asDiagonal() * unknown.rows(priced);
@@ -359,26 +360,26 @@ Weights::Pass Weights::pass() {
     return all;
 }
 
-/// Keeps what is better than before, and goes back to it with smaller steps of the prices where
-/// they swing, as long as steps are large. False where nothing smaller would help.
-bool Weights::calm(double value) {
+/// Keeps what is better than before. Where prices swing and steps are large, goes back to it and
+/// makes them smaller; `stop` where nothing smaller would help.
+Weights::Next Weights::calm(double value) {
     constexpr double swing = 1.3, least_power = 1;
     constexpr int grace = 20;
     if (value < calm_.value) {
         calm_ = {value, values_, price_, typical_price_, mean_excess_, best_.iterations};
-        return true;
+        return Next::buy;
     }
     if (std::isfinite(value) && (best_.iterations < calm_.since + grace ||
                                  value < swing * calm_.value || power_ == least_power))
-        return true;
-    if (power_ == least_power || calm_.values.size() == 0) return false;
+        return Next::buy;
+    if (power_ == least_power || calm_.values.size() == 0) return Next::stop;
     power_ = std::max(least_power, 0.7 * power_);
     values_ = calm_.values;
     price_ = calm_.price;
     typical_price_ = calm_.typical_price;
     mean_excess_ = calm_.mean_excess;
     calm_.since = best_.iterations;
-    return true;
+    return Next::look_again;
 }
 
 /// The gap has hardly changed for long.
@@ -401,7 +402,7 @@ void Weights::price_cap(double excess, double value) {
                      .cwiseMax(little * cap_.cwiseInverse());
 }
 
-WeightedSolution Weights::solve() {
+LayoutSolution Weights::solve() {
     constexpr int most_iterations = 2000;
     int look = 25;
     const auto solved = [&](double value) {
@@ -411,9 +412,9 @@ WeightedSolution Weights::solve() {
         const Pass found = pass();
         const double value = found.excess * cost_.dot(values_);
         if (all_) try_values(values_, found.excess);
-        const VectorXd present = values_;
-        if (!calm(std::isfinite(value) && found.limit > 0 ? value : infinity)) break;
-        if (values_ != present) continue;
+        const Next next = calm(std::isfinite(value) && found.limit > 0 ? value : infinity);
+        if (next == Next::stop) break;
+        if (next == Next::look_again) continue;
         price_cap(found.excess, value);
         const VectorXd costs = cost_ + layout_.along_diagonal(cap_price_);
         best_.lower_bound = std::max(best_.lower_bound, certificate(found, costs));
@@ -434,10 +435,10 @@ WeightedSolution Weights::solve() {
 
 }  // namespace
 
-WeightedSolution solve_by_weights(const GroupLayout& layout,
-                                  const MatrixXd& utility,
-                                  const VectorXd& kappa,
-                                  const CoalitionOptions& options) {
+LayoutSolution solve_by_weights(const GroupLayout& layout,
+                                const MatrixXd& utility,
+                                const VectorXd& kappa,
+                                const CoalitionOptions& options) {
     return Weights(layout, utility, kappa, options).solve();
 }
 

@@ -7,14 +7,6 @@
 
 namespace sotto {
 
-struct WeightedSolution {
-    Eigen::VectorXd values;  ///< of the layout; feasible for every coalition
-    double value = 0;        ///< Tr(M R)
-    double lower_bound = 0;  ///< certified, within the variance cap
-    int iterations = 0;
-    long coalitions = 0;  ///< that took part
-};
-
 /// solve_coalition_covariance for many unknowns: prices lambda_Iu of the constraints grow with what
 /// they are exceeded by, and noise is bought where it earns most at these prices,
 ///
@@ -26,14 +18,14 @@ struct WeightedSolution {
 /// from u to ground, and those of now bound what it is for another S: at fixed prices a step never
 /// makes sum lambda [(R^(I))^-1]_uu + Tr(C S) larger. docs/equations.md 5. Every iterate gives a
 /// feasible plan and a certificate.
-/// @param problem kappa relative to 1; M with a mean diagonal of 1.
+/// @param utility M, with a mean diagonal of 1.   @param kappa n, > 0.
 /// Cost: n^3 + sum over coalitions of n |S_I|^2 + (number of priced constraints) (n + groups) an
 /// iteration; 100 to 300 of them for a gap of 1%. Memory n^2.
 /// @throws ConfigError if no noise within the cap protects every agent, and where a pass over all
 ///         coalitions takes minutes.
-[[nodiscard]] WeightedSolution solve_by_weights(const GroupLayout& layout,
-                                                const Eigen::MatrixXd& utility,
-                                                const Eigen::VectorXd& kappa,
-                                                const CoalitionOptions& options);
+[[nodiscard]] LayoutSolution solve_by_weights(const GroupLayout& layout,
+                                              const Eigen::MatrixXd& utility,
+                                              const Eigen::VectorXd& kappa,
+                                              const CoalitionOptions& options);
 
 }  // namespace sotto

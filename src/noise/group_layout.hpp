@@ -52,4 +52,13 @@ class GroupLayout {
     Eigen::Index size_ = 0;
 };
 
+/// What a solver finds.
+struct LayoutSolution {
+    Eigen::VectorXd values;  ///< of the layout; feasible for every coalition
+    double value = 0;        ///< Tr(M R)
+    double lower_bound = 0;  ///< certified, within the variance cap
+    int iterations = 0;
+    long coalitions = 0;  ///< that took part
+};
+
 }  // namespace sotto

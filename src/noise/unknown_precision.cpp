@@ -11,15 +11,20 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// Calls f(k) for every group that meets a coalition, once.
+/// Calls f(k) for every group with noise that meets a coalition, once.
 template <class Function>
-void for_each_known_group(const GroupLayout& layout, const Coalition& coalition, Function&& f) {
+void for_each_known_group(const GroupLayout& layout,
+                          const VectorXd& values,
+                          const Coalition& coalition,
+                          Function&& f) {
     for (const int member : coalition)
-        for (const int k : layout.groups_of(member)) {
-            const auto& members = layout.groups()[static_cast<std::size_t>(k)].members;
-            const auto first = std::ranges::find_if(
-                members, [&](int u) { return std::ranges::binary_search(coalition, u); });
-            if (*first == member) f(static_cast<std::size_t>(k));
+        for (const int group : layout.groups_of(member)) {
+            const auto k = static_cast<std::size_t>(group);
+            const auto first = std::ranges::find_if(layout.groups()[k].members, [&](int u) {
+                return std::ranges::binary_search(coalition, u);
+            });
+            const auto numbers = values.segment(layout.first(k), layout.rank(k) * layout.rank(k));
+            if (*first == member && !numbers.isZero(0)) f(k);
         }
 }
 
@@ -32,7 +37,7 @@ UnknownPrecision::UnknownPrecision(const GroupLayout& layout,
                                    const Coalition& coalition)
     : coalition_(coalition) {
     std::vector<int> place(static_cast<std::size_t>(layout.agents()), -1);
-    for_each_known_group(layout, coalition, [&](std::size_t k) {
+    for_each_known_group(layout, values, coalition, [&](std::size_t k) {
         for (const int u : layout.groups()[k].members) {
             int& at = place[static_cast<std::size_t>(u)];
             if (at >= 0 || std::ranges::binary_search(coalition, u)) continue;
@@ -41,7 +46,7 @@ UnknownPrecision::UnknownPrecision(const GroupLayout& layout,
         }
     });
     MatrixXd known = MatrixXd::Zero(std::ssize(support_), std::ssize(support_));
-    for_each_known_group(layout, coalition, [&](std::size_t k) {
+    for_each_known_group(layout, values, coalition, [&](std::size_t k) {
         const auto& members = layout.groups()[k].members;
         const double* const first = values.data() + layout.first(k);
         for (std::size_t i = 0; i < members.size(); ++i)

@@ -48,8 +48,8 @@ namespace {
 
 /// Below this eigendecompositions take no time, and follow R into any singular corner.
 constexpr int many_agents = 64;
-/// R^-1 is changed while the condition of R over what a coalition leaves of it is at most this:
-/// rounding stays about 1e-9 of a precision then (n of them at worst).
+/// R^-1 is changed while the largest variance times the largest precision, over what a coalition
+/// leaves, is at most this: rounding then is about 1e-9 of a precision.
 constexpr double largest_loss_of_digits = 1e7;
 
 }  // namespace

@@ -193,6 +193,29 @@ TEST(SolveCoalitionCovariance, FreeBlocksAreNeverWorseThanDifferencesOfTheSamePa
     }
 }
 
+TEST(SolveCoalitionCovariance, MeetsTheGapAskedForWithManyPairsAndDropsThoseThatHardlyHelp) {
+    const Graph graph = make_graph(Topology::erdos_renyi, 40, 3, 0.1);
+    const auto groups = all_pairs(40);
+    const MatrixXd utility = horizon_utility(graph, 50);
+    for (const double gap : {0.05, 0.01}) {
+        CoalitionOptions options;
+        options.relative_gap = gap;
+        const auto found = solve_coalition_covariance(
+            utility, VectorXd::Ones(40), groups, GroupNoise::difference, options);
+        EXPECT_LE(found.relative_gap(), gap);
+        EXPECT_TRUE(relatively_near(cost(utility, whole(found, groups)), found.value, 1e-9));
+        EXPECT_GT(std::ranges::count_if(found.group_covariance,
+                                        [](const MatrixXd& block) { return block.isZero(0); }),
+                  20);
+        double tightest = 0;
+        for_each_coalition(40, 1, [&](const std::vector<int>& coalition) {
+            tightest =
+                std::max(tightest, precision_of(unknown_to(coalition, found, groups)).maxCoeff());
+        });
+        EXPECT_LE(tightest, 1 + 1e-9);
+    }
+}
+
 TEST(SolveCoalitionCovariance, AddsCoalitionsOnlyWhereThereAreMany) {
     const Graph graph = make_graph(Topology::erdos_renyi, 14);
     CoalitionOptions options;

@@ -31,7 +31,7 @@ void expect_near_newton(const GroupLayout& layout,
     const CoalitionSolution newton =
         solve_coalition_covariance(utility, kappa, layout.groups(), layout.shape(), options);
     options.relative_gap = layout.shape() == GroupNoise::free ? 0.05 : 0.01;
-    const WeightedSolution found = solve_by_weights(layout, utility, kappa, options);
+    const LayoutSolution found = solve_by_weights(layout, utility, kappa, options);
     EXPECT_LE(found.value, newton.value * (1 + options.relative_gap));
     EXPECT_GE(found.value, newton.lower_bound);
     EXPECT_LE(found.lower_bound, newton.value);
@@ -86,9 +86,9 @@ TEST(SolveByWeights, HasTheSameBitsWithAnyNumberOfThreads) {
     const GroupLayout layout(30, edge_groups(graph), GroupNoise::difference, false);
     const int before = linear_algebra_threads();
     set_linear_algebra_threads(1);
-    const WeightedSolution one = solve_by_weights(layout, utility, kappa, options);
+    const LayoutSolution one = solve_by_weights(layout, utility, kappa, options);
     set_linear_algebra_threads(2);
-    const WeightedSolution two = solve_by_weights(layout, utility, kappa, options);
+    const LayoutSolution two = solve_by_weights(layout, utility, kappa, options);
     set_linear_algebra_threads(before);
     EXPECT_EQ(one.values, two.values);
     EXPECT_EQ(one.lower_bound, two.lower_bound);
@@ -102,7 +102,7 @@ TEST(SolveByWeights, AddsTheCoalitionsThatBindWhereThereAreTooMany) {
     options.relative_gap = 0.1;
     const GroupLayout layout(agents, all_pairs(agents), GroupNoise::difference, false);
     const VectorXd kappa = VectorXd::Ones(agents);
-    const WeightedSolution found =
+    const LayoutSolution found =
         solve_by_weights(layout, relative_utility(graph, 50), kappa, options);
     EXPECT_LT(found.coalitions, 3000);  // of 4005
     EXPECT_NEAR(largest_excess(layout, found.values, kappa, 2), 1, 1e-9);
@@ -117,7 +117,7 @@ TEST(SolveByWeights, CapsNoiseThatCostsNothing) {
         options.variance_cap = cap;
         const GroupLayout layout(30, all_pairs(30), GroupNoise::difference, false);
         const VectorXd kappa = VectorXd::Ones(30);
-        const WeightedSolution found =
+        const LayoutSolution found =
             solve_by_weights(layout, relative_utility(graph, 10), kappa, options);
         EXPECT_LE(layout.diagonal(found.values).maxCoeff(), cap * (1 + 1e-8));
         EXPECT_GE(layout.diagonal(found.values).maxCoeff(), 0.5 * cap);

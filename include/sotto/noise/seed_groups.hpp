@@ -21,8 +21,9 @@ namespace sotto {
 /// Whether a choice is the name of a FILE, and so names agents.
 [[nodiscard]] bool is_seed_group_file(const std::string& choice);
 
-/// What is chosen when the user does not: all pairs, or above 62 agents nearest:10, which leaves 1%
-/// more noise on sparse graphs and costs an agent fewer streams (docs/decisions/seed-groups.md).
+/// What is chosen when the user does not: all pairs, or above 62 agents nearest:10, which leaves a
+/// few per cent more noise on sparse graphs and costs an agent fewer streams
+/// (docs/decisions/seed-groups.md).
 [[nodiscard]] std::string default_seed_groups(int agents);
 
 }  // namespace sotto

@@ -49,7 +49,7 @@ class ObservedPrecisions {
     [[nodiscard]] std::optional<Eigen::VectorXd> by_change(const Observer& observer) const;
 
     const NoisePlan& plan_;
-    double condition_ = 0;                      // of R, at most n times more
+    double condition_ = 0;                      // largest variance times largest precision
     Eigen::MatrixXd inverse_;                   // R^-1; empty where no use is made of it
     Eigen::SparseMatrix<double> coefficients_;  // scale F, agents x streams, by stream
     std::vector<std::vector<int>> streams_of_;  // whose seed an agent holds
@@ -74,7 +74,7 @@ class ObservedPrecisions {
                                                           double delta);
 
 /// The pair (one curious agent, target) that leaks most: the largest loss over all coalitions of
-/// one agent and all other agents. Cost: n eigendecompositions, unless a target without any unknown
+/// one agent and all other agents. Cost: n ObservedPrecisions, unless a target without any unknown
 /// noise is found first. Nothing for one agent.
 struct CuriousAgent {
     int observer = 0;

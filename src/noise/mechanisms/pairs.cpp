@@ -17,7 +17,7 @@ Design design_pairs(const DesignInput& input) {
         if (group.members.size() != 2)
             throw ConfigError(fmt::format(
                 "seed-groups: mechanism pairs needs groups of two agents (allowed: edges, "
-                "all-pairs, circulant:K, or a FILE of pairs); {} takes larger groups",
+                "all-pairs, nearest:K, circulant:K, or a FILE of pairs); {} takes larger groups",
                 join(mechanisms_with(&Mechanism::larger_groups), ", ")));
     const CoalitionSolution solution = solve_for_seed_groups(input, GroupNoise::difference);
     std::vector<Eigen::MatrixXd> factors;
