@@ -20,37 +20,38 @@ InverseChange::InverseChange(const MatrixXd& inverse,
         left_ = 0;
         return;
     }
-    removed_ = inverse_(left_out_, Eigen::all);
-    solve_lower(pivots, removed_);
-    MatrixXd inside = inverse_(known, Eigen::all);
-    inside.noalias() -= removed_(Eigen::all, known).transpose() * removed_;
-    gained_ = factor.transpose() * inside;
-    MatrixXd kernel = gained_(Eigen::all, known);
-    kernel = -(kernel * factor);
+    // Columns throughout: they lie together in memory, rows do not.
+    removed_ = inverse_(Eigen::all, left_out_);
+    solve_lower_from_right(pivots, removed_);
+    MatrixXd inside = inverse_(Eigen::all, known);
+    add_product(-1, removed_, false, MatrixXd(removed_(known, Eigen::all)), true, inside);
+    gained_ = inside * factor;
+    MatrixXd kernel = gained_(known, Eigen::all);
+    kernel = -(factor.transpose() * kernel);
     kernel.diagonal().array() += 1;
     if (!cholesky(kernel)) {
         left_ = 0;
         return;
     }
     if (kernel.size() > 0) left_ = kernel.diagonal().cwiseAbs2().minCoeff();
-    solve_lower(kernel, gained_);
-    for (const int member : left_out_) gained_.col(member).setZero();
+    solve_lower_from_right(kernel, gained_);
+    gained_(left_out_, Eigen::all).setZero();
 }
 
 VectorXd InverseChange::diagonal() const {
-    VectorXd diagonal = inverse_.diagonal() - removed_.colwise().squaredNorm().transpose() +
-                        gained_.colwise().squaredNorm().transpose();
-    for (const int member : left_out_) diagonal(member) = 0;
+    VectorXd diagonal =
+        inverse_.diagonal() - removed_.rowwise().squaredNorm() + gained_.rowwise().squaredNorm();
+    diagonal(left_out_).setZero();
     return diagonal;
 }
 
-MatrixXd InverseChange::rows(std::span<const int> of) const {
+MatrixXd InverseChange::columns(std::span<const int> of) const {
     const std::vector<int> chosen(of.begin(), of.end());
-    MatrixXd rows = inverse_(chosen, Eigen::all);
-    add_product(-1, MatrixXd(removed_(Eigen::all, chosen)), true, removed_, false, rows);
-    add_product(1, MatrixXd(gained_(Eigen::all, chosen)), true, gained_, false, rows);
-    for (const int member : left_out_) rows.col(member).setZero();
-    return rows;
+    MatrixXd columns = inverse_(Eigen::all, chosen);
+    add_product(-1, removed_, false, MatrixXd(removed_(chosen, Eigen::all)), true, columns);
+    add_product(1, gained_, false, MatrixXd(gained_(chosen, Eigen::all)), true, columns);
+    columns(left_out_, Eigen::all).setZero();
+    return columns;
 }
 
 }  // namespace sotto

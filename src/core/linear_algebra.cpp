@@ -130,6 +130,31 @@ void add_block(double alpha,
 #endif
 }
 
+/// right <- lower^-1 right, or lower^-T right.
+void solve_triangular(const Eigen::Ref<const MatrixXd>& lower,
+                      bool transpose,
+                      Eigen::Ref<MatrixXd> right) {
+#ifdef SOTTO_HAVE_LAPACK
+    cblas_dtrsm(CblasColMajor,
+                CblasLeft,
+                CblasLower,
+                transpose ? CblasTrans : CblasNoTrans,
+                CblasNonUnit,
+                static_cast<int>(right.rows()),
+                static_cast<int>(right.cols()),
+                1.0,
+                lower.data(),
+                static_cast<int>(lower.outerStride()),
+                right.data(),
+                static_cast<int>(right.outerStride()));
+#else
+    if (transpose)
+        lower.triangularView<Eigen::Lower>().transpose().solveInPlace(right);
+    else
+        lower.triangularView<Eigen::Lower>().solveInPlace(right);
+#endif
+}
+
 }  // namespace
 
 SymmetricEigen symmetric_eigen(const MatrixXd& matrix) { return decompose(matrix, true); }
@@ -184,6 +209,22 @@ bool solve_positive_definite(MatrixXd& matrix, MatrixXd& right) {
     return true;
 }
 
+bool invert_positive_definite(MatrixXd& matrix) {
+    if (!cholesky(matrix)) return false;
+    const Index n = matrix.rows();
+    if (n == 0) return true;
+    MatrixXd inverse = MatrixXd::Identity(n, n);
+    for_blocks(n, multiplications_of(matrix, n) / 2, [&](Index first, Index count) {
+        const Index below = n - first;  // above, these columns of L^-1 are 0
+        const auto factor = matrix.bottomRightCorner(below, below);
+        auto part = inverse.block(first, first, below, count);
+        solve_triangular(factor, false, part);
+        solve_triangular(factor, true, part);
+    });
+    matrix = inverse.selfadjointView<Eigen::Lower>();
+    return true;
+}
+
 MatrixXd multiply(const Eigen::Ref<const MatrixXd>& a, const Eigen::Ref<const MatrixXd>& b) {
     MatrixXd out(a.rows(), b.cols());
     for_blocks(out.cols(), multiplications_of(out, a.cols()), [&](Index first, Index count) {
@@ -235,22 +276,31 @@ void solve_lower(const MatrixXd& lower, MatrixXd& right) {
     end_blas_threads();
     for_blocks(
         right.cols(), multiplications_of(right, lower.rows()) / 2, [&](Index first, Index count) {
+            solve_triangular(lower, false, right.middleCols(first, count));
+        });
+}
+
+void solve_lower_from_right(const MatrixXd& lower, MatrixXd& left) {
+    if (left.size() == 0) return;
+    end_blas_threads();
+    for_blocks(
+        left.rows(), multiplications_of(left, lower.rows()) / 2, [&](Index first, Index count) {
+            auto part = left.middleRows(first, count);
 #ifdef SOTTO_HAVE_LAPACK
             cblas_dtrsm(CblasColMajor,
-                        CblasLeft,
+                        CblasRight,
                         CblasLower,
-                        CblasNoTrans,
+                        CblasTrans,
                         CblasNonUnit,
-                        static_cast<int>(right.rows()),
                         static_cast<int>(count),
+                        static_cast<int>(left.cols()),
                         1.0,
                         lower.data(),
                         static_cast<int>(lower.rows()),
-                        right.col(first).data(),
-                        static_cast<int>(right.rows()));
+                        part.data(),
+                        static_cast<int>(part.outerStride()));
 #else
-        auto part = right.middleCols(first, count);
-        lower.triangularView<Eigen::Lower>().solveInPlace(part);
+            lower.triangularView<Eigen::Lower>().transpose().solveInPlace<Eigen::OnTheRight>(part);
 #endif
         });
 }

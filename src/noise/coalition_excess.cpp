@@ -11,38 +11,65 @@ namespace sotto {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+std::optional<InvertedCovariance> inverse_of(const GroupLayout& layout, const VectorXd& values) {
+    InvertedCovariance inverse{layout.covariance(values), {}};
+    inverse.precision = inverse.covariance;
+    if (!invert_positive_definite(inverse.precision)) return std::nullopt;
+    return inverse;
+}
+
 namespace {
 
-double excess_of(const UnknownPrecision& unknown, const VectorXd& kappa) {
-    if (!unknown.positive()) return infinity;
-    return unknown.diagonal().cwiseQuotient(kappa).maxCoeff();
+/// Excess of all agents for every coalition of a part of a list; calls take(part, c, excess).
+template <class Function>
+void for_each_excess(const GroupLayout& layout,
+                     const VectorXd& values,
+                     const VectorXd& kappa,
+                     const std::vector<Coalition>& coalitions,
+                     Function&& take) {
+    const std::optional<InvertedCovariance> inverse = inverse_of(layout, values);
+    parallel_for(coalition_parts, linear_algebra_threads(), [&](long part) {
+        const auto first = static_cast<std::size_t>(part);
+        for (std::size_t c = first; c < coalitions.size(); c += coalition_parts) {
+            VectorXd excess = VectorXd::Constant(layout.agents(), infinity);
+            if (inverse) {
+                const UnknownPrecision unknown(
+                    layout, values, inverse->covariance, inverse->precision, coalitions[c]);
+                if (unknown.positive()) excess = unknown.diagonal().cwiseQuotient(kappa);
+            }
+            take(first, c, excess);
+        }
+    });
 }
 
 }  // namespace
-
-std::optional<InvertedCovariance> inverse_of(const GroupLayout& layout, const VectorXd& values) {
-    InvertedCovariance inverse{layout.covariance(values),
-                               MatrixXd::Identity(layout.agents(), layout.agents())};
-    MatrixXd factor = inverse.covariance;
-    if (!solve_positive_definite(factor, inverse.precision)) return std::nullopt;
-    return inverse;
-}
 
 std::vector<double> excesses(const GroupLayout& layout,
                              const VectorXd& values,
                              const VectorXd& kappa,
                              const std::vector<Coalition>& coalitions) {
-    std::vector<double> excess(coalitions.size(), infinity);
-    const std::optional<InvertedCovariance> inverse = inverse_of(layout, values);
-    if (!inverse) return excess;
-    parallel_for(std::ssize(coalitions), linear_algebra_threads(), [&](long c) {
-        const auto place = static_cast<std::size_t>(c);
-        excess[place] = excess_of(
-            UnknownPrecision(
-                layout, values, inverse->covariance, inverse->precision, coalitions[place]),
-            kappa);
-    });
-    return excess;
+    std::vector<double> largest(coalitions.size());
+    for_each_excess(
+        layout, values, kappa, coalitions, [&](std::size_t, std::size_t c, const VectorXd& excess) {
+            largest[c] = excess.maxCoeff();
+        });
+    return largest;
+}
+
+VectorXd excess_of_agents(const GroupLayout& layout,
+                          const VectorXd& values,
+                          const VectorXd& kappa,
+                          const std::vector<Coalition>& coalitions) {
+    MatrixXd largest = MatrixXd::Zero(layout.agents(), coalition_parts);
+    for_each_excess(layout,
+                    values,
+                    kappa,
+                    coalitions,
+                    [&](std::size_t part, std::size_t, const VectorXd& excess) {
+                        auto column = largest.col(static_cast<Eigen::Index>(part));
+                        column = column.cwiseMax(excess);
+                    });
+    return largest.rowwise().maxCoeff();
 }
 
 double largest_excess(const GroupLayout& layout,

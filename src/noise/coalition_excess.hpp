@@ -26,6 +26,12 @@ struct InvertedCovariance {
                                            const Eigen::VectorXd& kappa,
                                            const std::vector<Coalition>& coalitions);
 
+/// Of every agent: max over the coalitions of a list of [(R^(I))^-1]_uu / kappa_u. Same cost.
+[[nodiscard]] Eigen::VectorXd excess_of_agents(const GroupLayout& layout,
+                                               const Eigen::VectorXd& values,
+                                               const Eigen::VectorXd& kappa,
+                                               const std::vector<Coalition>& coalitions);
+
 /// Calls f(list) for all coalitions of a size, in lists that fit into memory.
 template <class Function>
 void for_each_part_of_coalitions(int agents, int size, Function&& f) {

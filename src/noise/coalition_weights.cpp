@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -12,6 +11,9 @@
 
 #include "noise/block_steps.hpp"
 #include "noise/coalition_excess.hpp"
+#include "noise/coalition_start.hpp"
+#include "noise/limit_prices.hpp"
+#include "noise/number_steps.hpp"
 #include "noise/solver_input.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
@@ -33,8 +35,10 @@ using Eigen::VectorXd;
 constexpr double most_for_all = 5e9;
 /// What one look at all coalitions may take, some minutes; passes take as much or less.
 constexpr double most_multiplications = 1e12;
+/// What all passes may take, some minutes; then the best so far has to do, with its gap.
+constexpr double most_in_all = 2e12;
 /// Larger ones are faster until prices swing; then they are made smaller.
-constexpr double first_power = 3;
+constexpr double first_power = 3, least_power = 1;
 /// Constraints whose price is less than this share of a typical one are left out of an iteration,
 /// and of its certificate.
 constexpr double negligible_price = 1e-3;
@@ -51,7 +55,10 @@ class Weights {
           cost_(layout.along(utility)),
           cap_(options.variance_cap * kappa.cwiseInverse()),
           aim_(cap_ - 0.02 * (cap_ - kappa.cwiseInverse())),
-          all_(options.coalition_size < 2 || multiplications_for_all() <= most_for_all) {
+          all_(options.coalition_size < 2 || multiplications_for_all() <= most_for_all),
+          prices_(layout, kappa),
+          smoothed_(layout) {
+        if (is_uneven(layout)) power_ = least_power;
         require_possible_size();
         if (layout.shape() == GroupNoise::difference)
             for (const SeedGroup& group : layout.groups())
@@ -66,9 +73,13 @@ class Weights {
     /// What one pass over the coalitions finds, at X of the present values.
     struct Pass {
         VectorXd gain;  ///< G of every part
+        LimitPrices::Far far;
         double reward = 0, limit = 0, excess = 0;
+        explicit Pass(const GroupLayout& layout)
+            : gain(VectorXd::Zero(layout.size())), far(layout.agents()) {}
         void add(const Pass& other) {
             gain += other.gain;
+            far.merge(other.far);
             reward += other.reward;
             limit += other.limit;
             excess = std::max(excess, other.excess);
@@ -81,6 +92,9 @@ class Weights {
     void add(Coalition coalition, double typical);
     void start();
     void try_values(VectorXd values, double excess);
+    [[nodiscard]] LimitPrices::Step price_step() const {
+        return {power_, mean_excess_, negligible_price * typical_price_};
+    }
     void pass_over(std::size_t c, const InvertedCovariance& inverse, Pass& pass);
     void add_gain(const Coalition& coalition, const MatrixXd& rows, VectorXd& gain) const;
     [[nodiscard]] double certificate(const Pass& pass, const VectorXd& costs) const;
@@ -90,7 +104,9 @@ class Weights {
     enum class Next { buy, look_again, stop };
     Next calm(double value);
     bool stalled();
+    [[nodiscard]] double smaller_power() const { return std::max(least_power, 0.7 * power_); }
     void price_cap(double excess, double value);
+    void average(const Pass& pass);
 
     const GroupLayout& layout_;
     std::vector<ColumnPair> pairs_;  // where groups are pairs with differences
@@ -100,18 +116,20 @@ class Weights {
     VectorXd aim_;  // a little below the cap, so that it is met on the way
     bool all_;
     std::vector<Coalition> coalitions_;
-    std::vector<VectorXd> price_;  // of every constraint of a coalition
+    LimitPrices prices_;
     double last_gap_ = infinity;
     int last_progress_ = 0;
     double typical_price_ = 1, mean_excess_ = 1, power_ = first_power;
     VectorXd cap_price_;
     VectorXd values_;
+    Pass smoothed_;
+    NumberSteps steps_;
     LayoutSolution best_;
     /// The best for the coalitions that take part, to which swings go back.
     struct Calm {
         double value = infinity;
         VectorXd values;
-        std::vector<VectorXd> price;
+        std::optional<LimitPrices> prices;
         double typical_price = 1, mean_excess = 1;
         int since = 0;
     } calm_;
@@ -119,12 +137,10 @@ class Weights {
 
 double Weights::multiplications_for_all() const {
     const double agents = layout_.agents();
-    double members = 0;
-    for (const SeedGroup& group : layout_.groups())
-        members += static_cast<double>(group.members.size() * (group.members.size() - 1));
-    const double known = std::min(agents, options_.coalition_size * members / agents);
-    return count_coalitions(layout_.agents(), options_.coalition_size) * 2 * agents *
-           std::min(agents * agents, known * known);
+    double squares = 0;  // of how many an agent shares seeds with
+    for (int u = 0; u < layout_.agents(); ++u)
+        squares += std::pow(std::min(agents, options_.coalition_size * layout_.partners_of(u)), 2);
+    return count_coalitions(layout_.agents(), options_.coalition_size) * 2 * squares;
 }
 
 void Weights::require_possible_size() const {
@@ -143,21 +159,8 @@ void Weights::require_possible_size() const {
 }
 
 void Weights::add(Coalition coalition, double typical) {
-    // Who shares seeds with the coalition needs protection from it first.
-    constexpr double far = 1e-3;
-    VectorXd price = VectorXd::Constant(layout_.agents(), far);
-    bool nobody = true;
-    for (const int member : coalition)
-        for (const int k : layout_.groups_of(member))
-            for (const int u : layout_.groups()[static_cast<std::size_t>(k)].members) {
-                price(u) = 1;
-                nobody = false;
-            }
-    if (nobody) price.setOnes();
-    price = typical * price.cwiseQuotient(kappa_);
-    for (const int member : coalition) price(member) = 0;
+    prices_.add(coalition, typical);
     coalitions_.push_back(std::move(coalition));
-    price_.push_back(std::move(price));
 }
 
 void Weights::add_first_coalitions() {
@@ -186,44 +189,11 @@ void Weights::try_values(VectorXd values, double excess) {
     best_.value = value;
 }
 
-/// The best of plans with the same shared noise everywhere, over how much of it there is.
 void Weights::start() {
-    const Index shared = layout_.size() - layout_.variances();
     best_.value = infinity;
-    VectorXd own = VectorXd::Zero(layout_.size()), between = own;
-    for (int u = 0; u < layout_.agents(); ++u) {
-        double& variance = own(layout_.variance_of(u));
-        variance = std::max(variance, 1 / kappa_(u));
-    }
-    for (std::size_t k = 0; k < layout_.groups().size(); ++k) {
-        const Index rank = layout_.rank(k);
-        Map<MatrixXd> block(between.data() + layout_.first(k), rank, rank);
-        const double size = static_cast<double>(layout_.groups()[k].members.size());
-        if (rank == 1)
-            block.setOnes();
-        else
-            block = 1.1 * MatrixXd::Identity(rank, rank) - MatrixXd::Constant(rank, rank, 1 / size);
-    }
-    const double unit = layout_.diagonal(between).mean() * kappa_.minCoeff();
-    VectorXd best = own;
-    double best_value = infinity;
-    for (const double share : {1e-3, .03, .1, .3, 1., 3., 10., 30.}) {
-        if (shared == 0 && best_value < infinity) break;
-        VectorXd values = own;
-        if (shared > 0) values += share / unit * between;
-        const double room =
-            (cap_ - layout_.diagonal(own)).cwiseQuotient(layout_.diagonal(values - own)).minCoeff();
-        if (shared > 0 && room < 1) values += (std::max(0.5 * room, 1e-9) - 1) * (values - own);
-        const std::vector<double> excess = excesses(layout_, values, kappa_, coalitions_);
-        const double worst = *std::ranges::max_element(excess);
-        const double value = cost_.dot(values) * worst;
-        if (all_) try_values(values, worst);
-        if (value < best_value) {
-            best_value = value;
-            best = values;
-        }
-    }
-    values_ = best * (best_value / cost_.dot(best));
+    values_ = first_values(layout_, cost_, cap_, kappa_, coalitions_);
+    try_values(private_values(layout_, kappa_), 1);
+    if (all_) try_values(values_, 1);
     cap_price_ = VectorXd::Zero(layout_.agents());
     if (!all_) add_violated();
 }
@@ -262,18 +232,14 @@ void Weights::pass_over(std::size_t c, const InvertedCovariance& inverse, Pass& 
     const VectorXd diagonal = unknown.diagonal();
     const VectorXd excess = diagonal.cwiseQuotient(kappa_);
     pass.excess = std::max(pass.excess, excess.maxCoeff());
-    VectorXd& price = price_[c];
-    price.array() *= (excess / mean_excess_).array().pow(power_);
-    std::vector<int> priced;
-    for (int u = 0; u < layout_.agents(); ++u)
-        if (price(u) * kappa_(u) > negligible_price * typical_price_) priced.push_back(u);
+    const auto [priced, price] = prices_.follow(c, excess, price_step(), pass.far);
     if (priced.empty()) return;
     constexpr Index lanes = pair_distance_lanes;
     const Index count = std::ssize(priced);
     MatrixXd rows = MatrixXd::Zero((count + lanes - 1) / lanes * lanes, layout_.agents());
-    rows.topRows(count) = VectorXd(price(priced)).cwiseSqrt().asDiagonal() * unknown.rows(priced);
-    pass.reward += price(priced).dot(diagonal(priced));
-    pass.limit += price(priced).dot(kappa_(priced));
+    rows.topRows(count) = (unknown.columns(priced) * price.cwiseSqrt().asDiagonal()).transpose();
+    pass.reward += price.dot(diagonal(priced));
+    pass.limit += price.dot(kappa_(priced));
     add_gain(coalitions_[c], rows, pass.gain);
 }
 
@@ -298,8 +264,10 @@ void Weights::buy(const Pass& pass, const VectorXd& costs) {
     const double unit = costs.dot(values_) / pass.reward;
     if (layout_.shape() == GroupNoise::difference) {
         const double least = 1e-7 * values_.head(layout_.variances()).mean();
-        values_ = values_.cwiseProduct((unit * pass.gain.cwiseQuotient(costs)).cwiseSqrt())
-                      .cwiseMax(least);
+        // At the least power without haste: a step then never makes the priced sum larger.
+        const double haste = (power_ - least_power) / (first_power - least_power);
+        steps_.take(unit * pass.gain.cwiseQuotient(costs), haste, values_);
+        values_ = values_.cwiseMax(least);
         return;
     }
     const double kept = std::max(1e-12, 1e-3 * std::pow(0.985, best_.iterations));
@@ -343,55 +311,59 @@ void Weights::add_violated() {
 
 /// One pass over all coalitions that take part; not finite if values protect not at all.
 Weights::Pass Weights::pass() {
-    Pass all{.gain = VectorXd::Zero(layout_.size())};
+    Pass all(layout_);
     const std::optional<InvertedCovariance> inverse = inverse_of(layout_, values_);
     if (!inverse) {
         all.excess = infinity;
         return all;
     }
-    std::array<Pass, coalition_parts> passes;
+    std::vector<Pass> passes(coalition_parts, Pass(layout_));
     parallel_for(coalition_parts, linear_algebra_threads(), [&](long part) {
         Pass& pass = passes[static_cast<std::size_t>(part)];
-        pass.gain = VectorXd::Zero(layout_.size());
         for (auto c = static_cast<std::size_t>(part); c < coalitions_.size(); c += coalition_parts)
             pass_over(c, *inverse, pass);
     });
     for (const Pass& pass : passes) all.add(pass);
+    prices_.settle(all.far, price_step());
     return all;
 }
 
 /// Keeps what is better than before. Where prices swing and steps are large, goes back to it and
 /// makes them smaller; `stop` where nothing smaller would help.
 Weights::Next Weights::calm(double value) {
-    constexpr double swing = 1.3, least_power = 1;
+    constexpr double swing = 1.3;
     constexpr int grace = 20;
     if (value < calm_.value) {
-        calm_ = {value, values_, price_, typical_price_, mean_excess_, best_.iterations};
+        calm_ = {value, values_, prices_, typical_price_, mean_excess_, best_.iterations};
         return Next::buy;
     }
     if (std::isfinite(value) && (best_.iterations < calm_.since + grace ||
                                  value < swing * calm_.value || power_ == least_power))
         return Next::buy;
     if (power_ == least_power || calm_.values.size() == 0) return Next::stop;
-    power_ = std::max(least_power, 0.7 * power_);
+    power_ = smaller_power();
     values_ = calm_.values;
-    price_ = calm_.price;
+    prices_ = *calm_.prices;
     typical_price_ = calm_.typical_price;
     mean_excess_ = calm_.mean_excess;
     calm_.since = best_.iterations;
     return Next::look_again;
 }
 
-/// The gap has hardly changed for long.
+/// The gap has hardly changed for long, and smaller steps do not help.
 bool Weights::stalled() {
-    constexpr int patience = 300;
+    constexpr int patience = 200;
     constexpr double progress = 0.9;
     const double gap = best_.value - best_.lower_bound;
     if (gap < progress * last_gap_) {
         last_gap_ = gap;
         last_progress_ = best_.iterations;
     }
-    return best_.iterations - last_progress_ > patience;
+    if (best_.iterations - last_progress_ <= patience) return false;
+    if (power_ == least_power) return true;
+    power_ = smaller_power();
+    last_progress_ = best_.iterations;
+    return false;
 }
 
 /// What the variance cap costs; a little everywhere, or noise that costs nothing would have no end.
@@ -402,8 +374,22 @@ void Weights::price_cap(double excess, double value) {
                      .cwiseMax(little * cap_.cwiseInverse());
 }
 
+/// Passes of late: gain, reward and limit enter what a certificate says linearly, so that their
+/// means certify too, and more where prices swing around the best ones.
+void Weights::average(const Pass& pass) {
+    constexpr double newest = 0.1;
+    const double share = smoothed_.limit > 0 ? newest : 1;
+    const double unit = share / pass.limit;
+    smoothed_.gain = (1 - share) * smoothed_.gain + unit * pass.gain;
+    smoothed_.reward = (1 - share) * smoothed_.reward + unit * pass.reward;
+    smoothed_.limit = 1;
+}
+
 LayoutSolution Weights::solve() {
-    constexpr int most_iterations = 2000;
+    const double agents = layout_.agents();
+    const double pass_multiplications = agents * agents * agents + multiplications_for_all();
+    const int most_iterations =
+        static_cast<int>(std::clamp(most_in_all / pass_multiplications, 10., 2000.));
     int look = 25;
     const auto solved = [&](double value) {
         return value - best_.lower_bound <= options_.relative_gap * value;
@@ -417,7 +403,9 @@ LayoutSolution Weights::solve() {
         if (next == Next::look_again) continue;
         price_cap(found.excess, value);
         const VectorXd costs = cost_ + layout_.along_diagonal(cap_price_);
-        best_.lower_bound = std::max(best_.lower_bound, certificate(found, costs));
+        average(found);
+        best_.lower_bound =
+            std::max({best_.lower_bound, certificate(found, costs), certificate(smoothed_, costs)});
         if (!all_ && (solved(value) || best_.iterations >= look)) {
             add_violated();
             look = best_.iterations + std::max(25, best_.iterations / 2);

@@ -25,6 +25,13 @@ GroupLayout::GroupLayout(int agents,
     }
 }
 
+double GroupLayout::partners_of(int agent) const {
+    double partners = 0;
+    for (const int k : groups_of(agent))
+        partners += static_cast<double>(groups_[static_cast<std::size_t>(k)].members.size()) - 1;
+    return partners;
+}
+
 Index GroupLayout::rank(std::size_t group) const {
     return shape_ == GroupNoise::difference ? 1 : std::ssize(groups_[group].members);
 }

@@ -24,6 +24,8 @@ class GroupLayout {
     [[nodiscard]] std::span<const int> groups_of(int agent) const {
         return groups_of_[static_cast<std::size_t>(agent)];
     }
+    /// With how many others an agent shares groups, one counted for each group.
+    [[nodiscard]] double partners_of(int agent) const;
     [[nodiscard]] Eigen::Index size() const { return size_; }
     [[nodiscard]] Eigen::Index variances() const { return common_variance_ ? 1 : agents_; }
     [[nodiscard]] Eigen::Index variance_of(int agent) const { return common_variance_ ? 0 : agent; }

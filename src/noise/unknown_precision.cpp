@@ -73,8 +73,8 @@ bool UnknownPrecision::invert(const MatrixXd& covariance, const MatrixXd& known)
         unknown.col(member).setZero();
         unknown(member, member) = 1;
     }
-    whole_ = MatrixXd::Identity(unknown.rows(), unknown.cols());
-    if (!solve_positive_definite(unknown, whole_)) return false;
+    if (!invert_positive_definite(unknown)) return false;
+    whole_ = std::move(unknown);
     for (const int member : coalition_) whole_(member, member) = 0;
     return true;
 }
@@ -93,8 +93,8 @@ VectorXd UnknownPrecision::diagonal() const {
     return whole_.size() > 0 ? VectorXd(whole_.diagonal()) : change_->diagonal();
 }
 
-MatrixXd UnknownPrecision::rows(std::span<const int> agents) const {
-    return whole_.size() > 0 ? MatrixXd(whole_(agents, Eigen::all)) : change_->rows(agents);
+MatrixXd UnknownPrecision::columns(std::span<const int> agents) const {
+    return whole_.size() > 0 ? MatrixXd(whole_(Eigen::all, agents)) : change_->columns(agents);
 }
 
 }  // namespace sotto

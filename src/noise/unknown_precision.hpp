@@ -27,8 +27,8 @@ class UnknownPrecision {
     [[nodiscard]] bool positive() const { return positive_; }
     /// [(R^(I))^-1]_uu, n; 0 for members. Cost: n |S|.
     [[nodiscard]] Eigen::VectorXd diagonal() const;
-    /// Rows of it for agents outside, agents x n; columns of members are 0. Cost: n |S| a row.
-    [[nodiscard]] Eigen::MatrixXd rows(std::span<const int> agents) const;
+    /// Columns of it for agents outside, n x agents; rows of members are 0. Cost: n |S| a column.
+    [[nodiscard]] Eigen::MatrixXd columns(std::span<const int> agents) const;
 
   private:
     bool invert(const Eigen::MatrixXd& covariance, const Eigen::MatrixXd& known);

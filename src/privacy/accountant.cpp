@@ -61,11 +61,10 @@ ObservedPrecisions::ObservedPrecisions(const NoisePlan& plan) : plan_(plan) {
     coefficients_ = unknown_coefficients(plan, {});
     MatrixXd covariance = outer_product(coefficients_);
     const double loudest = covariance.diagonal().maxCoeff();
-    MatrixXd inverse = MatrixXd::Identity(plan.agents, plan.agents);
-    if (!solve_positive_definite(covariance, inverse)) return;
-    condition_ = inverse.diagonal().maxCoeff() * loudest;
+    if (!invert_positive_definite(covariance)) return;
+    condition_ = covariance.diagonal().maxCoeff() * loudest;
     if (!(condition_ < largest_loss_of_digits)) return;
-    inverse_ = std::move(inverse);
+    inverse_ = std::move(covariance);
     std::vector<std::vector<int>> streams_of_group(plan.groups.size());
     for (std::size_t k = 0; k < plan.streams.size(); ++k)
         streams_of_group[static_cast<std::size_t>(plan.streams[k].group)].push_back(

@@ -36,12 +36,12 @@ TEST(InverseChange, IsTheInverseOfWhatIsLeft) {
             for (int u = 0; u < 10; ++u)
                 if (std::ranges::find(out, u) == out.end()) inside.push_back(u);
             const MatrixXd there = left(inside, inside), expected = there.inverse();
-            const MatrixXd rows = change.rows(inside);
-            EXPECT_LT((rows(Eigen::all, inside) - expected).norm(), 1e-10);
+            const MatrixXd columns = change.columns(inside);
+            EXPECT_LT((columns(inside, Eigen::all) - expected).norm(), 1e-10);
             EXPECT_LT((change.diagonal()(inside) - expected.diagonal()).norm(), 1e-10);
             for (const int u : out) {
                 EXPECT_EQ(change.diagonal()(u), 0);
-                EXPECT_EQ(rows.col(u).norm(), 0);
+                EXPECT_EQ(columns.row(u).norm(), 0);
             }
         }
 }

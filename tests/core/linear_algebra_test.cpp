@@ -94,7 +94,7 @@ double reference_product(const Eigen::MatrixXd& a,
 
 /// What the functions that share work make of one size.
 struct Results {
-    Eigen::MatrixXd product, sum, gram, solved, lower, forward;
+    Eigen::MatrixXd product, sum, gram, solved, lower, forward, from_right, inverse;
 
     bool operator==(const Results&) const = default;
 };
@@ -109,10 +109,14 @@ Results results_of(Eigen::Index n) {
     add_gram(a.transpose(), results.gram);
     results.lower = random_positive_definite(n);
     results.solved = results.forward = b.topRows(n);
+    results.from_right = b.topRows(n).transpose();
+    results.inverse = results.lower;
     Eigen::MatrixXd matrix = results.lower;
     EXPECT_TRUE(solve_positive_definite(matrix, results.solved));
     EXPECT_TRUE(cholesky(results.lower));
     solve_lower(results.lower, results.forward);
+    solve_lower_from_right(results.lower, results.from_right);
+    EXPECT_TRUE(invert_positive_definite(results.inverse));
     return results;
 }
 
@@ -217,6 +221,19 @@ TEST(SolvePositiveDefinite, SolvesEveryColumn) {
     EXPECT_FALSE(solve_positive_definite(indefinite, right));
 }
 
+TEST(InvertPositiveDefinite, GivesBothTriangles) {
+    for (const Eigen::Index n : {0, 1, 6, 300}) {
+        const Eigen::MatrixXd matrix = random_positive_definite(n);
+        Eigen::MatrixXd inverse = matrix;
+        inverse.triangularView<Eigen::StrictlyUpper>().setConstant(7);  // not read
+        ASSERT_TRUE(invert_positive_definite(inverse));
+        EXPECT_LE((matrix * inverse - Eigen::MatrixXd::Identity(n, n)).norm(), 1e-10);
+        EXPECT_EQ(inverse, Eigen::MatrixXd(inverse.transpose()));
+    }
+    Eigen::MatrixXd indefinite = -Eigen::MatrixXd::Identity(3, 3);
+    EXPECT_FALSE(invert_positive_definite(indefinite));
+}
+
 TEST(Cholesky, FactorsAndSolves) {
     for (const Eigen::Index n : {0, 1, 6, 300}) {
         const Eigen::MatrixXd matrix = random_positive_definite(n), right = random_matrix(n, n + 2);
@@ -226,6 +243,9 @@ TEST(Cholesky, FactorsAndSolves) {
         EXPECT_LE((lower * lower.transpose() - matrix).norm(), 1e-12 * matrix.norm());
         solve_lower(lower, found);
         EXPECT_LE((lower * found - right).norm(), 1e-11 * right.norm());
+        Eigen::MatrixXd left = right.transpose();
+        solve_lower_from_right(lower, left);
+        EXPECT_LE((left * lower.transpose() - right.transpose()).norm(), 1e-11 * right.norm());
     }
     Eigen::MatrixXd indefinite = Eigen::MatrixXd::Identity(3, 3);
     indefinite(2, 2) = -1;

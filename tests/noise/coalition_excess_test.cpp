@@ -36,6 +36,27 @@ TEST(LargestExcess, IsThatOfTheWorstCoalition) {
     }
 }
 
+TEST(ExcessOfAgents, IsThatOfTheWorstCoalitionOfEach) {
+    const GroupLayout layout(8, all_pairs(8), GroupNoise::difference, false);
+    const VectorXd values = any_values(layout), kappa = random_kappa(8, 2);
+    std::vector<Coalition> coalitions;
+    VectorXd worst = VectorXd::Zero(8);
+    for_each_coalition(8, 2, [&](const Coalition& coalition) {
+        coalitions.push_back(coalition);
+        const std::vector<int> outside = agents_outside(coalition, 8);
+        const MatrixXd unknown = covariance_unknown_to(coalition,
+                                                       private_variance_of(layout, values),
+                                                       layout_blocks(layout, values),
+                                                       layout.groups());
+        const VectorXd excess =
+            precision_of(unknown(outside, outside)).cwiseQuotient(kappa(outside));
+        for (std::size_t i = 0; i < outside.size(); ++i)
+            worst(outside[i]) = std::max(worst(outside[i]), excess(static_cast<Eigen::Index>(i)));
+    });
+    const VectorXd found = excess_of_agents(layout, values, kappa, coalitions);
+    EXPECT_LT((found - worst).cwiseQuotient(worst).cwiseAbs().maxCoeff(), 1e-10);
+}
+
 TEST(LargestExcess, IsInfiniteWithoutNoise) {
     const GroupLayout layout(4, all_pairs(4), GroupNoise::difference, false);
     EXPECT_EQ(largest_excess(layout, VectorXd::Zero(layout.size()), VectorXd::Ones(4), 1),

@@ -45,7 +45,7 @@ TEST(UnknownPrecision, IsTheInverseOfWhatTheCoalitionDoesNotKnow) {
                 const MatrixXd inside = known(outside, outside), inverse = inside.inverse();
                 expected(outside, outside) = inverse;
                 EXPECT_LT((unknown.diagonal() - expected.diagonal()).norm(), 1e-10);
-                EXPECT_LT((unknown.rows(outside) - expected(outside, Eigen::all)).norm(), 1e-10);
+                EXPECT_LT((unknown.columns(outside) - expected(Eigen::all, outside)).norm(), 1e-10);
             }
         }
 }

@@ -30,15 +30,15 @@ class InverseChange {
     [[nodiscard]] double left() const { return left_; }
     /// Of the inverse, n; 0 for those left out. Cost: n r.
     [[nodiscard]] Eigen::VectorXd diagonal() const;
-    /// Rows of the inverse, |of| x n, none of those left out; columns of these are 0.
-    /// Cost: n r a row.
-    [[nodiscard]] Eigen::MatrixXd rows(std::span<const int> of) const;
+    /// Columns of the inverse, n x |of|, none of those left out; rows of these are 0.
+    /// Cost: n r a column.
+    [[nodiscard]] Eigen::MatrixXd columns(std::span<const int> of) const;
 
   private:
     const Eigen::MatrixXd& inverse_;
     std::vector<int> left_out_;
     double left_ = 1;
-    Eigen::MatrixXd removed_, gained_;  // X - removed^T removed + gained^T gained
+    Eigen::MatrixXd removed_, gained_;  // X - removed removed^T + gained gained^T
 };
 
 }  // namespace sotto

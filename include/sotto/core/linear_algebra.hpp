@@ -27,6 +27,10 @@ void add_gram(const Eigen::MatrixXd& rows, Eigen::MatrixXd& matrix);
 /// factor. False if it is not positive definite. Cost O(n^3).
 [[nodiscard]] bool solve_positive_definite(Eigen::MatrixXd& matrix, Eigen::MatrixXd& right);
 
+/// Replaces a symmetric positive definite matrix (lower triangle is read) by its inverse, both
+/// triangles. False if it is not positive definite; it then holds nothing. Cost n^3.
+[[nodiscard]] bool invert_positive_definite(Eigen::MatrixXd& matrix);
+
 /// a b, by Eigen. Large products are shared by threads. Cost O(m n k).
 [[nodiscard]] Eigen::MatrixXd multiply(const Eigen::Ref<const Eigen::MatrixXd>& a,
                                        const Eigen::Ref<const Eigen::MatrixXd>& b);
@@ -46,6 +50,9 @@ void add_product(double alpha,
 
 /// right <- lower^-1 right. Columns of large ones are shared by threads. Cost n^2 columns.
 void solve_lower(const Eigen::MatrixXd& lower, Eigen::MatrixXd& right);
+
+/// left <- left lower^-T. Rows of large ones are shared by threads. Cost n^2 rows.
+void solve_lower_from_right(const Eigen::MatrixXd& lower, Eigen::MatrixXd& left);
 
 /// At most this many threads share a product or a solution in this process (>= 1; all cores when
 /// never called), those of parallel_for; inside parallel_for it is one. How the work is cut depends
