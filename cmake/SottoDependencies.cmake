@@ -45,6 +45,8 @@ if(BLAS_FOUND AND SOTTO_LAPACKE AND SOTTO_LAPACKE_INCLUDE)
 endif()
 sotto_optional(SOTTO_HAVE_LAPACK "OpenBLAS with LAPACKE" "libopenblas-dev and liblapacke-dev"
     "several times faster plans for more than 100 agents")
+find_package(OpenSSL 3.0 QUIET COMPONENTS Crypto)
+sotto_optional(OpenSSL_FOUND "OpenSSL" libssl-dev "noise of large models twice as fast")
 if(SOTTO_TESTS)
     find_package(GTest QUIET)
     sotto_optional(GTest_FOUND "GoogleTest" "libgtest-dev" "the tests")

@@ -1,8 +1,8 @@
 #include "sotto/trust/link_cipher.hpp"
 
 #include <fmt/format.h>
-#include <sodium.h>
 
+#include "aead.hpp"
 #include "nonce.hpp"
 #include "sotto/core/error.hpp"
 
@@ -10,9 +10,8 @@ namespace sotto {
 
 namespace {
 
-static_assert(crypto_aead_chacha20poly1305_ietf_KEYBYTES == SecretKey::size);
-static_assert(crypto_aead_chacha20poly1305_ietf_ABYTES == LinkCipher::tag_size);
-static_assert(crypto_aead_chacha20poly1305_ietf_NPUBBYTES == 12);
+static_assert(aead_key_bytes == SecretKey::size);
+static_assert(aead_tag_bytes == LinkCipher::tag_size);
 
 SecretKey key_from_to(
     PairSecrets& secrets, int from, int to, std::uint32_t key_epoch, LinkUse use) {
@@ -61,16 +60,7 @@ void LinkCipher::seal(const ChunkAddress& address,
                         last_sealed_.step,
                         last_sealed_.chunk));
     last_sealed_ = address;
-    crypto_aead_chacha20poly1305_ietf_encrypt_detached(sealed.data(),
-                                                       sealed.data() + message.size(),
-                                                       nullptr,
-                                                       message.data(),
-                                                       message.size(),
-                                                       nullptr,
-                                                       0,
-                                                       nullptr,
-                                                       nonce.data(),
-                                                       outgoing_.bytes().data());
+    aead_seal(outgoing_.bytes(), nonce, message, sealed);
 }
 
 void LinkCipher::open(const ChunkAddress& address,
@@ -78,15 +68,7 @@ void LinkCipher::open(const ChunkAddress& address,
                       std::span<std::uint8_t> message) const {
     check_sizes(message.size(), sealed.size());
     const auto nonce = nonce_of(address);
-    if (crypto_aead_chacha20poly1305_ietf_decrypt_detached(message.data(),
-                                                           nullptr,
-                                                           sealed.data(),
-                                                           message.size(),
-                                                           sealed.data() + message.size(),
-                                                           nullptr,
-                                                           0,
-                                                           nonce.data(),
-                                                           incoming_.bytes().data()) != 0)
+    if (!aead_open(incoming_.bytes(), nonce, sealed, message))
         throw CryptoError(fmt::format(
             "message from agent {} to agent {}, {} {}, step {}: it was changed on the way, or "
             "belongs to another round, edge or run",

@@ -8,13 +8,14 @@
 #include <cstring>
 #include <utility>
 
+#include "keystream.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
 
 namespace {
 
-static_assert(crypto_stream_chacha20_ietf_KEYBYTES == SecretKey::size);
+static_assert(Keystream::key_bytes == SecretKey::size);
 static_assert(crypto_stream_xchacha20_KEYBYTES == SecretKey::size);
 
 constexpr std::size_t bytes_per_block = normal_block * sizeof(std::uint64_t);
@@ -26,7 +27,7 @@ constexpr std::uint64_t max_coordinates =
 /// Keystream generated at a time: it must stay in the first-level cache until it is transformed.
 constexpr std::size_t blocks_per_piece = 8;
 
-using Nonce = std::array<std::uint8_t, crypto_stream_chacha20_ietf_NONCEBYTES>;
+using Nonce = std::array<std::uint8_t, Keystream::nonce_bytes>;
 
 Nonce make_nonce(std::uint32_t epoch, std::uint64_t round) {
     Nonce nonce{};
@@ -85,20 +86,18 @@ void NormalStream::fill(std::uint32_t epoch,
                                 out.size(),
                                 max_coordinates));
     const Nonce nonce = make_nonce(epoch, round);
-    const auto key = key_.bytes();
     std::uint64_t block = first / normal_block;
+    const std::size_t blocks_in_all = (out.size() + normal_block - 1) / normal_block;
+    Keystream keystream_of_round(key_.bytes(),
+                                 nonce,
+                                 static_cast<std::uint32_t>(block * counts_per_block),
+                                 blocks_in_all * bytes_per_block);
     alignas(64) std::array<std::uint64_t, blocks_per_piece * normal_block> words;
-    // Keystream is what the cipher makes of zeros.
-    static constexpr std::array<std::uint8_t, blocks_per_piece * bytes_per_block> zeros{};
     while (!out.empty()) {
         const std::size_t blocks =
             std::min((out.size() + normal_block - 1) / normal_block, blocks_per_piece);
-        crypto_stream_chacha20_ietf_xor_ic(reinterpret_cast<unsigned char*>(words.data()),
-                                           zeros.data(),
-                                           blocks * bytes_per_block,
-                                           nonce.data(),
-                                           static_cast<std::uint32_t>(block * counts_per_block),
-                                           key.data());
+        keystream_of_round.next(
+            {reinterpret_cast<std::uint8_t*>(words.data()), blocks * bytes_per_block});
         const std::size_t whole = std::min(out.size() / normal_block, blocks) * normal_block;
         const std::span<const std::uint64_t> keystream(words.data(), blocks * normal_block);
         if (normals_from_bits(keystream.first(whole), out.first(whole))) [[unlikely]]
