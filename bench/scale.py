@@ -34,9 +34,14 @@ PLANS = [
     ("100, corn-hbc, p .1", ["--agents", "100", "--edge-probability", "0.1", "--mechanism", "corn-hbc",
                              "--plan-gap", "0.05"], None, None),
 ]
-FACEBOOK = "4039, facebook, edges"
 if not common.QUICK:
-    PLANS.append((FACEBOOK, ["--graph", str(common.data_file("facebook_combined.txt.gz")), "--seed-groups", "edges"], 600, None))
+    PLANS += [
+        ("148, ego 414, space-time, T 380",
+         ["--graph", str(common.data_file("facebook_ego_414.edges")), "--mechanism", "space-time",
+          "--spatial-mechanism", "pairs", "--rounds", "380", "--adjacency", "record", "--participation", "cyclic:10"],
+         60, None),
+        ("4039, facebook, edges",
+         ["--graph", str(common.data_file("facebook_combined.txt.gz")), "--seed-groups", "edges"], 600, None)]
 # Who may share a seed, on graphs from sparse to dense; all pairs only where they take seconds.
 GRAPHS = [("ring, 100", ["--agents", "100", "--topology", "ring"]),
           ("100, p .05", ["--agents", "100", "--edge-probability", "0.05"]),
@@ -82,7 +87,7 @@ def row(name, options, wanted, wanted_gap):
     entry["others"] = {
         mechanism: measured(others + (coalition if mechanism == "decor" else []) + ["--mechanism", mechanism])["objective"]
         for mechanism, most in MOST_AGENTS.items()
-        if int(name.split(",")[0]) <= most and not (mechanism == "ldp" and "--coalition-size" in others)}
+        if int(name.split(",")[0]) <= most and "space-time" not in name and not (mechanism == "ldp" and "--coalition-size" in others)}
     print(f"{name}: {entry['median_seconds']:.2f} s", flush=True)
     return entry
 
@@ -101,7 +106,7 @@ def main():
     text += common.table(
         ["agents, groups", "seconds", "wanted", "MiB", "gap", "wanted", "noise", "decor", "ldp"],
         [[r["name"], f"{r['median_seconds']:.2f}", r["wanted_seconds"] or "", f"{r['runs'][0]['mib']:.0f}",
-          f"{r['runs'][0]['relative_gap']:.2g}", r["wanted_gap"] or "", f"{r['runs'][0]['objective']:.4g}",
+          "" if r["runs"][0]["relative_gap"] is None else f"{r['runs'][0]['relative_gap']:.2g}", r["wanted_gap"] or "", "" if r["runs"][0]["objective"] is None else f"{r['runs'][0]['objective']:.4g}",
           *(f"{r['others'][name]:.4g}" if name in r["others"] else "" for name in MOST_AGENTS)] for r in rows])
     text += "\nNoise by who may share a seed (certified to 0.01):\n\n"
     text += common.table(["graph"] + GROUPS,
