@@ -3,8 +3,8 @@
 #include <Eigen/Dense>
 #include <vector>
 
+#include "noise/coalition_problem.hpp"
 #include "noise/group_layout.hpp"
-#include "sotto/privacy/coalitions.hpp"
 
 namespace sotto {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "noise/group_layout.hpp"
-#include "sotto/privacy/coalitions.hpp"
 
 namespace sotto {
 

@@ -7,6 +7,7 @@
 
 #include "noise/coalition_fixtures.hpp"
 #include "noise/group_layout_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {

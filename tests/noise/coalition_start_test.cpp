@@ -53,7 +53,8 @@ TEST(FirstValues, AreNoDearerThanTheSameNoiseInEveryPair) {
     const double value =
         cost.dot(first_values(layout, cost, 1e4 * kappa, kappa, single_agents(12)));
     VectorXd even = private_values(layout, kappa);
-    even.tail(even.size() - 12).setConstant(0.3 * 12 / (2. * std::ssize(layout.groups())));
+    even.tail(even.size() - 12)
+        .setConstant(0.3 * 12 / (2. * static_cast<double>(layout.groups().size())));
     even *= largest_excess(layout, even, kappa, 1);
     EXPECT_LE(value, cost.dot(even) * (1 + 1e-12));
 }

@@ -12,8 +12,9 @@ namespace sotto {
 
 namespace {
 
-/// Observers times agents^3: about half a minute on two cores; ten minutes for single agents.
-constexpr double most_work_for_coalitions = 2e10, most_work_for_agents = 3e11;
+/// Observers times agents^3, what they take where everybody shares seeds with everybody: about half
+/// a minute on two cores for coalitions, minutes for single agents.
+constexpr double most_work_for_coalitions = 2e10, most_work_for_agents = 3e12;
 
 }  // namespace
 

@@ -24,6 +24,7 @@ TEST(ShownObservers, AreAsManySizesAsAPageHolds) {
     }
     EXPECT_EQ(largest_shown_coalition(20, {}), 4);
     EXPECT_EQ(largest_shown_coalition(100, {}), 2);
+    EXPECT_EQ(largest_shown_coalition(1000, {}), 1);
     EXPECT_EQ(largest_shown_coalition(1, {}), 0);
     EXPECT_EQ(largest_shown_coalition(100000, {}), 0) << "each is too much work";
 }

@@ -147,14 +147,18 @@ function drawTimes() {
   if (ranks.length === 1) box.style.height = "11rem";
 }
 
-/// A picture of the values, one pixel each.
-function pixels(values, size, colour) {
+/// A picture of the values, one pixel each, in the nearest of 512 shades each way.
+function pixels(values, size, colour, largest) {
   const canvas = element("canvas", { width: size, height: size });
   const context = canvas.getContext("2d");
   const image = context.createImageData(size, size);
+  const shades = d3.range(-512, 513).map((i) => {
+    const { r, g, b } = d3.rgb(colour(Math.sign(i) * largest * (i / 512) ** 2));
+    return [r, g, b, 255];
+  });
   values.forEach((value, i) => {
-    const { r, g, b } = d3.rgb(colour(value));
-    image.data.set([r, g, b, 255], 4 * i);
+    const root = Math.sqrt(Math.min(1, Math.abs(value) / largest));
+    image.data.set(shades[512 + Math.round(Math.sign(value) * 512 * root)], 4 * i);
   });
   context.putImageData(image, 0, 0);
   return canvas.toDataURL();
@@ -175,7 +179,7 @@ function drawHeatMap(box, map) {
   const svg = d3.select(figure).append("svg").attr("viewBox", `0 0 ${left + side + gap} ${top + side + 44}`)
     .attr("role", "img").attr("aria-label", map.title);
   const picture = svg.append("image").attr("x", left).attr("y", top).attr("width", side).attr("height", side)
-    .attr("preserveAspectRatio", "none").attr("href", pixels(values, size, colour));
+    .attr("preserveAspectRatio", "none").attr("href", pixels(values, size, colour, largest));
   svg.append("rect").attr("class", "frame").attr("x", left).attr("y", top).attr("width", side).attr("height", side);
   const every = Math.ceil(size / 20);
   const band = d3.scaleBand().domain(d3.range(size)).range([0, side]);

@@ -23,7 +23,7 @@ class Drawing {
   /// Force layout, to its end and always the same, then fitted into the drawing.
   place() {
     this.nodes = labels.map((label, agent) => ({ agent, label }));
-    const links = data.graph.edges.map(([source, target]) => ({ source, target }));
+    const links = drawnEdges.map(([source, target]) => ({ source, target }));
     const simulation = d3.forceSimulation(this.nodes)
       .force("link", d3.forceLink(links).distance(60).strength(agents > 60 ? 0.5 : 0.3))
       .force("charge", d3.forceManyBody().strength(agents > 60 ? -170 : -420))
