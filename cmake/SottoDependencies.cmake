@@ -46,7 +46,7 @@ endif()
 sotto_optional(SOTTO_HAVE_LAPACK "OpenBLAS with LAPACKE" "libopenblas-dev and liblapacke-dev"
     "several times faster plans for more than 100 agents")
 find_package(OpenSSL 3.0 QUIET COMPONENTS Crypto)
-sotto_optional(OpenSSL_FOUND "OpenSSL" libssl-dev "noise of large models twice as fast")
+sotto_optional(OpenSSL_FOUND "OpenSSL" libssl-dev "faster noise of large models and encryption")
 if(SOTTO_TESTS)
     find_package(GTest QUIET)
     sotto_optional(GTest_FOUND "GoogleTest" "libgtest-dev" "the tests")
