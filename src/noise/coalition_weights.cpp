@@ -86,7 +86,11 @@ class Weights {
         }
     };
 
-    [[nodiscard]] double multiplications_for_all() const;
+    [[nodiscard]] double multiplications_a_coalition() const;
+    [[nodiscard]] double multiplications_for_all() const {
+        return count_coalitions(layout_.agents(), options_.coalition_size) *
+               multiplications_a_coalition();
+    }
     void require_possible_size() const;
     void add_first_coalitions();
     void add(Coalition coalition, double typical);
@@ -135,12 +139,12 @@ class Weights {
     } calm_;
 };
 
-double Weights::multiplications_for_all() const {
+double Weights::multiplications_a_coalition() const {
     const double agents = layout_.agents();
     double squares = 0;  // of how many an agent shares seeds with
     for (int u = 0; u < layout_.agents(); ++u)
         squares += std::pow(std::min(agents, options_.coalition_size * layout_.partners_of(u)), 2);
-    return count_coalitions(layout_.agents(), options_.coalition_size) * 2 * squares;
+    return 2 * squares;
 }
 
 void Weights::require_possible_size() const {
@@ -301,12 +305,15 @@ void Weights::add_violated() {
             if (violated.size() > most) violated.resize(most);
         });
     try_values(values_, worst);
+    bool added = false;
     for (auto& [excess, coalition] : violated) {
         if (excess < 0.9 * worst || std::ranges::find(coalitions_, coalition) != coalitions_.end())
             continue;
         add(std::move(coalition), best_.iterations == 0 ? 1 : quiet * typical_price_);
-        calm_.value = infinity;
+        added = true;
     }
+    // What was best knew less coalitions.
+    if (added) calm_ = {infinity, values_, prices_, typical_price_, mean_excess_, best_.iterations};
 }
 
 /// One pass over all coalitions that take part; not finite if values protect not at all.
@@ -386,15 +393,16 @@ void Weights::average(const Pass& pass) {
 }
 
 LayoutSolution Weights::solve() {
-    const double agents = layout_.agents();
-    const double pass_multiplications = agents * agents * agents + multiplications_for_all();
-    const int most_iterations =
-        static_cast<int>(std::clamp(most_in_all / pass_multiplications, 10., 2000.));
+    constexpr int least_iterations = 10, most_iterations = 2000;
+    const double inversion = std::pow(layout_.agents(), 3), each = multiplications_a_coalition();
+    double spent = 0;
     int look = 25;
     const auto solved = [&](double value) {
         return value - best_.lower_bound <= options_.relative_gap * value;
     };
-    while (++best_.iterations <= most_iterations) {
+    while (++best_.iterations <= most_iterations &&
+           (best_.iterations <= least_iterations || spent < most_in_all)) {
+        spent += inversion + each * static_cast<double>(coalitions_.size());
         const Pass found = pass();
         const double value = found.excess * cost_.dot(values_);
         if (all_) try_values(values_, found.excess);

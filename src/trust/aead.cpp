@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
+#include <limits>
 
 #ifdef SOTTO_HAVE_OPENSSL
-#include <openssl/evp.h>
+#include "openssl_cipher.hpp"
 #endif
-
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -21,20 +20,18 @@ static_assert(crypto_aead_chacha20poly1305_ietf_ABYTES == aead_tag_bytes);
 static_assert(crypto_aead_chacha20poly1305_ietf_NPUBBYTES == aead_nonce_bytes);
 
 #ifdef SOTTO_HAVE_OPENSSL
-/// Below, OpenSSL takes longer.
+/// Below, OpenSSL takes longer; above, its lengths end.
 constexpr std::size_t least_for_openssl_aead = 512;
+constexpr std::size_t most_for_openssl_aead = std::numeric_limits<int>::max();
 
-/// Looked up once; nothing where the OpenSSL of this machine lacks it.
 const EVP_CIPHER* openssl_aead() {
-    static const std::unique_ptr<EVP_CIPHER, decltype(&EVP_CIPHER_free)> cipher(
-        EVP_CIPHER_fetch(nullptr, "ChaCha20-Poly1305", nullptr), EVP_CIPHER_free);
+    static const OpensslCipher cipher = openssl_cipher("ChaCha20-Poly1305");
     return cipher.get();
 }
 
 /// A thread's own, kept because making one takes as long as sealing a kilobyte.
 EVP_CIPHER_CTX* own_context() {
-    static thread_local const std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)>
-        context(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free);
+    static thread_local const OpensslContext context = openssl_context();
     return context.get();
 }
 
@@ -79,7 +76,8 @@ class Keyed {
 };
 
 bool openssl_serves(std::size_t bytes) {
-    return bytes >= least_for_openssl_aead && openssl_aead() != nullptr;
+    return bytes >= least_for_openssl_aead && bytes <= most_for_openssl_aead &&
+           openssl_aead() != nullptr;
 }
 #endif
 

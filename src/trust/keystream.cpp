@@ -6,9 +6,8 @@
 #include <array>
 
 #ifdef SOTTO_HAVE_OPENSSL
-#include <openssl/evp.h>
+#include "openssl_cipher.hpp"
 #endif
-
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -24,10 +23,8 @@ constexpr std::size_t bytes_per_count = 64;
 /// Below, to begin costs OpenSSL more than it saves.
 constexpr std::size_t least_for_openssl = 16384;
 
-/// Looked up once; nothing where the OpenSSL of this machine lacks it.
 const EVP_CIPHER* openssl_chacha20() {
-    static const std::unique_ptr<EVP_CIPHER, decltype(&EVP_CIPHER_free)> cipher(
-        EVP_CIPHER_fetch(nullptr, "ChaCha20", nullptr), EVP_CIPHER_free);
+    static const OpensslCipher cipher = openssl_cipher("ChaCha20");
     return cipher.get();
 }
 #endif
@@ -35,10 +32,8 @@ const EVP_CIPHER* openssl_chacha20() {
 }  // namespace
 
 #ifdef SOTTO_HAVE_OPENSSL
-/// OpenSSL wipes its copy of the key when it frees the context.
 struct Keystream::Fast {
-    std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)> context{EVP_CIPHER_CTX_new(),
-                                                                            EVP_CIPHER_CTX_free};
+    OpensslContext context = openssl_context();
 };
 #else
 struct Keystream::Fast {};

@@ -1,13 +1,13 @@
 #include "sotto/trust/sum_mask.hpp"
 
 #include <fmt/format.h>
+#include <sodium.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
 
-#include "keystream.hpp"
 #include "nonce.hpp"
 #include "sotto/core/error.hpp"
 
@@ -46,6 +46,7 @@ void SumMask::apply(std::int64_t round,
                     std::span<std::uint64_t> scratch) const {
     check_mask_range(first, words.size());
     const auto nonce = nonce_of({round, step, 0});
+    const auto key = key_.bytes();
     const std::size_t most =
         std::min(scratch.size(), mask_piece) / mask_block * static_cast<std::size_t>(mask_block);
     if (most == 0)
@@ -53,17 +54,23 @@ void SumMask::apply(std::int64_t round,
                     fmt::format("scratch of {} words for a mask; at least {} are needed",
                                 scratch.size(),
                                 mask_block));
-    Keystream keystream(
-        key_.bytes(), nonce, static_cast<std::uint32_t>(first / mask_block), words.size_bytes());
+    auto counter = static_cast<std::uint32_t>(first / mask_block);
+    // Keystream is what the cipher makes of zeros.
+    static constexpr std::array<std::uint8_t, mask_piece * sizeof(std::uint64_t)> zeros{};
     while (!words.empty()) {
         const std::size_t count = std::min(words.size(), most);
-        keystream.next(
-            {reinterpret_cast<std::uint8_t*>(scratch.data()), count * sizeof(std::uint64_t)});
+        crypto_stream_chacha20_ietf_xor_ic(reinterpret_cast<unsigned char*>(scratch.data()),
+                                           zeros.data(),
+                                           count * sizeof(std::uint64_t),
+                                           nonce.data(),
+                                           counter,
+                                           key.data());
         if (adds_)
             for (std::size_t i = 0; i < count; ++i) words[i] += scratch[i];
         else
             for (std::size_t i = 0; i < count; ++i) words[i] -= scratch[i];
         words = words.subspan(count);
+        counter += static_cast<std::uint32_t>(count / mask_block);
     }
 }
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <vector>
 
+#include "trust/memory_search.hpp"
+
 namespace sotto {
 namespace {
 
@@ -74,6 +76,20 @@ TEST(Aead, RefusesEveryChange) {
         EXPECT_FALSE(aead_open(other_key, aead_nonce, sealed, opened));
         EXPECT_TRUE(aead_open(aead_key, aead_nonce, sealed, opened));
     }
+}
+
+TEST(Aead, LeavesNoKeyBehind) {
+    const test::HiddenKey hidden(11);
+    const Bytes message = any_message(4096);
+    Bytes sealed(message.size() + aead_tag_bytes), opened(message.size());
+    hidden.use([&](const auto& own) {
+        EXPECT_GE(hidden.found(), 1);  // it would be noticed
+        aead_seal(own, aead_nonce, message, sealed);
+        EXPECT_TRUE(aead_open(own, aead_nonce, sealed, opened));
+        sealed[0] ^= 1;
+        EXPECT_FALSE(aead_open(own, aead_nonce, sealed, opened));
+    });
+    EXPECT_EQ(hidden.found(), 0);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <array>
 #include <vector>
 
+#include "trust/memory_search.hpp"
+
 namespace sotto {
 namespace {
 
@@ -71,6 +73,16 @@ TEST(Keystream, HasTheSameBytesWhateverMakesIt) {
                 SCOPED_TRACE(total);
                 EXPECT_EQ(made(count, total, piece), expected(count, total));
             }
+}
+
+TEST(Keystream, LeavesNoKeyBehind) {
+    const test::HiddenKey hidden(12);
+    Bytes all(std::size_t{1} << 18);
+    hidden.use([&](const auto& own) {
+        Keystream(own, nonce, 0, all.size()).next(all);
+        EXPECT_GE(hidden.found(), 1);  // it would be noticed
+    });
+    EXPECT_EQ(hidden.found(), 0);
 }
 
 }  // namespace

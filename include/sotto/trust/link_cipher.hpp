@@ -32,7 +32,7 @@ enum class LinkUse {
 /// "sottocol", 2 epoch + direction) with direction 0 from the lower agent to the higher; the nonce
 /// is (round, step, chunk). A message that was changed, belongs to another round, step or chunk,
 /// comes from another edge, or is sent back to its sender has the wrong tag and does not open.
-/// Nothing is allocated. Cost: about 1 ns a byte for either end.
+/// Cost: 0.3 ns a byte for either end with OpenSSL, else 1.
 class LinkCipher {
   public:
     static constexpr std::size_t tag_size = 16;
