@@ -115,11 +115,12 @@ void MessageMixing::run(const Exchange& exchange) {
 }
 
 void MessageMixing::mix_messages(const Exchange& exchange) {
+    checked_.assign(static_cast<std::size_t>(network_.agents()), {});
     const auto start = Clock::now();
     const MixingMatrix& mixing = mixing_.at(exchange.id.round);
-    // With one agent per process the callback runs on this thread; with many, exchange is a pointer
-    // hand-over and everything counts as mixing.
-    const bool timed = exchange.agents.size() == 1;
+    // Over MPI, or with one agent, the callback runs on this thread; with many agents of one
+    // process exchange is a pointer hand-over, and everything counts as mixing.
+    const bool timed = network_.processes() > 1 || exchange.agents.size() == 1;
     double mixing_seconds = 0;
     network_.exchange(exchange.id,
                       exchange.outgoing,
@@ -152,17 +153,22 @@ void MessageMixing::check_received(const Exchange& exchange,
                                    std::size_t local,
                                    Eigen::Index first,
                                    Eigen::Index count,
-                                   std::span<const double* const> columns) const {
+                                   std::span<const double* const> columns) {
     // What agents of one process give each other it has limited itself.
     if (network_.processes() == 1) return;
     const int own = exchange.agents[local].id;
     const auto members = mixing_.at(exchange.id.round).members(own);
-    for (std::size_t j = 0; j < columns.size(); ++j)
-        if (members[j] != own && columns[j] != nullptr)
-            require_message_in_range({members[j], own, exchange.id},
-                                     first,
-                                     {columns[j], static_cast<std::size_t>(count)},
-                                     exchange.largest_value);
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        if (members[j] == own || columns[j] == nullptr) continue;
+        Checked& checked = checked_[static_cast<std::size_t>(members[j])];
+        const Checked now{columns[j], first};
+        if (checked == now) continue;
+        require_message_in_range({members[j], own, exchange.id},
+                                 first,
+                                 {columns[j], static_cast<std::size_t>(count)},
+                                 exchange.largest_value);
+        checked = now;
+    }
 }
 
 void MessageMixing::begin_sums(const Exchange& exchange) {

@@ -67,13 +67,20 @@ class MessageMixing {
                         std::size_t local,
                         Eigen::Index first,
                         Eigen::Index count,
-                        std::span<const double* const> columns) const;
+                        std::span<const double* const> columns);
 
     Network& network_;
     MixingSchedule mixing_;
     std::vector<SecureSum> sums_;               // empty: messages
     std::vector<std::vector<int>> neighbours_;  // with secure sums: of every local agent
-    std::vector<double> weights_away_;          // w_av of one agent v, over its neighbours a
+    /// What was checked last of an agent's messages: several agents here may hear the same one.
+    struct Checked {
+        const double* column = nullptr;
+        Eigen::Index first = -1;
+        [[nodiscard]] bool operator==(const Checked&) const = default;
+    };
+    std::vector<Checked> checked_;      // by sender
+    std::vector<double> weights_away_;  // w_av of one agent v, over its neighbours a
     ExchangeSeconds seconds_;
 };
 

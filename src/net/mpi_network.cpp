@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "exchange_checks.hpp"
 #include "mpi/agree.hpp"
@@ -27,8 +29,13 @@ namespace {
 /// Checks what callers must keep, and leaves the rest to the file of each collective (net/mpi).
 class MpiNetwork final : public Network {
   public:
-    int agents() const override { return world_.ranks(); }
-    std::span<const int> local_agents() const override { return {&agent_, 1}; }
+    explicit MpiNetwork(int agents) : blocks_(agents, world_.ranks()) {
+        local_agents_.resize(static_cast<std::size_t>(blocks_.size(world_.rank())));
+        std::iota(local_agents_.begin(), local_agents_.end(), blocks_.first(world_.rank()));
+    }
+
+    int agents() const override { return blocks_.agents(); }
+    std::span<const int> local_agents() const override { return local_agents_; }
     int processes() const override { return world_.ranks(); }
     int process() const override { return world_.rank(); }
     std::string description() const override { return MpiSession::library_version(); }
@@ -47,10 +54,11 @@ class MpiNetwork final : public Network {
     void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) override {
         if (!links_.connected())
             throw Error(ExitCode::other, "encryption before the network is connected");
-        PairSecrets& own = own_secrets(secrets, process());
-        std::vector<LinkCipher> of_edges = edge_ciphers(own, links_.neighbours(), key_epoch);
-        std::vector<LinkCipher> of_collection = collection_ciphers(own, agents(), key_epoch);
-        pieces_.protect(std::move(of_edges));
+        require_own_secrets(secrets, blocks_, process());
+        std::vector<LinkCipher> of_exchange =
+            process_ciphers(secrets, blocks_, links_.neighbours(), key_epoch, LinkUse::exchange);
+        std::vector<LinkCipher> of_collection = collection_ciphers(secrets, blocks_, key_epoch);
+        pieces_.protect(std::move(of_exchange));
         fold_.protect(std::move(of_collection));
     }
     bool encrypted() const override { return pieces_.encrypted(); }
@@ -62,10 +70,10 @@ class MpiNetwork final : public Network {
                   std::span<const Outgoing> outgoing,
                   Eigen::Index dimension,
                   const Delivery& deliver) override {
-        check_exchange(links_.connected(), outgoing.size(), 1, dimension);
-        const Outgoing& message = outgoing.front();
-        check_outgoing(message, message, links_.degree() + 1, process());
-        exchange_.run(id, message, dimension, deliver);
+        check_exchange(links_.connected(), outgoing.size(), local_agents_.size(), dimension);
+        for (std::size_t a = 0; a < outgoing.size(); ++a)
+            check_outgoing(outgoing[a], outgoing.front(), links_.members(a), local_agents_[a]);
+        exchange_.run(id, outgoing, dimension, deliver);
     }
     void exchange_sum(ExchangeId id,
                       Eigen::Index dimension,
@@ -79,12 +87,13 @@ class MpiNetwork final : public Network {
     Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local,
                                      Fold fold,
                                      const CollectedCheck& check) override {
-        if (local.cols() != 1)
-            throw Error(
-                ExitCode::other,
-                fmt::format(
-                    "{} vectors collected of the 1 agent of rank {}", local.cols(), process()));
-        return fold_.run(local.col(0), fold, check);
+        if (local.cols() != std::ssize(local_agents_))
+            throw Error(ExitCode::other,
+                        fmt::format("{} vectors collected of the {} agents of rank {}",
+                                    local.cols(),
+                                    local_agents_.size(),
+                                    process()));
+        return fold_.run(local, fold, check);
     }
 
     std::string broadcast(const std::string& bytes, std::uint64_t most_bytes) override {
@@ -127,19 +136,32 @@ class MpiNetwork final : public Network {
 
   private:
     MpiWorld world_;
-    int agent_ = world_.rank();
-    MpiLinks links_{world_};
+    AgentBlocks blocks_;
+    std::vector<int> local_agents_;
+    MpiLinks links_{world_, blocks_};
     MpiMaximum maximum_{world_};
     EdgePieces pieces_{world_, links_};
     MpiExchange exchange_{links_, pieces_};
     MpiExchangeSum exchange_sum_{links_, pieces_};
-    MpiFold fold_{world_};
+    MpiFold fold_{world_, blocks_};
 };
+
+/// @throws ConfigError for a rank without an agent.
+void require_agent_a_rank(int agents, int ranks) {
+    if (agents < ranks)
+        throw ConfigError(fmt::format(
+            "agents is {}; must be at least {}: every MPI rank hosts one or more", agents, ranks));
+}
 
 }  // namespace
 
-std::unique_ptr<Network> make_mpi_network(const MpiSession& /*session*/) {
-    return std::make_unique<MpiNetwork>();
+std::unique_ptr<Network> make_mpi_network(const MpiSession& session) {
+    return std::make_unique<MpiNetwork>(session.ranks());
+}
+
+std::unique_ptr<Network> make_mpi_network(const MpiSession& session, int agents) {
+    require_agent_a_rank(agents, session.ranks());
+    return std::make_unique<MpiNetwork>(agents);
 }
 
 }  // namespace sotto

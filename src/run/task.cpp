@@ -23,22 +23,19 @@ std::vector<Eigen::Index> gather_numbers(Network& network, const std::vector<Eig
     constexpr std::uint64_t longest_number = 24;
     const auto gathered = network.all_gather(records_to_text(own),
                                              longest_number * network.most_agents_of_a_process());
-    const auto agents = static_cast<std::size_t>(network.agents());
     std::vector<Eigen::Index> numbers;
     network.agree([&] {
         for (std::size_t p = 0; p < gathered.size(); ++p) {
             const auto of_process = records_from_text(gathered[p], p);
-            const bool one_each = gathered.size() == agents;
-            if (of_process.empty() || (one_each && of_process.size() != 1))
+            const int hosted = network.blocks().size(static_cast<int>(p));
+            if (std::ssize(of_process) != hosted)
                 throw NetworkError(
-                    fmt::format("rank {} gives numbers of records of {} agents; it is one agent",
+                    fmt::format("rank {} gives numbers of records of {} agents; it hosts {}",
                                 p,
-                                of_process.size()));
+                                of_process.size(),
+                                hosted));
             numbers.insert(numbers.end(), of_process.begin(), of_process.end());
         }
-        if (numbers.size() != agents)
-            throw NetworkError(fmt::format(
-                "numbers of records of {} agents arrived, there are {}", numbers.size(), agents));
     });
     return numbers;
 }

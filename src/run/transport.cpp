@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "run/options/train_options.hpp"
 #include "sotto/net/agreement.hpp"
 
@@ -11,6 +13,24 @@ namespace sotto {
 void verify_same_options(Network& network, const TrainConfig& config) {
     require_same_options(network, agreement_lines(config));
 }
+
+namespace {
+
+std::string statement_on_shared_memory(const AgentBlocks& blocks) {
+    int most = 0;
+    for (int p = 0; p < blocks.processes(); ++p) most = std::max(most, blocks.size(p));
+    return fmt::format(
+        "{} agents run on {} ranks, consecutive ones on each, up to {} on one: agents of one rank "
+        "share its memory. Whoever controls a rank sees the data, seeds and messages of its "
+        "agents; "
+        "to everybody else it is what a coalition of these agents is, so the figures for single "
+        "observers do not bound what it learns.",
+        blocks.agents(),
+        blocks.processes(),
+        most);
+}
+
+}  // namespace
 
 std::vector<std::string> transport_statements(const TrainConfig& config,
                                               const Network& network,
@@ -31,6 +51,8 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
             "own, and so is what evaluation collects; the guarantee does not count on it.");
     else
         lines.emplace_back("Messages between agents are not encrypted (--link-encryption off).");
+    if (network.processes() > 1 && !network.blocks().one_each())
+        lines.push_back(statement_on_shared_memory(network.blocks()));
     if (network.processes() > 1)
         lines.push_back(fmt::format(
             "Evaluation shows the process that prints the figures every agent's model{}: train "

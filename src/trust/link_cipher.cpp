@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "aead.hpp"
 #include "nonce.hpp"
+#include "secret_hash.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -13,12 +16,24 @@ namespace {
 static_assert(aead_key_bytes == SecretKey::size);
 static_assert(aead_tag_bytes == LinkCipher::tag_size);
 
-SecretKey key_from_to(
-    PairSecrets& secrets, int from, int to, std::uint32_t key_epoch, LinkUse use) {
-    const int peer = from == secrets.agent() ? to : from;
-    const std::uint64_t direction = from < to ? 0 : 1;
-    return secrets.with(peer).derive(use == LinkUse::exchange ? "sottolnk" : "sottocol",
-                                     2 * std::uint64_t{key_epoch} + direction);
+std::string name_of(int first, int last) {
+    return first == last ? fmt::format("agent {}", first)
+                         : fmt::format("agents {} to {}", first, last);
+}
+
+/// What both ends share: the secret of the pair, or of pairs in which every agent is.
+SecretKey shared_secret(std::span<PairSecrets> secrets, std::span<const int> peers) {
+    if (secrets.size() == 1 && peers.size() == 1) return secrets[0].with(peers[0]).clone();
+    SecretHash hash("sotto.process-secret.v1", {});
+    for (std::size_t i = 0; i < std::max(secrets.size(), peers.size()); ++i)
+        hash.absorb(secrets[i % secrets.size()].with(peers[i % peers.size()]).bytes());
+    return hash.finish();
+}
+
+/// @param upwards from the lower end to the higher.
+SecretKey key_of(const SecretKey& shared, bool upwards, std::uint32_t key_epoch, LinkUse use) {
+    return shared.derive(use == LinkUse::exchange ? "sottolnk" : "sottocol",
+                         2 * std::uint64_t{key_epoch} + (upwards ? 0 : 1));
 }
 
 void check_sizes(std::size_t message, std::size_t sealed) {
@@ -34,11 +49,22 @@ void check_sizes(std::size_t message, std::size_t sealed) {
 }  // namespace
 
 LinkCipher::LinkCipher(PairSecrets& secrets, int peer, std::uint32_t key_epoch, LinkUse use)
-    : agent_(secrets.agent()),
-      peer_(peer),
-      use_(use),
-      outgoing_(key_from_to(secrets, agent_, peer, key_epoch, use)),
-      incoming_(key_from_to(secrets, peer, agent_, key_epoch, use)) {
+    : LinkCipher({&secrets, 1}, {&peer, 1}, key_epoch, use) {}
+
+LinkCipher::LinkCipher(std::span<PairSecrets> secrets,
+                       std::span<const int> peers,
+                       std::uint32_t key_epoch,
+                       LinkUse use)
+    : LinkCipher(
+          shared_secret(secrets, peers), secrets.front().agent() < peers.front(), key_epoch, use) {
+    own_ = name_of(secrets.front().agent(), secrets.back().agent());
+    peer_ = name_of(peers.front(), peers.back());
+}
+
+LinkCipher::LinkCipher(const SecretKey& shared, bool lower, std::uint32_t key_epoch, LinkUse use)
+    : use_(use),
+      outgoing_(key_of(shared, lower, key_epoch, use)),
+      incoming_(key_of(shared, !lower, key_epoch, use)) {
     ensure_sodium();
 }
 
@@ -49,9 +75,9 @@ void LinkCipher::seal(const ChunkAddress& address,
     const auto nonce = nonce_of(address);
     if (!(address > last_sealed_))
         throw CryptoError(
-            fmt::format("message from agent {} to agent {}, round {}, step {}, chunk {}: it does "
+            fmt::format("message from {} to {}, round {}, step {}, chunk {}: it does "
                         "not come after round {}, step {}, chunk {}, and no nonce is used twice",
-                        agent_,
+                        own_,
                         peer_,
                         address.round,
                         address.step,
@@ -69,14 +95,14 @@ void LinkCipher::open(const ChunkAddress& address,
     check_sizes(message.size(), sealed.size());
     const auto nonce = nonce_of(address);
     if (!aead_open(incoming_.bytes(), nonce, sealed, message))
-        throw CryptoError(fmt::format(
-            "message from agent {} to agent {}, {} {}, step {}: it was changed on the way, or "
-            "belongs to another round, edge or run",
-            peer_,
-            agent_,
-            use_ == LinkUse::exchange ? "round" : "evaluation message",
-            address.round,
-            address.step));
+        throw CryptoError(
+            fmt::format("message from {} to {}, {} {}, step {}: it was changed on the way, or "
+                        "belongs to another round, edge or run",
+                        peer_,
+                        own_,
+                        use_ == LinkUse::exchange ? "round" : "evaluation message",
+                        address.round,
+                        address.step));
 }
 
 }  // namespace sotto

@@ -18,8 +18,8 @@ class DeviatingNetwork final : public Network {
     int process() const override { return inner_->process(); }
     std::string description() const override { return inner_->description(); }
     void connect(const Graph& graph) override {
-        neighbourhood_.assign(graph.closed_neighbourhood(process()).begin(),
-                              graph.closed_neighbourhood(process()).end());
+        const auto members = graph.closed_neighbourhood(local_agents().front());
+        neighbourhood_.assign(members.begin(), members.end());
         inner_->connect(graph);
     }
     void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) override {
@@ -34,7 +34,9 @@ class DeviatingNetwork final : public Network {
                   std::span<const Outgoing> outgoing,
                   Eigen::Index dimension,
                   const Delivery& deliver) override {
-        Outgoing changed = outgoing.front();
+        // Of the first agent of this process.
+        std::vector<Outgoing> sent(outgoing.begin(), outgoing.end());
+        Outgoing& changed = sent.front();
         std::vector<Eigen::VectorXd> messages;
         if (deviation_.messages) {
             for (std::size_t j = 0; j < neighbourhood_.size(); ++j)
@@ -51,7 +53,7 @@ class DeviatingNetwork final : public Network {
             deviation_.message_to_all(id, messages.front());
             changed.to_all = messages.front().data();
         }
-        inner_->exchange(id, {&changed, 1}, dimension, deliver);
+        inner_->exchange(id, sent, dimension, deliver);
     }
     void exchange_sum(ExchangeId id,
                       Eigen::Index dimension,

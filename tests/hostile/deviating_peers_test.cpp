@@ -31,6 +31,7 @@ std::ostream& operator<<(std::ostream& stream, const DeviatingPeer& peer) {
 }
 
 const Arguments in_clear{"--link-encryption", "off"};
+const Arguments six_agents{"--agents", "6"};
 const Arguments summing{"--secure-sum", "on"};
 const Arguments common_seed{"--mechanism", "corn"};
 const Arguments neighbourhood_seeds{
@@ -119,6 +120,14 @@ TEST_P(DeviatingPeers, HaveTheOutcomeTheyMustHave) {
 std::string name_of_case(const ::testing::TestParamInfo<DeviatingPeer>& test) {
     return test.param.name;
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    HostingSeveralAgents,
+    DeviatingPeers,
+    ::testing::Values(
+        DeviatingPeer{"sends_nan_in_clear", 5, {"from agent 4 to agent", "is nan"}, six_agents},
+        DeviatingPeer{"sends_other_bytes", 5, {"from agents 4 to 5 to agents"}, six_agents}),
+    name_of_case);
 
 INSTANTIATE_TEST_SUITE_P(
     InRounds,

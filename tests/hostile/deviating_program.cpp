@@ -19,10 +19,21 @@ std::unique_ptr<Network> real_network(const MpiSession& session) __asm__(
 std::unique_ptr<Network> wrapped_network(const MpiSession& session) __asm__(
     "__wrap__ZN5sotto16make_mpi_networkERKNS_10MpiSessionE");
 
-std::unique_ptr<Network> wrapped_network(const MpiSession& session) {
-    auto network = real_network(session);
+std::unique_ptr<Network> real_network(const MpiSession& session, int agents) __asm__(
+    "__real__ZN5sotto16make_mpi_networkERKNS_10MpiSessionEi");
+std::unique_ptr<Network> wrapped_network(const MpiSession& session, int agents) __asm__(
+    "__wrap__ZN5sotto16make_mpi_networkERKNS_10MpiSessionEi");
+
+std::unique_ptr<Network> deviating(std::unique_ptr<Network> network) {
     const Deviation* own = own_deviation();
     return own == nullptr ? std::move(network) : make_deviating_network(std::move(network), *own);
+}
+
+std::unique_ptr<Network> wrapped_network(const MpiSession& session) {
+    return deviating(real_network(session));
+}
+std::unique_ptr<Network> wrapped_network(const MpiSession& session, int agents) {
+    return deviating(real_network(session, agents));
 }
 
 }  // namespace sotto::test

@@ -27,31 +27,45 @@ std::vector<std::vector<std::uint8_t>>& kept() {
 
 }  // namespace
 
-extern "C" int MPI_Ineighbor_alltoall(const void* sendbuf,
-                                      int sendcount,
-                                      MPI_Datatype sendtype,
-                                      void* recvbuf,
-                                      int recvcount,
-                                      MPI_Datatype recvtype,
-                                      MPI_Comm comm,
-                                      MPI_Request* request) {
+extern "C" int MPI_Ineighbor_alltoallv(const void* sendbuf,
+                                       const int sendcounts[],
+                                       const int sdispls[],
+                                       MPI_Datatype sendtype,
+                                       void* recvbuf,
+                                       const int recvcounts[],
+                                       const int rdispls[],
+                                       MPI_Datatype recvtype,
+                                       MPI_Comm comm,
+                                       MPI_Request* request) {
     static int exchanges = 0;
     const auto* own = sotto::test::own_deviation();
-    if (own != nullptr && own->sealed) {
-        int in = 0, out = 0, weighted = 0;
-        PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
-        const auto piece = static_cast<std::size_t>(sendcount);
+    static std::vector<int> counts;  // of the call that is under way
+    int in = 0, out = 0, weighted = 0;
+    PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+    if (own != nullptr && own->sealed && out > 0) {
+        counts.assign(sendcounts, sendcounts + out);
         const auto* first = static_cast<const std::uint8_t*>(sendbuf);
-        sotto::test::SentPieces sent{
-            {first, first + piece * static_cast<std::size_t>(out)}, piece, exchanges++, 0};
+        sotto::test::SentPieces sent{{first, first + sdispls[out - 1] + counts.back()},
+                                     static_cast<std::size_t>(counts.front()),
+                                     exchanges++,
+                                     0};
         own->sealed(sent);
         sent.bytes.resize(sent.bytes.size() + 4096);
         kept().push_back(std::move(sent.bytes));
         sendbuf = kept().back().data();
-        sendcount += static_cast<int>(sent.extra);
+        for (int& count : counts) count += static_cast<int>(sent.extra);
+        sendcounts = counts.data();
     }
-    return PMPI_Ineighbor_alltoall(
-        sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    return PMPI_Ineighbor_alltoallv(sendbuf,
+                                    sendcounts,
+                                    sdispls,
+                                    sendtype,
+                                    recvbuf,
+                                    recvcounts,
+                                    rdispls,
+                                    recvtype,
+                                    comm,
+                                    request);
 }
 
 extern "C" int MPI_Iallgather(const void* sendbuf,

@@ -5,6 +5,7 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
+#include <vector>
 
 #include "mpi/mpi_main.hpp"
 #include "net/network_fixtures.hpp"
@@ -52,6 +53,37 @@ TEST(MpiExchangeSum, DeliversTheSumOfTheNeighboursSharesModulo2To64) {
             EXPECT_EQ(network->bytes_sent(), bytes) << name;
         }
     }
+}
+
+TEST(MpiExchangeSum, AddsSharesOfItsOwnRankToo) {
+    for (const int agents : test::agents_on_ranks())
+        for (const auto& [name, graph] : test::graphs_of(agents)) {
+            const auto network = test::mpi_network(agents);
+            const auto local = network->local_agents();
+            network->connect(graph);
+            constexpr Eigen::Index d = 11;
+            std::vector<int> delivered(local.size(), 0);
+            network->exchange_sum(
+                {0, 0},
+                d,
+                [&](std::size_t a, std::size_t j, Eigen::Index first, auto words) {
+                    for (std::size_t i = 0; i < words.size(); ++i)
+                        words[i] = word(local[a],
+                                        graph.neighbours(local[a])[j],
+                                        first + static_cast<Eigen::Index>(i));
+                },
+                [&](std::size_t a, Eigen::Index first, auto sum) {
+                    EXPECT_EQ(first, 0);
+                    ++delivered[a];
+                    for (std::size_t i = 0; i < sum.size(); ++i) {
+                        std::uint64_t wanted = 0;
+                        for (const int v : graph.neighbours(local[a]))
+                            wanted += word(v, local[a], static_cast<Eigen::Index>(i));
+                        EXPECT_EQ(sum[i], wanted) << name << ", agent " << local[a];
+                    }
+                });
+            EXPECT_EQ(delivered, std::vector<int>(local.size(), 1));
+        }
 }
 
 }  // namespace

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+#include <vector>
+
 #include "mpi/mpi_main.hpp"
 #include "net/network_fixtures.hpp"
+#include "trust/pair_fixtures.hpp"
 
 namespace sotto {
 namespace {
@@ -35,6 +39,91 @@ TEST(MpiExchange, DeliversBothKindsOfMessageToTheClosedNeighbourhood) {
                 EXPECT_EQ(network->bytes_sent(), expected_bytes) << name;
                 ++round;
             }
+    }
+}
+
+/// Of a rank that hosts some of them.
+struct SentByRank {
+    SentByRank(const Network& network, const Graph& graph, bool per_receiver, int round, int d) {
+        for (const int u : network.local_agents())
+            sent.push_back(per_receiver ? test::send_per_receiver(graph, u, round, d)
+                                        : test::send_to_all(u, round, d));
+        for (const test::Sent& one : sent) outgoing.push_back(one.outgoing);
+    }
+    std::vector<test::Sent> sent;
+    std::vector<Outgoing> outgoing;
+};
+
+TEST(MpiExchange, DeliversToEveryAgentOfARank) {
+    for (const int agents : test::agents_on_ranks())
+        for (const auto& [name, graph] : test::graphs_of(agents))
+            for (const bool encrypted : {false, true}) {
+                const auto network = test::mpi_network(agents);
+                const auto local = network->local_agents();
+                network->connect(graph);
+                auto secrets = test::pair_secrets(agents);
+                if (encrypted)
+                    network->protect(std::span(secrets).subspan(
+                                         static_cast<std::size_t>(local.front()), local.size()),
+                                     0);
+                int round = 0;
+                for (const int d : {3, 70000})
+                    for (const bool per_receiver : {false, true}) {
+                        // Many long ones take long and show nothing more.
+                        if (d > 3 && agents > 3 * network->processes()) continue;
+                        const SentByRank own(*network, graph, per_receiver, round, d);
+                        std::vector<test::Received> received(local.size());
+                        network->exchange({round, 0},
+                                          own.outgoing,
+                                          d,
+                                          [&](std::size_t a, auto first, auto count, auto columns) {
+                                              received[a].add(d, first, count, columns);
+                                          });
+                        for (std::size_t a = 0; a < local.size(); ++a)
+                            EXPECT_EQ(
+                                received[a].difference(graph, local[a], round, d, per_receiver), "")
+                                << name << ", " << agents << " agents, dimension " << d;
+                        ++round;
+                    }
+            }
+}
+
+TEST(MpiExchange, SendsWhatIsForAllOnceToEachOtherRank) {
+    const int ranks = test::mpi_session().ranks();
+    const auto network = test::mpi_network(4 * ranks);
+    const Graph graph = test::graphs_of(4 * ranks).back().graph;
+    network->connect(graph);
+    const SentByRank own(*network, graph, false, 0, 5);
+    network->exchange({0, 0}, own.outgoing, 5, [](auto...) {});
+    EXPECT_EQ(network->bytes_sent(), 4 * (ranks - 1) * 5 * 8);
+}
+
+TEST(MpiExchange, LeavesOutEdgesThatRest) {
+    for (const int agents : test::agents_on_ranks()) {
+        const auto network = test::mpi_network(agents);
+        const Graph graph = test::graphs_of(agents).back().graph;
+        network->connect(graph);
+        SentByRank own(*network, graph, false, 0, 5);
+        // From lower to higher numbers only.
+        for (std::size_t a = 0; a < own.outgoing.size(); ++a) {
+            const int u = network->local_agents()[a];
+            for (int v = 0; v < agents; ++v) {
+                own.outgoing[a].to.push_back(v >= u ? 1 : 0);
+                own.outgoing[a].from.push_back(v <= u ? 1 : 0);
+            }
+        }
+        network->exchange(
+            {0, 0}, own.outgoing, 5, [&](std::size_t a, auto, auto count, auto columns) {
+                const int u = network->local_agents()[a];
+                for (int v = 0; v < agents; ++v) {
+                    const double* const column = columns[static_cast<std::size_t>(v)];
+                    EXPECT_EQ(column != nullptr, v <= u);
+                    if (column != nullptr) {
+                        EXPECT_EQ(Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(column, count)),
+                                  test::message(v, -1, 0, 5));
+                    }
+                }
+            });
     }
 }
 

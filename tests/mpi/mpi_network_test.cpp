@@ -25,6 +25,21 @@ TEST(MpiNetwork, HostsOneAgentPerRank) {
     EXPECT_EQ(network->description(), MpiSession::library_version());
 }
 
+TEST(MpiNetwork, HostsConsecutiveAgents) {
+    const int ranks = test::mpi_session().ranks();
+    for (const int agents : test::agents_on_ranks()) {
+        const auto network = test::mpi_network(agents);
+        EXPECT_EQ(network->agents(), agents);
+        EXPECT_EQ(network->processes(), ranks);
+        const AgentBlocks blocks = network->blocks();
+        const auto local = network->local_agents();
+        EXPECT_EQ(std::ssize(local), blocks.size(network->process()));
+        EXPECT_LE(local.size(), network->most_agents_of_a_process());
+        for (const int agent : local) EXPECT_EQ(blocks.process_of(agent), network->process());
+    }
+    EXPECT_THROW((void)test::mpi_network(ranks - 1), ConfigError);
+}
+
 TEST(BothNetworks, MixToTheSameBits) {
     const int n = test::mpi_session().ranks();
     for (const auto& [name, graph] : test::graphs_of(n))

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "mpi/mpi_main.hpp"
@@ -30,38 +32,77 @@ bool fit(LinkCipher sender, const LinkCipher& receiver) {
     return opened == plain;
 }
 
-TEST(OwnSecrets, AreThoseOfTheRankAndOfNoOther) {
-    auto all = test::pair_secrets(agents);
-    EXPECT_EQ(own_secrets({&all[2], 1}, 2).agent(), 2);
-    EXPECT_THROW((void)own_secrets({&all[2], 1}, 1), Error);
-    EXPECT_THROW((void)own_secrets(all, 0), Error);
-    EXPECT_THROW((void)own_secrets({}, 0), Error);
+const AgentBlocks one_each(agents, agents);
+
+std::span<PairSecrets> of(std::vector<PairSecrets>& all, int first, int count = 1) {
+    return std::span(all).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
 }
 
-TEST(EdgeCiphers, FitThoseOfTheNeighbour) {
+TEST(OwnSecrets, AreThoseOfTheRanksAgentsAndOfNoOther) {
+    auto all = test::pair_secrets(agents);
+    EXPECT_NO_THROW(require_own_secrets(of(all, 2), one_each, 2));
+    EXPECT_THROW(require_own_secrets(of(all, 2), one_each, 1), Error);
+    EXPECT_THROW(require_own_secrets(all, one_each, 0), Error);
+    EXPECT_THROW(require_own_secrets({}, one_each, 0), Error);
+    const AgentBlocks two_ranks(agents, 2);
+    EXPECT_NO_THROW(require_own_secrets(of(all, 2, 2), two_ranks, 1));
+    EXPECT_THROW(require_own_secrets(of(all, 1, 2), two_ranks, 1), Error);
+    EXPECT_THROW(require_own_secrets(of(all, 2), two_ranks, 1), Error);
+}
+
+TEST(ProcessCiphers, FitThoseOfTheNeighbour) {
     auto all = test::pair_secrets(agents);
     const int of_1[] = {0, 3}, of_3[] = {1, 2};
-    const auto from_3 = edge_ciphers(all[3], of_3, 7);
-    EXPECT_EQ(from_3.size(), 2U);
-    const auto from_1 = [&](std::size_t j, std::uint32_t epoch) {
-        return std::move(edge_ciphers(all[1], of_1, epoch)[j]);
+    const auto ciphers = [&](int own, std::span<const int> others, std::uint32_t epoch) {
+        return process_ciphers(of(all, own), one_each, others, epoch, LinkUse::exchange);
     };
-    EXPECT_TRUE(fit(from_1(1, 7), from_3[0]));
-    EXPECT_FALSE(fit(from_1(0, 7), from_3[0]));
-    EXPECT_FALSE(fit(from_1(1, 8), from_3[0]));
+    const auto from_3 = ciphers(3, of_3, 7);
+    EXPECT_EQ(from_3.size(), 2U);
+    EXPECT_TRUE(fit(std::move(ciphers(1, of_1, 7)[1]), from_3[0]));
+    EXPECT_FALSE(fit(std::move(ciphers(1, of_1, 7)[0]), from_3[0]));
+    EXPECT_FALSE(fit(std::move(ciphers(1, of_1, 8)[1]), from_3[0]));
+}
+
+TEST(ProcessCiphers, OfSeveralAgentsNeedTheSecretsOfAllOfThem) {
+    auto all = test::pair_secrets(7);
+    auto stolen = test::pair_secrets(7);
+    auto other_run = test::pair_secrets(7, 2);
+    const AgentBlocks blocks(7, 3);  // 0 1 | 2 3 | 4 5 6
+    const int low[] = {0}, high[] = {2};
+    const auto cipher = [&](std::span<PairSecrets> own, const int(&process)[1]) {
+        return std::move(process_ciphers(own, blocks, process, 0, LinkUse::exchange).front());
+    };
+    EXPECT_TRUE(fit(cipher(of(all, 0, 2), high), cipher(of(all, 4, 3), low)));
+    EXPECT_TRUE(fit(cipher(of(all, 4, 3), low), cipher(of(all, 0, 2), high)));
+    for (int lacking = 4; lacking < 7; ++lacking) {
+        std::vector<PairSecrets> partly;
+        for (int u = 4; u < 7; ++u)
+            partly.push_back(
+                std::move((u == lacking ? other_run : stolen)[static_cast<std::size_t>(u)]));
+        EXPECT_FALSE(fit(cipher(partly, low), cipher(of(all, 0, 2), high))) << lacking;
+        stolen = test::pair_secrets(7);
+        other_run = test::pair_secrets(7, 2);
+    }
 }
 
 TEST(CollectionCiphers, JoinEveryProcessWithProcess0) {
-    auto all = test::pair_secrets(agents);
-    const auto collector = collection_ciphers(all[0], agents, 7);
-    EXPECT_EQ(collector.size(), static_cast<std::size_t>(agents - 1));
-    for (std::size_t u = 1; u < static_cast<std::size_t>(agents); ++u) {
-        auto ciphers = collection_ciphers(all[u], agents, 7);
-        EXPECT_EQ(ciphers.size(), 1U);
-        EXPECT_TRUE(fit(std::move(ciphers.front()), collector[u - 1]));
-        // Not with the keys of the edge between the same two agents.
-        const int process_0[] = {0};
-        EXPECT_FALSE(fit(std::move(edge_ciphers(all[u], process_0, 7).front()), collector[u - 1]));
+    for (const int processes : {4, 3, 2}) {
+        auto all = test::pair_secrets(agents);
+        const AgentBlocks blocks(agents, processes);
+        const auto collector = collection_ciphers(of(all, 0, blocks.size(0)), blocks, 7);
+        EXPECT_EQ(collector.size(), static_cast<std::size_t>(processes - 1));
+        for (int p = 1; p < processes; ++p) {
+            const auto own = of(all, blocks.first(p), blocks.size(p));
+            auto ciphers = collection_ciphers(own, blocks, 7);
+            const auto& theirs = collector[static_cast<std::size_t>(p - 1)];
+            EXPECT_EQ(ciphers.size(), 1U);
+            EXPECT_TRUE(fit(std::move(ciphers.front()), theirs));
+            // Not with the keys of the exchange between the same two.
+            const int process_0[] = {0};
+            EXPECT_FALSE(fit(
+                std::move(process_ciphers(own, blocks, process_0, 7, LinkUse::exchange).front()),
+                theirs));
+        }
     }
 }
 

@@ -164,24 +164,26 @@ int MPI_Iallreduce(const void* from,
     });
 }
 
-int MPI_Igather(const void* from,
-                int count,
-                MPI_Datatype type,
-                void* into,
-                int,
-                MPI_Datatype,
-                int root,
-                MPI_Comm comm,
-                MPI_Request* request) {
-    Collective call("MPI_Igather", comm, Traffic::collection);
+int MPI_Igatherv(const void* from,
+                 int count,
+                 MPI_Datatype type,
+                 void* into,
+                 const int into_counts[],
+                 const int into_starts[],
+                 MPI_Datatype into_type,
+                 int root,
+                 MPI_Comm comm,
+                 MPI_Request* request) {
+    Collective call("MPI_Igatherv", comm, Traffic::collection);
     job().observer.message_leaves(bytes_of(from, length(count, type)), false);
-    const std::size_t size = length(count, type);
     if (current()->place != root)
-        call.send(root, from, size);
+        call.send(root, from, length(count, type));
     else
         for (int peer = 0; peer < job().world.size(); ++peer)
             if (peer != root)
-                call.expect(peer, at(into, size * static_cast<std::size_t>(peer)), size);
+                call.expect(peer,
+                            at(into, length(into_starts[peer], into_type)),
+                            length(into_counts[peer], into_type));
     return call.begin(request);
 }
 
@@ -235,17 +237,6 @@ int MPI_Ineighbor_alltoallv(const void* from,
                         length(into_counts[j], into_type));
     }
     return call.begin(request);
-}
-
-int MPI_Ineighbor_alltoall(const void* from,
-                           int count,
-                           MPI_Datatype type,
-                           void* into,
-                           int into_count,
-                           MPI_Datatype into_type,
-                           MPI_Comm comm,
-                           MPI_Request* request) {
-    return exchange_pieces(from, count, count, type, into, into_count, into_type, comm, request);
 }
 
 int MPI_Ineighbor_allgather(const void* from,

@@ -10,6 +10,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/graph/graph.hpp"
+#include "sotto/net/agent_blocks.hpp"
 #include "sotto/trust/pair_secrets.hpp"
 
 namespace sotto {
@@ -147,9 +148,11 @@ class Network {
         return fold_over_agents(local, Fold::maximum, {});
     }
 
-    /// Most agents that one process can host: every other one hosts at least one. LOCAL.
+    /// Which process hosts whom. LOCAL.
+    [[nodiscard]] AgentBlocks blocks() const { return {agents(), processes()}; }
+    /// Most agents that one process hosts. LOCAL.
     [[nodiscard]] std::uint64_t most_agents_of_a_process() const {
-        return static_cast<std::uint64_t>(agents() - processes() + 1);
+        return static_cast<std::uint64_t>((agents() + processes() - 1) / processes());
     }
 
     // A peer announces how many bytes it is about to send, and memory is taken for them: so whoever

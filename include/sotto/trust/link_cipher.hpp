@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "sotto/trust/pair_secrets.hpp"
 #include "sotto/trust/secret.hpp"
@@ -32,12 +33,21 @@ enum class LinkUse {
 /// "sottocol", 2 epoch + direction) with direction 0 from the lower agent to the higher; the nonce
 /// is (round, step, chunk). A message that was changed, belongs to another round, step or chunk,
 /// comes from another edge, or is sent back to its sender has the wrong tag and does not open.
-/// Cost: 0.3 ns a byte for either end with OpenSSL, else 1.
+/// Where an end is several agents, whose secrets one process holds, the key is KDF(BLAKE2b-256(
+/// secrets of pairs between both ends, i-th with i-th, the shorter end over and over)): who has it
+/// holds, of every one of these pairs, one agent's secret. Cost: 0.3 ns a byte for either end with
+/// OpenSSL, else 1.
 class LinkCipher {
   public:
     static constexpr std::size_t tag_size = 16;
 
     LinkCipher(PairSecrets& secrets, int peer, std::uint32_t key_epoch, LinkUse use);
+    /// Between all agents of two processes. @param secrets of those here, ascending, not empty.
+    /// @param peers those there, ascending, not empty, all above or all below those here.
+    LinkCipher(std::span<PairSecrets> secrets,
+               std::span<const int> peers,
+               std::uint32_t key_epoch,
+               LinkUse use);
 
     /// Encrypts a piece for the peer. @param message may be the beginning of `sealed`.
     /// @param sealed message.size() + tag_size bytes.
@@ -56,8 +66,10 @@ class LinkCipher {
               std::span<std::uint8_t> message) const;
 
   private:
-    int agent_;
-    int peer_;
+    /// @param lower whether this is the lower end.
+    LinkCipher(const SecretKey& shared, bool lower, std::uint32_t key_epoch, LinkUse use);
+
+    std::string own_, peer_;  // "agent 3", "agents 4 to 7"
     LinkUse use_;
     SecretKey outgoing_;
     SecretKey incoming_;

@@ -81,11 +81,14 @@ int run(const std::vector<std::string>& arguments) {
             config->train.threads = granted_threads(config->train.asked_threads, alone);
         });
         require_same_options(ranks, lines_of_all(audit_option_set().written(*config)));
-        return PreparedJob{[config] { return agents_of(config->train.graph); },
-                           config->train.threads,
-                           [config, general = read_general(given)](Network& network) {
-                               return audit_on(network, general, *config);
-                           }};
+        return PreparedJob{
+            [config] { return agents_of(config->train.graph); },
+            config->train.threads,
+            [config, general = read_general(given)](Network& network) {
+                return audit_on(network, general, *config);
+            },
+            alone ? std::nullopt
+                  : std::optional(agree_on_agents(ranks, config->train.graph.topology.agents))};
     });
 }
 

@@ -66,12 +66,18 @@ int run_job(const std::function<PreparedJob(Network& ranks, bool alone)>& prepar
         return job.run(*network);
     }
     const MpiSession session;
-    const auto network = make_mpi_network(session);
-    return run_together(*network, [&] {
-        const PreparedJob job = prepare(*network, false);
+    const auto ranks = make_mpi_network(session);
+    return run_together(*ranks, [&] {
+        const PreparedJob job = prepare(*ranks, false);
         set_linear_algebra_threads(job.threads);
-        if (!job.limits_waits) network->watch_for_stalls({});
-        return job.run(*network);
+        const auto run_on = [&](Network& network) {
+            if (!job.limits_waits) network.watch_for_stalls({});
+            return job.run(network);
+        };
+        const int agents = std::max(job.agents_of_ranks.value_or(session.ranks()), session.ranks());
+        if (agents == session.ranks()) return run_on(*ranks);
+        const auto network = make_mpi_network(session, agents);
+        return run_together(*network, [&] { return run_on(*network); });
     });
 }
 
@@ -81,15 +87,30 @@ int granted_threads(int asked, bool alone) {
 }
 
 void resolve_agents(OptionTexts& given, int ranks) {
-    const std::string text = std::to_string(ranks);
-    if (given.contains("agents") && !given.contains("graph") && given.at("agents") != text)
-        throw ConfigError(fmt::format(
-            "--agents: {0} given, but {1} MPI rank{2} started; every rank is one agent, so start "
-            "{0} ranks, or run without mpirun to host all agents in one process",
-            given.at("agents"),
-            text,
-            ranks == 1 ? " was" : "s were"));
-    given["agents"] = text;
+    given.try_emplace("agents", std::to_string(ranks));
+}
+
+int agree_on_agents(Network& ranks, int agents) {
+    const auto all = ranks.all_gather(std::to_string(agents), 16);
+    ranks.agree([&] {
+        for (std::size_t rank = 0; rank < all.size(); ++rank)
+            if (all[rank] != all.front())
+                throw ConfigError(
+                    fmt::format("rank {} was started with --agents {}, rank 0 with {}; start all "
+                                "ranks with the same options",
+                                rank,
+                                all[rank],
+                                all.front()));
+        if (agents < ranks.processes())
+            throw ConfigError(fmt::format(
+                "--agents: {} given, but {} MPI ranks were started; every rank hosts at least one "
+                "agent, so start {} ranks or fewer, or run without mpirun to host all agents in "
+                "one process",
+                agents,
+                ranks.processes(),
+                agents));
+    });
+    return agents;
 }
 
 }  // namespace sotto::cli

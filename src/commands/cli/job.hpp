@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "run/options/written_options.hpp"
 #include "sotto/net/network.hpp"
@@ -19,11 +20,13 @@ struct PreparedJob {
     std::function<int()> agents;       ///< in this process, where it is alone; asked only then
     int threads = 1;                   ///< of this process; see granted_threads
     std::function<int(Network&)> run;  ///< COLLECTIVE; returns the exit code
-    bool limits_waits = false;         ///< run says how long ranks wait; else as long as it takes
+    std::optional<int>
+        agents_of_ranks{};      ///< under mpirun; none: one each, as where they are fewer
+    bool limits_waits = false;  ///< run says how long ranks wait; else as long as it takes
 };
 
-/// Runs a job where it was started: on the ranks of an MPI job, of which each is one agent, or on
-/// all its agents in this process.
+/// Runs a job where it was started: on the ranks of an MPI job, of which each hosts one agent or
+/// consecutive ones, or on all its agents in this process.
 /// @param prepare reads the options; COLLECTIVE. @param ranks where processes agree about options,
 /// before anybody knows about agents.  @param alone whether this process was started by itself.
 /// @throws Error alone; see run_together.
@@ -32,8 +35,11 @@ struct PreparedJob {
 /// Threads of a process. @param asked 0: all cores of a process that is alone, else 1.
 [[nodiscard]] int granted_threads(int asked, bool alone);
 
-/// Every rank is an agent: --agents is the number of ranks. @throws ConfigError where it is given
-/// and is another.
+/// Where --agents is not given, every rank is one agent.
 void resolve_agents(OptionTexts& given, int ranks);
+
+/// The number of agents that all ranks were started with. COLLECTIVE. @throws ConfigError, the same
+/// on every rank, where they differ, or are fewer than ranks.
+[[nodiscard]] int agree_on_agents(Network& ranks, int agents);
 
 }  // namespace sotto::cli

@@ -23,7 +23,8 @@ std::string program_help() {
     std::string text =
         "sotto: private peer-to-peer training over MPI\n\n"
         "usage: sotto <command> [options]\n"
-        "       mpirun -n 20 sotto train [options]     every rank is one agent\n\n"
+        "       mpirun -n 20 sotto train [options]     every rank is one agent, or hosts "
+        "several\n\n"
         "commands:\n";
     for (const Command& command : commands().records())
         text += fmt::format("  {:<8} {}\n", command.name, command.summary);

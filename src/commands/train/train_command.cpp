@@ -18,6 +18,7 @@
 #include "run/run_history.hpp"
 #include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto::cli {
 
@@ -25,11 +26,25 @@ namespace {
 
 std::vector<WrittenGroup> options() { return with_general(train_option_set().written()); }
 
+/// Of a run that is taken up.
+int agents_left(const ResumeConfig& resume) {
+    const RunHistory history = read_history(resume.directory);
+    return history.phases.back().members.size() - static_cast<int>(resume.without.size());
+}
+
 /// Agents of this process, where it is alone.
 int agents_alone(const TrainConfig& config) {
-    if (!config.resume) return agents_of(config.graph);
-    const RunHistory history = read_history(config.resume->directory);
-    return history.phases.back().members.size() - static_cast<int>(config.resume->without.size());
+    return config.resume ? agents_left(*config.resume) : agents_of(config.graph);
+}
+
+/// Agents of all ranks; of a run that is taken up rank 0 knows them. COLLECTIVE.
+int agents_of_ranks(Network& ranks, const TrainConfig& config) {
+    if (!config.resume) return agree_on_agents(ranks, config.graph.topology.agents);
+    std::string agents;
+    ranks.agree([&] {
+        if (ranks.process() == 0) agents = std::to_string(agents_left(*config.resume));
+    });
+    return static_cast<int>(parse_integer("agents", ranks.broadcast(agents, 16)));
 }
 
 /// The job itself, on any network. Reports on process 0.
@@ -114,6 +129,7 @@ int run(const std::vector<std::string>& arguments) {
                            [config, general = read_general(given)](Network& network) {
                                return train_on(network, general, *config);
                            },
+                           alone ? std::nullopt : std::optional(agents_of_ranks(ranks, *config)),
                            true};
     });
 }
@@ -121,14 +137,16 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Command train_command() {
-    return {.name = "train",
-            .summary = "train a model privately, one agent per MPI rank (or all in one process)",
-            .example =
-                "mpirun -n 20 sotto train --data a9a.gz --mechanism corn --epsilon 10 "
-                "--rounds 1000",
-            .options = options,
-            .parallel = true,
-            .run = run};
+    return {
+        .name = "train",
+        .summary =
+            "train a model privately, one agent or several per MPI rank (or all in one process)",
+        .example =
+            "mpirun -n 20 sotto train --data a9a.gz --mechanism corn --epsilon 10 "
+            "--rounds 1000",
+        .options = options,
+        .parallel = true,
+        .run = run};
 }
 
 }  // namespace sotto::cli

@@ -7,10 +7,48 @@
 
 namespace sotto {
 
-Eigen::Index piece_length(Eigen::Index dimension) {
-    constexpr Eigen::Index largest_whole_message = 131072;
-    constexpr Eigen::Index largest_piece = 65536;
-    return chunk_length(dimension, largest_whole_message, largest_piece);
+Eigen::Index piece_length(Eigen::Index dimension, std::size_t most_messages) {
+    constexpr Eigen::Index values_of_all = Eigen::Index{1} << 23;
+    constexpr Eigen::Index smallest_piece = 64, largest_piece = 65536;
+    const auto messages = std::max<Eigen::Index>(1, static_cast<Eigen::Index>(most_messages));
+    const Eigen::Index piece =
+        std::clamp(values_of_all / messages / 8 * 8, smallest_piece, largest_piece);
+    return chunk_length(dimension, 2 * piece, piece);
+}
+
+void EdgePieces::Room::hold(std::span<const std::size_t> of_neighbours,
+                            Eigen::Index longest,
+                            bool encrypted) {
+    messages.assign(of_neighbours.begin(), of_neighbours.end());
+    first_message.clear();
+    neighbour.clear();
+    for (std::size_t j = 0; j < messages.size(); ++j) {
+        first_message.push_back(neighbour.size());
+        neighbour.insert(neighbour.end(), messages[j], j);
+    }
+    // One value to spare: some libraries reject a null pointer even for nothing.
+    const std::size_t needed = wire_size(1, false) + neighbour.size() * wire_size(longest, false) +
+                               tags_before(messages.size(), encrypted);
+    if (bytes.size() < needed) bytes.resize(needed);
+}
+
+std::span<std::uint8_t> EdgePieces::Room::plain(std::size_t j, Eigen::Index count, bool encrypted) {
+    const std::size_t size = wire_size(count, false);
+    return {reinterpret_cast<std::uint8_t*>(bytes.data()) + first_message[j] * size +
+                tags_before(j, encrypted),
+            messages[j] * size};
+}
+
+void EdgePieces::Room::set_counts(Eigen::Index count, bool encrypted) {
+    starts.assign(messages.size() + 1, 0);
+    sizes.assign(messages.size() + 1, 0);
+    for (std::size_t j = 0; j < messages.size(); ++j) {
+        const std::span<std::uint8_t> own = plain(j, count, encrypted);
+        starts[j] = mpi_count(
+            static_cast<std::size_t>(own.data() - reinterpret_cast<std::uint8_t*>(bytes.data())));
+        if (messages[j] > 0)
+            sizes[j] = mpi_count(own.size() + (encrypted ? LinkCipher::tag_size : 0));
+    }
 }
 
 void EdgePieces::protect(std::vector<LinkCipher> ciphers) {
@@ -20,97 +58,82 @@ void EdgePieces::protect(std::vector<LinkCipher> ciphers) {
 
 void EdgePieces::begin(ExchangeId id,
                        Eigen::Index longest,
-                       std::span<const std::uint8_t> to,
-                       std::span<const std::uint8_t> from,
-                       bool packed) {
+                       std::span<const std::size_t> sent,
+                       std::span<const std::size_t> received) {
     id_ = id;
-    const std::size_t spare = std::max(links_.degree(), std::size_t{1});
-    const std::size_t needed = spare * wire_size_of(longest);
-    if (received_.size() < needed) received_.resize(needed);
-    if (packed && packed_.size() < needed) packed_.resize(needed);
-    const auto without_own = [&](std::span<const std::uint8_t> flags,
-                                 std::vector<std::uint8_t>& active) {
-        active.assign(flags.begin(), flags.end());
-        if (!active.empty())
-            active.erase(active.begin() + static_cast<std::ptrdiff_t>(links_.own_place()));
-    };
-    without_own(to, to_);
-    without_own(from, from_);
-    restricted_ = !to.empty();
+    sent_.hold(sent, longest, encrypted_);
+    received_.hold(received, longest, encrypted_);
+    values_.assign(sent_.neighbour.size(), nullptr);
 }
 
 void EdgePieces::spread(const double* values, Eigen::Index count) {
     const int n = mpi_count(count);
     world_.complete_exchange(id_, links_.neighbours(), [&](MPI_Request* request) {
-        return MPI_Ineighbor_allgather(
-            values, n, MPI_DOUBLE, received_.data(), n, MPI_DOUBLE, links_.communicator(), request);
-    });
-}
-
-void EdgePieces::pack(std::size_t j, std::int64_t piece, const void* values, Eigen::Index count) {
-    const std::span<const std::uint8_t> plain(static_cast<const std::uint8_t*>(values),
-                                              wire_size(count, false));
-    auto* const target = reinterpret_cast<std::uint8_t*>(room(j, count));
-    if (encrypted_)
-        ciphers_[j].seal({id_.round, id_.step, piece}, plain, {target, wire_size_of(count)});
-    else if (plain.data() != target)
-        std::memcpy(target, plain.data(), plain.size());
-}
-
-void EdgePieces::swap(std::int64_t piece, Eigen::Index count) {
-    const int bytes = mpi_count(wire_size_of(count));
-    if (restricted_)
-        swap_restricted(bytes);
-    else
-        world_.complete_exchange(id_, links_.neighbours(), [&](MPI_Request* request) {
-            return MPI_Ineighbor_alltoall(packed_.data(),
-                                          bytes,
-                                          MPI_BYTE,
-                                          received_.data(),
-                                          bytes,
-                                          MPI_BYTE,
-                                          links_.communicator(),
-                                          request);
-        });
-    if (!encrypted_) return;
-    for (std::size_t j = 0; j < links_.degree(); ++j) {
-        if (!receives(j)) continue;
-        const std::size_t size = wire_size_of(count);
-        const std::span<std::uint8_t> sealed(
-            reinterpret_cast<std::uint8_t*>(received_.data() + j * size), size);
-        ciphers_[j].open(
-            {id_.round, id_.step, piece}, sealed, sealed.first(wire_size(count, false)));
-    }
-}
-
-void EdgePieces::swap_restricted(int bytes) {
-    for (auto* list : {&starts_, &send_counts_, &receive_counts_})
-        list->resize(links_.degree() + 1);
-    for (std::size_t j = 0; j < links_.degree(); ++j) {
-        starts_[j] = mpi_count(j * static_cast<std::size_t>(bytes));
-        send_counts_[j] = sends(j) ? bytes : 0;
-        receive_counts_[j] = receives(j) ? bytes : 0;
-    }
-    world_.complete_exchange(id_, links_.neighbours(), [&](MPI_Request* request) {
-        return MPI_Ineighbor_alltoallv(packed_.data(),
-                                       send_counts_.data(),
-                                       starts_.data(),
-                                       MPI_BYTE,
-                                       received_.data(),
-                                       receive_counts_.data(),
-                                       starts_.data(),
-                                       MPI_BYTE,
+        return MPI_Ineighbor_allgather(values,
+                                       n,
+                                       MPI_DOUBLE,
+                                       received_.bytes.data(),
+                                       n,
+                                       MPI_DOUBLE,
                                        links_.communicator(),
                                        request);
     });
 }
 
+void EdgePieces::pack(std::size_t j, std::int64_t piece, Eigen::Index count) {
+    const std::span<std::uint8_t> target = sent_.plain(j, count, encrypted_);
+    const std::size_t size = wire_size(count, false);
+    const std::size_t first = sent_.first_message[j];
+    const auto sealed = [&] {
+        return std::span(target.data(), target.size() + LinkCipher::tag_size);
+    };
+    const ChunkAddress address{id_.round, id_.step, piece};
+    if (encrypted_ && sent_.messages[j] == 1) {  // saves a copy
+        const auto* const bytes = static_cast<const std::uint8_t*>(values_[first]);
+        ciphers_[j].seal(address, {bytes, size}, sealed());
+        return;
+    }
+    for (std::size_t m = 0; m < sent_.messages[j]; ++m)
+        if (std::uint8_t* const own = target.data() + m * size; own != values_[first + m])
+            std::memcpy(own, values_[first + m], size);
+    if (encrypted_) ciphers_[j].seal(address, target, sealed());
+}
+
+void EdgePieces::open(std::size_t j, std::int64_t piece, Eigen::Index count) {
+    const std::span<std::uint8_t> plain = received_.plain(j, count, encrypted_);
+    ciphers_[j].open(
+        {id_.round, id_.step, piece}, {plain.data(), plain.size() + LinkCipher::tag_size}, plain);
+}
+
+void EdgePieces::swap(std::int64_t piece, Eigen::Index count) {
+    for (std::size_t j = 0; j < links_.degree(); ++j)
+        if (sent_.messages[j] > 0) pack(j, piece, count);
+    sent_.set_counts(count, encrypted_);
+    received_.set_counts(count, encrypted_);
+    world_.complete_exchange(id_, links_.neighbours(), [&](MPI_Request* request) {
+        return MPI_Ineighbor_alltoallv(sent_.bytes.data(),
+                                       sent_.sizes.data(),
+                                       sent_.starts.data(),
+                                       MPI_BYTE,
+                                       received_.bytes.data(),
+                                       received_.sizes.data(),
+                                       received_.starts.data(),
+                                       MPI_BYTE,
+                                       links_.communicator(),
+                                       request);
+    });
+    if (!encrypted_) return;
+    for (std::size_t j = 0; j < links_.degree(); ++j)
+        if (received_.messages[j] > 0) open(j, piece, count);
+}
+
 void EdgePieces::count_sent(Eigen::Index dimension, Eigen::Index longest) {
     const auto chunks = static_cast<std::size_t>((dimension + longest - 1) / longest);
-    const std::size_t tags = encrypted_ ? chunks * LinkCipher::tag_size : 0;
-    std::size_t messages = 0;
-    for (std::size_t j = 0; j < links_.degree(); ++j) messages += sends(j) ? 1 : 0;
-    bytes_sent_ += static_cast<std::int64_t>(messages * (wire_size(dimension, false) + tags));
+    const auto sealed = encrypted_ ? links_.degree() - static_cast<std::size_t>(std::ranges::count(
+                                                           sent_.messages, std::size_t{0}))
+                                   : 0;
+    bytes_sent_ += static_cast<std::int64_t>(sent_.neighbour.size() * wire_size(dimension, false) +
+                                             sealed * chunks * LinkCipher::tag_size);
 }
 
 }  // namespace sotto

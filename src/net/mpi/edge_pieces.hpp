@@ -1,6 +1,6 @@
 #pragma once
 
-// Pieces of messages between one agent and its neighbours; not installed.
+// Pieces of messages between this process's agents and those of others; not installed.
 
 #include <Eigen/Dense>
 #include <cstddef>
@@ -17,12 +17,52 @@
 namespace sotto {
 
 /// Values per piece of a message. Up to 1 MiB a message goes whole. Above, it goes in pieces that
-/// are still in cache when they are mixed, and all pieces use the same small receive buffer.
-[[nodiscard]] Eigen::Index piece_length(Eigen::Index dimension);
+/// are still in cache when they are mixed, and all pieces use the same small receive buffer. Where
+/// a process has more than 128 messages at once, pieces are smaller: 64 MiB for all, or 128 for
+/// whole messages. @param most_messages of any process in one direction.
+[[nodiscard]] Eigen::Index piece_length(Eigen::Index dimension, std::size_t most_messages);
 
-/// What both kinds of exchange share: for every neighbour a piece of 8-byte numbers that goes to it
-/// and one that comes from it, encrypted once there are ciphers. Memory is kept between calls:
-/// exchanging allocates nothing.
+/// Which message goes along each link in one exchange.
+class MessageNumbers {
+  public:
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+    /// @param shared whether links of one sender to one process carry one message together.
+    /// @param active of a LinkEnd: whether anything goes along it.
+    template <class Active>
+    void assign(std::span<const LinkEnd> links,
+                std::size_t neighbours,
+                bool shared,
+                Active&& active) {
+        of_links_.assign(links.size(), none);
+        of_neighbours_.assign(neighbours, 0);
+        std::size_t messages = 0;
+        const LinkEnd* last = nullptr;
+        for (std::size_t e = 0; e < links.size(); ++e) {
+            const LinkEnd& link = links[e];
+            if (!active(link)) continue;
+            const bool same = shared && last != nullptr && last->neighbour == link.neighbour &&
+                              last->sender == link.sender;
+            last = &link;
+            if (!same) {
+                ++messages;
+                ++of_neighbours_[link.neighbour];
+            }
+            of_links_[e] = messages - 1;
+        }
+    }
+    /// By link; none where nothing goes.
+    [[nodiscard]] std::span<const std::size_t> of_links() const { return of_links_; }
+    /// How many, by neighbour.
+    [[nodiscard]] std::span<const std::size_t> of_neighbours() const { return of_neighbours_; }
+
+  private:
+    std::vector<std::size_t> of_links_, of_neighbours_;
+};
+
+/// What both kinds of exchange share: messages of 8-byte numbers to and from the neighbour
+/// processes, piece by piece; what goes to one process goes together, and sealed as one once there
+/// are ciphers. Memory is kept between calls: exchanging allocates nothing.
 class EdgePieces {
   public:
     EdgePieces(MpiWorld& world, const MpiLinks& links) : world_(world), links_(links) {}
@@ -32,56 +72,71 @@ class EdgePieces {
     [[nodiscard]] bool encrypted() const { return encrypted_; }
 
     /// Begins an exchange of pieces of up to `longest` values.
-    /// @param to, from as in Outgoing.  @param packed whether swap() follows, rather than spread().
+    /// @param sent, received messages by neighbour; they are numbered in the order of neighbours.
     void begin(ExchangeId id,
                Eigen::Index longest,
-               std::span<const std::uint8_t> to,
-               std::span<const std::uint8_t> from,
-               bool packed);
-    /// Whether the j-th neighbour (ascending, without the agent itself) gets a piece, and whether
-    /// one comes from it.
-    [[nodiscard]] bool sends(std::size_t j) const { return !restricted_ || to_[j] != 0; }
-    [[nodiscard]] bool receives(std::size_t j) const { return !restricted_ || from_[j] != 0; }
+               std::span<const std::size_t> sent,
+               std::span<const std::size_t> received);
 
-    /// The same piece to every neighbour, not encrypted, from where it is. COLLECTIVE.
+    /// The same piece to every neighbour, not encrypted, from where it is: of processes with one
+    /// agent each. COLLECTIVE.
     void spread(const double* values, Eigen::Index count);
 
-    /// Where the piece for the j-th neighbour may be made.
-    [[nodiscard]] std::byte* room(std::size_t j, Eigen::Index count) {
-        return packed_.data() + j * wire_size_of(count);
+    /// Where the piece of a message to others may be made; valid until the next piece.
+    [[nodiscard]] std::byte* room(std::size_t message, Eigen::Index count) {
+        return sent_.start(message, count, encrypted_);
     }
-    /// Packs the piece for the j-th neighbour, sealed where that is due.
-    /// @param piece number of the piece in its message.  @param values anywhere, or in room(j).
-    void pack(std::size_t j, std::int64_t piece, const void* values, Eigen::Index count);
-    /// Sends what was packed for all that get something, and opens what comes. COLLECTIVE.
-    /// @throws CryptoError naming the edge for what is not what was sent.
+    /// The piece of a message to others. @param values anywhere, or in its room; unchanged until
+    /// swap() has begun.
+    void put(std::size_t message, const void* values) { values_[message] = values; }
+    /// Sends the pieces of all messages, and opens what comes. COLLECTIVE.
+    /// @param piece number of the piece in its message.
+    /// @throws CryptoError naming both ends for what is not what was sent.
     void swap(std::int64_t piece, Eigen::Index count);
 
-    /// What came from the j-th neighbour last, in clear.
-    [[nodiscard]] const std::byte* received(std::size_t j, Eigen::Index count) const {
-        return received_.data() + j * wire_size_of(count);
+    /// The piece of a message from others that came last, in clear.
+    [[nodiscard]] const std::byte* received(std::size_t message, Eigen::Index count) {
+        return received_.start(message, count, encrypted_);
     }
 
-    /// Adds a whole message of this exchange to bytes_sent().
+    /// Adds whole messages of this exchange to bytes_sent().
     void count_sent(Eigen::Index dimension, Eigen::Index longest);
     [[nodiscard]] std::int64_t bytes_sent() const { return bytes_sent_; }
 
   private:
-    [[nodiscard]] std::size_t wire_size_of(Eigen::Index count) const {
-        return wire_size(count, encrypted_);
-    }
-    void swap_restricted(int bytes);
+    /// Messages of one direction, one behind the other; those of one neighbour end with a tag.
+    struct Room {
+        std::vector<std::byte> bytes;
+        std::vector<std::size_t> messages;       // by neighbour
+        std::vector<std::size_t> first_message;  // by neighbour
+        std::vector<std::size_t> neighbour;      // by message
+        std::vector<int> starts, sizes;          // by neighbour, and one to spare
+
+        void hold(std::span<const std::size_t> of_neighbours, Eigen::Index longest, bool encrypted);
+        [[nodiscard]] std::size_t tags_before(std::size_t j, bool encrypted) const {
+            return encrypted ? j * LinkCipher::tag_size : 0;
+        }
+        [[nodiscard]] std::byte* start(std::size_t message, Eigen::Index count, bool encrypted) {
+            return bytes.data() + message * wire_size(count, false) +
+                   tags_before(neighbour[message], encrypted);
+        }
+        /// What goes to or comes from the j-th neighbour, without its tag.
+        [[nodiscard]] std::span<std::uint8_t> plain(std::size_t j,
+                                                    Eigen::Index count,
+                                                    bool encrypted);
+        void set_counts(Eigen::Index count, bool encrypted);
+    };
+    /// Makes the bytes for the j-th neighbour of what was put.
+    void pack(std::size_t j, std::int64_t piece, Eigen::Index count);
+    void open(std::size_t j, std::int64_t piece, Eigen::Index count);
 
     MpiWorld& world_;
     const MpiLinks& links_;
     bool encrypted_ = false;
     std::vector<LinkCipher> ciphers_;  // one per neighbour
     ExchangeId id_;
-    bool restricted_ = false;  // to to_ and from_: one entry a neighbour
-    std::vector<std::uint8_t> to_, from_;
-    std::vector<std::byte> received_;  // one piece per neighbour, with its tag when encrypted
-    std::vector<std::byte> packed_;
-    std::vector<int> starts_, send_counts_, receive_counts_;  // one a neighbour, and one to spare
+    Room sent_, received_;
+    std::vector<const void*> values_;  // by message
     std::int64_t bytes_sent_ = 0;
 };
 

@@ -4,45 +4,83 @@
 
 namespace sotto {
 
+namespace {
+
+const double* vector_for(const Outgoing& message, std::size_t place) {
+    return message.to_all != nullptr ? message.to_all : message.per_receiver[place];
+}
+
+bool allowed(const std::vector<std::uint8_t>& flags, std::size_t place) {
+    return flags.empty() || flags[place] != 0;
+}
+
+}  // namespace
+
 void MpiExchange::run(ExchangeId id,
-                      const Outgoing& message,
+                      std::span<const Outgoing> outgoing,
                       Eigen::Index dimension,
                       const Delivery& deliver) {
-    columns_.resize(links_.degree() + 1);
-    const std::size_t own = links_.own_place();
-    const bool to_all = message.to_all != nullptr;
-    const double* own_copy = to_all ? message.to_all : message.per_receiver[own];
-    const bool same_for_all = to_all && !pieces_.encrypted() && message.to.empty();
-    const Eigen::Index longest = piece_length(dimension);
-    pieces_.begin(id, longest, message.to, message.from, !same_for_all);
+    number_messages(outgoing);
+    columns_.resize(links_.local_agents());
+    for (std::size_t a = 0; a < columns_.size(); ++a) columns_[a].resize(links_.members(a));
+    const Outgoing& any = outgoing.front();
+    const bool spreads = links_.blocks().one_each() && any.to_all != nullptr && any.to.empty() &&
+                         !pieces_.encrypted();
+    const Eigen::Index longest = piece_length(dimension, links_.most_links());
+    pieces_.begin(id, longest, sent_.of_neighbours(), received_.of_neighbours());
 
     for (Eigen::Index first = 0; first < dimension; first += longest) {
         const Eigen::Index count = std::min(longest, dimension - first);
-        if (same_for_all)
-            pieces_.spread(message.to_all + first, count);
+        if (spreads)
+            pieces_.spread(any.to_all + first, count);
         else
-            swap(message, first, first / longest, count);
-        for (std::size_t j = 0; j < links_.degree(); ++j)
-            columns_[links_.place_of(j)] =
-                pieces_.receives(j) ? reinterpret_cast<const double*>(pieces_.received(j, count))
-                                    : nullptr;
-        columns_[own] = own_copy + first;
-        deliver(0, first, count, columns_);
+            swap(outgoing, first, first / longest, count);
+        fill_columns(outgoing, first, count);
+        for (std::size_t a = 0; a < columns_.size(); ++a) deliver(a, first, count, columns_[a]);
     }
     pieces_.count_sent(dimension, longest);
 }
 
-void MpiExchange::swap(const Outgoing& message,
+void MpiExchange::number_messages(std::span<const Outgoing> outgoing) {
+    const Outgoing& any = outgoing.front();
+    const bool shared = any.to_all != nullptr && any.to.empty();
+    sent_.assign(links_.outgoing(), links_.degree(), shared, [&](const LinkEnd& link) {
+        return allowed(outgoing[link.local].to, link.place);
+    });
+    received_.assign(links_.incoming(), links_.degree(), shared, [&](const LinkEnd& link) {
+        return allowed(outgoing[link.local].from, link.place);
+    });
+}
+
+void MpiExchange::swap(std::span<const Outgoing> outgoing,
                        Eigen::Index first,
                        std::int64_t piece,
                        Eigen::Index count) {
-    for (std::size_t j = 0; j < links_.degree(); ++j) {
-        if (!pieces_.sends(j)) continue;
-        const double* vector =
-            message.to_all != nullptr ? message.to_all : message.per_receiver[links_.place_of(j)];
-        pieces_.pack(j, piece, vector + first, count);
+    for (std::size_t e = 0; e < links_.outgoing().size(); ++e) {
+        const std::size_t message = sent_.of_links()[e];
+        if (message == MessageNumbers::none) continue;
+        const LinkEnd& link = links_.outgoing()[e];
+        pieces_.put(message, vector_for(outgoing[link.local], link.place) + first);
     }
     pieces_.swap(piece, count);
+}
+
+void MpiExchange::fill_columns(std::span<const Outgoing> outgoing,
+                               Eigen::Index first,
+                               Eigen::Index count) {
+    for (std::size_t e = 0; e < links_.incoming().size(); ++e) {
+        const std::size_t message = received_.of_links()[e];
+        const LinkEnd& link = links_.incoming()[e];
+        columns_[link.local][link.place] =
+            message == MessageNumbers::none
+                ? nullptr
+                : reinterpret_cast<const double*>(pieces_.received(message, count));
+    }
+    for (const InnerLink& link : links_.inner())
+        columns_[link.local][link.place] =
+            allowed(outgoing[link.local].from, link.place)
+                ? vector_for(outgoing[link.sender], link.place_of_receiver) + first
+                : nullptr;
 }
 
 }  // namespace sotto

@@ -3,6 +3,7 @@
 // Messages between neighbours; not installed.
 
 #include <Eigen/Dense>
+#include <span>
 #include <vector>
 
 #include "edge_pieces.hpp"
@@ -11,24 +12,32 @@
 
 namespace sotto {
 
-/// Network::exchange of one agent: MPI_Ineighbor_allgather where all neighbours get the same and
-/// may read it on the wire, else MPI_Ineighbor_alltoall.
+/// Network::exchange of this process's agents: MPI_Ineighbor_allgather where every process has one
+/// agent, whose neighbours all get the same and may read it on the wire, else
+/// MPI_Ineighbor_alltoallv. A message that is the same for all goes once to every other process.
 class MpiExchange {
   public:
     MpiExchange(const MpiLinks& links, EdgePieces& pieces) : links_(links), pieces_(pieces) {}
-    /// COLLECTIVE.
+    /// COLLECTIVE. @param outgoing one per local agent.
     void run(ExchangeId id,
-             const Outgoing& message,
+             std::span<const Outgoing> outgoing,
              Eigen::Index dimension,
              const Delivery& deliver);
 
   private:
-    /// Sends a piece of its own to every neighbour that gets something.
-    void swap(const Outgoing& message, Eigen::Index first, std::int64_t piece, Eigen::Index count);
+    void number_messages(std::span<const Outgoing> outgoing);
+    /// Coordinates from `first` on go out and come in.
+    void swap(std::span<const Outgoing> outgoing,
+              Eigen::Index first,
+              std::int64_t piece,
+              Eigen::Index count);
+    void fill_columns(std::span<const Outgoing> outgoing, Eigen::Index first, Eigen::Index count);
 
     const MpiLinks& links_;
     EdgePieces& pieces_;
-    std::vector<const double*> columns_;  // kept between calls
+    // Kept between calls.
+    MessageNumbers sent_, received_;
+    std::vector<std::vector<const double*>> columns_;  // by local agent
 };
 
 }  // namespace sotto

@@ -4,6 +4,7 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "edge_pieces.hpp"
@@ -12,7 +13,7 @@
 
 namespace sotto {
 
-/// Network::exchange_sum of one agent.
+/// Network::exchange_sum of this process's agents.
 class MpiExchangeSum {
   public:
     MpiExchangeSum(const MpiLinks& links, EdgePieces& pieces) : links_(links), pieces_(pieces) {}
@@ -23,9 +24,25 @@ class MpiExchangeSum {
              const SumDelivery& deliver);
 
   private:
+    /// Coordinates from `first` on of what others get.
+    void make_shares(const ShareSource& share, Eigen::Index first, Eigen::Index count);
+    /// ... and of what came from others and from here, added up.
+    void add_shares(const ShareSource& share, Eigen::Index first, Eigen::Index count);
+    /// Of a member of a closed neighbourhood among the neighbours.
+    [[nodiscard]] std::size_t without_own(std::size_t local, std::size_t place) const {
+        return place < links_.own_place(local) ? place : place - 1;
+    }
+    [[nodiscard]] std::span<std::uint64_t> sum_of(std::size_t local, Eigen::Index count) {
+        return std::span(sums_).subspan(local * longest_, static_cast<std::size_t>(count));
+    }
+
     const MpiLinks& links_;
     EdgePieces& pieces_;
-    std::vector<std::uint64_t> sum_;  // kept between calls
+    // Kept between calls.
+    MessageNumbers sent_, received_;
+    std::size_t longest_ = 0;
+    std::vector<std::uint64_t> sums_;  // longest_ a local agent
+    std::vector<std::uint64_t> own_;   // one share between agents of this process
 };
 
 }  // namespace sotto

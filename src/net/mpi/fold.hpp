@@ -8,58 +8,57 @@
 #include <span>
 #include <vector>
 
+#include "sotto/net/agent_blocks.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/trust/link_cipher.hpp"
 #include "world.hpp"
 
 namespace sotto {
 
-/// Network::fold_over_agents of one agent: process 0 collects everybody's values, piece by piece,
-/// folds them in ascending order, and returns the result.
+/// Network::fold_over_agents of this process's agents: process 0 collects everybody's values, piece
+/// by piece, folds them in ascending order, and returns the result.
 class MpiFold {
   public:
-    explicit MpiFold(MpiWorld& world) : world_(world) {}
+    MpiFold(MpiWorld& world, AgentBlocks blocks) : world_(world), blocks_(blocks) {}
 
     /// Seals everything from now on. @param ciphers as of collection_ciphers.
     void protect(std::vector<LinkCipher> ciphers);
 
-    /// COLLECTIVE. @param check on process 0, of every other agent's piece; may be empty.
+    /// COLLECTIVE. @param local dimension x local agents.
+    /// @param check on process 0, of every piece of agents of other processes; may be empty.
     /// @throws CryptoError for what is not what was sent.
-    [[nodiscard]] Eigen::VectorXd run(const Eigen::Ref<const Eigen::VectorXd>& own,
+    [[nodiscard]] Eigen::VectorXd run(const Eigen::MatrixXd& local,
                                       Fold fold,
                                       const CollectedCheck& check);
 
   private:
-    /// Room for one sealed piece of this process, and on process 0 for those of all.
-    struct Buffers {
-        std::vector<std::byte> own, all;
-    };
-    /// Some coordinates of the vector.
+    /// Some coordinates of the vectors.
     struct Piece {
         ChunkAddress address;
-        Eigen::Index first;
-        Eigen::Ref<Eigen::VectorXd> values;
+        Eigen::Index first, count;
+        /// On the wire, of what this many agents have of it.
+        [[nodiscard]] std::size_t size(int agents, bool encrypted) const;
     };
-    void fold_piece(Piece piece, Fold fold, const CollectedCheck& check, Buffers& buffers);
-    /// On process 0: folds what the others sent, and puts the result where theirs was.
-    void fold_collected(Piece& piece,
+    /// Everybody's values to process 0.
+    void collect(const Piece& piece, const Eigen::MatrixXd& local);
+    /// On process 0: what was collected is added to `total`, agent by agent.
+    void fold_collected(const Piece& piece,
                         Fold fold,
                         const CollectedCheck& check,
-                        std::span<std::byte> all);
-    void pack(const ChunkAddress& address,
-              std::size_t cipher,
-              std::span<const std::uint8_t> plain,
-              std::span<std::uint8_t> target);
-    /// In place.
-    void unpack(const ChunkAddress& address,
-                std::size_t cipher,
-                std::span<std::uint8_t> sealed,
-                std::size_t plain_size);
+                        Eigen::Ref<Eigen::VectorXd> total);
+    /// The result to everybody.
+    void give_back(const Piece& piece, Eigen::Ref<Eigen::VectorXd> total);
+    [[nodiscard]] bool collects() const { return world_.rank() == 0; }
 
     MpiWorld& world_;
+    AgentBlocks blocks_;
     bool encrypted_ = false;
     std::vector<LinkCipher> ciphers_;
     std::int64_t folds_ = 0;
+    // Room for one sealed piece of this process, and on process 0 for those of all.
+    std::vector<std::uint8_t> own_, all_;
+    std::vector<int> starts_, sizes_;  // by process, on process 0
+    Eigen::VectorXd scratch_;          // one agent's values on process 0
 };
 
 }  // namespace sotto

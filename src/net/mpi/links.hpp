@@ -8,6 +8,7 @@
 
 #include "sotto/core/hash.hpp"
 #include "sotto/graph/graph.hpp"
+#include "sotto/net/agent_blocks.hpp"
 #include "world.hpp"
 
 namespace sotto {
@@ -15,11 +16,25 @@ namespace sotto {
 /// Digest of process 0's graph, on every process. COLLECTIVE.
 [[nodiscard]] Digest graph_of_rank_0(MpiWorld& world, const Graph& own);
 
-/// The edges of this process's agent: a communicator of its neighbours only
-/// (MPI_Dist_graph_create_adjacent, reorder = 0).
+/// The end, at an agent of this process, of an edge to an agent of another.
+struct LinkEnd {
+    std::size_t neighbour;  ///< number of the other process among the neighbours
+    std::size_t local;      ///< number of the agent among the local ones
+    std::size_t place;      ///< of the other agent in this one's closed neighbourhood
+    std::size_t sender;     ///< of who sends along it, among those who send to that process
+};
+
+/// An agent's edge to one of the same process, or to itself.
+struct InnerLink {
+    std::size_t local, place;               ///< of the receiver, and of the sender at it
+    std::size_t sender, place_of_receiver;  ///< of the sender, and of the receiver at it
+};
+
+/// The edges of this process's agents: a communicator of the processes that host their neighbours
+/// (MPI_Dist_graph_create_adjacent, reorder = 0), and in which order messages go between two.
 class MpiLinks {
   public:
-    explicit MpiLinks(MpiWorld& world) : world_(world) {}
+    MpiLinks(MpiWorld& world, AgentBlocks blocks) : world_(world), blocks_(blocks) {}
     ~MpiLinks();
     MpiLinks(const MpiLinks&) = delete;
     MpiLinks& operator=(const MpiLinks&) = delete;
@@ -29,19 +44,38 @@ class MpiLinks {
     [[nodiscard]] bool connected() const { return communicator_ != MPI_COMM_NULL; }
 
     [[nodiscard]] MPI_Comm communicator() const { return communicator_; }
-    /// Ascending, without the agent itself.
+    [[nodiscard]] const AgentBlocks& blocks() const { return blocks_; }
+    /// Processes, ascending, without this one.
     [[nodiscard]] std::span<const int> neighbours() const { return neighbours_; }
     [[nodiscard]] std::size_t degree() const { return neighbours_.size(); }
-    /// Of the agent itself in its closed neighbourhood.
-    [[nodiscard]] std::size_t own_place() const { return own_place_; }
-    /// Of the j-th neighbour in the closed neighbourhood.
-    [[nodiscard]] std::size_t place_of(std::size_t j) const { return j < own_place_ ? j : j + 1; }
+
+    /// Members of a local agent's closed neighbourhood.
+    [[nodiscard]] std::size_t members(std::size_t local) const { return members_[local]; }
+    /// Of the agent itself among them.
+    [[nodiscard]] std::size_t own_place(std::size_t local) const { return own_places_[local]; }
+    [[nodiscard]] std::size_t local_agents() const { return members_.size(); }
+
+    /// Edges to other processes in the order in which their messages go: by neighbour, sender,
+    /// receiver. Both ends have the same order.
+    [[nodiscard]] std::span<const LinkEnd> outgoing() const { return outgoing_; }
+    [[nodiscard]] std::span<const LinkEnd> incoming() const { return incoming_; }
+    [[nodiscard]] std::span<const InnerLink> inner() const { return inner_; }
+    /// The largest number of edges from or to other processes that any process has.
+    [[nodiscard]] std::size_t most_links() const { return most_links_; }
 
   private:
+    void list_links(const Graph& graph);
+    void count_links(const Graph& graph);
+    void create_communicator();
+
     MpiWorld& world_;
+    AgentBlocks blocks_;
     MPI_Comm communicator_ = MPI_COMM_NULL;
     std::vector<int> neighbours_;
-    std::size_t own_place_ = 0;
+    std::vector<std::size_t> members_, own_places_;  // by local agent
+    std::vector<LinkEnd> outgoing_, incoming_;
+    std::vector<InnerLink> inner_;
+    std::size_t most_links_ = 0;
 };
 
 }  // namespace sotto

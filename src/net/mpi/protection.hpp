@@ -8,23 +8,29 @@
 #include <span>
 #include <vector>
 
+#include "sotto/net/agent_blocks.hpp"
 #include "sotto/trust/link_cipher.hpp"
 #include "sotto/trust/pair_secrets.hpp"
 
 namespace sotto {
 
-/// The secrets of this rank's agent. @throws Error unless they are what is given, and all.
-[[nodiscard]] PairSecrets& own_secrets(std::span<PairSecrets> secrets, int rank);
+/// @throws Error unless the secrets are those of this process's agents, in order, and all.
+void require_own_secrets(std::span<const PairSecrets> secrets,
+                         const AgentBlocks& blocks,
+                         int process);
 
-/// A cipher for the edge to each neighbour, same order.
-[[nodiscard]] std::vector<LinkCipher> edge_ciphers(PairSecrets& own,
-                                                   std::span<const int> neighbours,
-                                                   std::uint32_t key_epoch);
+/// A cipher for what goes to and comes from each of these processes, same order: with keys that
+/// only who holds the secrets of all agents of one end can have. @param own of all local agents.
+[[nodiscard]] std::vector<LinkCipher> process_ciphers(std::span<PairSecrets> own,
+                                                      const AgentBlocks& blocks,
+                                                      std::span<const int> processes,
+                                                      std::uint32_t key_epoch,
+                                                      LinkUse use);
 
 /// Ciphers for what process 0 collects and returns: one with process 0; on process 0 one with every
 /// other process, ascending.
-[[nodiscard]] std::vector<LinkCipher> collection_ciphers(PairSecrets& own,
-                                                         int ranks,
+[[nodiscard]] std::vector<LinkCipher> collection_ciphers(std::span<PairSecrets> own,
+                                                         const AgentBlocks& blocks,
                                                          std::uint32_t key_epoch);
 
 /// Bytes of `count` values or words on the wire in one piece.

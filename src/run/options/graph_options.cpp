@@ -14,7 +14,8 @@ std::vector<Option<TopologySpec>> topology_options() {
     return {{{.name = "topology", .help = "{}", .shapes_sums = true},
              bound(&TopologySpec::topology, named(join(topology_names(), ", "), parse_topology))},
             {{.name = "agents",
-              .help = "number of agents (under mpirun: the number of ranks)",
+              .help = "number of agents (under mpirun: the number of ranks, or more: then every "
+                      "rank hosts several)",
               .shapes_sums = true},
              bound(&TopologySpec::agents, whole(1, 100000))},
             {{.name = "edge-probability",

@@ -17,18 +17,24 @@ namespace sotto {
 
 namespace {
 
-const char* name_of_agents(const Network& network) {
-    return network.processes() > 1 ? "MPI ranks (every rank is one agent)" : "agents";
+std::string count_of_agents(const Network& network) {
+    const int agents = network.agents();
+    if (network.processes() == 1) return fmt::format("{} agents", agents);
+    return network.blocks().one_each()
+               ? fmt::format(
+                     "{} MPI ranks (each is one agent, unless --agents N has them host "
+                     "several)",
+                     agents)
+               : fmt::format("{} agents on {} MPI ranks", agents, network.processes());
 }
 
 /// @throws ConfigError unless the network has as many agents as take part.
 void require_agents_for(const Membership& members, const Network& network) {
     if (members.size() != network.agents())
-        throw ConfigError(fmt::format("agents: {} of the run's {} take part, but there are {} {}",
+        throw ConfigError(fmt::format("agents: {} of the run's {} take part, but there are {}",
                                       members.size(),
                                       members.all,
-                                      network.agents(),
-                                      name_of_agents(network)));
+                                      count_of_agents(network)));
 }
 
 void require_possible_rounds(const TrainConfig& config) {
@@ -68,11 +74,10 @@ BuiltTopography build_whole(const TrainConfig& config,
     BuiltTopography built = build_topography(config.graph, config.plan);
     const int agents = built.topography.graph.agents();
     if (agents != members.all)
-        throw ConfigError(fmt::format("agents: the graph ({}) has {}, but there are {} {}",
+        throw ConfigError(fmt::format("agents: the graph ({}) has {}, but there are {}",
                                       built.description,
                                       agents,
-                                      members.all,
-                                      name_of_agents(network)));
+                                      count_of_agents(network)));
     return built;
 }
 

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "run/run_fixtures.hpp"
+#include "sotto/net/memory_network.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -18,18 +19,21 @@ TEST(GrantedThreads, AreThoseAskedForOrAllCoresOfAProcessThatIsAlone) {
               std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
 }
 
-TEST(EveryRank, IsAnAgent) {
+TEST(EveryRank, IsAnAgentUnlessMoreAreAskedFor) {
     OptionTexts given{{"rounds", "5"}};
     resolve_agents(given, 3);
     EXPECT_EQ(given.at("agents"), "3");
-    OptionTexts same{{"agents", "3"}};
-    EXPECT_NO_THROW(resolve_agents(same, 3));
-    OptionTexts other{{"agents", "4"}};
-    expect_contains(message_of<ConfigError>([&] { resolve_agents(other, 3); }),
-                    "--agents: 4 given, but 3 MPI ranks were started");
-    // A graph file says how many agents there are.
-    OptionTexts graph{{"agents", "4"}, {"graph", "x.edges"}};
-    EXPECT_NO_THROW(resolve_agents(graph, 3));
+    OptionTexts more{{"agents", "40"}};
+    resolve_agents(more, 3);
+    EXPECT_EQ(more.at("agents"), "40");
+}
+
+TEST(EveryRank, HostsAnAgentAtLeast) {
+    const auto one = make_memory_network(1, 1);
+    EXPECT_EQ(agree_on_agents(*one, 1), 1);
+    EXPECT_EQ(agree_on_agents(*one, 7), 7);
+    expect_contains(message_of<ConfigError>([&] { (void)agree_on_agents(*one, 0); }),
+                    "--agents: 0 given, but 1 MPI ranks were started");
 }
 
 TEST(JobOfOneProcess, RunsOnAllItsAgents) {
