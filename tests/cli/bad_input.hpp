@@ -181,8 +181,8 @@ inline std::vector<BadInput> bad_inputs() {
          {"{dir}/none/run.json", "No such file"}},
         {"ranks_differ_from_agents",
          2,
-         {"train", "--agents", "4"},
-         {"--agents", "4", "{n} MPI rank"},
+         {"train", "--agents", "1"},
+         {"--agents: 1", "{n} MPI rank"},
          R::only_several},
 
         {"link_encryption_maybe",

@@ -91,24 +91,21 @@ void resolve_agents(OptionTexts& given, int ranks) {
 }
 
 int agree_on_agents(Network& ranks, int agents) {
-    const auto all = ranks.all_gather(std::to_string(agents), 16);
+    const std::string own = std::to_string(agents);
+    const std::string of_rank_0 = ranks.broadcast(own, 16);
     ranks.agree([&] {
-        for (std::size_t rank = 0; rank < all.size(); ++rank)
-            if (all[rank] != all.front())
-                throw ConfigError(
-                    fmt::format("rank {} was started with --agents {}, rank 0 with {}; start all "
-                                "ranks with the same options",
-                                rank,
-                                all[rank],
-                                all.front()));
+        if (of_rank_0 != own)
+            throw ConfigError(fmt::format(
+                "--agents: {} given, but rank 0 has another number; start all ranks with the same "
+                "options",
+                agents));
         if (agents < ranks.processes())
             throw ConfigError(fmt::format(
-                "--agents: {} given, but {} MPI ranks were started; every rank hosts at least one "
-                "agent, so start {} ranks or fewer, or run without mpirun to host all agents in "
-                "one process",
+                "--agents: {0} given, but {1} MPI ranks were started; every rank hosts at least "
+                "one agent, so start at most {0} ranks, or run without mpirun to host all agents "
+                "in one process",
                 agents,
-                ranks.processes(),
-                agents));
+                ranks.processes()));
     });
     return agents;
 }
