@@ -98,39 +98,7 @@ def noise_by_groups(graph, agents):
             for groups in GROUPS if groups != "all-pairs" or agents <= MOST_FOR_ALL_PAIRS}
 
 
-# (ranks, options): 0 is one process.
-TRAININGS = [(0, []), (8, []), (0, ["--edge-probability", "0.02"]), (8, ["--edge-probability", "0.02"]),
-             (64, ["--edge-probability", "0.02"])]
-TRAINED_AGENTS, TRAINED_ROUNDS = ("40", "20") if common.QUICK else ("1000", "100")
-if common.QUICK:
-    TRAININGS = TRAININGS[:2]
-
-
-def training(ranks, options):
-    """All agents of a training on these ranks: seconds, and the loss, which must be the same."""
-    with tempfile.TemporaryDirectory() as folder:
-        result = pathlib.Path(folder) / "train.json"
-        command = [str(common.SOTTO), "train", "--quiet", "--json", str(result), "--run-directory", folder + "/run",
-                   "--data", str(common.data_file("a9a.gz")), "--agents", TRAINED_AGENTS, "--rounds", TRAINED_ROUNDS,
-                   "--noise-seed", "3"] + options
-        if ranks:
-            command = common.mpirun(str(ranks)) + command
-        start = time.monotonic()
-        common.output_of(command)
-        whole = time.monotonic() - start
-        summary = json.loads(result.read_text())
-    return {"ranks": ranks, "options": options, "seconds": whole, "loop": summary["seconds"]["loop"],
-            "plan": summary["seconds"]["plan"], "mib": max(rank["peak_memory_mib"] for rank in summary["ranks"]),
-            "bytes_sent": summary["bytes_sent"], "test_loss": summary["test_loss"]}
-
-
 def main():
-    trainings = [training(*one) for one in TRAININGS]
-    losses = {}
-    for one in trainings:
-        losses.setdefault(tuple(one["options"]), set()).add(one["test_loss"])
-    if any(len(of_graph) > 1 for of_graph in losses.values()):
-        raise SystemExit(f"bench: ranks change the loss: {losses}")
     rows = [row(*plan) for plan in PLANS]
     groups = {name: noise_by_groups(graph, int(graph[1])) for name, graph in GRAPHS}
     text = ("sotto plan --mechanism pairs (where nothing else is said), against one curious agent, whole program: graph,\n"
@@ -144,13 +112,7 @@ def main():
     text += common.table(["graph"] + GROUPS,
                          [[name] + [f"{noise[g]:.4g}" if g in noise else "" for g in GROUPS]
                           for name, noise in groups.items()])
-    text += (f"\nsotto train, {TRAINED_AGENTS} agents, a9a, {TRAINED_ROUNDS} rounds, pairs, encrypted, whole program; several agents a rank, the\n"
-             "same loss to the last bit:\n\n")
-    text += common.table(["ranks", "edges", "seconds", "plan", "rounds", "MiB a process", "sent, MB"],
-                         [[one["ranks"] or "one process", "p " + (one["options"] or ["", "0.5"])[1], f"{one['seconds']:.1f}",
-                           f"{one['plan']:.1f}", f"{one['loop']:.2f}", f"{one['mib']:.0f}", f"{one['bytes_sent'] / 1e6:.0f}"]
-                          for one in trainings])
-    common.write_results("scale", {"rows": rows, "groups": groups, "trainings": trainings}, text)
+    common.write_results("scale", {"rows": rows, "groups": groups}, text)
 
 
 main()

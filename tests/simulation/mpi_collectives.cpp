@@ -1,5 +1,6 @@
 // Collectives of MPI as the simulated ranks see them: messages between pairs.
 
+#include <cstring>
 #include <functional>
 #include <utility>
 #include <vector>
