@@ -3,34 +3,29 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "run/options/train_options.hpp"
 #include "sotto/net/agreement.hpp"
 
 namespace sotto {
 
-void verify_same_options(Network& network, const TrainConfig& config) {
-    require_same_options(network, agreement_lines(config));
-}
-
 namespace {
 
 std::string statement_on_shared_memory(const AgentBlocks& blocks) {
-    int most = 0;
-    for (int p = 0; p < blocks.processes(); ++p) most = std::max(most, blocks.size(p));
     return fmt::format(
         "{} agents run on {} ranks, consecutive ones on each, up to {} on one: agents of one rank "
         "share its memory. Whoever controls a rank sees the data, seeds and messages of its "
-        "agents; "
-        "to everybody else it is what a coalition of these agents is, so the figures for single "
-        "observers do not bound what it learns.",
+        "agents: to everybody else it is a coalition of them, so the figures for single observers "
+        "do not bound what it learns.",
         blocks.agents(),
         blocks.processes(),
-        most);
+        blocks.most());
 }
 
 }  // namespace
+
+void verify_same_options(Network& network, const TrainConfig& config) {
+    require_same_options(network, agreement_lines(config));
+}
 
 std::vector<std::string> transport_statements(const TrainConfig& config,
                                               const Network& network,

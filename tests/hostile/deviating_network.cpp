@@ -79,7 +79,9 @@ class DeviatingNetwork final : public Network {
         return inner_->fold_over_agents(changed, fold, check);
     }
     std::string broadcast(const std::string& bytes, std::uint64_t most_bytes) override {
-        return inner_->broadcast(bytes, most_bytes);
+        std::string said = inner_->broadcast(bytes, most_bytes);
+        if (deviation_.broadcast) deviation_.broadcast(said);
+        return said;
     }
     std::vector<std::string> all_gather(const std::string& bytes,
                                         std::uint64_t most_bytes) override {

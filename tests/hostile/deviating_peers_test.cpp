@@ -32,6 +32,9 @@ std::ostream& operator<<(std::ostream& stream, const DeviatingPeer& peer) {
 
 const Arguments in_clear{"--link-encryption", "off"};
 const Arguments six_agents{"--agents", "6"};
+// A message of its own for every receiver.
+const Arguments six_receivers{
+    "--agents", "6", "--mechanism", "zip-dl", "--noise-std", "0.1", "--topology", "complete"};
 const Arguments summing{"--secure-sum", "on"};
 const Arguments common_seed{"--mechanism", "corn"};
 const Arguments neighbourhood_seeds{
@@ -126,6 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
     DeviatingPeers,
     ::testing::Values(
         DeviatingPeer{"sends_nan_in_clear", 5, {"from agent 4 to agent", "is nan"}, six_agents},
+        DeviatingPeer{"sends_nan_to_one", 5, {"from agent 4 to agent 1, round 5"}, six_receivers},
         DeviatingPeer{"sends_other_bytes", 5, {"from agents 4 to 5 to agents"}, six_agents}),
     name_of_case);
 

@@ -100,7 +100,8 @@ TEST(EdgePieces, SwapAPieceOfEveryMessage) {
                 MessageNumbers sent, received;
                 sent.assign(edges.links.outgoing(), edges.links.degree(), false, all);
                 received.assign(edges.links.incoming(), edges.links.degree(), false, all);
-                edges.pieces.begin({3, 1}, longest, sent.of_neighbours(), received.of_neighbours());
+                edges.pieces.begin(
+                    {3, 1}, longest, sent.of_neighbours(), received.of_neighbours(), true);
                 for (const Eigen::Index count : {longest, Eigen::Index{4}}) {
                     const int piece = count == longest ? 0 : 1;
                     std::vector<Eigen::VectorXd> values;
@@ -129,7 +130,7 @@ TEST(EdgePieces, SpreadTheSameToEveryNeighbour) {
         Edges edges(graph, false);
         const Eigen::VectorXd values = test::message(edges.world.rank(), -1, 0, longest);
         const std::vector<std::size_t> one_each(edges.links.degree(), 1);
-        edges.pieces.begin({0, 0}, longest, one_each, one_each);
+        edges.pieces.begin({0, 0}, longest, one_each, one_each, false);
         edges.pieces.spread(values.data(), longest);
         for (std::size_t j = 0; j < edges.links.degree(); ++j)
             EXPECT_EQ(edges.received(j, longest),
@@ -155,7 +156,8 @@ TEST(EdgePieces, GoOnlyAlongEdgesThatDoNotRest) {
                     const auto [own, other] = edges.ends(graph, end);
                     return other < own;
                 });
-            edges.pieces.begin({0, 0}, longest, sent.of_neighbours(), received.of_neighbours());
+            edges.pieces.begin(
+                {0, 0}, longest, sent.of_neighbours(), received.of_neighbours(), true);
             const Eigen::VectorXd values = test::message(edges.world.rank(), -1, 0, longest);
             std::size_t messages = 0, processes = 0;
             for (const std::size_t m : sent.of_links())

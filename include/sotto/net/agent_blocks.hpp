@@ -17,6 +17,8 @@ class AgentBlocks {
         return static_cast<int>(std::int64_t{process} * agents_ / processes_);
     }
     [[nodiscard]] int size(int process) const { return first(process + 1) - first(process); }
+    /// Of any process.
+    [[nodiscard]] int most() const { return (agents_ + processes_ - 1) / processes_; }
     [[nodiscard]] int process_of(int agent) const {
         return static_cast<int>(((std::int64_t{agent} + 1) * processes_ - 1) / agents_);
     }

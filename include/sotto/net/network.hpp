@@ -152,7 +152,7 @@ class Network {
     [[nodiscard]] AgentBlocks blocks() const { return {agents(), processes()}; }
     /// Most agents that one process hosts. LOCAL.
     [[nodiscard]] std::uint64_t most_agents_of_a_process() const {
-        return static_cast<std::uint64_t>((agents() + processes() - 1) / processes());
+        return static_cast<std::uint64_t>(blocks().most());
     }
 
     // A peer announces how many bytes it is about to send, and memory is taken for them: so whoever

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <thread>
 
 #include "run/config.hpp"
 #include "run/error_line.hpp"
 #include "run/training/stall_limits.hpp"
+#include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/net/launch_environment.hpp"
@@ -90,15 +92,24 @@ void resolve_agents(OptionTexts& given, int ranks) {
     given.try_emplace("agents", std::to_string(ranks));
 }
 
-int agree_on_agents(Network& ranks, int agents) {
-    const std::string own = std::to_string(agents);
-    const std::string of_rank_0 = ranks.broadcast(own, 16);
+int agents_of_rank_0(Network& ranks, int own) {
+    constexpr int most_agents = 100000;
+    ByteWriter writer;
+    writer.put(std::int32_t{own});
+    const std::string said = ranks.broadcast(writer.take(), sizeof(std::int32_t));
+    int agents = 0;
     ranks.agree([&] {
-        if (of_rank_0 != own)
-            throw ConfigError(fmt::format(
-                "--agents: {} given, but rank 0 has another number; start all ranks with the same "
-                "options",
-                agents));
+        ByteReader reader(said, "the number of agents from rank 0");
+        agents = reader.get<std::int32_t>();
+        if (agents < 1 || agents > most_agents)
+            throw NetworkError(fmt::format(
+                "rank 0 says that there are {} agents (allowed: 1 to {})", agents, most_agents));
+    });
+    return agents;
+}
+
+int agree_on_agents(Network& ranks, int agents) {
+    ranks.agree([&] {
         if (agents < ranks.processes())
             throw ConfigError(fmt::format(
                 "--agents: {0} given, but {1} MPI ranks were started; every rank hosts at least "
@@ -106,6 +117,14 @@ int agree_on_agents(Network& ranks, int agents) {
                 "in one process",
                 agents,
                 ranks.processes()));
+    });
+    const int of_rank_0 = agents_of_rank_0(ranks, agents);
+    ranks.agree([&] {
+        if (of_rank_0 != agents)
+            throw ConfigError(fmt::format(
+                "--agents: {} given, but rank 0 has {}; start all ranks with the same options",
+                agents,
+                of_rank_0));
     });
     return agents;
 }

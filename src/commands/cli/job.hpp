@@ -20,8 +20,8 @@ struct PreparedJob {
     std::function<int()> agents;       ///< in this process, where it is alone; asked only then
     int threads = 1;                   ///< of this process; see granted_threads
     std::function<int(Network&)> run;  ///< COLLECTIVE; returns the exit code
-    std::optional<int>
-        agents_of_ranks{};      ///< under mpirun; none: one each, as where they are fewer
+    /// Under mpirun; none: one each, as where they are fewer.
+    std::optional<int> agents_of_ranks{};
     bool limits_waits = false;  ///< run says how long ranks wait; else as long as it takes
 };
 
@@ -37,6 +37,10 @@ struct PreparedJob {
 
 /// Where --agents is not given, every rank is one agent.
 void resolve_agents(OptionTexts& given, int ranks);
+
+/// The number of agents that rank 0 gives, on every rank. COLLECTIVE. @param own read on rank 0.
+/// @throws NetworkError, the same on every rank, unless it is in 1 to 100000, as --agents.
+[[nodiscard]] int agents_of_rank_0(Network& ranks, int own);
 
 /// The number of agents that all ranks were started with. COLLECTIVE. @throws ConfigError, the same
 /// on every rank, where they differ, or are fewer than ranks.

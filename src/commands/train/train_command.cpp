@@ -18,7 +18,6 @@
 #include "run/run_history.hpp"
 #include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/names.hpp"
 
 namespace sotto::cli {
 
@@ -40,11 +39,11 @@ int agents_alone(const TrainConfig& config) {
 /// Agents of all ranks; of a run that is taken up rank 0 knows them. COLLECTIVE.
 int agents_of_ranks(Network& ranks, const TrainConfig& config) {
     if (!config.resume) return agree_on_agents(ranks, config.graph.topology.agents);
-    std::string agents;
+    int agents = 1;
     ranks.agree([&] {
-        if (ranks.process() == 0) agents = std::to_string(agents_left(*config.resume));
+        if (ranks.process() == 0) agents = std::max(1, agents_left(*config.resume));
     });
-    return static_cast<int>(parse_integer("agents", ranks.broadcast(agents, 16)));
+    return agents_of_rank_0(ranks, agents);
 }
 
 /// The job itself, on any network. Reports on process 0.

@@ -16,9 +16,7 @@ Eigen::Index piece_length(Eigen::Index dimension, std::size_t most_messages) {
     return chunk_length(dimension, 2 * piece, piece);
 }
 
-void EdgePieces::Room::hold(std::span<const std::size_t> of_neighbours,
-                            Eigen::Index longest,
-                            bool encrypted) {
+void EdgePieces::Room::number(std::span<const std::size_t> of_neighbours) {
     messages.assign(of_neighbours.begin(), of_neighbours.end());
     first_message.clear();
     neighbour.clear();
@@ -26,6 +24,9 @@ void EdgePieces::Room::hold(std::span<const std::size_t> of_neighbours,
         first_message.push_back(neighbour.size());
         neighbour.insert(neighbour.end(), messages[j], j);
     }
+}
+
+void EdgePieces::Room::make_room(Eigen::Index longest, bool encrypted) {
     // One value to spare: some libraries reject a null pointer even for nothing.
     const std::size_t needed = wire_size(1, false) + neighbour.size() * wire_size(longest, false) +
                                tags_before(messages.size(), encrypted);
@@ -59,10 +60,13 @@ void EdgePieces::protect(std::vector<LinkCipher> ciphers) {
 void EdgePieces::begin(ExchangeId id,
                        Eigen::Index longest,
                        std::span<const std::size_t> sent,
-                       std::span<const std::size_t> received) {
+                       std::span<const std::size_t> received,
+                       bool packed) {
     id_ = id;
-    sent_.hold(sent, longest, encrypted_);
-    received_.hold(received, longest, encrypted_);
+    sent_.number(sent);
+    received_.number(received);
+    received_.make_room(longest, encrypted_);
+    if (packed) sent_.make_room(longest, encrypted_);
     values_.assign(sent_.neighbour.size(), nullptr);
 }
 

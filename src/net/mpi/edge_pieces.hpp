@@ -73,10 +73,12 @@ class EdgePieces {
 
     /// Begins an exchange of pieces of up to `longest` values.
     /// @param sent, received messages by neighbour; they are numbered in the order of neighbours.
+    /// @param packed whether swap() follows, rather than spread(), which needs no room.
     void begin(ExchangeId id,
                Eigen::Index longest,
                std::span<const std::size_t> sent,
-               std::span<const std::size_t> received);
+               std::span<const std::size_t> received,
+               bool packed);
 
     /// The same piece to every neighbour, not encrypted, from where it is: of processes with one
     /// agent each. COLLECTIVE.
@@ -112,7 +114,8 @@ class EdgePieces {
         std::vector<std::size_t> neighbour;      // by message
         std::vector<int> starts, sizes;          // by neighbour, and one to spare
 
-        void hold(std::span<const std::size_t> of_neighbours, Eigen::Index longest, bool encrypted);
+        void number(std::span<const std::size_t> of_neighbours);
+        void make_room(Eigen::Index longest, bool encrypted);
         [[nodiscard]] std::size_t tags_before(std::size_t j, bool encrypted) const {
             return encrypted ? j * LinkCipher::tag_size : 0;
         }

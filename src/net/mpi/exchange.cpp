@@ -27,7 +27,7 @@ void MpiExchange::run(ExchangeId id,
     const bool spreads = links_.blocks().one_each() && any.to_all != nullptr && any.to.empty() &&
                          !pieces_.encrypted();
     const Eigen::Index longest = piece_length(dimension, links_.most_links());
-    pieces_.begin(id, longest, sent_.of_neighbours(), received_.of_neighbours());
+    pieces_.begin(id, longest, sent_.of_neighbours(), received_.of_neighbours(), !spreads);
 
     for (Eigen::Index first = 0; first < dimension; first += longest) {
         const Eigen::Index count = std::min(longest, dimension - first);
@@ -44,6 +44,10 @@ void MpiExchange::run(ExchangeId id,
 void MpiExchange::number_messages(std::span<const Outgoing> outgoing) {
     const Outgoing& any = outgoing.front();
     const bool shared = any.to_all != nullptr && any.to.empty();
+    const bool restricted = !any.to.empty();
+    // Of exchanges in which nothing rests they stay what they are.
+    if (!restricted && numbered_ == shared) return;
+    numbered_ = restricted ? std::nullopt : std::optional(shared);
     sent_.assign(links_.outgoing(), links_.degree(), shared, [&](const LinkEnd& link) {
         return allowed(outgoing[link.local].to, link.place);
     });

@@ -3,6 +3,7 @@
 // Messages between neighbours; not installed.
 
 #include <Eigen/Dense>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,7 @@ class MpiExchange {
     EdgePieces& pieces_;
     // Kept between calls.
     MessageNumbers sent_, received_;
+    std::optional<bool> numbered_;  // of exchanges in which nothing rests: whether shared
     std::vector<std::vector<const double*>> columns_;  // by local agent
 };
 

@@ -10,12 +10,15 @@ void MpiExchangeSum::run(ExchangeId id,
                          Eigen::Index dimension,
                          const ShareSource& share,
                          const SumDelivery& deliver) {
-    const auto all = [](const LinkEnd&) { return true; };
-    sent_.assign(links_.outgoing(), links_.degree(), false, all);
-    received_.assign(links_.incoming(), links_.degree(), false, all);
+    if (!numbered_) {
+        const auto all = [](const LinkEnd&) { return true; };
+        sent_.assign(links_.outgoing(), links_.degree(), false, all);
+        received_.assign(links_.incoming(), links_.degree(), false, all);
+        numbered_ = true;
+    }
     const Eigen::Index longest = piece_length(dimension, links_.most_links());
     longest_ = static_cast<std::size_t>(longest);
-    pieces_.begin(id, longest, sent_.of_neighbours(), received_.of_neighbours());
+    pieces_.begin(id, longest, sent_.of_neighbours(), received_.of_neighbours(), true);
     if (sums_.size() < links_.local_agents() * longest_)
         sums_.resize(links_.local_agents() * longest_);
     if (own_.size() < longest_) own_.resize(longest_);

@@ -40,6 +40,7 @@ class MpiExchangeSum {
     EdgePieces& pieces_;
     // Kept between calls.
     MessageNumbers sent_, received_;
+    bool numbered_ = false;
     std::size_t longest_ = 0;
     std::vector<std::uint64_t> sums_;  // longest_ a local agent
     std::vector<std::uint64_t> own_;   // one share between agents of this process

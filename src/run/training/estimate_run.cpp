@@ -1,6 +1,7 @@
 #include "run/training/estimate_run.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "run/configured_gossip.hpp"
 #include "sotto/agent/noise_source.hpp"
@@ -54,18 +55,30 @@ double measure_seconds(PreparedRun& prepared, NoiseSource& noise) {
     return network.maximum(seconds_since(start)) / repetitions;
 }
 
+/// That this process holds at once. What is for all agents of a process comes once.
+std::int64_t messages_from_others(const PreparedRun& prepared, const NoiseSource& noise) {
+    const Network& network = prepared.run.network;
+    const bool for_all = noise.outputs().size() == prepared.agents.size();
+    std::int64_t links = 0;
+    std::set<int> senders;
+    for (const auto& agent : prepared.agents)
+        for (const int other : prepared.run.topography.graph.neighbours(agent.id)) {
+            if (network.blocks().process_of(other) == network.process()) continue;
+            ++links;
+            senders.insert(other);
+        }
+    return for_all ? std::ssize(senders) : links;
+}
+
 /// Vectors of this process.
 double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
     const Run& run = prepared.run;
     const Eigen::Index dimension = prepared.initial.size();
-    std::int64_t received = 0;
-    if (run.network.processes() > 1)
-        for (const auto& agent : prepared.agents) received += run.topography.graph.degree(agent.id);
     return static_cast<double>(
         Trainer::memory_bytes(dimension,
                               std::ssize(prepared.agents),
                               std::ssize(noise.outputs()),
-                              received,
+                              messages_from_others(prepared, noise),
                               configured_gossip(run.phase, run.topography.mixing),
                               configured_smoothing(run.phase, run.topography)) +
         noise.memory_bytes(dimension));

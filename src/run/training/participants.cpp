@@ -17,8 +17,7 @@ namespace sotto {
 
 namespace {
 
-std::string count_of_agents(const Network& network) {
-    const int agents = network.agents();
+std::string number_of_agents(int agents, const Network& network) {
     if (network.processes() == 1) return fmt::format("{} agents", agents);
     return network.blocks().one_each()
                ? fmt::format(
@@ -34,7 +33,7 @@ void require_agents_for(const Membership& members, const Network& network) {
         throw ConfigError(fmt::format("agents: {} of the run's {} take part, but there are {}",
                                       members.size(),
                                       members.all,
-                                      count_of_agents(network)));
+                                      number_of_agents(network.agents(), network)));
 }
 
 void require_possible_rounds(const TrainConfig& config) {
@@ -77,7 +76,7 @@ BuiltTopography build_whole(const TrainConfig& config,
         throw ConfigError(fmt::format("agents: the graph ({}) has {}, but there are {}",
                                       built.description,
                                       agents,
-                                      count_of_agents(network)));
+                                      number_of_agents(members.all, network)));
     return built;
 }
 
