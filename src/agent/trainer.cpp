@@ -48,6 +48,7 @@ Trainer::Trainer(Network& network,
       agents_(std::move(agents)),
       options_(std::move(options)),
       reports_(agents_.size()),
+      message_limit_(std::min(largest_message_value, largest_value(network.message_precision()))),
       grid_limit_(entry_ == NoiseEntry::gradient ? infinity : most_grid_steps * grid_step_),
       means_(options_.smoothing, options_.rounds) {
     require_positive("clip-norm", options_.clip_norm);
@@ -176,8 +177,9 @@ std::size_t Trainer::make_message(double step, std::size_t output) {
 void Trainer::limit_messages(std::vector<std::size_t> limited) {
     const auto outputs = noise_source_.outputs();
     parallel_for(static_cast<long>(outputs.size()), options_.threads, [&](long o) {
-        limited[static_cast<std::size_t>(o)] +=
-            limit_values(values_of(messages_.col(o)), message_limit_);
+        const std::span<double> message = values_of(messages_.col(o));
+        limited[static_cast<std::size_t>(o)] += limit_values(message, message_limit_);
+        round_to_precision(message, network_.message_precision());
     });
     for (std::size_t o = 0; o < outputs.size(); ++o)
         if (limited[o] > 0) ++reports_[outputs[o].local_index].messages_limited;

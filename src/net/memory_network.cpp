@@ -80,7 +80,8 @@ class MemoryNetwork final : public Network {
         std::int64_t messages = links_;
         for (const Outgoing& message : outgoing)
             messages -= std::ranges::count(message.to, std::uint8_t{0});
-        bytes_sent_ += messages * dimension * static_cast<std::int64_t>(sizeof(double));
+        bytes_sent_ +=
+            messages * dimension * static_cast<std::int64_t>(value_size(message_precision()));
     }
 
     void protect(std::span<PairSecrets> /*secrets*/, std::uint32_t /*key_epoch*/) override {}

@@ -73,7 +73,7 @@ class MpiNetwork final : public Network {
         check_exchange(links_.connected(), outgoing.size(), local_agents_.size(), dimension);
         for (std::size_t a = 0; a < outgoing.size(); ++a)
             check_outgoing(outgoing[a], outgoing.front(), links_.members(a), local_agents_[a]);
-        exchange_.run(id, outgoing, dimension, deliver);
+        exchange_.run(id, outgoing, dimension, message_precision(), deliver);
     }
     void exchange_sum(ExchangeId id,
                       Eigen::Index dimension,

@@ -124,6 +124,7 @@ struct TrainConfig {
     Bootstrap bootstrap = Bootstrap::central;
     std::optional<TrustConfig> trust;  ///< none: peers are unauthenticated
     bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire
+    MessagePrecision precision = MessagePrecision::float64;  ///< of what agents send each other
     bool secure_sum = false;           ///< agents learn weighted sums of messages only
     int mask_partners = 16;            ///< on each side, in secure sums (mask_partners() in trust/)
     bool pad_rounds = false;           ///< sampled batches take as long whatever their size

@@ -19,8 +19,9 @@ namespace {
 constexpr double near_enough = 1.1;
 constexpr double little_disagreement = 0.01;
 
-double bytes_of(const PlanConfig& config, const Topography& topography, long dimension) {
-    return 8.0 * static_cast<double>(dimension) * static_cast<double>(config.rounds) * 2.0 *
+/// Of all messages, where agents exchange once a round.
+double bytes_of(const PlanConfig& config, const Topography& topography, double message_bytes) {
+    return message_bytes * static_cast<double>(config.rounds) * 2.0 *
            static_cast<double>(topography.graph.edges().size());
 }
 
@@ -36,11 +37,11 @@ class GossipPlans {
     GossipPlans(const PlanConfig& config,
                 const Topography& topography,
                 const std::vector<Eigen::Index>& records,
-                long dimension)
+                double message_bytes)
         : config_(config),
           topography_(topography),
           records_(records),
-          bytes_a_step_(bytes_of(config, topography, dimension)) {}
+          bytes_a_step_(bytes_of(config, topography, message_bytes)) {}
 
     const GossipCandidate& at(int steps) {
         const auto known = candidates_.find(steps);
@@ -87,13 +88,13 @@ int most_steps(const PlanConfig& config, double bytes_a_step) {
 GossipChoice choose_gossip_steps(const PlanConfig& config,
                                  const Topography& topography,
                                  const std::vector<Eigen::Index>& records,
-                                 long dimension) {
+                                 double message_bytes) {
     GossipChoice choice;
     if (config.plan_file || !mixes_hidden_models(config) ||
         !find_mechanism("mechanism", config.mechanism).needs_budget ||
         topography.graph.agents() < 2)
         return choice;
-    GossipPlans plans(config, topography, records, dimension);
+    GossipPlans plans(config, topography, records, message_bytes);
     const int most = most_steps(config, plans.bytes_a_step());
     const int enough = consensus_steps(topography.mixing, config.gossip, little_disagreement, most);
     const double reached = plans.at(1).noise;
@@ -119,8 +120,8 @@ GossipChoice choose_gossip_steps(const PlanConfig& config,
 std::vector<GossipCandidate> compare_gossip_steps(const PlanConfig& config,
                                                   const Topography& topography,
                                                   const std::vector<Eigen::Index>& records,
-                                                  long dimension) {
-    GossipPlans plans(config, topography, records, dimension);
+                                                  double message_bytes) {
+    GossipPlans plans(config, topography, records, message_bytes);
     for (const int steps : {1, 2, 4, 8}) (void)plans.at(steps);
     return plans.all();
 }
@@ -136,7 +137,12 @@ AgreedGossip agree_on_gossip(PlanConfig config,
     network.agree([&] {
         require_possible_smoothing(config, topography);
         if (solves && config.choose_gossip_steps)
-            choice = choose_gossip_steps(config, topography, records, dimension);
+            choice = choose_gossip_steps(
+                config,
+                topography,
+                records,
+                static_cast<double>(dimension) *
+                    static_cast<double>(value_size(network.message_precision())));
     });
     const bool asked = config.choose_gossip_steps;
     const std::string said = network.broadcast(

@@ -14,7 +14,7 @@ namespace sotto {
 struct GossipCandidate {
     int steps = 1;
     double noise = 0;  ///< Tr(M R) at kappa 1
-    double bytes = 0;  ///< that all agents send in the rounds, 8 a parameter
+    double bytes = 0;  ///< that all agents send in the rounds
 };
 
 /// How K of --gossip-steps auto was chosen; without candidates it was not asked for.
@@ -33,19 +33,19 @@ inline constexpr int most_gossip_steps = 256;
 /// mechanism cannot come that near, of what it leaves when the exchanges of a round leave a
 /// hundredth of any disagreement; at most what --max-bytes allows.
 /// @param config with choose_gossip_steps.  @param records of every agent; empty: not known.
-/// @param dimension d; --max-bytes counts 8 d bytes a message.
+/// @param message_bytes of one message, which --max-bytes counts.
 /// @throws as planning. Cost: about twice log2 K plans.
 [[nodiscard]] GossipChoice choose_gossip_steps(const PlanConfig& config,
                                                const Topography& topography,
                                                const std::vector<Eigen::Index>& records,
-                                               long dimension);
+                                               double message_bytes);
 
 /// Plans for K = 1, 2, 4 and 8, for people to choose from. @throws as planning. Cost: four plans.
 [[nodiscard]] std::vector<GossipCandidate> compare_gossip_steps(
     const PlanConfig& config,
     const Topography& topography,
     const std::vector<Eigen::Index>& records,
-    long dimension);
+    double message_bytes);
 
 /// A configuration that leaves no K open.
 struct AgreedGossip {
@@ -53,6 +53,7 @@ struct AgreedGossip {
     GossipChoice choice;  ///< on processes that solve plans
 };
 /// Process 0's choice, where this process leaves it open. COLLECTIVE.
+/// @param dimension d; messages have the network's precision.
 /// @param solves this process solves plans, and chooses for itself.
 /// @throws as choose_gossip_steps; NetworkError where two processes chose differently, or process 0
 /// chose nothing; the same on every process.

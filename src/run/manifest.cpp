@@ -99,6 +99,7 @@ std::string manifest_json(const Run& run, const std::vector<std::string>& proces
     json["roster"] = run.session.roster ? Json(to_hex(*run.session.roster)) : Json();
     json["public_keys"] = public_keys(run);
     json["link_encryption"] = link_encryption(run.network);
+    json["message_precision"] = message_precisions.name_of(run.network.message_precision());
     json["secure_sum"] = run.config.secure_sum;
     json["recorded_views"] = run.config.record_views;
     json["recorded_wire"] = run.config.record_wire;

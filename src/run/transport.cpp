@@ -5,6 +5,7 @@
 
 #include "run/options/train_options.hpp"
 #include "sotto/net/agreement.hpp"
+#include "sotto/plan/noise_grid.hpp"
 
 namespace sotto {
 
@@ -19,6 +20,20 @@ std::string statement_on_shared_memory(const AgentBlocks& blocks) {
         blocks.agents(),
         blocks.processes(),
         blocks.most());
+}
+
+std::string statement_on_precision(MessagePrecision precision, const NoisePlan& plan) {
+    const double part = unit_roundoff(precision);
+    const double deviation = largest_deviation(plan);
+    return fmt::format(
+        "Messages are rounded to {} after their noise, each value by at most {:.2g} of itself: "
+        "what is sent is a function of what is counted, and no figure changes. Of noise that "
+        "would cancel, whose standard deviation is up to {:.3g} a coordinate, about {:.2g} may "
+        "stay.",
+        message_precisions.name_of(precision),
+        part,
+        deviation,
+        part * deviation);
 }
 
 }  // namespace
@@ -46,6 +61,8 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
             "own, and so is what evaluation collects; the guarantee does not count on it.");
     else
         lines.emplace_back("Messages between agents are not encrypted (--link-encryption off).");
+    if (config.precision != MessagePrecision::float64)
+        lines.push_back(statement_on_precision(config.precision, plan));
     if (network.processes() > 1 && !network.blocks().one_each())
         lines.push_back(statement_on_shared_memory(network.blocks()));
     if (network.processes() > 1)

@@ -243,6 +243,60 @@ TEST(Trainer, LimitsWhatItSendsInsteadOfEndingTheJob) {
     }
 }
 
+TEST(Trainer, RoundsMessagesToTheirPrecisionAfterTheNoise) {
+    // With the same gradients and noise: what is sent first is the rounding of what would have been
+    // sent, and what is mixed, the agent's own message among it, is what was sent.
+    const Topography topography = test::topography_of(Topology::ring, 3);
+    const NoisePlan plan = test::silent_plan(3, -60);
+    std::vector<Eigen::MatrixXd> sent, models;
+    for (const auto precision : {MessagePrecision::float64, MessagePrecision::float32}) {
+        std::vector<LocalAgent> agents;
+        for (int u = 0; u < 3; ++u)
+            agents.push_back(test::local_agent(
+                u,
+                std::make_unique<test::FunctionObjective>(
+                    2, [u](const auto&) { return Eigen::Vector2d(0.01 * u, -1.0 / 7); }),
+                1));
+        const auto network = make_memory_network(3, 1);
+        network->connect(topography.graph);
+        network->set_message_precision(precision);
+        std::vector<KeyRing> rings;
+        for (int u = 0; u < 3; ++u) rings.emplace_back(u);
+        TrainerOptions options;
+        options.steps.step_size = 0.3;
+        options.gossip = GossipPolynomial(2);
+        Trainer trainer(*network,
+                        MixingSchedule({topography.mixing}),
+                        plan,
+                        NoiseSource(plan, rings, 1),
+                        std::move(agents),
+                        Eigen::Vector2d(1.0 / 3, 1e9 / 3),
+                        options);
+        EXPECT_EQ(trainer.message_limit(),
+                  precision == MessagePrecision::float32 ? largest_value(precision)
+                                                         : largest_message_value);
+        test::Recorder recorder(2, 3);
+        trainer.observe(&recorder);
+        trainer.run_round(0);
+        sent.insert(
+            sent.end(), recorder.recording.messages.begin(), recorder.recording.messages.end());
+        models.push_back(trainer.models());
+        EXPECT_EQ(network->bytes_sent(),
+                  2 * 6 * 2 * static_cast<std::int64_t>(value_size(precision)));
+    }
+    ASSERT_EQ(sent.size(), 4U);  // of both steps
+    const Eigen::MatrixXd rounded = sent[0].cast<float>().cast<double>();
+    EXPECT_NE(rounded, sent[0]);
+    EXPECT_EQ(sent[2], rounded);
+    const Eigen::MatrixXd weights = topography.mixing.dense();
+    const Eigen::MatrixXd again = (rounded * weights.transpose()).cast<float>().cast<double>();
+    EXPECT_LE((sent[3] - again).cwiseAbs().maxCoeff(), 1e-7 * again.cwiseAbs().maxCoeff());
+    EXPECT_EQ(sent[3], sent[3].cast<float>().cast<double>());
+    EXPECT_LE((models[1] - sent[3] * weights.transpose()).cwiseAbs().maxCoeff(),
+              1e-14 * models[1].cwiseAbs().maxCoeff());
+    EXPECT_NE(models[1], models[0]);
+}
+
 TEST(Trainer, AddsNoiseOnlyToWhatItsGridHolds) {
     // A peer's large models must not leave a message where the noise is rounded away, nor end the
     // job for one gradient and not for another.

@@ -74,6 +74,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Arguments{},
         Arguments{"--link-encryption", "off"},
+        Arguments{"--precision", "float32"},
+        Arguments{"--precision", "float32", "--link-encryption", "off", "--mixing-schedule", "random"},
+        Arguments{"--precision", "float32", "--mechanism", "zip-dl", "--noise-std", "0.1"},
         Arguments{"--mechanism", "decor", "--topology", "ring"},
         Arguments{"--mechanism", "corn", "--gossip-steps", "3"},
         Arguments{"--mechanism", "zip-dl", "--noise-std", "0.1"},

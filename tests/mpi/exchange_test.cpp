@@ -98,6 +98,67 @@ TEST(MpiExchange, SendsWhatIsForAllOnceToEachOtherRank) {
     EXPECT_EQ(network->bytes_sent(), 4 * (ranks - 1) * 5 * 8);
 }
 
+/// What `sender` gives to `receiver` (-1: to all), rounded.
+Eigen::VectorXd rounded_message(int sender, int receiver, int round, Eigen::Index d) {
+    Eigen::VectorXd values = test::message(sender, receiver, round, d);
+    round_to_precision({values.data(), static_cast<std::size_t>(d)}, MessagePrecision::float32);
+    return values;
+}
+
+TEST(MpiExchange, CarriesFloat32InHalfTheBytes) {
+    for (const int agents : test::agents_on_ranks())
+        for (const bool encrypted : {false, true})
+            for (const bool per_receiver : {false, true})
+                for (const int d : {3, 300000}) {
+                    if (d > 3 && agents > 3 * test::mpi_session().ranks()) continue;
+                    const auto network = test::mpi_network(agents);
+                    const auto local = network->local_agents();
+                    const Graph graph = test::graphs_of(agents)[1].graph;
+                    network->connect(graph);
+                    auto secrets = test::pair_secrets(agents);
+                    if (encrypted)
+                        network->protect(std::span(secrets).subspan(
+                                             static_cast<std::size_t>(local.front()), local.size()),
+                                         0);
+                    std::vector<std::int64_t> bytes;
+                    for (const auto precision :
+                         {MessagePrecision::float64, MessagePrecision::float32}) {
+                        network->set_message_precision(precision);
+                        const auto round = static_cast<int>(bytes.size());
+                        SentByRank own(*network, graph, per_receiver, round, d);
+                        for (test::Sent& one : own.sent)
+                            for (Eigen::VectorXd& values : one.vectors)
+                                round_to_precision({values.data(), static_cast<std::size_t>(d)},
+                                                   precision);
+                        std::vector<test::Received> received(local.size());
+                        const std::int64_t before = network->bytes_sent();
+                        network->exchange({round, 0},
+                                          own.outgoing,
+                                          d,
+                                          [&](std::size_t a, auto first, auto count, auto columns) {
+                                              received[a].add(d, first, count, columns);
+                                          });
+                        bytes.push_back(network->bytes_sent() - before);
+                        if (precision == MessagePrecision::float64) continue;
+                        for (std::size_t a = 0; a < local.size(); ++a) {
+                            const auto members = graph.closed_neighbourhood(local[a]);
+                            for (std::size_t j = 0; j < members.size(); ++j)
+                                EXPECT_EQ(
+                                    received[a].columns.col(static_cast<Eigen::Index>(j)),
+                                    rounded_message(
+                                        members[j], per_receiver ? local[a] : -1, round, d))
+                                    << agents << " agents, dimension " << d;
+                        }
+                    }
+                    // Beside tags.
+                    if (!encrypted) {
+                        EXPECT_EQ(2 * bytes[1], bytes[0]);
+                    } else {
+                        EXPECT_LE(2 * bytes[1], bytes[0] + 16 * 8 * std::ssize(local));
+                    }
+                }
+}
+
 TEST(MpiExchange, LeavesOutEdgesThatRest) {
     for (const int agents : test::agents_on_ranks()) {
         const auto network = test::mpi_network(agents);

@@ -36,7 +36,7 @@ double noise_of(PlanConfig config, const Topography& topography, int steps) {
 TEST(GossipChoice, IsTheLeastThatComesNearTheTrustedAggregator) {
     const Topography topography = sparse_topography(12);
     const PlanConfig config = left_open("corn");
-    const GossipChoice choice = choose_gossip_steps(config, topography, {}, 1);
+    const GossipChoice choice = choose_gossip_steps(config, topography, {}, 8 * 1);
     EXPECT_GT(choice.chosen, 1);
     EXPECT_LE(noise_of(config, topography, choice.chosen), 1.1 * choice.trusted);
     EXPECT_GT(noise_of(config, topography, choice.chosen - 1), 1.1 * choice.trusted);
@@ -48,7 +48,7 @@ TEST(GossipChoice, SettlesForWhatTheMechanismCanDo) {
     // Without shared seeds even exact averages leave n times the trusted aggregator's noise.
     const Topography topography = sparse_topography(8);
     const PlanConfig config = left_open("ldp");
-    const GossipChoice choice = choose_gossip_steps(config, topography, {}, 1);
+    const GossipChoice choice = choose_gossip_steps(config, topography, {}, 8 * 1);
     EXPECT_NEAR(choice.wanted / choice.trusted, 1.1 * 8, 0.1);
     EXPECT_LE(noise_of(config, topography, choice.chosen), choice.wanted);
     if (choice.chosen > 1) {
@@ -62,20 +62,20 @@ TEST(GossipChoice, KeepsWithinBytes) {
     const double step = 8.0 * 10 * 2 * static_cast<double>(topography.graph.edges().size()) *
                         static_cast<double>(config.rounds);
     config.max_bytes = 3.5 * step;
-    const GossipChoice choice = choose_gossip_steps(config, topography, {}, 10);
+    const GossipChoice choice = choose_gossip_steps(config, topography, {}, 8 * 10);
     EXPECT_LE(choice.chosen, 3);
     EXPECT_TRUE(choice.limited);
     EXPECT_LE(noise_of(config, topography, choice.chosen), choice.wanted);
     config.max_bytes = 0.5 * step;
     expect_contains(
-        message_of<ConfigError>([&] { (void)choose_gossip_steps(config, topography, {}, 10); }),
+        message_of<ConfigError>([&] { (void)choose_gossip_steps(config, topography, {}, 8 * 10); }),
         "max-bytes");
 }
 
 TEST(GossipChoice, IsOneStepWhereNothingIsMixedOrPlanned) {
     const Topography topography = sparse_topography(8);
     for (const char* mechanism : {"cdp", "none", "zip-dl"})
-        EXPECT_EQ(choose_gossip_steps(left_open(mechanism), topography, {}, 1).chosen, 1)
+        EXPECT_EQ(choose_gossip_steps(left_open(mechanism), topography, {}, 8 * 1).chosen, 1)
             << mechanism;
 }
 
@@ -94,7 +94,7 @@ TEST(GossipChoice, OfRankZeroIsTaken) {
 TEST(GossipCosts, AreThoseOfOneTwoFourAndEightSteps) {
     const Topography topography = sparse_topography(8);
     const PlanConfig config = config_of("corn");
-    const auto costs = compare_gossip_steps(config, topography, {}, 100);
+    const auto costs = compare_gossip_steps(config, topography, {}, 8 * 100);
     ASSERT_EQ(costs.size(), 4U);
     for (std::size_t i = 0; i < costs.size(); ++i) {
         EXPECT_EQ(costs[i].steps, 1 << i);

@@ -54,6 +54,7 @@ TEST_F(Manifest, SaysWhatEverybodyHasAgreedOn) {
         EXPECT_EQ(json["public_keys"][u]["agent"], u);
         EXPECT_TRUE(json["public_keys"][u]["identity"].is_null());
     }
+    EXPECT_EQ(json["message_precision"], "float64");
     EXPECT_EQ(json["link_encryption"], "none: one process, nothing crosses a wire");
 }
 

@@ -1,9 +1,12 @@
 #include "run/transport.hpp"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 #include "run/run_fixtures.hpp"
 #include "run/training_fixtures.hpp"
+#include "sotto/plan/noise_grid.hpp"
 
 namespace sotto {
 namespace {
@@ -40,6 +43,19 @@ TEST(TransportStatements, NameWhatIsRecorded) {
     expect_contains(lines, "The messages of all agents are recorded");
     config.secure_sum = true;
     expect_contains(statements_of(config), "The masked shares of all agents are recorded");
+}
+
+TEST(TransportStatements, SayWhatRoundingLeavesOfTheNoise) {
+    TrainConfig config = star_of_six();
+    EXPECT_EQ(statements_of(config).find("rounded"), std::string::npos);
+    config.precision = MessagePrecision::float32;
+    const auto network = make_memory_network(6, 1);
+    const NoisePlan plan = test::prepare(config, *network).run.plan;
+    const auto lines = transport_statements(config, *network, plan, false);
+    ASSERT_EQ(lines.size(), 2U);
+    expect_contains(lines[1], "Messages are rounded to float32 after their noise");
+    expect_contains(lines[1], "at most 6e-08 of itself");
+    expect_contains(lines[1], fmt::format("about {:.2g} may stay", 0x1p-24 * largest_deviation(plan)));
 }
 
 TEST(SameOptions, OfOneProcessAreTheSame) {

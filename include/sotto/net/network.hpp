@@ -11,6 +11,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/graph/graph.hpp"
 #include "sotto/net/agent_blocks.hpp"
+#include "sotto/net/message_precision.hpp"
 #include "sotto/trust/pair_secrets.hpp"
 
 namespace sotto {
@@ -103,6 +104,11 @@ class Network {
     virtual void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) = 0;
     /// Whether messages leave this process encrypted. LOCAL.
     [[nodiscard]] virtual bool encrypted() const = 0;
+
+    /// How values of `exchange` cross between processes from now on: its messages must hold no others
+    /// (round_to_precision). LOCAL, but all processes the same between the same two exchanges.
+    void set_message_precision(MessagePrecision precision) { message_precision_ = precision; }
+    [[nodiscard]] MessagePrecision message_precision() const { return message_precision_; }
 
     /// From now on no call waits longer for others than this; until then every call waits for ever.
     /// In one process there is nobody to wait for. COLLECTIVE the first time.
@@ -217,6 +223,7 @@ class Network {
         const std::optional<Error>& local_failure) = 0;
 
   private:
+    MessagePrecision message_precision_ = MessagePrecision::float64;
     bool failed_together_ = false;
 };
 

@@ -57,6 +57,12 @@ OptionSet<PlanOptions> option_set() {
 
 std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
 
+/// Of one message, in the default precision.
+double message_bytes(long dimension) {
+    return static_cast<double>(dimension) *
+           static_cast<double>(value_size(MessagePrecision::float64));
+}
+
 /// What there is to say about a plan that nobody runs yet.
 std::vector<std::string> statements_about(const NoisePlan& plan,
                                           const PlanConfig& config,
@@ -97,7 +103,7 @@ std::vector<GossipCandidate> gossip_costs(const PlanOptions& config, const Topog
         mechanism.correlates_rounds || !topography.later_mixing.empty() ||
         topography.graph.agents() > most_agents)
         return {};
-    return compare_gossip_steps(config.plan, topography, {}, config.dimension);
+    return compare_gossip_steps(config.plan, topography, {}, message_bytes(config.dimension));
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -113,7 +119,7 @@ int run(const std::vector<std::string>& arguments) {
     if (!choice.candidates.empty()) config.plan = with_cycle(config.plan, choice.best());
     GossipChoice gossip;
     if (config.plan.choose_gossip_steps)
-        gossip = choose_gossip_steps(config.plan, built.topography, {}, config.dimension);
+        gossip = choose_gossip_steps(config.plan, built.topography, {}, message_bytes(config.dimension));
     config.plan.gossip_steps = std::max(config.plan.gossip_steps, gossip.chosen);
     const auto exposures = build_exposures(config.plan, agents, {});
     auto budgets = build_budgets(config.plan, agents);

@@ -28,13 +28,13 @@ void EdgePieces::Room::number(std::span<const std::size_t> of_neighbours) {
 
 void EdgePieces::Room::make_room(Eigen::Index longest, bool encrypted) {
     // One value to spare: some libraries reject a null pointer even for nothing.
-    const std::size_t needed = wire_size(1, false) + neighbour.size() * wire_size(longest, false) +
+    const std::size_t needed = size_of(1) + neighbour.size() * size_of(longest) +
                                tags_before(messages.size(), encrypted);
     if (bytes.size() < needed) bytes.resize(needed);
 }
 
 std::span<std::uint8_t> EdgePieces::Room::plain(std::size_t j, Eigen::Index count, bool encrypted) {
-    const std::size_t size = wire_size(count, false);
+    const std::size_t size = size_of(count);
     return {reinterpret_cast<std::uint8_t*>(bytes.data()) + first_message[j] * size +
                 tags_before(j, encrypted),
             messages[j] * size};
@@ -61,8 +61,10 @@ void EdgePieces::begin(ExchangeId id,
                        Eigen::Index longest,
                        std::span<const std::size_t> sent,
                        std::span<const std::size_t> received,
-                       bool packed) {
+                       bool packed,
+                       std::size_t value_size) {
     id_ = id;
+    sent_.value_size = received_.value_size = value_size;
     sent_.number(sent);
     received_.number(received);
     received_.make_room(longest, encrypted_);
@@ -86,7 +88,7 @@ void EdgePieces::spread(const double* values, Eigen::Index count) {
 
 void EdgePieces::pack(std::size_t j, std::int64_t piece, Eigen::Index count) {
     const std::span<std::uint8_t> target = sent_.plain(j, count, encrypted_);
-    const std::size_t size = wire_size(count, false);
+    const std::size_t size = sent_.size_of(count);
     const std::size_t first = sent_.first_message[j];
     const auto sealed = [&] {
         return std::span(target.data(), target.size() + LinkCipher::tag_size);
@@ -136,7 +138,7 @@ void EdgePieces::count_sent(Eigen::Index dimension, Eigen::Index longest) {
     const auto sealed = encrypted_ ? links_.degree() - static_cast<std::size_t>(std::ranges::count(
                                                            sent_.messages, std::size_t{0}))
                                    : 0;
-    bytes_sent_ += static_cast<std::int64_t>(sent_.neighbour.size() * wire_size(dimension, false) +
+    bytes_sent_ += static_cast<std::int64_t>(sent_.neighbour.size() * sent_.size_of(dimension) +
                                              sealed * chunks * LinkCipher::tag_size);
 }
 

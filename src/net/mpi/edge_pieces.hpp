@@ -60,7 +60,7 @@ class MessageNumbers {
     std::vector<std::size_t> of_links_, of_neighbours_;
 };
 
-/// What both kinds of exchange share: messages of 8-byte numbers to and from the neighbour
+/// What both kinds of exchange share: messages of numbers to and from the neighbour
 /// processes, piece by piece; what goes to one process goes together, and sealed as one once there
 /// are ciphers. Memory is kept between calls: exchanging allocates nothing.
 class EdgePieces {
@@ -74,11 +74,13 @@ class EdgePieces {
     /// Begins an exchange of pieces of up to `longest` values.
     /// @param sent, received messages by neighbour; they are numbered in the order of neighbours.
     /// @param packed whether swap() follows, rather than spread(), which needs no room.
+    /// @param value_size bytes of a number.
     void begin(ExchangeId id,
                Eigen::Index longest,
                std::span<const std::size_t> sent,
                std::span<const std::size_t> received,
-               bool packed);
+               bool packed,
+               std::size_t value_size = sizeof(double));
 
     /// The same piece to every neighbour, not encrypted, from where it is: of processes with one
     /// agent each. COLLECTIVE.
@@ -113,14 +115,19 @@ class EdgePieces {
         std::vector<std::size_t> first_message;  // by neighbour
         std::vector<std::size_t> neighbour;      // by message
         std::vector<int> starts, sizes;          // by neighbour, and one to spare
+        std::size_t value_size = sizeof(double);
 
         void number(std::span<const std::size_t> of_neighbours);
+        /// Bytes of a piece of one message.
+        [[nodiscard]] std::size_t size_of(Eigen::Index count) const {
+            return static_cast<std::size_t>(count) * value_size;
+        }
         void make_room(Eigen::Index longest, bool encrypted);
         [[nodiscard]] std::size_t tags_before(std::size_t j, bool encrypted) const {
             return encrypted ? j * LinkCipher::tag_size : 0;
         }
         [[nodiscard]] std::byte* start(std::size_t message, Eigen::Index count, bool encrypted) {
-            return bytes.data() + message * wire_size(count, false) +
+            return bytes.data() + message * size_of(count) +
                    tags_before(neighbour[message], encrypted);
         }
         /// What goes to or comes from the j-th neighbour, without its tag.

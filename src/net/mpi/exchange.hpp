@@ -23,6 +23,7 @@ class MpiExchange {
     void run(ExchangeId id,
              std::span<const Outgoing> outgoing,
              Eigen::Index dimension,
+             MessagePrecision precision,
              const Delivery& deliver);
 
   private:
@@ -32,6 +33,10 @@ class MpiExchange {
               Eigen::Index first,
               std::int64_t piece,
               Eigen::Index count);
+    /// All messages from others that came last, as doubles.
+    void widen_received(Eigen::Index count);
+    /// Where the values of a message from others are, as doubles.
+    [[nodiscard]] const double* received(std::size_t message, Eigen::Index count);
     void fill_columns(std::span<const Outgoing> outgoing, Eigen::Index first, Eigen::Index count);
 
     const MpiLinks& links_;
@@ -40,6 +45,9 @@ class MpiExchange {
     MessageNumbers sent_, received_;
     std::optional<bool> numbered_;  // of exchanges in which nothing rests: whether shared
     std::vector<std::vector<const double*>> columns_;  // by local agent
+    bool narrow_ = false;                              // values have 4 bytes on the wire
+    Eigen::Index longest_ = 0;                         // of a piece
+    std::vector<double> widened_;                      // by message from others, then coordinate
 };
 
 }  // namespace sotto

@@ -84,6 +84,15 @@ crosses a wire, and the manifest says so.)",
               .beside_run = true,
               .peers_may_set = false},
              bound(&TrainConfig::link_encryption, on_off())},
+            {{.name = "precision",
+              .help = "{}: what messages are rounded to, after their noise",
+              .details = R"(
+`float32` halves the bytes between agents. Rounding comes after the noise, so no privacy figure changes
+([why](../decisions/grid.md)); a value moves by at most 6e-8 of itself, and the report says how much of the noise that
+would cancel may stay. Noise, gradients and models are computed in float64. Not possible with `--secure-sum on`, with a
+trusted aggregator, and where inputs are fixed in advance (`averaging`), whose partial views would not be exact.)",
+              .ranks_must_agree = true},
+             bound(&TrainConfig::precision, words(message_precisions))},
             mask_partners_option<TrainConfig>(),
             {{.name = "past-noise-memory",
               .help = "MiB of past noise a process keeps where noise is correlated over rounds; "

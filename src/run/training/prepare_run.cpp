@@ -29,9 +29,32 @@ namespace sotto {
 
 namespace {
 
+/// @throws ConfigError where messages cannot be rounded without another guarantee, or for nothing.
+void require_possible_precision(const TrainConfig& config,
+                                const NoisePlan& plan,
+                                bool fixed_inputs) {
+    if (config.precision == MessagePrecision::float64) return;
+    const auto refuse = [&](const std::string& reason) {
+        throw ConfigError(fmt::format("precision: {} is not possible {} (allowed: float64)",
+                                      message_precisions.name_of(config.precision),
+                                      reason));
+    };
+    if (config.secure_sum)
+        refuse("with --secure-sum on, whose shares are integers of 64 bits");
+    if (plan.aggregation == Aggregation::trusted_mean)
+        refuse(fmt::format("with mechanism {}, whose trusted aggregator adds up float64",
+                           plan.mechanism));
+    if (fixed_inputs)
+        refuse("where inputs are fixed in advance: what an observer sees of messages it does not "
+               "hear would not be what partial views count");
+}
+
 /// @throws ConfigError where messages of the plan cannot be carried, or recorded, as configured.
-void require_possible_exchange(const TrainConfig& config, const NoisePlan& plan) {
+void require_possible_exchange(const TrainConfig& config,
+                               const NoisePlan& plan,
+                               bool fixed_inputs) {
     if (config.secure_sum) require_summable(plan);
+    require_possible_precision(config, plan, fixed_inputs);
     if (plan.entry != NoiseEntry::gradient &&
         (config.plan.momentum > 0 || config.plan.final_gossip.value_or(0) > 0))
         throw ConfigError(fmt::format(
@@ -188,6 +211,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
                                           network.process(),
                                           patience_outside_rounds));
     verify_same_options(network, config);
+    network.set_message_precision(config.precision);
     settle_final_gossip(config, network);
     std::optional<RunHistory> before;
     if (config.resume)
@@ -224,7 +248,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     std::vector<LocalAgent> agents =
         build_agents(run, std::move(task.objectives), task.rows_are_rounds, phase.exposures);
     network.connect(run.topography.graph);
-    network.agree([&] { require_possible_exchange(config, run.plan); });
+    network.agree([&] { require_possible_exchange(config, run.plan, task.fixed_inputs); });
     Ledger ledger = open_ledger(run, phase, task);
     RunHistory history = history_with(run, ledger, before);
     std::optional<LedgerViews> views;

@@ -97,6 +97,7 @@ OptionTexts everything_else() {
             {"budget-account", "account%r"},
             {"bootstrap", "distributed"},
             {"link-encryption", "off"},
+            {"precision", "float32"},
             {"mask-partners", "3"},
             {"past-noise-memory", "0.5"},
             {"threads", "3"}};
@@ -111,7 +112,8 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
                   "max-bytes",      "final-gossip",     "average",          "momentum",
                   "temporal",       "temporal-restart", "eval-every",       "dry-run",
                   "noise-seed",     "link-encryption",  "secure-sum",       "mask-partners",
-                  "optimality-gap", "record-view",      "checkpoint-every", "without"}));
+                  "optimality-gap", "record-view",      "checkpoint-every", "without",
+                  "precision"}));
 }
 
 TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {

@@ -75,6 +75,21 @@ TEST(PrepareRun, RefusesWhatItCannotAccountFor) {
                         c.record_wire = true;
                     }),
                     "eavesdropper is not possible with mechanism cdp");
+    expect_contains(with([&](TrainConfig& c) {
+                        c.plan.mechanism = "cdp";
+                        c.precision = MessagePrecision::float32;
+                    }),
+                    "precision: float32 is not possible with mechanism cdp");
+    expect_contains(with([&](TrainConfig& c) {
+                        c.secure_sum = true;
+                        c.precision = MessagePrecision::float32;
+                    }),
+                    "precision: float32 is not possible with --secure-sum on");
+    expect_contains(with([&](TrainConfig& c) {
+                        c.task.task = "averaging";
+                        c.precision = MessagePrecision::float32;
+                    }),
+                    "precision: float32 is not possible where inputs are fixed in advance");
     expect_contains(with([&](TrainConfig& c) { c.mask_partners = 0; }), "mask-partners");
     expect_contains(with([&](TrainConfig& c) {
                         c.plan.mechanism = "cdp";
