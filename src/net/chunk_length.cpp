@@ -14,4 +14,13 @@ Eigen::Index chunk_length(Eigen::Index dimension,
     return std::min(largest_chunk, (equal + line - 1) / line * line);
 }
 
+Eigen::Index piece_length(Eigen::Index dimension, std::size_t most_messages) {
+    constexpr Eigen::Index values_of_all = Eigen::Index{1} << 23;
+    constexpr Eigen::Index smallest_piece = 64, largest_piece = 65536;
+    const auto messages = std::max<Eigen::Index>(1, static_cast<Eigen::Index>(most_messages));
+    const Eigen::Index piece =
+        std::clamp(values_of_all / messages / 8 * 8, smallest_piece, largest_piece);
+    return chunk_length(dimension, 2 * piece, piece);
+}
+
 }  // namespace sotto

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "run/network_spec.hpp"
 #include "sotto/agent/trainer.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/graph/gossip.hpp"
@@ -120,18 +121,19 @@ struct TrainConfig {
     /// process.
     std::optional<bool> optimality_gap;
     bool dry_run = false;
+    std::optional<NetworkSpec> network;  ///< that a dry run predicts rounds for
     std::optional<std::uint64_t> noise_seed;
     Bootstrap bootstrap = Bootstrap::central;
     std::optional<TrustConfig> trust;  ///< none: peers are unauthenticated
     bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire
     MessagePrecision precision = MessagePrecision::float64;  ///< of what agents send each other
-    bool secure_sum = false;           ///< agents learn weighted sums of messages only
-    int mask_partners = 16;            ///< on each side, in secure sums (mask_partners() in trust/)
-    bool pad_rounds = false;           ///< sampled batches take as long whatever their size
-    std::string views;                 ///< additional views of the ledger, separated by ';'
-    std::vector<int> record_views;     ///< agents whose views are written to the run directory
-    bool record_wire = false;          ///< and what every agent puts on the wire
-    double past_noise_mib = 2048;      ///< a process keeps at most, where rounds are correlated
+    bool secure_sum = false;        ///< agents learn weighted sums of messages only
+    int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)
+    bool pad_rounds = false;        ///< sampled batches take as long whatever their size
+    std::string views;              ///< additional views of the ledger, separated by ';'
+    std::vector<int> record_views;  ///< agents whose views are written to the run directory
+    bool record_wire = false;       ///< and what every agent puts on the wire
+    double past_noise_mib = 2048;   ///< a process keeps at most, where rounds are correlated
     std::optional<std::string> run_directory;
     long checkpoint_every = 0;  ///< rounds; 0: only where the run is stopped
     std::optional<ResumeConfig> resume;

@@ -11,12 +11,26 @@
 
 namespace sotto {
 
+/// Time of a round over a network that there is not yet (--network).
+struct NetworkEstimate {
+    double latency_seconds = 0, bits_per_second = 0;
+    int hosts = 0, ranks = 0;
+    // Of a round.
+    double compute = 0;   ///< measured here: gradients and noise, on the host with most agents
+    double latency = 0;   ///< counted (predict_exchange), of all its exchanges
+    double transfer = 0;  ///< the same
+    std::string busiest_host;
+    double busiest_bytes = 0;  ///< through its link
+    [[nodiscard]] double seconds_per_round() const { return compute + latency + transfer; }
+};
+
 /// Memory and time a run will need, before it starts.
 struct RunEstimate {
     bool past_noise_again = false;  ///< noise of earlier rounds is drawn again instead of kept
     double memory_mib = 0;          ///< vectors of one process, beside program and data
     double seconds_per_round =
         0;  ///< measured: gradients and noise with throw-away keys, empty messages
+    std::optional<NetworkEstimate> network;
 };
 
 /// How a run was taken up.

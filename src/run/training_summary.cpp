@@ -43,12 +43,28 @@ Json json_of(const std::vector<RankFigures>& ranks) {
     return json;
 }
 
+Json json_of(const NetworkEstimate& network, long rounds) {
+    return {{"latency_seconds", network.latency_seconds},
+            {"bits_per_second", network.bits_per_second},
+            {"hosts", network.hosts},
+            {"ranks", network.ranks},
+            {"seconds_per_round", network.seconds_per_round()},
+            {"seconds",
+             {{"compute", network.compute},
+              {"latency", network.latency},
+              {"transfer", network.transfer}}},
+            {"busiest_host", network.busiest_host},
+            {"busiest_bytes_per_round", network.busiest_bytes},
+            {"seconds_estimated", network.seconds_per_round() * static_cast<double>(rounds)}};
+}
+
 void add_estimate(Json& json, const RunEstimate& estimate, long rounds) {
     json["dry_run"] = true;
     json["memory_mib"] = estimate.memory_mib;
     json["past_noise_drawn_again"] = estimate.past_noise_again;
     json["seconds_per_round"] = estimate.seconds_per_round;
     json["seconds_estimated"] = estimate.seconds_per_round * static_cast<double>(rounds);
+    if (estimate.network) json["network"] = json_of(*estimate.network, rounds);
 }
 
 void add_evaluation(Json& json, const Evaluation& evaluation) {

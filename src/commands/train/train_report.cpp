@@ -17,9 +17,28 @@ std::string line(std::string_view name, std::string_view value) {
     return fmt::format("  {:<20}{}\n", name, value);
 }
 
+std::string network_text(const NetworkEstimate& network, long rounds) {
+    return fmt::format(
+        "network    {} hosts, {} ranks, {:g} ms, {:g} Mbit/s: about {} ({:.3g} ms a round: "
+        "computing "
+        "{:.3g}, latency {:.3g}, transfer {:.3g}; most through the link of {}, {:.3g} MB a "
+        "round)\n",
+        network.hosts,
+        network.ranks,
+        1e3 * network.latency_seconds,
+        1e-6 * network.bits_per_second,
+        duration_text(network.seconds_per_round() * static_cast<double>(rounds)),
+        1e3 * network.seconds_per_round(),
+        1e3 * network.compute,
+        1e3 * network.latency,
+        1e3 * network.transfer,
+        network.busiest_host,
+        1e-6 * network.busiest_bytes);
+}
+
 std::string dry_run_text(const TrainResult& result, const TrainConfig& config) {
     const double round_seconds = result.estimate.seconds_per_round;
-    return fmt::format(
+    std::string text = fmt::format(
         "epsilon    {:.6g} at delta {:g} after {} rounds\ntime       about {} ({:.3g} ms a "
         "round)\n",
         result.epsilon,
@@ -27,6 +46,8 @@ std::string dry_run_text(const TrainResult& result, const TrainConfig& config) {
         config.plan.rounds,
         duration_text(round_seconds * static_cast<double>(config.plan.rounds)),
         1e3 * round_seconds);
+    if (result.estimate.network) text += network_text(*result.estimate.network, config.plan.rounds);
+    return text;
 }
 
 std::string privacy_text(const TrainResult& result) {

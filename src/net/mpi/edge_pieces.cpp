@@ -3,18 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "net/chunk_length.hpp"
-
 namespace sotto {
-
-Eigen::Index piece_length(Eigen::Index dimension, std::size_t most_messages) {
-    constexpr Eigen::Index values_of_all = Eigen::Index{1} << 23;
-    constexpr Eigen::Index smallest_piece = 64, largest_piece = 65536;
-    const auto messages = std::max<Eigen::Index>(1, static_cast<Eigen::Index>(most_messages));
-    const Eigen::Index piece =
-        std::clamp(values_of_all / messages / 8 * 8, smallest_piece, largest_piece);
-    return chunk_length(dimension, 2 * piece, piece);
-}
 
 void EdgePieces::Room::number(std::span<const std::size_t> of_neighbours) {
     messages.assign(of_neighbours.begin(), of_neighbours.end());
@@ -28,8 +17,8 @@ void EdgePieces::Room::number(std::span<const std::size_t> of_neighbours) {
 
 void EdgePieces::Room::make_room(Eigen::Index longest, bool encrypted) {
     // One value to spare: some libraries reject a null pointer even for nothing.
-    const std::size_t needed = size_of(1) + neighbour.size() * size_of(longest) +
-                               tags_before(messages.size(), encrypted);
+    const std::size_t needed =
+        size_of(1) + neighbour.size() * size_of(longest) + tags_before(messages.size(), encrypted);
     if (bytes.size() < needed) bytes.resize(needed);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "net/chunk_length.hpp"
+
 namespace sotto {
 
 namespace {
@@ -109,9 +111,7 @@ void MpiExchange::fill_columns(std::span<const Outgoing> outgoing,
         const std::size_t message = received_.of_links()[e];
         const LinkEnd& link = links_.incoming()[e];
         columns_[link.local][link.place] =
-            message == MessageNumbers::none
-                ? nullptr
-                : received(message, count);
+            message == MessageNumbers::none ? nullptr : received(message, count);
     }
     for (const InnerLink& link : links_.inner())
         columns_[link.local][link.place] =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "net/chunk_length.hpp"
 #include "net/folding.hpp"
 
 namespace sotto {

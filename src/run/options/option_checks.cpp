@@ -56,9 +56,16 @@ void require_sampling_with_padding(const TrainConfig& config) {
                         name_of(config.plan.participation)));
 }
 
+void require_dry_run_with_network(const TrainConfig& config) {
+    if (config.network && !config.dry_run)
+        throw ConfigError(
+            "--network: --dry-run is needed too; a training uses the network there is");
+}
+
 void settle_train_config(TrainConfig& config, bool warning_given) {
     require_one_source_of_noise(config.plan);
     require_resume_with_without(config);
+    require_dry_run_with_network(config);
     require_roster_with_identity(config);
     require_sampling_with_padding(config);
     settle_stall_limits(config, warning_given);

@@ -12,6 +12,8 @@ void require_one_source_of_noise(const PlanConfig& config);
 void require_roster_with_identity(const TrainConfig& config);
 /// Agents leave a run that is taken up, no other. @throws ConfigError.
 void require_resume_with_without(const TrainConfig& config);
+/// Only a dry run imagines a network. @throws ConfigError.
+void require_dry_run_with_network(const TrainConfig& config);
 /// Rounds are padded where nobody knows the size of a batch. @throws ConfigError.
 void require_sampling_with_padding(const TrainConfig& config);
 /// Who is asked comes before who is given up. A warning time that is not given is at most half of

@@ -100,33 +100,46 @@ puts on the wire: its messages, or its masked shares; not with `cdp`.)",
 }
 
 std::vector<Option<TrainConfig>> start_options() {
-    return {{{.name = "checkpoint-every",
-              .help = "rounds between checkpoints to go on from after a failure (0: only where a "
-                      "run is stopped)",
-              .details = R"(
+    return {
+        {{.name = "checkpoint-every",
+          .help = "rounds between checkpoints to go on from after a failure (0: only where a "
+                  "run is stopped)",
+          .details = R"(
 [Resuming](../resuming.md) says what a checkpoint holds and how a run is taken up.)",
-              .ranks_must_agree = true,
-              .beside_run = true},
-             bound(&TrainConfig::checkpoint_every, whole(0))},
-            {{.name = "resume",
-              .help = "DIR: take up the run in this directory, with its options",
-              .details = R"(
+          .ranks_must_agree = true,
+          .beside_run = true},
+         bound(&TrainConfig::checkpoint_every, whole(0))},
+        {{.name = "resume",
+          .help = "DIR: take up the run in this directory, with its options",
+          .details = R"(
 Only what this page and the others mark may stand beside it ([resuming](../resuming.md)).)",
-              .reproduces_run = false,
-              .beside_run = true},
-             of_resumed_run(&ResumeConfig::directory, any_text())},
-            {{.name = "without",
-              .help = "a,b,...: agents that leave the run that is taken up",
-              .reproduces_run = false,
-              .ranks_must_agree = true,
-              .beside_run = true},
-             of_resumed_run(&ResumeConfig::without, agent_numbers())},
-            {{.name = "dry-run",
-              .help = "only print plan, epsilon, memory and estimated time",
-              .reproduces_run = false,
-              .ranks_must_agree = true,
-              .beside_run = true},
-             bound(&TrainConfig::dry_run, flag())}};
+          .reproduces_run = false,
+          .beside_run = true},
+         of_resumed_run(&ResumeConfig::directory, any_text())},
+        {{.name = "without",
+          .help = "a,b,...: agents that leave the run that is taken up",
+          .reproduces_run = false,
+          .ranks_must_agree = true,
+          .beside_run = true},
+         of_resumed_run(&ResumeConfig::without, agent_numbers())},
+        {{.name = "dry-run",
+          .help = "only print plan, epsilon, memory and estimated time",
+          .reproduces_run = false,
+          .ranks_must_agree = true,
+          .beside_run = true},
+         bound(&TrainConfig::dry_run, flag())},
+        {{.name = "network",
+          .help = "with --dry-run, LATENCY:BANDWIDTH[:HOSTS[:RANKS]], as 10ms:100Mbit:3: predict "
+                  "the time of a round over this network",
+          .details = R"(
+The latency is one way (half of a `ping`), the bandwidth that of each host's link, either way. Ranks are spread over the hosts in
+order, as evenly as possible; without HOSTS they are where they are, or in one process one a host. RANKS (in one process; by default one an
+agent) host the agents. Computing is measured here, with this machine's cores for each host; bytes and messages are
+counted (`predict_exchange`). [Scaling](../scaling.md) compares predictions with rounds over such a network.)",
+          .reproduces_run = false,
+          .ranks_must_agree = true,
+          .beside_run = true},
+         bound(&TrainConfig::network, named("LATENCY:BANDWIDTH[:HOSTS[:RANKS]]", parse_network))}};
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <set>
+#include <thread>
 
 #include "run/configured_gossip.hpp"
+#include "run/training/rank_layout.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
+#include "sotto/net/exchange_time.hpp"
 #include "sotto/trust/seed_agreement.hpp"
 
 namespace sotto {
@@ -25,8 +28,14 @@ std::vector<KeyRing> throw_away_rings(const Network& network, const NoisePlan& p
     return rings;
 }
 
-/// Of a round, in the slowest process. COLLECTIVE.
-double measure_seconds(PreparedRun& prepared, NoiseSource& noise) {
+/// Of a round, in the slowest process [s].
+struct MeasuredRound {
+    double compute = 0;  ///< gradients and noise
+    double total = 0;    ///< with empty messages
+};
+
+/// COLLECTIVE.
+MeasuredRound measure_round(PreparedRun& prepared, NoiseSource& noise) {
     Network& network = prepared.run.network;
     const long rounds = prepared.run.config.plan.rounds;
     const Eigen::VectorXd& initial = prepared.initial;
@@ -42,17 +51,58 @@ double measure_seconds(PreparedRun& prepared, NoiseSource& noise) {
                                  : 0;
     (void)network.maximum(0);  // start together
     const auto start = Clock::now();
+    double compute = 0;
     for (int i = 0; i < repetitions; ++i) {
+        const auto begin = Clock::now();
         for (Eigen::Index a = 0; a < count; ++a) {
             LocalAgent& agent = prepared.agents[static_cast<std::size_t>(a)];
             agent.objective->mean_gradient(
                 initial, agent.batches.rows(static_cast<std::uint64_t>(i)), gradients.col(a));
         }
         noise.draw(0, static_cast<std::uint64_t>(std::max(0L, first_round) + i), messages);
+        compute += seconds_since(begin);
         for (int step = 0; step < prepared.run.config.plan.gossip_steps; ++step)
             network.exchange({i, step}, outgoing, initial.size(), [](auto, auto, auto, auto) {});
     }
-    return network.maximum(seconds_since(start)) / repetitions;
+    const double total = network.maximum(seconds_since(start));
+    return {network.maximum(compute) / repetitions, total / repetitions};
+}
+
+/// Where there is only this process, it has computed for all agents: an agent's share, for those of
+/// the host with most of them, on as many cores as this machine has.
+double compute_on_host(const Network& network, const RankLayout& layout, double measured) {
+    if (network.processes() > 1) return measured;
+    const RankLayout::Load load = layout.heaviest();
+    const int cores =
+        std::min(load.ranks, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    return measured / network.agents() * load.agents / cores;
+}
+
+/// COLLECTIVE. @param compute of a round [s].
+NetworkEstimate estimate_over(const NetworkSpec& spec,
+                              const PreparedRun& prepared,
+                              bool same_to_all,
+                              double compute) {
+    const Run& run = prepared.run;
+    const RankLayout layout = rank_layout(spec, run.network);
+    const ExchangeTime one = predict_exchange(spec.between_hosts(),
+                                              run.topography.graph,
+                                              layout.blocks,
+                                              layout.host_of,
+                                              {.dimension = prepared.initial.size(),
+                                               .precision = run.network.message_precision(),
+                                               .per_receiver = !same_to_all,
+                                               .encrypted = run.config.link_encryption});
+    const double exchanges = run.config.plan.gossip_steps;
+    return {.latency_seconds = spec.latency_seconds,
+            .bits_per_second = spec.bits_per_second,
+            .hosts = static_cast<int>(std::ssize(layout.hosts)),
+            .ranks = layout.blocks.processes(),
+            .compute = compute_on_host(run.network, layout, compute),
+            .latency = exchanges * one.latency_seconds,
+            .transfer = exchanges * one.transfer_seconds,
+            .busiest_host = layout.hosts[static_cast<std::size_t>(one.busiest_host)],
+            .busiest_bytes = exchanges * one.busiest_bytes};
 }
 
 /// That this process holds at once. What is for all agents of a process comes once.
@@ -94,8 +144,14 @@ RunEstimate estimate_run(PreparedRun& prepared) {
                       run.most_past_bytes());
     RunEstimate estimate;
     estimate.past_noise_again = noise.draws_past_again(prepared.initial.size());
-    estimate.seconds_per_round = measure_seconds(prepared, noise);
+    const MeasuredRound measured = measure_round(prepared, noise);
+    estimate.seconds_per_round = measured.total;
     estimate.memory_mib = run.network.maximum(memory_bytes(prepared, noise)) / bytes_per_mib;
+    if (run.config.network)
+        estimate.network = estimate_over(*run.config.network,
+                                         prepared,
+                                         run.plan.same_message_to_all() && !run.config.secure_sum,
+                                         measured.compute);
     return estimate;
 }
 

@@ -47,6 +47,16 @@ TEST(AgentsThatLeave, LeaveARunThatIsTakenUp) {
     require_resume_with_without(config);
 }
 
+TEST(NetworksThatAreNotThere, AreForDryRuns) {
+    TrainConfig config;
+    require_dry_run_with_network(config);
+    config.network = NetworkSpec{0.01, 1e8, std::nullopt, std::nullopt};
+    expect_contains(message_of<ConfigError>([&] { require_dry_run_with_network(config); }),
+                    "--network: --dry-run is needed too");
+    config.dry_run = true;
+    require_dry_run_with_network(config);
+}
+
 TEST(StallLimits, WarnBeforeTheyAbort) {
     const auto settled = [](double warn, double abort, bool given) {
         TrainConfig config;

@@ -113,7 +113,7 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
                   "temporal",       "temporal-restart", "eval-every",       "dry-run",
                   "noise-seed",     "link-encryption",  "secure-sum",       "mask-partners",
                   "optimality-gap", "record-view",      "checkpoint-every", "without",
-                  "precision"}));
+                  "precision",      "network"}));
 }
 
 TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
@@ -135,13 +135,19 @@ TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
                                      "view",
                                      "dry-run",
                                      "bootstrap",
+                                     "network",
                                      "optimality-gap"}));
 }
 
 TEST(TrainOptions, ThatDoNotReproduceTheRun) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return !o.reproduces_run; }),
-              (std::set<std::string>{
-                  "resume", "without", "dry-run", "run-directory", "stall-warn", "stall-abort"}));
+              (std::set<std::string>{"resume",
+                                     "without",
+                                     "dry-run",
+                                     "network",
+                                     "run-directory",
+                                     "stall-warn",
+                                     "stall-abort"}));
 }
 
 TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {

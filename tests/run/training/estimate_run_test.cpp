@@ -34,6 +34,29 @@ TEST(EstimateRun, EstimatesWithoutLeavingAnything) {
                      1e6 * result.estimate.seconds_per_round);
 }
 
+TEST(EstimateRun, PredictsRoundsOverANetwork) {
+    const TemporaryFolder folder;
+    TrainConfig config = logistic_config(folder, 4, "corn", 10);
+    config.dry_run = true;
+    config.network = parse_network("network", "10ms:1Mbit:2");
+    Watcher watcher;
+    const TrainResult result = train(config, watcher, [] { return false; });
+    ASSERT_TRUE(result.estimate.network);
+    const NetworkEstimate& network = *result.estimate.network;
+    EXPECT_EQ(network.hosts, 2);
+    EXPECT_EQ(network.ranks, 4);
+    EXPECT_GT(network.compute, 0);
+    EXPECT_DOUBLE_EQ(network.latency, 0.01);
+    EXPECT_DOUBLE_EQ(network.transfer, network.busiest_bytes * 8 / 1e6);
+    const Json summary = Json::parse(summary_json(result, config.plan)).at("network");
+    EXPECT_EQ(summary["busiest_host"], network.busiest_host);
+    EXPECT_DOUBLE_EQ(summary["seconds_estimated"].get<double>(), 10 * network.seconds_per_round());
+    // Half as many values a byte, beside tags and headers.
+    config.precision = MessagePrecision::float32;
+    const TrainResult narrow = train(config, watcher, [] { return false; });
+    EXPECT_LT(narrow.estimate.network->busiest_bytes, 0.6 * network.busiest_bytes);
+}
+
 TEST(EstimateRun, OfFewCorrelatedRoundsDrawsNoMoreThanThePlanCovers) {
     TrainConfig config = quadratic_config(4, "anti-pgd", 3);
     config.dry_run = true;

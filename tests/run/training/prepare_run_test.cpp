@@ -87,6 +87,7 @@ TEST(PrepareRun, RefusesWhatItCannotAccountFor) {
                     "precision: float32 is not possible with --secure-sum on");
     expect_contains(with([&](TrainConfig& c) {
                         c.task.task = "averaging";
+                        c.l2 = 1;
                         c.precision = MessagePrecision::float32;
                     }),
                     "precision: float32 is not possible where inputs are fixed in advance");
