@@ -4,6 +4,7 @@
 // LATENCY in seconds, one way; BITS a second of every port's link, in each direction. Nothing is
 // lost: queues have no end. It runs until it is ended; prints "ready" first.
 
+#include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>

@@ -11,15 +11,25 @@ bool StopVote::after_round() {
     const double round_seconds = seconds_since(started_) / static_cast<double>(interval_);
     bool stop = false;
     if (pending_) {
+        const auto waiting = Clock::now();
         const auto votes = network_.end_maximum();
+        waited_seconds_ = seconds_since(waiting);
         pending_ = false;
         stop = votes[0] > 0;
-        // Of what others measured, which need not be a time.
-        const double seconds = votes[1] > 1e-6 ? votes[1] : std::isnan(votes[1]) ? 1 : 1e-6;
-        interval_ = std::clamp(static_cast<long>(0.05 / seconds), 1L, 256L);
+        interval_ = pace_.rounds_after(votes[1], votes[2]);
     }
     if (!stop) begin(round_seconds);
     return stop;
+}
+
+long VotePace::rounds_after(double round_seconds, double waited_seconds) {
+    constexpr double most_seconds_between = 0.2, share_to_wait = 0.05;
+    const double seconds = round_seconds > 1e-6        ? round_seconds
+                           : std::isnan(round_seconds) ? 1
+                                                       : 1e-6;
+    if (waited_seconds > share_to_wait * seconds_between_)
+        seconds_between_ = std::min(2 * seconds_between_, most_seconds_between);
+    return std::clamp(static_cast<long>(seconds_between_ / seconds), 1L, 256L);
 }
 
 void StopVote::finish() {
@@ -28,7 +38,7 @@ void StopVote::finish() {
 }
 
 void StopVote::begin(double round_seconds) {
-    const std::array<double, 2> vote{requested_() ? 1.0 : 0.0, round_seconds};
+    const std::array<double, 3> vote{requested_() ? 1.0 : 0.0, round_seconds, waited_seconds_};
     network_.begin_maximum(vote);
     pending_ = true;
     rounds_left_ = interval_;

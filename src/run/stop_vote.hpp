@@ -7,10 +7,22 @@
 
 namespace sotto {
 
+/// How many rounds apart votes are: about 0.05 s; where a vote takes long itself, over a slow
+/// network, further apart until nobody waits for it, up to 0.2 s. At most 256 rounds.
+class VotePace {
+  public:
+    /// Rounds to the next vote. @param round_seconds, waited_seconds for the last vote: largest of
+    /// all processes, as they say; any value, also NaN.
+    [[nodiscard]] long rounds_after(double round_seconds, double waited_seconds);
+
+  private:
+    double seconds_between_ = 0.05;
+};
+
 /// Lets all processes agree to stop after the same round. A process that wants to stop raises a
 /// flag that travels with a non-blocking maximum, started every few rounds and collected before the
 /// next one starts; the distance adapts to the time of a round, so that the answer takes about 0.1
-/// s and costs nothing.
+/// s and costs nothing (VotePace).
 class StopVote {
   public:
     /// @param requested whether this process wants to stop. Both are borrowed.
@@ -28,6 +40,8 @@ class StopVote {
     const std::function<bool()>& requested_;
     bool pending_ = false;
     long interval_ = 1, rounds_left_ = 1;
+    VotePace pace_;
+    double waited_seconds_ = 0;
     Clock::time_point started_ = Clock::now();
 };
 

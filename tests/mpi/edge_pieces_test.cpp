@@ -20,25 +20,6 @@
 namespace sotto {
 namespace {
 
-TEST(PieceLength, IsTheWholeMessageUpToAMebibyteAndAtMostHalfOfItAbove) {
-    EXPECT_EQ(piece_length(1, 1), 1);
-    EXPECT_EQ(piece_length(131072, 0), 131072);
-    EXPECT_EQ(piece_length(131072, 128), 131072);
-    EXPECT_LE(piece_length(131073, 5), 65536);
-    EXPECT_EQ(piece_length(Eigen::Index{1} << 40, 1), 65536);
-}
-
-TEST(PieceLength, IsSmallerWhereManyMessagesComeAtOnce) {
-    for (const std::size_t messages : {1000, 30000, 120000}) {
-        const Eigen::Index piece = piece_length(Eigen::Index{1} << 40, messages);
-        EXPECT_EQ(piece % 8, 0);
-        EXPECT_LE(static_cast<std::size_t>(piece) * messages * 8, std::size_t{1} << 26);
-        EXPECT_LE(static_cast<std::size_t>(piece_length(2 * piece, messages)) * messages * 8,
-                  std::size_t{1} << 27);
-    }
-    EXPECT_EQ(piece_length(Eigen::Index{1} << 40, 1000000000), 64);
-}
-
 LinkEnd link(std::size_t neighbour, std::size_t sender) { return {neighbour, 0, 0, sender}; }
 
 TEST(MessageNumbers, AreOneALinkOrOneASenderAndProcess) {

@@ -1,5 +1,7 @@
 #include "run/stop_vote.hpp"
 
+#include <cmath>
+
 #include "run/run_fixtures.hpp"
 
 namespace sotto {
@@ -10,6 +12,32 @@ long rounds_until_stop(StopVote& vote, long most) {
     for (long round = 1; round <= most; ++round)
         if (vote.after_round()) return round;
     return most + 1;
+}
+
+TEST(VotePace, IsATwentiethOfASecondWhereNobodyWaits) {
+    VotePace pace;
+    EXPECT_EQ(pace.rounds_after(0.01, 0), 5);
+    EXPECT_EQ(pace.rounds_after(0.01, 0.002), 5);
+    EXPECT_EQ(pace.rounds_after(10, 0), 1);
+    EXPECT_EQ(pace.rounds_after(1e-9, 0), 256);
+}
+
+TEST(VotePace, SlowsDownUntilNobodyWaitsOrAFifthOfASecondHasPassed) {
+    VotePace pace;
+    EXPECT_EQ(pace.rounds_after(0.01, 0.02), 10);
+    EXPECT_EQ(pace.rounds_after(0.01, 0.02), 20);
+    EXPECT_EQ(pace.rounds_after(0.01, 0), 20);
+    for (int i = 0; i < 10; ++i) (void)pace.rounds_after(0.01, 1);
+    EXPECT_EQ(pace.rounds_after(0.01, 1), 20);
+}
+
+TEST(VotePace, TakesWhateverPeersSay) {
+    for (const double said : {std::nan(""), HUGE_VAL, -1.0}) {
+        VotePace pace;
+        const long rounds = pace.rounds_after(said, said);
+        EXPECT_GE(rounds, 1);
+        EXPECT_LE(rounds, 256);
+    }
 }
 
 TEST(StopVote, NeverStopsUnlessSomebodyAsks) {
