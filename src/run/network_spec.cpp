@@ -16,7 +16,9 @@ namespace {
 
 using Unit = std::pair<std::string_view, double>;
 // Longer names first: each ends with the next.
-constexpr std::array<Unit, 3> latency_units{{{"ms", 1e-3}, {"us", 1e-6}, {"s", 1}}};
+/// How many are a second.
+constexpr std::array<Unit, 3> latency_units{{{"ms", 1e3}, {"us", 1e6}, {"s", 1}}};
+/// Bits.
 constexpr std::array<Unit, 4> bandwidth_units{
     {{"kbit", 1e3}, {"Mbit", 1e6}, {"Gbit", 1e9}, {"bit", 1}}};
 
@@ -26,11 +28,13 @@ std::string names_of(std::span<const Unit> units) {
     return join(names);
 }
 
-/// A number and its unit.
-double read_quantity(std::string_view option, std::string_view text, std::span<const Unit> units) {
+/// A number, and what its unit stands for.
+std::pair<double, double> read_quantity(std::string_view option,
+                                        std::string_view text,
+                                        std::span<const Unit> units) {
     for (const auto& [name, value] : units)
         if (text.size() > name.size() && text.ends_with(name))
-            return value * parse_real(option, text.substr(0, text.size() - name.size()));
+            return {parse_real(option, text.substr(0, text.size() - name.size())), value};
     throw ConfigError(fmt::format("{}: '{}' is not allowed (must be a number followed by {})",
                                   option,
                                   text,
@@ -56,9 +60,11 @@ NetworkSpec parse_network(std::string_view option, std::string_view text) {
     NetworkSpec spec;
     const std::string latency = fmt::format("{}, latency", option);
     const std::string bandwidth = fmt::format("{}, bandwidth", option);
-    spec.latency_seconds = read_quantity(latency, parts[0], latency_units);
+    const auto [time, a_second] = read_quantity(latency, parts[0], latency_units);
+    spec.latency_seconds = time / a_second;
     require_in_range(latency, spec.latency_seconds, 0, 3600);
-    spec.bits_per_second = read_quantity(bandwidth, parts[1], bandwidth_units);
+    const auto [speed, bits] = read_quantity(bandwidth, parts[1], bandwidth_units);
+    spec.bits_per_second = speed * bits;
     require_positive(bandwidth, spec.bits_per_second);
     if (parts.size() > 2) spec.hosts = read_count(fmt::format("{}, hosts", option), parts[2]);
     if (parts.size() > 3) spec.ranks = read_count(fmt::format("{}, ranks", option), parts[3]);

@@ -13,22 +13,25 @@ bool StopVote::after_round() {
     if (pending_) {
         const auto waiting = Clock::now();
         const auto votes = network_.end_maximum();
-        waited_seconds_ = seconds_since(waiting);
+        waited_long_ = pace_.is_long(seconds_since(waiting));
         pending_ = false;
         stop = votes[0] > 0;
-        interval_ = pace_.rounds_after(votes[1], votes[2]);
+        interval_ = pace_.rounds_after(votes[1], votes[2] > 0);
     }
     if (!stop) begin(round_seconds);
     return stop;
 }
 
-long VotePace::rounds_after(double round_seconds, double waited_seconds) {
-    constexpr double most_seconds_between = 0.2, share_to_wait = 0.05;
+bool VotePace::is_long(double waited_seconds) const {
+    return waited_seconds > 0.05 * seconds_between_;
+}
+
+long VotePace::rounds_after(double round_seconds, bool long_wait) {
+    constexpr double most_seconds_between = 0.2;
     const double seconds = round_seconds > 1e-6        ? round_seconds
                            : std::isnan(round_seconds) ? 1
                                                        : 1e-6;
-    if (waited_seconds > share_to_wait * seconds_between_)
-        seconds_between_ = std::min(2 * seconds_between_, most_seconds_between);
+    if (long_wait) seconds_between_ = std::min(2 * seconds_between_, most_seconds_between);
     return std::clamp(static_cast<long>(seconds_between_ / seconds), 1L, 256L);
 }
 
@@ -38,7 +41,8 @@ void StopVote::finish() {
 }
 
 void StopVote::begin(double round_seconds) {
-    const std::array<double, 3> vote{requested_() ? 1.0 : 0.0, round_seconds, waited_seconds_};
+    const std::array<double, 3> vote{
+        requested_() ? 1.0 : 0.0, round_seconds, waited_long_ ? 1.0 : 0.0};
     network_.begin_maximum(vote);
     pending_ = true;
     rounds_left_ = interval_;

@@ -11,9 +11,12 @@ namespace sotto {
 /// network, further apart until nobody waits for it, up to 0.2 s. At most 256 rounds.
 class VotePace {
   public:
-    /// Rounds to the next vote. @param round_seconds, waited_seconds for the last vote: largest of
-    /// all processes, as they say; any value, also NaN.
-    [[nodiscard]] long rounds_after(double round_seconds, double waited_seconds);
+    /// Whether so many seconds of waiting for a vote are more than a twentieth of the time between
+    /// two; what a process tells the others, and no time.
+    [[nodiscard]] bool is_long(double waited_seconds) const;
+    /// Rounds to the next vote. @param round_seconds largest of all processes, as they say: any
+    /// value, also NaN.  @param long_wait of any process.
+    [[nodiscard]] long rounds_after(double round_seconds, bool long_wait);
 
   private:
     double seconds_between_ = 0.05;
@@ -41,7 +44,7 @@ class StopVote {
     bool pending_ = false;
     long interval_ = 1, rounds_left_ = 1;
     VotePace pace_;
-    double waited_seconds_ = 0;
+    bool waited_long_ = false;
     Clock::time_point started_ = Clock::now();
 };
 

@@ -16,25 +16,26 @@ long rounds_until_stop(StopVote& vote, long most) {
 
 TEST(VotePace, IsATwentiethOfASecondWhereNobodyWaits) {
     VotePace pace;
-    EXPECT_EQ(pace.rounds_after(0.01, 0), 5);
-    EXPECT_EQ(pace.rounds_after(0.01, 0.002), 5);
-    EXPECT_EQ(pace.rounds_after(10, 0), 1);
-    EXPECT_EQ(pace.rounds_after(1e-9, 0), 256);
+    EXPECT_EQ(pace.rounds_after(0.01, false), 5);
+    EXPECT_EQ(pace.rounds_after(10, false), 1);
+    EXPECT_EQ(pace.rounds_after(1e-9, false), 256);
+    EXPECT_TRUE(pace.is_long(0.003));
+    EXPECT_FALSE(pace.is_long(0.002));
 }
 
 TEST(VotePace, SlowsDownUntilNobodyWaitsOrAFifthOfASecondHasPassed) {
     VotePace pace;
-    EXPECT_EQ(pace.rounds_after(0.01, 0.02), 10);
-    EXPECT_EQ(pace.rounds_after(0.01, 0.02), 20);
-    EXPECT_EQ(pace.rounds_after(0.01, 0), 20);
-    for (int i = 0; i < 10; ++i) (void)pace.rounds_after(0.01, 1);
-    EXPECT_EQ(pace.rounds_after(0.01, 1), 20);
+    EXPECT_EQ(pace.rounds_after(0.01, true), 10);
+    EXPECT_FALSE(pace.is_long(0.004));
+    EXPECT_EQ(pace.rounds_after(0.01, false), 10);
+    EXPECT_EQ(pace.rounds_after(0.01, true), 20);
+    EXPECT_EQ(pace.rounds_after(0.01, true), 20);
 }
 
 TEST(VotePace, TakesWhateverPeersSay) {
     for (const double said : {std::nan(""), HUGE_VAL, -1.0}) {
         VotePace pace;
-        const long rounds = pace.rounds_after(said, said);
+        const long rounds = pace.rounds_after(said, true);
         EXPECT_GE(rounds, 1);
         EXPECT_LE(rounds, 256);
     }

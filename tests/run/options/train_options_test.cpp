@@ -206,7 +206,7 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "\n# Task\ntask = logistic\nstandardise = on\ndata = synthetic\n"
         "test-fraction = 0.2\nclip-quantile = 0.9\nclip-share = 0.05\nl2 = 0\nseed = 1\n"
         "\n# Run\neval-every = 0\nsecure-sum = off\npad-rounds = false\ncheckpoint-every = 0\n"
-        "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\n"
+        "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\nprecision = float64\n"
         "mask-partners = 16\npast-noise-memory = 2048\nthreads = 0\n");
 }
 
