@@ -87,7 +87,7 @@ GROWTH = [
     ("gradients of a round", "n", [20, 40, 80, 160], "1", training(phase("gradient"), agents)),
     ("mixing of a round", "neighbours", [8, 16, 32, 64], "1", training(phase("mix"), degree)),
     ("mixing of a round", "K", [1, 2, 4, 8], "1", training(phase("mix"), gossip)),
-    ("memory of a training (with data)", "hidden", [512, 1024, 2048, 4096], "1", training(memory, hidden)),
+    ("memory of a training (with data)", "hidden", [128, 256, 512, 1024], "1", training(memory, hidden)),
     ("account of one agent about all, T = 50", "n", [100, 200, 400, 800], "3",
      account(lambda n: sparse(n) + ["--rounds", 50])),
     ("the same, n = 100", "T", [50, 100, 200, 400], "1, and 2 where no round is like another",
