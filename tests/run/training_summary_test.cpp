@@ -88,7 +88,7 @@ TEST(TrainingSummary, SaysHowARunWasTakenUp) {
 TEST(TrainingSummary, OfADryRunIsAnEstimate) {
     TrainResult result = sample_result();
     result.dry_run = true;
-    result.estimate = {true, 12, 0.5};
+    result.estimate = {true, 12, 0.5, std::nullopt};
     const Json json = summary_of(result);
     EXPECT_EQ(json["dry_run"], true);
     EXPECT_EQ(json["memory_mib"], 12);
