@@ -77,9 +77,9 @@ struct RoundSeconds {
 /// With K gossip steps the agents send and mix K times; in the later steps m_u is what they mixed,
 /// combined with what they had before as the GossipPolynomial says.
 /// Gradient and noise lie on the plan's grid, so their sum is exact and its low-order bits do
-/// not depend on the data. Messages are rounded to the network's MessagePrecision after their noise,
-/// the agent's own among them. With a trusted mean, x_u <- mean of all messages. With secure sums,
-/// x_u <- w_uu m_u + the sum, all that u receives; it differs from the above by fixed-point
+/// not depend on the data. Messages are rounded to the network's MessagePrecision after their
+/// noise, the agent's own among them. With a trusted mean, x_u <- mean of all messages. With secure
+/// sums, x_u <- w_uu m_u + the sum, all that u receives; it differs from the above by fixed-point
 /// rounding.
 ///
 /// Nothing that depends on an agent's data ends the job or changes what is sent of it but the
@@ -126,8 +126,8 @@ class Trainer {
         return reports_[local_index];
     }
     /// Largest value that messages of this run carry, the same on every process: of
-    /// largest_message_value, what their precision holds, what the plan's grid holds where noise enters the message, and what
-    /// secure sums hold.
+    /// largest_message_value, what their precision holds, what the plan's grid holds where noise
+    /// enters the message, and what secure sums hold.
     [[nodiscard]] double message_limit() const { return std::min(message_limit_, grid_limit_); }
 
     /// d x local agents.
@@ -163,8 +163,8 @@ class Trainer {
     [[nodiscard]] double clip_norm(double step, double divisor) const;
     /// @return values that were brought into range.
     std::size_t make_message(double step, std::size_t output);
-    /// Brings what is about to be sent into range, and to the network's precision; a report counts a
-    /// message that was out of range once.
+    /// Brings what is about to be sent into range, and to the network's precision; a report counts
+    /// a message that was out of range once.
     /// @param limited values of each that were brought into range already.
     void limit_messages(std::vector<std::size_t> limited);
     /// Shows observers what every local agent is about to send.

@@ -105,8 +105,9 @@ class Network {
     /// Whether messages leave this process encrypted. LOCAL.
     [[nodiscard]] virtual bool encrypted() const = 0;
 
-    /// How values of `exchange` cross between processes from now on: its messages must hold no others
-    /// (round_to_precision). LOCAL, but all processes the same between the same two exchanges.
+    /// How values of `exchange` cross between processes from now on: its messages must hold no
+    /// others (round_to_precision). LOCAL, but all processes the same between the same two
+    /// exchanges.
     void set_message_precision(MessagePrecision precision) { message_precision_ = precision; }
     [[nodiscard]] MessagePrecision message_precision() const { return message_precision_; }
 
