@@ -48,23 +48,25 @@ RankLayout::Load RankLayout::heaviest() const {
 RankLayout rank_layout(const NetworkSpec& spec, Network& network) {
     const bool alone = network.processes() == 1;
     const int ranks = spec.ranks.value_or(alone ? network.agents() : network.processes());
-    if (!alone && ranks != network.processes())
-        throw ConfigError(fmt::format(
-            "--network, ranks: {} is not allowed (the job has {}; start sotto alone to ask for "
-            "another number)",
-            ranks,
-            network.processes()));
-    if (ranks > network.agents())
-        throw ConfigError(
-            fmt::format("--network, ranks: {} is not allowed (at most one an agent, {})",
-                        ranks,
-                        network.agents()));
-    if (!alone && !spec.hosts) return as_placed(network);
+    const bool placed = !alone && !spec.hosts;
     const int hosts = spec.hosts.value_or(ranks);
-    if (hosts > ranks)
-        throw ConfigError(fmt::format(
-            "--network, hosts: {} is not allowed (at most one a rank, {})", hosts, ranks));
-    return consecutive({network.agents(), ranks}, hosts);
+    network.agree([&] {
+        if (!alone && ranks != network.processes())
+            throw ConfigError(fmt::format(
+                "--network, ranks: {} is not allowed (the job has {}; start sotto alone to ask for "
+                "another number)",
+                ranks,
+                network.processes()));
+        if (ranks > network.agents())
+            throw ConfigError(
+                fmt::format("--network, ranks: {} is not allowed (at most one an agent, {})",
+                            ranks,
+                            network.agents()));
+        if (hosts > ranks)
+            throw ConfigError(fmt::format(
+                "--network, hosts: {} is not allowed (at most one a rank, {})", hosts, ranks));
+    });
+    return placed ? as_placed(network) : consecutive({network.agents(), ranks}, hosts);
 }
 
 }  // namespace sotto

@@ -22,7 +22,7 @@ struct RankLayout {
 };
 
 /// Where ranks are, as far as the network says it; else as they are: consecutive ranks share a
-/// host, as evenly as possible. COLLECTIVE where it says nothing about hosts.
+/// host, as evenly as possible. COLLECTIVE.
 /// @throws ConfigError for more ranks than agents, more hosts than ranks, and, over MPI, another
 /// number of ranks than those of the job; the same on every process.
 [[nodiscard]] RankLayout rank_layout(const NetworkSpec& spec, Network& network);
