@@ -147,7 +147,8 @@ ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
                                  std::span<const double> step_sizes,
                                  const GossipPolynomial& gossip,
                                  long cycle,
-                                 const TemporalShape& shape) {
+                                 const TemporalShape& shape,
+                                 Certificate certificate) {
     const auto rounds = static_cast<long>(step_sizes.size());
     require_rounds(rounds, cycle, mixing.symmetric(), shape);
     if (shape.independent() || shape.kind == TemporalShape::Kind::one_lag) {
@@ -165,7 +166,9 @@ ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
         });
     }
     const WeightedModes modes = weighted_modes(mixing, spatial_covariance, gossip);
-    if (block_of(shape, rounds) > most_dense_rounds)
+    const bool quick = certificate == Certificate::omitted &&
+                       shape.kind == TemporalShape::Kind::banded && shape.band < cycle;
+    if (quick || block_of(shape, rounds) > most_dense_rounds)
         return solve_banded_factor(
             modes.values, modes.weights, step_sizes, cycle, shape.band, shape.restart);
     return solve_blocks(rounds, cycle, shape, [&](long first, long count) {

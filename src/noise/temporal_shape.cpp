@@ -37,4 +37,9 @@ std::string name_of(const TemporalShape& shape) {
                              : name;
 }
 
+std::string temporal_text(TemporalShape shape) {
+    shape.restart = 0;
+    return name_of(shape);
+}
+
 }  // namespace sotto

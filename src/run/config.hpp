@@ -52,6 +52,8 @@ struct PlanConfig {
     bool default_final_gossip = false;        ///< nobody said any yet (settle_final_gossip)
     std::string spatial_mechanism = "pairs";  ///< of space-time
     TemporalShape temporal;                   ///< of mafalda and space-time
+    /// Its kind and band are still to be chosen, by what they cost (choose_temporal).
+    bool choose_temporal = true;
     StepSchedule steps;                       ///< plans depend on it where rounds are not alike
     Participation participation;
     /// b of "cyclic-poisson:b" is still to be chosen, by the noise that is planned (choose_cycle).

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "run/agreed_choice.hpp"
 #include "run/budgets.hpp"
 #include "run/planning.hpp"
 #include "sotto/core/error.hpp"
@@ -141,34 +142,28 @@ AgreedCycle agree_on_cycle(PlanConfig config,
                            const Topography& topography,
                            const std::vector<Eigen::Index>& records,
                            bool solves) {
-    constexpr std::size_t most_bytes = 64;
     CycleChoice choice;
+    const bool open = config.choose_cycle;
     network.agree([&] {
-        if (solves && config.choose_cycle) choice = choose_cycle(config, topography, records);
+        if (solves && open) choice = choose_cycle(config, topography, records);
     });
-    const bool chose = !choice.candidates.empty();
-    const std::string said = network.broadcast(
-        network.process() == 0 && chose ? name_of(choice.best()) : std::string(), most_bytes);
+    const std::string said = agree_on_choice(
+        network,
+        {"b (and its band)", "--participation cyclic-poisson:auto", "cyclic-poisson:b"},
+        open,
+        choice.candidates.empty() ? std::string() : name_of(choice.best()));
     network.agree([&] {
-        if (!config.choose_cycle) return;
-        CycleCandidate taken;
+        if (said.empty()) return;
         const std::vector<std::string_view> numbers = split(said, ' ');
         if (numbers.size() != 2)
             throw NetworkError(fmt::format(
-                "rank {} leaves b of --participation cyclic-poisson:auto to rank 0, which says "
-                "none; rank 0 must be started with the same options",
-                network.process()));
+                "rank 0 says '{}' of --participation cyclic-poisson:auto (allowed: b and a band)",
+                said));
+        CycleCandidate taken;
         taken.cycle = static_cast<long>(parse_integer("participation", numbers[0]));
         taken.band = static_cast<long>(parse_integer("temporal", numbers[1]));
         require_in_range("participation", static_cast<double>(taken.cycle), 1, 1e9);
         require_in_range("temporal", static_cast<double>(taken.band), 0, 1e6);
-        if (chose && name_of(choice.best()) != said)
-            throw NetworkError(fmt::format(
-                "rank {} chose b = {} for --participation cyclic-poisson:auto, rank 0 {}; start "
-                "all ranks with the same options and files, or say cyclic-poisson:b",
-                network.process(),
-                choice.best().cycle,
-                taken.cycle));
         config = with_cycle(std::move(config), taken);
     });
     return {std::move(config), std::move(choice)};

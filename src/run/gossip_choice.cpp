@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "run/agreed_choice.hpp"
 #include "run/configured_gossip.hpp"
 #include "run/planning.hpp"
 #include "sotto/core/error.hpp"
@@ -132,11 +133,11 @@ AgreedGossip agree_on_gossip(PlanConfig config,
                              const std::vector<Eigen::Index>& records,
                              long dimension,
                              bool solves) {
-    constexpr std::size_t most_bytes = 16;
     GossipChoice choice;
+    const bool open = config.choose_gossip_steps;
     network.agree([&] {
         require_possible_smoothing(config, topography);
-        if (solves && config.choose_gossip_steps)
+        if (solves && open)
             choice = choose_gossip_steps(
                 config,
                 topography,
@@ -144,26 +145,15 @@ AgreedGossip agree_on_gossip(PlanConfig config,
                 static_cast<double>(dimension) *
                     static_cast<double>(value_size(network.message_precision())));
     });
-    const bool asked = config.choose_gossip_steps;
-    const std::string said = network.broadcast(
-        network.process() == 0 && asked ? std::to_string(choice.chosen) : std::string(),
-        most_bytes);
+    const std::string said =
+        agree_on_choice(network,
+                        {"K", "--gossip-steps auto", "--gossip-steps K"},
+                        open,
+                        solves && open ? std::to_string(choice.chosen) : std::string());
     network.agree([&] {
-        if (!asked) return;
-        if (said.empty())
-            throw NetworkError(fmt::format(
-                "rank {} leaves K of --gossip-steps auto to rank 0, which says none; rank 0 must "
-                "be started with the same options",
-                network.process()));
+        if (said.empty()) return;
         const auto steps = static_cast<int>(parse_integer("gossip-steps", said));
         require_in_range("gossip-steps", steps, 1, most_gossip_steps);
-        if (solves && choice.chosen != steps)
-            throw NetworkError(fmt::format(
-                "rank {} chose K = {} for --gossip-steps auto, rank 0 {}; start all ranks with the "
-                "same options and files, or say --gossip-steps K",
-                network.process(),
-                choice.chosen,
-                steps));
         config = with_gossip_steps(std::move(config), steps);
     });
     return {std::move(config), std::move(choice)};

@@ -59,6 +59,10 @@ std::string cycle_line(const CycleChoice& choice) {
                                      : fmt::format("cycle      {}\n", text_of(choice));
 }
 
+std::string temporal_line(const ShapeChoice& choice) {
+    return choice.keeps_all() ? std::string() : fmt::format("rounds     {}\n", text_of(choice));
+}
+
 std::string gossip_line(const GossipChoice& choice) {
     return choice.candidates.empty() ? std::string()
                                      : fmt::format("gossip     {}\n", text_of(choice));
@@ -156,8 +160,8 @@ std::string noise_lines(const PlannedNoise& planned,
     if (plan.noiseless()) return "noise      none: epsilon is infinite\n";
     const Guarantee reached = largest(guarantees(plan, {}, exposures, budget.delta));
     return budget_line(budget, reached, config) + cycle_line(planned.cycle_choice) +
-           gossip_line(planned.gossip_choice) + smoothing_line(config) +
-           noise_line(plan, config.clip_norm) + survives_lines(planned) +
+           temporal_line(planned.temporal_choice) + gossip_line(planned.gossip_choice) +
+           smoothing_line(config) + noise_line(plan, config.clip_norm) + survives_lines(planned) +
            optimal_line(planned.design, config.variance_cap) + protected_line(reached) +
            coalition_line(plan, exposures, budget.delta) +
            curious_line(plan, exposures, budget.delta);

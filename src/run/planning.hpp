@@ -7,6 +7,7 @@
 #include "run/config.hpp"
 #include "run/cycle_choice.hpp"
 #include "run/gossip_choice.hpp"
+#include "run/temporal_choice.hpp"
 #include "sotto/graph/topography.hpp"
 #include "sotto/noise/mechanism.hpp"
 
@@ -35,15 +36,16 @@ namespace sotto {
 /// A plan with everything `sotto plan` says about it.
 struct PlannedNoise {
     Design design;
-    bool solved = true;          ///< false: read from a file
-    bool kept = false;           ///< that file is of the run that goes on
-    Utility utility;             ///< of the objectives; trajectory where rounds are correlated
-    double seconds = 0;          ///< to solve
-    double ldp_objective = 0;    ///< Tr(M R) of ldp, same budget and utility
-    double cdp_objective = 0;    ///< of a trusted aggregator
-    Eigen::VectorXd kappa;       ///< empty without a budget (mechanism none)
-    CycleChoice cycle_choice;    ///< how b was chosen, where that was left to the plan
-    GossipChoice gossip_choice;  ///< how K was chosen, likewise
+    bool solved = true;           ///< false: read from a file
+    bool kept = false;            ///< that file is of the run that goes on
+    Utility utility;              ///< of the objectives; trajectory where rounds are correlated
+    double seconds = 0;           ///< to solve
+    double ldp_objective = 0;     ///< Tr(M R) of ldp, same budget and utility
+    double cdp_objective = 0;     ///< of a trusted aggregator
+    Eigen::VectorXd kappa;        ///< empty without a budget (mechanism none)
+    CycleChoice cycle_choice;     ///< how b was chosen, where that was left to the plan
+    ShapeChoice temporal_choice;  ///< how the temporal factor's shape was chosen, likewise
+    GossipChoice gossip_choice;   ///< how K was chosen, likewise
     std::vector<GossipCandidate> gossip_costs;  ///< of other K, for people who plan
 };
 /// @param compare false: without ldp_objective and cdp_objective, which cost O(n^3).

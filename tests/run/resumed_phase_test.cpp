@@ -280,8 +280,6 @@ TEST_F(ResumedPhase, SampledPartsStayWithinTheBudgetInEveryPattern) {
         TrainConfig first = config(mechanism, mechanism);
         first.plan.adjacency = Adjacency::record_add_remove;
         first.plan.participation = {.cycle = 4, .poisson = true};
-        if (std::string(mechanism) == "mafalda")
-            first.plan.temporal = {TemporalShape::Kind::banded, 3, 0};
         first.plan.batch_size = 6;
         first.plan.epsilon = 3;
         first.checkpoint_every = 10;

@@ -24,5 +24,7 @@ struct TemporalShape {
 /// "dense", "banded:B", "one-lag". @throws ConfigError.
 [[nodiscard]] TemporalShape parse_temporal(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(const TemporalShape& shape);
+/// As parse_temporal takes it: without its restart.
+[[nodiscard]] std::string temporal_text(TemporalShape shape);
 
 }  // namespace sotto

@@ -114,6 +114,9 @@ int run(const std::vector<std::string>& arguments) {
     require_one_source_of_noise(config.plan);
     const BuiltTopography built = build_topography(config.graph, config.plan);
     const int agents = built.topography.graph.agents();
+    const ShapeChoice temporal =
+        choose_temporal(config.plan, built.topography, {}, config.dimension);
+    config.plan = with_temporal(config.plan, temporal);
     const CycleChoice choice =
         config.plan.choose_cycle ? choose_cycle(config.plan, built.topography, {}) : CycleChoice();
     if (!choice.candidates.empty()) config.plan = with_cycle(config.plan, choice.best());
@@ -126,6 +129,7 @@ int run(const std::vector<std::string>& arguments) {
     count_sampling(budgets, exposures, config.plan, Membership::everybody(agents).numbers);
     PlannedNoise planned = plan_noise(config.plan, built.topography, exposures, budgets);
     planned.cycle_choice = choice;
+    if (choice.candidates.empty()) planned.temporal_choice = temporal;
     planned.gossip_choice = gossip;
     planned.gossip_costs = gossip_costs(config, built.topography);
     const NoisePlan& plan = planned.design.plan;

@@ -40,6 +40,16 @@ Json cycle_choice_json(const CycleChoice& choice) {
             {"candidates", std::move(candidates)}};
 }
 
+Json temporal_choice_json(const ShapeChoice& choice) {
+    Json candidates = Json::array();
+    for (const ShapeCandidate& candidate : choice.candidates)
+        candidates.push_back(
+            {{"temporal", temporal_text(candidate.shape)}, {"noise", number(candidate.noise)}});
+    return {{"temporal", temporal_text(choice.best())},
+            {"reason", text_of(choice)},
+            {"candidates", std::move(candidates)}};
+}
+
 Json candidates_json(const std::vector<GossipCandidate>& candidates) {
     Json json = Json::array();
     for (const GossipCandidate& candidate : candidates)
@@ -97,6 +107,8 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["participation"] = name_of(config.participation);
     if (!planned.cycle_choice.candidates.empty())
         json["cycle_choice"] = cycle_choice_json(planned.cycle_choice);
+    if (!planned.temporal_choice.candidates.empty())
+        json["temporal_choice"] = temporal_choice_json(planned.temporal_choice);
     json["rounds"] = config.rounds;
     json["gossip_steps"] = config.gossip_steps;
     if (!planned.gossip_choice.candidates.empty())

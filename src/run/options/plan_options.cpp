@@ -38,15 +38,19 @@ OptionFormat<std::optional<long>> number_or_all() {
 
 /// The factor's kind and band; when it begins anew is an option of its own.
 Binding<PlanConfig> temporal_kind() {
+    static constexpr std::string_view chosen = "auto";
     return {OptionKind::value,
-            "dense, banded:B, one-lag",
+            "auto, dense, banded:B, one-lag",
             [](PlanConfig& config, const std::string& option, const std::string& text) {
                 const long restart = config.temporal.restart;
-                config.temporal = parse_temporal(option, text);
+                config.choose_temporal = text == chosen;
+                config.temporal =
+                    config.choose_temporal ? TemporalShape() : parse_temporal(option, text);
                 config.temporal.restart = restart;
             },
             [](const PlanConfig& config) -> std::optional<std::string> {
-                return name_of(TemporalShape{config.temporal.kind, config.temporal.band});
+                if (config.choose_temporal) return std::string(chosen);
+                return temporal_text(config.temporal);
             }};
 }
 
@@ -184,7 +188,10 @@ problem is not convex.)",
 What the temporal factor of `mafalda` and `space-time` may look like, and with it how much past noise an agent keeps
 while it trains (times parameters; `--dry-run` counts it): `dense` all rounds, at most 2000; `banded:B` B rounds;
 `one-lag` one round, noise z_t - rho z_{t-1} with the best rho at its own `sensitivity_squared`. The others keep it at
-ceil(T/b). `banded:0`: independent rounds.)",
+ceil(T/b). `banded:0`: independent rounds. `auto`: `dense` where the past noise of all agents fits into 2 GiB and takes
+no longer to read than a round's noise takes to draw and its gradients to sum; otherwise the widest band for which
+that holds, or `one-lag` if that leaves less. The plan and its JSON (`temporal_choice`) say which; config.ini of a run
+has it. Model, batches and agents decide, never the machine; `sotto plan` knows the model by `--dimension`.)",
           .ranks_must_agree = true},
          temporal_kind()},
         {{.name = "temporal-restart",

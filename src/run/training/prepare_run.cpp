@@ -39,14 +39,14 @@ void require_possible_precision(const TrainConfig& config,
                                       message_precisions.name_of(config.precision),
                                       reason));
     };
-    if (config.secure_sum)
-        refuse("with --secure-sum on, whose shares are integers of 64 bits");
+    if (config.secure_sum) refuse("with --secure-sum on, whose shares are integers of 64 bits");
     if (plan.aggregation == Aggregation::trusted_mean)
         refuse(fmt::format("with mechanism {}, whose trusted aggregator adds up float64",
                            plan.mechanism));
     if (fixed_inputs)
-        refuse("where inputs are fixed in advance: what an observer sees of messages it does not "
-               "hear would not be what partial views count");
+        refuse(
+            "where inputs are fixed in advance: what an observer sees of messages it does not "
+            "hear would not be what partial views count");
 }
 
 /// @throws ConfigError where messages of the plan cannot be carried, or recorded, as configured.
@@ -173,6 +173,39 @@ bool asks_for_optimality_gap(const TrainConfig& config, const Network& network) 
                                           !one_file_an_agent(config.task));
 }
 
+/// What the options left to the plan.
+struct PlanChoices {
+    ShapeChoice temporal;
+    CycleChoice cycle;
+    GossipChoice gossip;
+};
+
+/// Leaves nothing open in config.plan. COLLECTIVE.
+PlanChoices settle_plan(TrainConfig& config,
+                        Network& network,
+                        const Participants& there,
+                        LocalTask& task) {
+    const auto dimension = static_cast<long>(task.initial.size());
+    AgreedTemporal temporal = agree_on_temporal(
+        config.plan, network, there.topography, task.records, dimension, there.solves);
+    AgreedCycle cycle =
+        agree_on_cycle(temporal.config, network, there.topography, task.records, there.solves);
+    config.plan = std::move(cycle.config);
+    learn_clip(config, network, task);
+    AgreedGossip gossip = agree_on_gossip(
+        config.plan, network, there.topography, task.records, dimension, there.solves);
+    config.plan = std::move(gossip.config);
+    return {std::move(temporal.choice), std::move(cycle.choice), std::move(gossip.choice)};
+}
+
+void tell_choices(PlanChoices choices, PlannedNoise& planned) {
+    planned.cycle_choice = std::move(choices.cycle);
+    // A cycle that was chosen brings its own band.
+    if (planned.cycle_choice.candidates.empty())
+        planned.temporal_choice = std::move(choices.temporal);
+    planned.gossip_choice = std::move(choices.gossip);
+}
+
 /// The handshake about what everybody has agreed on. COLLECTIVE.
 Run meet(const TrainConfig& config,
          Network& network,
@@ -226,22 +259,9 @@ PreparedRun prepare_run(const TrainConfig& asked,
     if (before)
         resumption =
             take_up(network, config, std::move(*found), *before, there.members, there.credentials);
-    AgreedCycle cycle =
-        agree_on_cycle(config.plan, network, there.topography, task.records, there.solves);
-    config.plan = std::move(cycle.config);
-    learn_clip(config, network, task);
-    AgreedGossip gossip = agree_on_gossip(config.plan,
-                                          network,
-                                          there.topography,
-                                          task.records,
-                                          static_cast<long>(task.initial.size()),
-                                          there.solves);
-    config.plan = std::move(gossip.config);
+    PlanChoices choices = settle_plan(config, network, there, task);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
-    if (phase.planned) {
-        phase.planned->cycle_choice = std::move(cycle.choice);
-        phase.planned->gossip_choice = std::move(gossip.choice);
-    }
+    if (phase.planned) tell_choices(std::move(choices), *phase.planned);
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;
     Run run = meet(config, network, std::move(there), phase, task.description, !make_task);

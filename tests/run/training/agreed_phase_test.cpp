@@ -147,8 +147,6 @@ TEST(AgreedPhase, CountsRoundsOfSampledPartsForRecordsOfTheLongestPattern) {
         TrainConfig config = logistic_config(folder, 4, mechanism, 30);
         config.plan.adjacency = Adjacency::record_add_remove;
         config.plan.participation = {.cycle = 4, .poisson = true};
-        if (mechanism == "mafalda" || mechanism == "space-time")
-            config.plan.temporal = {TemporalShape::Kind::banded, 3, 0};
         config.plan.epsilon = 2;
         config.plan.batch_size = 3;
         config.run_directory = folder.path(mechanism);
@@ -180,6 +178,7 @@ TEST(AgreedPhase, RefusesSampledPartsWhoseRoundsMeet) {
         config.plan.adjacency = Adjacency::record_add_remove;
         config.plan.participation = {.cycle = 4, .poisson = true};
         config.plan.temporal = shape;
+        config.plan.choose_temporal = false;
         config.plan.batch_size = 3;
         config.run_directory = folder.path("refused");
         return message_of<ConfigError>([&] { (void)train(config); });
