@@ -27,10 +27,15 @@ bool sampled_in_parts(const Participation& participation) {
     return participation.poisson && participation.cycle > 1;
 }
 
-bool can_be_dense(const DesignInput& input, const PastRounds& past) {
+/// Empty where it can be.
+std::string_view reason_against_dense(const DesignInput& input, const PastRounds& past) {
     const long reach = longest_reach(input);
-    return reach <= past.kept && reach <= 2 * past.read && reach < most_dense_rounds &&
-           (!sampled_in_parts(input.participation) || reach < input.participation.cycle);
+    if (sampled_in_parts(input.participation) && reach >= input.participation.cycle)
+        return "in which sampled rounds of a record would meet";
+    if (reach >= most_dense_rounds) return "more than can be planned for";
+    if (reach > past.kept) return "which take more than 2 GiB for all agents";
+    if (reach > 2 * past.read) return "which costs more than the rest of a round";
+    return {};
 }
 
 /// A band that agents can afford, that can be planned for, and that keeps sampled rounds apart.
@@ -76,7 +81,8 @@ ShapeChoice affordable_shape(const DesignInput& input, const RoundWork& work) {
     if (input.participation.cycle < 2 || choice.reach < 1) return choice;
     const long restart = input.temporal.restart;
     const PastRounds past = affordable_past(work);
-    if (can_be_dense(input, past)) {
+    choice.against_dense = reason_against_dense(input, past);
+    if (choice.against_dense.empty()) {
         choice.candidates = {{{TemporalShape::Kind::dense, 0, restart}, not_a_number}};
         return choice;
     }
@@ -94,10 +100,10 @@ ShapeChoice affordable_shape(const DesignInput& input, const RoundWork& work) {
 std::string text_of(const ShapeChoice& choice) {
     if (choice.candidates.empty()) return {};
     if (choice.keeps_all()) return name_of(choice.best());
-    std::string text = fmt::format(
-        "{}: dense noise would keep {} rounds, which costs more than the rest of a round",
-        name_of(choice.best()),
-        choice.reach);
+    std::string text = fmt::format("{}: dense noise would keep {} rounds, {}",
+                                   name_of(choice.best()),
+                                   choice.reach,
+                                   choice.against_dense);
     if (choice.candidates.size() < 2) return text;
     const ShapeCandidate& other = choice.candidates[1 - choice.chosen];
     return text + fmt::format("; {} leaves {:.3g} times as much",

@@ -5,6 +5,7 @@
 
 #include "run/agreed_choice.hpp"
 #include "run/configured_gossip.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/noise/mechanism.hpp"
 
 namespace sotto {
@@ -46,7 +47,10 @@ ShapeChoice choose_temporal(const PlanConfig& config,
     if (config.choose_cycle) {
         const PastRounds past = affordable_past(work);
         const long band = std::min({past.kept, past.read, config.rounds});
-        return {.candidates = {{{TemporalShape::Kind::banded, band, config.temporal.restart}}}};
+        const TemporalShape widest{TemporalShape::Kind::banded, band, config.temporal.restart};
+        ShapeChoice choice;
+        choice.candidates = {{widest, not_a_number}};
+        return choice;
     }
     return affordable_shape(rounds_of(config, topography), work);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sotto/noise/design.hpp"
@@ -39,7 +39,8 @@ struct ShapeCandidate {
 struct ShapeChoice {
     std::vector<ShapeCandidate> candidates;
     std::size_t chosen = 0;
-    long reach = 0;  ///< rounds that dense would keep
+    long reach = 0;                  ///< rounds that dense would keep
+    std::string_view against_dense;  ///< why not all of them; empty where it is dense
     [[nodiscard]] const TemporalShape& best() const { return candidates[chosen].shape; }
     /// Nothing is given up: dense, or nothing was to choose.
     [[nodiscard]] bool keeps_all() const {

@@ -101,5 +101,25 @@ TEST(PlanReportJson, SaysHowTheCycleWasChosen) {
     EXPECT_EQ(choice["candidates"][1]["relative_noise"], 0.75);
 }
 
+TEST(PlanReportJson, SaysHowTheTemporalFactorWasChosen) {
+    const Topography topography = random_topography(5);
+    const PlanConfig config = config_of("ldp");
+    Planned result = plan(config, topography);
+    EXPECT_FALSE(json_of(result, config).contains("temporal_choice"));
+    result.planned.temporal_choice = {.candidates = {{{TemporalShape::Kind::banded, 7, 20}, 8},
+                                                     {{TemporalShape::Kind::one_lag, 0, 20}, 6}},
+                                      .chosen = 1,
+                                      .reach = 19,
+                                      .against_dense = "which is too much"};
+    const Json choice = json_of(result, config)["temporal_choice"];
+    EXPECT_EQ(choice["temporal"], "one-lag");
+    EXPECT_EQ(choice["reason"],
+              "one-lag, begun anew every 20 rounds: dense noise would keep 19 rounds, which is too "
+              "much; banded:7, begun anew every 20 rounds leaves 1.33 times as much");
+    ASSERT_EQ(choice["candidates"].size(), 2U);
+    EXPECT_EQ(choice["candidates"][0]["temporal"], "banded:7");
+    EXPECT_EQ(choice["candidates"][0]["noise"], 8);
+}
+
 }  // namespace
 }  // namespace sotto
