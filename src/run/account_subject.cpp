@@ -43,6 +43,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
         PlanConfig design = config.plan;
         if (design.plan_file || !find_mechanism("mechanism", design.mechanism).uses_utility)
             design.utility = {Utility::Kind::one_step, 1};
+        design = with_temporal(design, choose_temporal(design, built->topography, {}, 1));
         if (leader) planned = plan_noise(design, built->topography, exposures, budgets, false);
     });
     require_same_everywhere(

@@ -52,6 +52,18 @@ TEST(AccountSubject, TakesASensitivityInsteadOfTheAdjacencys) {
     expect_contains(message_of<ConfigError>([&] { (void)build(config); }), "--sensitivity");
 }
 
+TEST(AccountSubject, ChoosesAsPlansOfSmallModelsDo) {
+    SubjectConfig config = subject_config("mafalda");
+    config.plan.adjacency = Adjacency::record_add_remove;
+    config.plan.participation = {.cycle = 4, .poisson = true};
+    config.plan.sampling_probability = 0.01;
+    const auto subject = build(config);
+    EXPECT_EQ(subject->plan.temporal.kind, TemporalFactor::Kind::banded);
+    EXPECT_EQ(subject->plan.temporal.lower.cols(), 4);
+    config.plan.participation = {4};
+    EXPECT_EQ(build(config)->plan.temporal.kind, TemporalFactor::Kind::dense);
+}
+
 TEST(AccountSubject, SplitsTheRunWhereAgentsLeave) {
     SubjectConfig config = subject_config("ldp");
     config.departures = "10:4";

@@ -191,7 +191,8 @@ while it trains (times parameters; `--dry-run` counts it): `dense` all rounds, a
 ceil(T/b). `banded:0`: independent rounds. `auto`: `dense` where the past noise of all agents fits into 2 GiB and takes
 no longer to read than a round's noise takes to draw and its gradients to sum; otherwise the widest band for which
 that holds, or `one-lag` if that leaves less. The plan and its JSON (`temporal_choice`) say which; config.ini of a run
-has it. Model, batches and agents decide, never the machine; `sotto plan` knows the model by `--dimension`.)",
+has it. Model, batches and agents decide, never the machine: `sotto plan` knows the model by `--dimension`; otherwise,
+and in `sotto account`, it has one parameter.)",
           .ranks_must_agree = true},
          temporal_kind()},
         {{.name = "temporal-restart",
