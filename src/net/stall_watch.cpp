@@ -85,7 +85,7 @@ int StallWatch::complete(int code,
             int done = 0;
             code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
             if (code == MPI_SUCCESS && done == 0) continue;
-            if (stall && stall->warned) {
+            if (code == MPI_SUCCESS && stall && stall->warned) {
                 // Slow, not lost: the next one may take as long before anybody is alarmed.
                 warn_seconds_ = 2 * std::max(warn_seconds_, talked);
                 limits_.report(fmt::format("{} goes on", sotto::name_of(place)));

@@ -78,6 +78,32 @@ TEST(StallWatch, WithoutLimitsWaitsAndSaysNothing) {
     EXPECT_TRUE(lines.empty());
 }
 
+/// Answers nobody until the others have warned; then their requests fail.
+TEST(StallWatch, DoesNotSayThatARoundGoesOnWhoseRequestFailed) {
+    StallWatch watch(MPI_COMM_WORLD);
+    MPI_Request request = MPI_REQUEST_NULL;
+    EXPECT_EQ(MPI_Grequest_start([](void*, MPI_Status*) { return MPI_ERR_OTHER; },
+                                 [](void*) { return MPI_SUCCESS; },
+                                 [](void*, int) { return MPI_SUCCESS; },
+                                 nullptr,
+                                 &request),
+              MPI_SUCCESS);
+    std::vector<std::string> lines;
+    MPI_Request failing = request;
+    watch.set({0.2, 0, "", [&](const std::string& line) {
+                   lines.push_back(line);
+                   MPI_Grequest_complete(failing);
+               }});
+    if (test::mpi_session().rank() == 1) {
+        EXPECT_EQ(watch.complete(MPI_SUCCESS, request, {3, 0, 0}), MPI_ERR_OTHER);
+        EXPECT_EQ(lines.size(), 1U);
+        if (!lines.empty()) EXPECT_NE(lines[0].find("no answer from rank 0"), std::string::npos);
+    } else {
+        std::this_thread::sleep_for(std::chrono::seconds(2));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST(StallWatch, GivesBackTheCodeOfACallThatFailed) {
     StallWatch watch(MPI_COMM_WORLD);
     MPI_Request request = MPI_REQUEST_NULL;
