@@ -38,6 +38,7 @@ class MpiNetwork final : public Network {
     std::span<const int> local_agents() const override { return local_agents_; }
     int processes() const override { return world_.ranks(); }
     int process() const override { return world_.rank(); }
+    std::string process_name() const override { return world_.name_of(world_.rank()); }
     std::string description() const override { return MpiSession::library_version(); }
 
     void connect(const Graph& graph) override {

@@ -209,6 +209,11 @@ std::string StallWatch::name_of(int rank) const {
     return fmt::format("rank {} ({})", rank, hosts_[static_cast<std::size_t>(rank)]);
 }
 
+bool StallWatch::several_hosts() const {
+    return std::ranges::any_of(hosts_,
+                               [this](const std::string& host) { return host != hosts_.front(); });
+}
+
 std::string StallWatch::findings(std::span<const int> ranks) const {
     constexpr int most_named = 8;
     std::string quiet, others;

@@ -48,6 +48,11 @@ class StallWatch {
                                const Place& place,
                                std::span<const int> waits_for = {});
 
+    /// "rank 3 (node1)"; without the host until `set` was called.
+    [[nodiscard]] std::string name_of(int rank) const;
+    /// Whether the ranks are known to run on hosts of different names.
+    [[nodiscard]] bool several_hosts() const;
+
   private:
     struct Question {
         std::int64_t number = 0;
@@ -69,7 +74,6 @@ class StallWatch {
     [[nodiscard]] bool speaks() const;
     /// Who has not answered, and where the others are; "" if all have.
     [[nodiscard]] std::string findings(std::span<const int> ranks) const;
-    [[nodiscard]] std::string name_of(int rank) const;
     void waited_long(Stall& stall, double waited, const Place& place);
 
     MPI_Comm watch_ = MPI_COMM_NULL;

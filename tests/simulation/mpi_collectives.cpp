@@ -159,8 +159,9 @@ int MPI_Iallreduce(const void* from,
             if (function != nullptr)
                 function(theirs, into, &count, &type);
             else
-                *static_cast<int*>(into) =
-                    std::min(*static_cast<int*>(into), *static_cast<const int*>(theirs));
+                for (int i = 0; i < count; ++i)
+                    static_cast<int*>(into)[i] =
+                        std::min(static_cast<int*>(into)[i], static_cast<const int*>(theirs)[i]);
         }
     });
 }

@@ -88,6 +88,11 @@ class Network {
     /// Processes, and this one's number. Process 0 hosts agent 0. LOCAL.
     [[nodiscard]] virtual int processes() const = 0;
     [[nodiscard]] virtual int process() const = 0;
+    /// What messages call this process: "rank 3"; where the processes run on several hosts, and
+    /// waits are watched, "rank 3 (node1)". LOCAL.
+    [[nodiscard]] virtual std::string process_name() const {
+        return "rank " + std::to_string(process());
+    }
 
     /// What carries the messages, one line (library and version, or "memory"). LOCAL.
     [[nodiscard]] virtual std::string description() const = 0;
@@ -191,9 +196,9 @@ class Network {
     [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
 
     /// Runs a set-up step on every process; if it throws anywhere, every process throws the error
-    /// of the lowest failing process (same message, which begins with its rank unless that is 0,
-    /// and same exit code). `step` must not communicate in a way that a failure elsewhere would
-    /// leave waiting. COLLECTIVE.
+    /// of the lowest failing process (same message and exit code). The message begins with
+    /// process_name() of that process, unless that is 0 on a single host, or all fail. `step` must
+    /// not communicate in a way that a failure elsewhere would leave waiting. COLLECTIVE.
     template <class Step>
     void agree(Step&& step) {
         std::optional<Error> failure;

@@ -43,8 +43,8 @@ bool all_are_there(Network& network) try {
 
 int run_together(Network& network, const std::function<int()>& job) try {
     const TrainConfig defaults;
-    network.watch_for_stalls(
-        stall_limits(defaults.stall_warn_seconds, defaults.stall_abort_seconds, network.process()));
+    network.watch_for_stalls(stall_limits(
+        defaults.stall_warn_seconds, defaults.stall_abort_seconds, network.process_name()));
     return job();
 } catch (const std::exception& failure) {
     const auto* known = dynamic_cast<const Error*>(&failure);
@@ -53,7 +53,7 @@ int run_together(Network& network, const std::function<int()>& job) try {
     if (tells_for_all) print_error_line(failure.what());
     if (network.failed_together() && all_are_there(network)) return static_cast<int>(code);
     if (!tells_for_all)
-        print_error_line(fmt::format("rank {}: {}", network.process(), failure.what()));
+        print_error_line(fmt::format("{}: {}", network.process_name(), failure.what()));
     let_lower_processes_end_the_job(network.process());
     network.abort(code);
     return static_cast<int>(code);

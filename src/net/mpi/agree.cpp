@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,10 +24,23 @@ std::string shortened(std::string message) {
     return message;
 }
 
-/// What a rank says is its word: it may be about others. Where all ranks fail alike it is rank 0's.
-std::string attributed(const std::string& message, int rank) {
-    const std::string name = fmt::format("rank {}", rank);
-    return rank == 0 || message.starts_with(name) ? message : fmt::format("{}: {}", name, message);
+/// Where the message begins with what a rank calls itself: how long that is, else 0.
+std::size_t own_name_length(const std::string& message, int rank) {
+    const std::string own = fmt::format("rank {}", rank);
+    const bool there =
+        message.starts_with(own) && message.find_first_of("0123456789", own.size()) != own.size();
+    return there ? own.size() : 0;
+}
+
+/// What a rank says is its word: it may be about others. Where all ranks fail alike it is
+/// everybody's; over several hosts, what fails on rank 0 alone is of its host.
+std::string attributed(const std::string& message,
+                       const MpiWorld& world,
+                       int rank,
+                       bool all_failed) {
+    if (rank == 0 && (all_failed || !world.several_hosts())) return message;
+    const std::size_t named = own_name_length(message, rank);
+    return world.name_of(rank) + (named > 0 ? message.substr(named) : ": " + message);
 }
 
 /// Of another rank, which may have sent anything.
@@ -39,11 +53,14 @@ ExitCode known(int code) {
 }  // namespace
 
 std::optional<Error> lowest_failure(MpiWorld& world, const std::optional<Error>& local_failure) {
-    const int own = local_failure ? world.rank() : world.ranks();
-    int lowest = world.ranks();
+    const std::array<int, 2> own{local_failure ? world.rank() : world.ranks(),
+                                 local_failure ? 1 : 0};
+    std::array<int, 2> least{};
     world.complete("MPI_Iallreduce", [&](MPI_Request* request) {
-        return MPI_Iallreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, world.communicator(), request);
+        return MPI_Iallreduce(
+            own.data(), least.data(), 2, MPI_INT, MPI_MIN, world.communicator(), request);
     });
+    const auto [lowest, all_failed] = least;
     if (lowest == world.ranks()) return std::nullopt;
     int code = local_failure ? static_cast<int>(local_failure->exit_code()) : 0;
     world.complete("MPI_Ibcast", [&](MPI_Request* request) {
@@ -56,7 +73,7 @@ std::optional<Error> lowest_failure(MpiWorld& world, const std::optional<Error>&
     std::string message = own_message;
     message.resize(size);
     broadcast_known(world, lowest, message);
-    return Error(known(code), attributed(message, lowest));
+    return Error(known(code), attributed(message, world, lowest, all_failed == 1));
 }
 
 }  // namespace sotto

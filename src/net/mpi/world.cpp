@@ -23,6 +23,10 @@ MpiWorld::~MpiWorld() {
     MPI_Comm_free(&communicator_);
 }
 
+std::string MpiWorld::name_of(int rank) const {
+    return several_hosts() ? watch_->name_of(rank) : fmt::format("rank {}", rank);
+}
+
 bool MpiWorld::orderly() const {
     int finalized = 0;
     MPI_Finalized(&finalized);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "net/mpi_call.hpp"
@@ -25,6 +26,10 @@ class MpiWorld {
     [[nodiscard]] MPI_Comm communicator() const { return communicator_; }
     [[nodiscard]] int ranks() const { return ranks_; }
     [[nodiscard]] int rank() const { return rank_; }
+    /// "rank 3", with its host where there are several: "rank 3 (node1)".
+    [[nodiscard]] std::string name_of(int rank) const;
+    /// Whether the ranks run on several hosts; false until waits are watched.
+    [[nodiscard]] bool several_hosts() const { return watch_->several_hosts(); }
 
     /// From now on no wait is longer than this. COLLECTIVE the first time.
     void watch_for_stalls(StallLimits limits) { watch_->set(std::move(limits)); }

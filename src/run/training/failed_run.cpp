@@ -26,7 +26,7 @@ void end_failed_run(const OpenRun& run, const std::exception& failure) {
     // Messages of a started round may have left: the ledger keeps counting all planned rounds.
     if (run.prepared.run.leader()) write_open_ledger(run, Ledger::Status::failed, rounds);
     const std::string message =
-        fmt::format("rank {}, round {}: {}", network.process(), rounds, failure.what());
+        fmt::format("{}, round {}: {}", network.process_name(), rounds, failure.what());
     const bool first = run.directory.claim_failure(message);
     if (network.processes() == 1) throw;
     // The process that reports the failure ends the job meanwhile, unless it is cut off. (Not

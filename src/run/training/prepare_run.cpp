@@ -241,7 +241,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     TrainConfig config = asked;
     network.watch_for_stalls(stall_limits(config.stall_warn_seconds,
                                           config.stall_abort_seconds,
-                                          network.process(),
+                                          network.process_name(),
                                           patience_outside_rounds));
     verify_same_options(network, config);
     network.set_message_precision(config.precision);

@@ -6,13 +6,16 @@
 
 namespace sotto {
 
-StallLimits stall_limits(double warn_seconds, double abort_seconds, int process, int patience) {
+StallLimits stall_limits(double warn_seconds,
+                         double abort_seconds,
+                         const std::string& process_name,
+                         int patience) {
     const std::string setting = fmt::format("--stall-abort {:g}", abort_seconds);
     return {warn_seconds,
             patience * abort_seconds,
             patience == 1 ? setting : fmt::format("{} times {}", patience, setting),
-            [process](const std::string& line) {
-                print_error_line(fmt::format("rank {}: {}", process, line));
+            [process_name](const std::string& line) {
+                print_error_line(fmt::format("{}: {}", process_name, line));
             }};
 }
 

@@ -9,11 +9,12 @@ namespace sotto {
 inline constexpr int patience_outside_rounds = 10;
 
 /// How long a training waits for other processes; who is silent is reported on standard error.
-/// @param warn_seconds, abort_seconds --stall-warn and --stall-abort.  @param process that reports.
+/// @param warn_seconds, abort_seconds --stall-warn and --stall-abort.  @param process_name of who
+/// reports.
 /// @param patience how many times --stall-abort it waits.
 [[nodiscard]] StallLimits stall_limits(double warn_seconds,
                                        double abort_seconds,
-                                       int process,
+                                       const std::string& process_name,
                                        int patience = 1);
 
 }  // namespace sotto

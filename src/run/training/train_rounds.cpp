@@ -83,7 +83,7 @@ void train_rounds(OpenRun& open,
         go_on(trainer, *open.prepared.resumption, open.prepared.initial.size());
     open.recorders.observe(trainer);
     run.network.watch_for_stalls(stall_limits(
-        run.config.stall_warn_seconds, run.config.stall_abort_seconds, run.network.process()));
+        run.config.stall_warn_seconds, run.config.stall_abort_seconds, run.network.process_name()));
     try {
         TrainingLoop(open, trainer, listener, stop_requested).run();
         open.recorders.finish();
@@ -94,7 +94,7 @@ void train_rounds(OpenRun& open,
     }
     run.network.watch_for_stalls(stall_limits(run.config.stall_warn_seconds,
                                               run.config.stall_abort_seconds,
-                                              run.network.process(),
+                                              run.network.process_name(),
                                               patience_outside_rounds));
     open.progress.seconds = trainer.seconds();
     if (run.config.plan.learn_clip)
