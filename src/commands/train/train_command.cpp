@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "commands/cli/beside_run.hpp"
 #include "commands/cli/general_options.hpp"
@@ -113,13 +114,16 @@ int run(const std::vector<std::string>& arguments) {
         ranks.agree([&] {
             std::vector<std::string> beside;
             for (const auto& [name, text] : given) beside.push_back(name);
+            std::set<std::string> kept;
             if (of_run) {
                 require_kept_options(*of_run);
                 given = parse_options(options(), arguments, of_run);
+                for (const auto& [name, text] : given)
+                    if (std::ranges::find(beside, name) == beside.end()) kept.insert(name);
             } else if (!alone) {
                 resolve_agents(given, ranks.processes());
             }
-            *config = read_train_config(given);
+            *config = read_train_config(given, kept);
             if (config->resume) config->resume->given = std::move(beside);
             config->threads = granted_threads(config->asked_threads, alone);
         });

@@ -111,7 +111,6 @@ std::vector<Option<TrainConfig>> process_options() {
         {{.name = "stall-warn",
           .help = "seconds a rank waits for others before it asks and names those that do not "
                   "answer (0: never; at most half of --stall-abort by default)",
-          .reproduces_run = false,
           .beside_run = true,
           .changes_results = false},
          bound(&TrainConfig::stall_warn_seconds, real_between(0, 1e9))},
@@ -121,7 +120,6 @@ std::vector<Option<TrainConfig>> process_options() {
           .details = R"(
 Before the first round data are read and the plan is solved ([clusters](../cluster.md)), after the last
 figures of views are computed. Until the options are read, a rank waits as long as the default says.)",
-          .reproduces_run = false,
           .beside_run = true,
           .changes_results = false},
          bound(&TrainConfig::stall_abort_seconds, real_between(0, 1e9))},

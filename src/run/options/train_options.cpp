@@ -21,11 +21,11 @@ OptionSet<TrainConfig> train_option_set() {
     return set;
 }
 
-TrainConfig read_train_config(const OptionTexts& given) {
+TrainConfig read_train_config(const OptionTexts& given, const std::set<std::string>& kept) {
     TrainConfig config =
         train_option_set().read(with_default_participation(with_task_defaults(given)));
     config.plan.default_final_gossip = !given.contains("final-gossip");
-    settle_train_config(config, given.contains("stall-warn"));
+    settle_train_config(config, given.contains("stall-warn") && !kept.contains("stall-warn"));
     (void)as_ini(config);
     return config;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -12,9 +13,11 @@ namespace sotto {
 [[nodiscard]] OptionSet<TrainConfig> train_option_set();
 
 /// A configuration with the defaults of its task where nothing is given, checked.
-/// @throws ConfigError naming the option, the text and what is allowed; also for values that
-/// config.ini could not hold.
-[[nodiscard]] TrainConfig read_train_config(const OptionTexts& given);
+/// @param kept names of options that nobody gave now: they are as the run was started with that is
+/// taken up.  @throws ConfigError naming the option, the text and what is allowed; also for values
+/// that config.ini could not hold.
+[[nodiscard]] TrainConfig read_train_config(const OptionTexts& given,
+                                            const std::set<std::string>& kept = {});
 
 /// config.ini of a run, which starts it again: every option that reproduces it, with its value.
 /// @throws ConfigError for a value that the format cannot hold.

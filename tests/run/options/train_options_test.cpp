@@ -141,13 +141,7 @@ TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
 
 TEST(TrainOptions, ThatDoNotReproduceTheRun) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return !o.reproduces_run; }),
-              (std::set<std::string>{"resume",
-                                     "without",
-                                     "dry-run",
-                                     "network",
-                                     "run-directory",
-                                     "stall-warn",
-                                     "stall-abort"}));
+              (std::set<std::string>{"resume", "without", "dry-run", "network", "run-directory"}));
 }
 
 TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
@@ -287,6 +281,10 @@ TEST(TrainConfigThatIsRead, IsChecked) {
     EXPECT_THROW((void)read_train_config({{"without", "1"}}), ConfigError);
     EXPECT_THROW((void)read_train_config({{"stall-warn", "9"}, {"stall-abort", "5"}}), ConfigError);
     EXPECT_EQ(read_train_config({{"stall-abort", "5"}}).stall_warn_seconds, 2.5);
+    // What the run had before gives way to what is given now.
+    const OptionTexts limits{{"stall-warn", "9"}, {"stall-abort", "5"}};
+    EXPECT_EQ(read_train_config(limits, {"stall-warn"}).stall_warn_seconds, 2.5);
+    EXPECT_THROW((void)read_train_config(limits, {"stall-abort"}), ConfigError);
     EXPECT_THROW((void)read_train_config({{"noise-std", "1"}, {"epsilon", "3"}}), ConfigError);
 }
 
