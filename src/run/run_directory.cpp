@@ -73,10 +73,28 @@ RunDirectory RunDirectory::reopen(const std::string& path, long round) {
     for (bool header = true; std::getline(before, line); header = false)
         if (header || std::atol(line.c_str()) < round) kept += line + "\n";
     write_file_atomically(directory.path_ / "metrics.csv", kept, Readers::owner);
-    std::error_code ignored;
-    fs::remove(directory.path_ / "failure.txt", ignored);
     directory.metrics_.open(directory.path_ / "metrics.csv", std::ios::app);
     return directory;
+}
+
+void RunDirectory::prepare_for(std::span<const int> agents) const {
+    std::error_code ignored;
+    fs::remove(path_ / "failure.txt", ignored);
+    for (const int agent : agents) require_writable(folder_of(agent) / "model.npy");
+}
+
+void RunDirectory::abandon() {
+    metrics_.close();
+    lock_.reset();
+    std::error_code ignored;
+    for (const char* file : {"metrics.csv", "lock"}) fs::remove(path_ / file, ignored);
+    // Folders go unless something else is in them.
+    std::vector<fs::path> empty;
+    for (const auto& entry : fs::directory_iterator(path_ / "agents", ignored))
+        empty.push_back(entry.path());
+    for (const fs::path& folder : empty) fs::remove(folder, ignored);
+    fs::remove(path_ / "agents", ignored);
+    fs::remove(path_, ignored);
 }
 
 void RunDirectory::lock() {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,12 @@ class RunDirectory {
                         double elapsed_seconds,
                         const std::optional<RoundSeconds>& phases,
                         ModelStage stage = ModelStage::last);
+    /// Makes the folders of these agents, and finds out whether files can be written there: on
+    /// every process, since each host may have a directory of its own. What failed in an earlier
+    /// start is forgotten. @throws ConfigError naming the path and the reason.
+    void prepare_for(std::span<const int> agents) const;
+    /// Takes back what `create` and `prepare_for` made, so that the directory can be used again.
+    void abandon();
     /// agents/<agent>/model.npy.
     void write_model(int agent, const Eigen::VectorXd& model) const;
     /// agents/<agent>/report.json, which only its owner can read.

@@ -135,8 +135,14 @@ std::unique_ptr<Hosts> Hosts::start(int hosts,
         "#!/bin/sh\n"
         "while [ \"${1#-}\" != \"$1\" ]; do shift; done\n"
         "host=host${1##*.}; shift\n"
-        "exec ip netns exec $host unshare --uts sh -c \"hostname $host; $*\" >/dev/null 2>&1\n"));
+        "setup=${0%/*}/$host.setup; [ -f $setup ] || setup=/dev/null\n"
+        "exec ip netns exec $host unshare --uts --mount sh -c \"hostname $host; . $setup; $*\" "
+        ">/dev/null 2>&1\n"));
     return made;
+}
+
+void Hosts::set_up(int host, const std::string& script) const {
+    std::ofstream(directory_ / (name(host) + ".setup")) << script << "\n";
 }
 
 Hosts::Hosts(pid_t init, fs::path directory) : init_(init), directory_(std::move(directory)) {}

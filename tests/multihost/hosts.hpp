@@ -34,6 +34,9 @@ class Hosts {
     [[nodiscard]] Arguments on_first(const Arguments& command) const;
     /// deploy/mpirun with these hosts, for on_first.
     [[nodiscard]] Arguments launcher(int ranks, const Arguments& sotto) const;
+    /// What a host other than the first runs before jobs, with mounts of its own: files that only
+    /// it sees otherwise. @param script of sh.
+    void set_up(int host, const std::string& script) const;
     /// Pulls the host's cable.
     void cut(int host) const;
     /// All that passes between hosts.

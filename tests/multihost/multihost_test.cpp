@@ -114,8 +114,50 @@ TEST_F(WireBetweenHosts, HoldsEveryMessageWhenLinksAreNotEncrypted) {
     expect_the_models_of_one_host();
 }
 
-/// The number of rounds that the furthest agent of a run sent, by its exact mark: two integers of 64
-/// bits, the phase and the first round of which nothing has left.
+/// Files that are not the same on host 2, whose ranks are 2 and 3.
+class FilesOfHosts : public ThreeHosts {
+  protected:
+    [[nodiscard]] Outcome run(const Arguments& more) const {
+        Arguments arguments{"train", "--rounds", "10", "--quiet", "--run-directory"};
+        arguments.insert(arguments.end(), {directory_ / "run"});
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return Process(hosts_->on_first(hosts_->launcher(agents, arguments)), directory_.path())
+            .wait();
+    }
+    static void expect_one_line(const Outcome& outcome, int code, const std::string& part) {
+        EXPECT_EQ(outcome.exit_code, code) << outcome.text();
+        const auto errors = error_lines(outcome.err);
+        ASSERT_EQ(errors.size(), 1U) << outcome.text();
+        EXPECT_NE(errors[0].find(part), std::string::npos) << outcome.text();
+    }
+};
+
+TEST_F(FilesOfHosts, ThatHoldOtherRecordsAreRefusedNamingHostAndRank) {
+    const std::string text = small_data(60);
+    const std::string data = directory_.write("data.svm", text);
+    const std::string cut = directory_.write("cut.svm", text.substr(0, text.size() / 2));
+    hosts_->set_up(2, "mount --bind " + cut + " " + data);
+    const Outcome outcome = run({"--data", data});
+    // The first half ends inside a record, or after one.
+    expect_one_line(outcome, 3, "data.svm has other records on rank 2 (host2), rank 3 (host2)");
+    EXPECT_FALSE(fs::exists(directory_ / "run"));
+}
+
+TEST_F(FilesOfHosts, ThatCannotBeReadOrWrittenAreNamedWithHostAndRank) {
+    const std::string data = directory_.write("data.svm", small_data(60));
+    const std::string folder = directory_ / "run";
+    hosts_->set_up(2, "mkdir " + folder + "; mount -t tmpfs -o ro none " + folder);
+    expect_one_line(run({"--data", data}), 2, "rank 2 (host2): run-directory: " + folder + "/agents/2 cannot be used");
+    // Nobody has begun a run.
+    hosts_->set_up(2, "mount --bind /dev/null " + data);
+    expect_one_line(run({"--data", data}), 3, "rank 2 (host2): " + data);
+    hosts_->set_up(2, ":");
+    const Outcome outcome = run({"--data", data});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+}
+
+/// The number of rounds that the furthest agent of a run sent, by its exact mark: two integers of
+/// 64 bits, the phase and the first round of which nothing has left.
 long furthest_mark(const std::string& run) {
     long furthest = 0;
     for (int u = 0; u < agents; ++u) {
@@ -183,8 +225,8 @@ TEST_F(RunOverThreeHosts, EndsAndNamesTheSilentWhenAHostIsCutOffAndCanBeTakenUp)
     const long taken_up = phases[1].at("first_round");
     EXPECT_GE(taken_up, 100) << "no checkpoint was used";
     EXPECT_EQ(taken_up % 100, 0);
-    // As many as the furthest agent sent, which may be none: hosts are also cut off while a checkpoint
-    // is written.
+    // As many as the furthest agent sent, which may be none: hosts are also cut off while a
+    // checkpoint is written.
     EXPECT_EQ(phases[0].at("rounds"), sent);
     EXPECT_GE(sent, taken_up);
     EXPECT_LE(sent, taken_up + 100);

@@ -73,6 +73,24 @@ TEST(RunDirectory, SaysWhyItCannotBeMade) {
                         path);
 }
 
+TEST(RunDirectory, IsPreparedOnEveryHostOrGivenUp) {
+    const TemporaryFolder folder;
+    RunDirectory directory = RunDirectory::create(folder.path("run"), "corn");
+    (void)directory.claim_failure("of an earlier start");
+    directory.prepare_for(std::vector<int>{2, 5});
+    EXPECT_FALSE(std::filesystem::exists(directory.path() / "failure.txt"));
+    EXPECT_TRUE(std::filesystem::is_directory(directory.path() / "agents" / "5"));
+    std::ofstream(directory.path() / "agents" / "7") << "in the way";
+    expect_contains(message_of<ConfigError>([&] {
+                        directory.prepare_for(std::vector<int>{2, 7});
+                    }),
+                    "agents/7");
+    std::filesystem::remove(directory.path() / "agents" / "7");
+    directory.abandon();
+    EXPECT_FALSE(std::filesystem::exists(folder.path("run")));
+    EXPECT_NO_THROW((void)RunDirectory::create(folder.path("run"), "corn"));
+}
+
 TEST(RunDirectory, IsNamedAfterTimeAndMechanismByDefault) {
     const TemporaryFolder folder;
     const auto before = std::filesystem::current_path();

@@ -18,19 +18,32 @@ long rounds_before(const PreparedRun& prepared) {
     return prepared.resumption ? prepared.resumption->round : 0;
 }
 
-/// Process 0's directory with what is known before the first round.
+/// Process 0's directory.
 RunDirectory make_directory(const PreparedRun& prepared) {
     const Run& run = prepared.run;
+    return prepared.resumption
+               ? RunDirectory::reopen(run.config.resume->directory, prepared.resumption->round)
+               : RunDirectory::create(run.config.run_directory.value_or(""), run.plan.mechanism);
+}
+
+/// Process 0 writes what is known before the first round.
+void write_beginning(const PreparedRun& prepared, const RunDirectory& directory) {
+    const Run& run = prepared.run;
     const RunHistory& history = prepared.history;
-    RunDirectory directory =
-        prepared.resumption
-            ? RunDirectory::reopen(run.config.resume->directory, prepared.resumption->round)
-            : RunDirectory::create(run.config.run_directory.value_or(""), run.plan.mechanism);
     if (!prepared.resumption) directory.write("config.ini", as_ini(run.config));
     directory.write(numbered_file("plan", ".json", static_cast<int>(history.phases.size()) - 1),
                     to_json(run.plan));
     if (run.resumable) directory.write("history.json", to_json(history));
-    return directory;
+}
+
+/// Every host can write its agents' files, or nobody begins. COLLECTIVE.
+void prepare_on_every_host(const PreparedRun& prepared, RunDirectory& directory) try {
+    std::vector<int> numbers;
+    for (const LocalAgent& agent : prepared.agents) numbers.push_back(agent.number);
+    prepared.run.network.agree([&] { directory.prepare_for(numbers); });
+} catch (const Error&) {
+    if (prepared.run.leader() && !prepared.resumption) directory.abandon();
+    throw;
 }
 
 /// The run directory, on every process. COLLECTIVE.
@@ -42,7 +55,12 @@ RunDirectory open_directory(const PreparedRun& prepared) {
     });
     const std::string path = run.network.broadcast(
         run.leader() ? directory->path().string() : std::string(), most_line_bytes);
-    return run.leader() ? std::move(*directory) : RunDirectory::existing(path);
+    if (!run.leader()) directory = RunDirectory::existing(path);
+    prepare_on_every_host(prepared, *directory);
+    run.network.agree([&] {
+        if (run.leader()) write_beginning(prepared, *directory);
+    });
+    return std::move(*directory);
 }
 
 /// Seeds of the local agents: of a noise seed, of the phase that goes on, or fresh ones.
