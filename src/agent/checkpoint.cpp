@@ -13,7 +13,7 @@ namespace sotto {
 namespace {
 
 constexpr std::string_view magic = "sottockp";
-constexpr std::uint32_t format_version = 4;
+constexpr std::uint32_t format_version = 5;
 constexpr std::uint32_t first_without_seeds = 3;
 
 Digest file_digest(std::string_view bytes) {
@@ -44,6 +44,8 @@ std::string body_of(const Checkpoint& checkpoint) {
     writer.put(checkpoint.key_epoch);
     writer.put(checkpoint.batch_seed);
     writer.put(checkpoint.records);
+    writer.put(checkpoint.data.key);
+    writer.put(checkpoint.data.value);
     put_vector(writer, checkpoint.model);
     put_vector(writer, checkpoint.velocity);
     put_vector(writer, checkpoint.mean);
@@ -71,6 +73,8 @@ Checkpoint checkpoint_from(std::string_view bytes) {
     checkpoint.key_epoch = body.get<std::uint32_t>();
     checkpoint.batch_seed = body.get<std::uint64_t>();
     checkpoint.records = body.get<std::int64_t>();
+    checkpoint.data.key = body.get<Digest>();
+    checkpoint.data.value = body.get<Digest>();
     checkpoint.model = get_vector(body);
     checkpoint.velocity = get_vector(body);
     checkpoint.mean = get_vector(body);

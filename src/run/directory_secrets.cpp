@@ -24,6 +24,10 @@ std::vector<DirectorySecret> directory_secrets(const TrainConfig& config, const 
                            "not theirs; the ledger is about messages"});
     secrets.push_back({{"metrics.csv", "summary.json", "report.html"},
                        "losses and accuracies of raw data, without noise"});
+    if (config.task.data != "synthetic")
+        secrets.push_back({{"data.json", "agents/*/data.json", checkpoint_files},
+                           "digests of the records: who knows all but a little of them can test "
+                           "guesses of the rest"});
     if (config.noise_seed)
         secrets.push_back(
             {{"config.ini", checkpoint_files}, "the noise seed, from which all noise follows"});

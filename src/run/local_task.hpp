@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "run/data_digests.hpp"
 #include "sotto/learn/objective.hpp"
 
 namespace sotto {
@@ -23,6 +24,7 @@ struct LocalTask {
     bool has_records = true;    ///< false: the "record" is the function itself (quadratic)
     bool fixed_inputs = false;  ///< see TaskRecord
     std::optional<double> l2;   ///< the only regularisation with which the task means something
+    DataDigests digests;        ///< of the files that were read
 };
 
 }  // namespace sotto

@@ -43,6 +43,20 @@ Json public_keys(const Run& run) {
     return keys;
 }
 
+/// Files that all read, with a commitment that shows nothing of them: of files of its own an agent
+/// keeps all to itself.
+Json data_of(const Run& run) {
+    Json files = Json::array();
+    for (const FileDigest& file : run.data.shared)
+        files.push_back({{"option", file.option}, {"file", file.path}, {"records", file.records}});
+    const bool own = !run.data.own.empty();
+    return {
+        {"files", std::move(files)},
+        {"files_of_agents", own},
+        {"commitment",
+         own || run.data.shared.empty() ? Json() : Json(to_hex(run.data_commitments[0].value))}};
+}
+
 std::string link_encryption(const Network& network) {
     if (network.encrypted()) return "ChaCha20-Poly1305";
     return network.processes() == 1 ? "none: one process, nothing crosses a wire" : "off";
@@ -93,6 +107,7 @@ std::string manifest_json(const Run& run, const std::vector<std::string>& proces
     json["mixing_hash"] = to_hex(run.topography.mixing_hash());
     json["plan_hash"] = to_hex(run.plan.hash());
     json["task"] = run.task_description;
+    json["data"] = data_of(run);
     json["run_id"] = to_hex(run.session.run_id);
     json["transcript"] = to_hex(run.session.transcript);
     json["authentication"] = run.session.authentication();

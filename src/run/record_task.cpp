@@ -45,6 +45,7 @@ LocalTask build_record_task(const TaskConfig& config, Network& network, const Me
     LocalTask task;
     task.description = data.description;
     task.statements = data.statements;
+    task.digests = data.digests;
     network.agree([&] {
         for (auto& agent : data.agents)
             task.objectives.push_back(

@@ -23,7 +23,12 @@ void require_same_task(const LocalTask& task, const Resumption& resumption) {
                 own.agent,
                 task.objectives[a]->records(),
                 own.records));
-        if (own.model.size() != task.initial.size())
+        if (committed(own.data.key, digest_of_agent(task.digests, a)) != own.data.value)
+            throw DataError(fmt::format(
+                "agent {}: its files hold other records than when the run began, or in another "
+                "order (by the digest in its checkpoint); take up the run with the same data",
+                own.agent));
+        if (own.round > 0 && own.model.size() != task.initial.size())
             throw DataError(fmt::format(
                 "agent {}: the model has {} parameters, that of the checkpoint {}; take up the run "
                 "with the same data and task",

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "run/config.hpp"
+#include "run/data_digests.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/graph/topography.hpp"
 #include "sotto/net/network.hpp"
@@ -30,6 +32,8 @@ struct Run {
     bool resumable = true;                   ///< its options alone say how to go on with it
     std::optional<Credentials> credentials;  ///< of the local agents, if any
     Session session;
+    DataDigests data{};                              ///< of the files that this process read
+    std::vector<DataCommitment> data_commitments{};  ///< one per local agent
 
     /// Whether this process writes what is written once.
     [[nodiscard]] bool leader() const { return network.process() == 0; }

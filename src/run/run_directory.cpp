@@ -162,8 +162,8 @@ void RunDirectory::write_model(int agent, const Eigen::VectorXd& model) const {
     write_npy(folder_of(agent) / "model.npy", model, Readers::owner);
 }
 
-void RunDirectory::write_report(int agent, std::string_view content) const {
-    write_file_atomically(folder_of(agent) / "report.json", content, Readers::owner);
+void RunDirectory::write_for(int agent, const std::string& file, std::string_view content) const {
+    write_file_atomically(folder_of(agent) / file, content, Readers::owner);
 }
 
 }  // namespace sotto

@@ -53,8 +53,8 @@ class RunDirectory {
     void abandon();
     /// agents/<agent>/model.npy.
     void write_model(int agent, const Eigen::VectorXd& model) const;
-    /// agents/<agent>/report.json, which only its owner can read.
-    void write_report(int agent, std::string_view content) const;
+    /// agents/<agent>/<file>, which only its owner can read.
+    void write_for(int agent, const std::string& file, std::string_view content) const;
     /// Leaves failure.txt with the message. Processes often fail together, and one message is
     /// enough: false if another process was first and has the word.
     [[nodiscard]] bool claim_failure(std::string_view message) const;

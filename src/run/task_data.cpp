@@ -9,16 +9,23 @@
 #include "run/data_sizes.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/learn/readers.hpp"
+#include "sotto/learn/records_digest.hpp"
 #include "sotto/learn/split.hpp"
 #include "sotto/learn/standardisation.hpp"
 #include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 
-Dataset read_files(const std::string& list, int agent) {
+Dataset read_files(const std::string& option,
+                   const std::string& list,
+                   int agent,
+                   std::vector<FileDigest>& digests) {
     std::vector<Dataset> parts;
-    for (const auto path : split(list, ','))
-        parts.push_back(read_records(path_of_agent(std::string(path), agent)));
+    for (const auto path : split(list, ',')) {
+        const std::string file = path_of_agent(std::string(path), agent);
+        const Dataset& read = parts.emplace_back(read_records(file));
+        digests.push_back({option, file, read.records(), digest_of_records(read)});
+    }
     return parts.size() == 1 ? std::move(parts.front()) : concatenate(parts);
 }
 
@@ -92,11 +99,13 @@ void deal_shared(const TaskConfig& config,
                  const std::shared_ptr<const Dataset>& test,
                  LocalData& local) {
     constexpr Eigen::Index synthetic_records = 32561;  // as many as a9a
-    const Deal deal(config.data == "synthetic" ? synthetic_binary(synthetic_records, config.seed)
-                                               : read_files(config.data, 0),
+    const Deal deal(config.data == "synthetic"
+                        ? synthetic_binary(synthetic_records, config.seed)
+                        : read_files("data", config.data, 0, local.digests.shared),
                     config,
                     test);
     const auto shards = deal_rows(deal.all(), deal.train(), config, members.all);
+    local.digests.partition = digest_of_partition(shards);
     for (const int agent : network.local_agents())
         local.agents.push_back(deal.agent(shards[static_cast<std::size_t>(members.number(agent))]));
     const std::size_t dealt = std::accumulate(
@@ -122,7 +131,11 @@ void read_own(const TaskConfig& config,
               const std::shared_ptr<const Dataset>& test,
               LocalData& local) {
     for (const int agent : network.local_agents()) {
-        const Deal deal(read_files(config.data, members.number(agent)), config, test);
+        const Deal deal(
+            read_files(
+                "data", config.data, members.number(agent), local.digests.own.emplace_back()),
+            config,
+            test);
         local.agents.push_back(deal.agent(deal.train()));
         local.target = deal.all().target;
     }
@@ -168,7 +181,8 @@ LocalData read_local_data(const TaskConfig& config, Network& network, const Memb
                             config.test_fraction));
         std::shared_ptr<const Dataset> test;
         if (config.test_data)
-            test = std::make_shared<const Dataset>(read_files(*config.test_data, 0));
+            test = std::make_shared<const Dataset>(
+                read_files("test-data", *config.test_data, 0, local.digests.shared));
         if (one_file_an_agent(config))
             read_own(config, network, members, test, local);
         else

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/config.hpp"
+#include "run/data_digests.hpp"
 #include "sotto/learn/dataset.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/plan/membership.hpp"
@@ -30,10 +31,16 @@ struct LocalData {
     Target target = Target::label;
     std::string description;
     std::vector<std::string> statements;  ///< what was done to the data that no guarantee counts
+    DataDigests digests;
 };
 
-/// The records of one agent's files, or of files that all agents share. LOCAL. @throws DataError.
-[[nodiscard]] Dataset read_files(const std::string& list, int agent);
+/// The records of one agent's files, or of files that all agents share. LOCAL.
+/// @param option that names them.  @param digests where those of the files are appended.
+/// @throws DataError.
+[[nodiscard]] Dataset read_files(const std::string& option,
+                                 const std::string& list,
+                                 int agent,
+                                 std::vector<FileDigest>& digests);
 
 /// The configured partition, or the default for such data.
 [[nodiscard]] PartitionSpec partition_of(const TaskConfig& config, Target target);

@@ -29,8 +29,9 @@ void deal_shared(const TaskConfig& config,
     const Dataset all =
         config.data == "synthetic"
             ? synthetic_values(synthetic_records_an_agent * members.all, config.seed)
-            : with_target_as_feature(read_files(config.data, 0));
+            : with_target_as_feature(read_files("data", config.data, 0, local.digests.shared));
     const auto shards = deal_rows(all, all_rows(all), config, members.all);
+    local.digests.partition = digest_of_partition(shards);
     for (const int agent : network.local_agents())
         local.shards.push_back(
             select_rows(all, shards[static_cast<std::size_t>(members.number(agent))]));
@@ -52,8 +53,8 @@ void read_own(const TaskConfig& config,
               const Membership& members,
               LocalValues& local) {
     for (const int agent : network.local_agents())
-        local.shards.push_back(
-            with_target_as_feature(read_files(config.data, members.number(agent))));
+        local.shards.push_back(with_target_as_feature(read_files(
+            "data", config.data, members.number(agent), local.digests.own.emplace_back())));
     local.description = fmt::format("{} (one file an agent), to average", config.data);
 }
 

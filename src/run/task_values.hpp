@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/config.hpp"
+#include "run/data_digests.hpp"
 #include "sotto/learn/dataset.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/plan/membership.hpp"
@@ -19,6 +20,7 @@ struct LocalValues {
     /// Of all agents' means; where this process has read all agents' data.
     std::optional<Eigen::VectorXd> mean;
     std::string description;
+    DataDigests digests;
 };
 
 /// Reads and deals them; "synthetic": synthetic_values, 100 for every agent. COLLECTIVE.

@@ -24,6 +24,8 @@ Checkpoint example() {
     checkpoint.key_epoch = 3;
     checkpoint.batch_seed = 99;
     checkpoint.records = 1234;
+    checkpoint.data.key.fill(5);
+    checkpoint.data.value.fill(6);
     checkpoint.model = Eigen::VectorXd::LinSpaced(50, -1, 1);
     checkpoint.spent = Eigen::Vector2d(0.25, 0.5);
     checkpoint.own_options = {{"clip-norm", "0.5"}, {"epsilon", "3"}};
@@ -45,6 +47,8 @@ TEST(Checkpoint, ComesBackAsItWasWritten) {
     EXPECT_EQ(read.key_epoch, written.key_epoch);
     EXPECT_EQ(read.batch_seed, written.batch_seed);
     EXPECT_EQ(read.records, written.records);
+    EXPECT_EQ(read.data.key, written.data.key);
+    EXPECT_EQ(read.data.value, written.data.value);
     EXPECT_EQ(read.model, written.model);
     EXPECT_EQ(read.spent, written.spent);
     EXPECT_EQ(read.own_options, written.own_options);
@@ -55,13 +59,13 @@ TEST(Checkpoint, OfAnOlderVersionIsRefusedWithWhatToDo) {
     const std::filesystem::path file = folder.path("agent");
     (void)write_checkpoint(file, example());
     std::string bytes = read_file(file);
-    for (const int version : {1, 2, 3, 5}) {
+    for (const int version : {1, 2, 3, 4, 6}) {
         bytes[8] = static_cast<char>(version);
         std::ofstream(file, std::ios::binary) << bytes;
         const std::string message =
             test::message_of<DataError>([&] { (void)read_checkpoint(file); });
         EXPECT_TRUE(
-            test::contains(message, "has version " + std::to_string(version) + " (allowed: 4)"));
+            test::contains(message, "has version " + std::to_string(version) + " (allowed: 5)"));
         // Those had the sealed seeds inside, where they cannot be erased.
         EXPECT_EQ(message.find("hold the agent's seeds") != std::string::npos, version < 3)
             << message;
@@ -93,6 +97,8 @@ TEST(Checkpoint, IsReadByItsOwnerOnly) {
     const TemporaryFolder folder;
     (void)write_checkpoint(folder.path("agent"), example());
     EXPECT_EQ(std::filesystem::status(folder.path("agent")).permissions(),
+    with([](Checkpoint& c) { c.data.key[3] ^= 1; });
+    with([](Checkpoint& c) { c.data.value[3] ^= 1; });
               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 

@@ -58,6 +58,24 @@ TEST_F(Manifest, SaysWhatEverybodyHasAgreedOn) {
     EXPECT_EQ(json["link_encryption"], "none: one process, nothing crosses a wire");
 }
 
+TEST(ManifestOfData, CommitsToFilesThatAllReadAndShowsNoDigest) {
+    const test::TemporaryFolder folder;
+    const TrainConfig config = test::logistic_config(folder, 4, "decor", 10);
+    const auto network = make_memory_network(4, 1);
+    const PreparedRun prepared = test::prepare(config, *network);
+    const std::vector<KeyRing> rings = distribute_seeds(*network, prepared.run.plan, 17);
+    const std::string text = manifest_json(prepared.run, {to_json(process_note(*network, rings))});
+    const Json data = Json::parse(text)["data"];
+    EXPECT_EQ(data["files"],
+              (Json::array({{{"option", "data"}, {"file", config.task.data}, {"records", 240}}})));
+    EXPECT_FALSE(data["files_of_agents"]);
+    EXPECT_EQ(data["commitment"], to_hex(prepared.run.data_commitments[0].value));
+    for (const Digest& secret : {prepared.run.data.shared[0].digest,
+                                 digest_of_agent(prepared.run.data, 0),
+                                 prepared.run.data_commitments[0].key})
+        EXPECT_EQ(text.find(to_hex(secret)), std::string::npos);
+}
+
 TEST_F(Manifest, RefusesNotesAboutAgentsThatAreNotThere) {
     const std::string own = to_json(process_note(*network, rings));
     for (const int agent : {-1, 4}) {

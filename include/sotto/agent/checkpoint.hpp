@@ -11,6 +11,13 @@
 
 namespace sotto {
 
+/// An agent's word on the data it trains on, that shows nothing of them to who has not the key: the
+/// agent alone can say later whether they are the same.
+struct DataCommitment {
+    Digest key{};    ///< random, of this agent and run
+    Digest value{};  ///< BLAKE2b-256(key, digest of the data)
+};
+
 /// What one agent keeps to go on later: where it is, and nothing it shares with nobody. The seeds
 /// of its noise have a file of their own (saved_seeds.hpp). Past noise of a temporal factor is not
 /// kept: it is made again from the seeds and the rounds since `phase_round`.
@@ -22,10 +29,13 @@ struct Checkpoint {
     std::uint32_t key_epoch = 0;   ///< of the phase
     std::uint64_t batch_seed = 0;  ///< batches are a function of it, agent and round
     std::int64_t records = 0;      ///< of the agent: with other data its batches would differ
-    Eigen::VectorXd model;         ///< after mixing
-    Eigen::VectorXd velocity;      ///< with momentum; else empty
-    Eigen::VectorXd mean;          ///< of its models so far; empty where there is none (yet)
-    Eigen::VectorXd spent;         ///< PrivacyLoss::amount of the agent so far, by pattern
+    /// To its data. The key also keeps the digest of a checkpoint, which others get, from telling
+    /// anything about what is in it.
+    DataCommitment data{};
+    Eigen::VectorXd model;     ///< after mixing; of round 0 empty: it follows from the options
+    Eigen::VectorXd velocity;  ///< with momentum; else empty
+    Eigen::VectorXd mean;      ///< of its models so far; empty where there is none (yet)
+    Eigen::VectorXd spent;     ///< PrivacyLoss::amount of the agent so far, by pattern
     /// The options that only the agent itself decides on, by name, as they were.
     std::map<std::string, std::string> own_options;
 };

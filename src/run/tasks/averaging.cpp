@@ -21,6 +21,7 @@ LocalTask build_averaging(const TaskConfig& config, Network& network, const Memb
             task.objectives.push_back(make_averaging_objective(std::move(shard), data.mean));
     });
     task.description = data.description;
+    task.digests = data.digests;
     task.l2 = l2_of_averages;
     task.statements.emplace_back(
         "Gossip averaging: an agent's inputs are its own clipped values, fixed in advance and "

@@ -34,6 +34,17 @@ void write_beginning(const PreparedRun& prepared, const RunDirectory& directory)
     directory.write(numbered_file("plan", ".json", static_cast<int>(history.phases.size()) - 1),
                     to_json(run.plan));
     if (run.resumable) directory.write("history.json", to_json(history));
+    if (run.data.own.empty() && !run.data.shared.empty())
+        directory.write("data.json", data_json(run.data, 0, run.data_commitments.front()));
+}
+
+/// What an agent keeps to itself about the files that it alone reads.
+void write_own_data(const PreparedRun& prepared, const RunDirectory& directory) {
+    const Run& run = prepared.run;
+    for (std::size_t a = 0; a < run.data.own.size(); ++a)
+        directory.write_for(prepared.agents[a].number,
+                            "data.json",
+                            data_json(run.data, a, run.data_commitments[a]));
 }
 
 /// Every host can write its agents' files, or nobody begins. COLLECTIVE.
@@ -58,6 +69,7 @@ RunDirectory open_directory(const PreparedRun& prepared) {
     if (!run.leader()) directory = RunDirectory::existing(path);
     prepare_on_every_host(prepared, *directory);
     run.network.agree([&] {
+        write_own_data(prepared, *directory);
         if (run.leader()) write_beginning(prepared, *directory);
     });
     return std::move(*directory);

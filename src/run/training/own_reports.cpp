@@ -15,7 +15,7 @@ std::string to_json(const AgentReport& report) {
 
 void write_own_reports(const RunDirectory& directory, const Trainer& trainer) {
     for (std::size_t a = 0; a < trainer.agents().size(); ++a)
-        directory.write_report(trainer.agents()[a].number, to_json(trainer.report(a)));
+        directory.write_for(trainer.agents()[a].number, "report.json", to_json(trainer.report(a)));
 }
 
 std::string own_reports_text(const Trainer& trainer) {

@@ -7,6 +7,7 @@
 
 #include "run/configured_gossip.hpp"
 #include "run/cycle_choice.hpp"
+#include "run/data_agreement.hpp"
 #include "run/default_final_gossip.hpp"
 #include "run/gossip_choice.hpp"
 #include "run/hidden_by_sums.hpp"
@@ -233,6 +234,19 @@ Run meet(const TrainConfig& config,
             .session = std::move(session)};
 }
 
+/// Everybody has read what process 0 has; each local agent is committed to its own data, by the
+/// commitment of its checkpoint where the run is taken up. COLLECTIVE.
+void agree_on_data(Run& run, const AgreedPhase& phase, DataDigests digests) {
+    run.data = std::move(digests);
+    require_same_data(run.network, run.session.secrets, run.data);
+    run.network.agree([&] {
+        for (std::size_t a = 0; a < run.network.local_agents().size(); ++a)
+            run.data_commitments.push_back(phase.resumption
+                                               ? phase.resumption->local[a].data
+                                               : commit_to_data(digest_of_agent(run.data, a)));
+    });
+}
+
 }  // namespace
 
 PreparedRun prepare_run(const TrainConfig& asked,
@@ -265,6 +279,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;
     Run run = meet(config, network, std::move(there), phase, task.description, !make_task);
+    agree_on_data(run, phase, std::move(task.digests));
     std::vector<LocalAgent> agents =
         build_agents(run, std::move(task.objectives), task.rows_are_rounds, phase.exposures);
     network.connect(run.topography.graph);

@@ -64,9 +64,12 @@ Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index,
     own.batch_seed = run.config.task.seed;
     own.records = agent.objective->records();
     const auto column = static_cast<Eigen::Index>(local_index);
-    own.model = trainer_.models().col(column);
-    if (trainer_.velocities().cols() > 0) own.velocity = trainer_.velocities().col(column);
-    if (trainer_.means().cols() > 0) own.mean = trainer_.means().col(column);
+    own.data = run.data_commitments[local_index];
+    if (round > 0) {  // before, all follow from the options
+        own.model = trainer_.models().col(column);
+        if (trainer_.velocities().cols() > 0) own.velocity = trainer_.velocities().col(column);
+        if (trainer_.means().cols() > 0) own.mean = trainer_.means().col(column);
+    }
     own.spent = losses.amounts_of(agent.number);
     own.own_options = own_options(run.config);
     return own;
