@@ -87,6 +87,7 @@ Checkpoint checkpoint_from(std::string_view bytes) {
     }
     if (checkpoint.agent < 0 || checkpoint.round < checkpoint.phase_round ||
         checkpoint.phase_round < 0 || checkpoint.records < 0 ||
+        (checkpoint.round > 0) != (checkpoint.model.size() > 0) ||
         !fits(checkpoint.velocity, checkpoint.model) || !fits(checkpoint.mean, checkpoint.model))
         body.fail();
     return checkpoint;

@@ -72,6 +72,16 @@ TEST(Checkpoint, OfAnOlderVersionIsRefusedWithWhatToDo) {
     }
 }
 
+TEST(Checkpoint, HasNoModelBeforeTheFirstRoundAndOneAfterwards) {
+    Checkpoint first = example();
+    first.round = first.phase_round = 0;
+    EXPECT_THROW((void)checkpoint_from_bytes(to_bytes(first), "a test"), DataError);
+    first.model.resize(0);
+    EXPECT_EQ(checkpoint_from_bytes(to_bytes(first), "a test").checkpoint.model.size(), 0);
+    first.round = 1;
+    EXPECT_THROW((void)checkpoint_from_bytes(to_bytes(first), "a test"), DataError);
+}
+
 TEST(Checkpoint, HasADigestOfItsContent) {
     const Digest digest = digest_of(example());
     EXPECT_EQ(digest_of(example()), digest);
@@ -87,6 +97,8 @@ TEST(Checkpoint, HasADigestOfItsContent) {
     with([](Checkpoint& c) { c.key_epoch += 1; });
     with([](Checkpoint& c) { c.batch_seed += 1; });
     with([](Checkpoint& c) { c.records += 1; });
+    with([](Checkpoint& c) { c.data.key[3] ^= 1; });
+    with([](Checkpoint& c) { c.data.value[3] ^= 1; });
     with([](Checkpoint& c) { c.model(3) = 0; });
     with([](Checkpoint& c) { c.spent(1) = 0; });
     with([](Checkpoint& c) { c.own_options["epsilon"] = "300"; });
@@ -97,8 +109,6 @@ TEST(Checkpoint, IsReadByItsOwnerOnly) {
     const TemporaryFolder folder;
     (void)write_checkpoint(folder.path("agent"), example());
     EXPECT_EQ(std::filesystem::status(folder.path("agent")).permissions(),
-    with([](Checkpoint& c) { c.data.key[3] ^= 1; });
-    with([](Checkpoint& c) { c.data.value[3] ^= 1; });
               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 

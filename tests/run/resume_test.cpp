@@ -284,6 +284,7 @@ TEST_F(Resume, RefusesRunsThatCannotGoOn) {
                     "is complete");
     TrainConfig lost = config("lost");
     run_until_killed(lost, 20);
+    fs::remove_all(fs::path(path("lost")) / "checkpoints");
     expect_contains(message_of<DataError>([&] { (void)run(resumed(lost, path("lost"))); }),
                     "no whole checkpoint");
     TrainConfig other = config("other");
@@ -293,6 +294,72 @@ TEST_F(Resume, RefusesRunsThatCannotGoOn) {
     expect_contains(message_of<NetworkError>([&] { (void)run(with_less); }), "--data");
     with_less.resume->given = {"data"};
     (void)message_of<DataError>([&] { (void)run(with_less); });
+}
+
+TEST_F(Resume, OfARunKilledBeforeItsFirstCheckpointBeginsAgainAtRound0) {
+    TrainConfig killed = config("killed", "ldp");
+    killed.noise_seed.reset();
+    run_until_killed(killed, 3);
+    const TrainResult result = run(resumed(killed, path("killed")));
+    ASSERT_TRUE(result.resumed.has_value());
+    EXPECT_EQ(result.resumed->round, 0);
+    EXPECT_EQ(result.resumed->repeated, 3);
+    EXPECT_FALSE(result.resumed->same_keys);
+    EXPECT_EQ(result.rounds, rounds);
+    const test::Json phases = ledger("killed")["phases"];
+    ASSERT_EQ(phases.size(), 2U);
+    EXPECT_EQ(phases[0]["rounds"], 3);
+    EXPECT_EQ(phases[1]["rounds"], rounds);
+    EXPECT_NEAR(ledger("killed")["headline"]["epsilon"].get<double>(), 10, 1e-4);
+}
+
+/// Whether the run goes on with these data; "" if it does.
+class ResumeWithData : public test::ResumableRun {
+  protected:
+    std::string refusal(TrainConfig first, const std::string& option, const std::string& file) {
+        TrainConfig second = resumed(first, *first.run_directory);
+        (option == "data" ? second.task.data : second.task.test_data.emplace()) = file;
+        second.resume->given = {option};
+        try {
+            (void)run(second);
+        } catch (const DataError& error) {
+            return error.what();
+        }
+        return {};
+    }
+    /// The file's lines, moved on by one.
+    std::string shuffled(const std::string& file) {
+        const std::string text = read_file(file);
+        const std::size_t first = text.find('\n') + 1;
+        return folder.write("shuffled.txt", text.substr(first) + text.substr(0, first));
+    }
+};
+
+TEST_F(ResumeWithData, ThatAreOthersIsRefusedByTheAgentsOwnCheckpoint) {
+    TrainConfig first = config("run");
+    run_until_killed(first, 4);
+    expect_contains(refusal(first, "data", shuffled(first.task.data)),
+                    "agent 0: its files hold other records than when the run began");
+    // The same records elsewhere are the same.
+    const std::string copy = folder.write("copy.txt", read_file(first.task.data));
+    EXPECT_EQ(refusal(first, "data", copy), "");
+}
+
+TEST_F(ResumeWithData, OfAnAgentsOwnIsRefusedToo) {
+    TrainConfig first = config("run");
+    const std::string text = read_file(first.task.data);
+    for (int u = 0; u < test::agents; ++u) (void)folder.write("own-" + std::to_string(u), text);
+    first.task.data = folder.path("own-%r");
+    run_until_killed(first, 4);
+    fs::copy_file(
+        shuffled(folder.path("own-4")), folder.path("own-4"), fs::copy_options::overwrite_existing);
+    expect_contains(refusal(first, "data", first.task.data), "agent 4: its files hold other");
+    (void)folder.write("own-4", text);
+    EXPECT_EQ(refusal(first, "data", first.task.data), "");
+    // Each agent's record is its own.
+    EXPECT_FALSE(fs::exists(folder.path("run/data.json")));
+    EXPECT_EQ(test::read_json(folder.path("run/agents/4/data.json"))["files"].size(), 1U);
+    EXPECT_TRUE(test::read_json(folder.path("run/manifest.json"))["data"]["commitment"].is_null());
 }
 
 TEST(ResumptionText, SaysHowTheRunGoesOn) {

@@ -14,8 +14,13 @@ RunCheckpoints::RunCheckpoints(const OpenRun& run, const Trainer& trainer)
       every_(run.prepared.run.config.checkpoint_every),
       phase_(static_cast<int>(run.prepared.history.phases.size()) - 1),
       plan_hash_(run.prepared.run.plan.hash()) {
-    // Without checkpoints on the way there is nothing to go back to.
-    if (run.prepared.run.resumable && (every_ > 0 || run.prepared.resumption)) start_mark();
+    if (run.prepared.run.resumable) start_mark();
+}
+
+void RunCheckpoints::begin() {
+    if (!mark_ || run_.prepared.resumption) return;
+    run_.prepared.run.network.agree([&] { mark_->set(0); });
+    seal(0, false, {});
 }
 
 void RunCheckpoints::before_round(long round) {
@@ -31,11 +36,7 @@ void RunCheckpoints::before_round(long round) {
 void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
     const Run& run = run_.prepared.run;
     if (!run.resumable) return;
-    if (clean)
-        run.network.agree([&] {
-            if (!mark_) start_mark();
-            mark_->set(round);
-        });
+    if (clean) run.network.agree([&] { mark_->set(round); });
     std::vector<Checkpoint> local;
     std::vector<std::string> seeds;
     const PrivacyLosses losses = run_.prepared.ledger.losses_after(round);

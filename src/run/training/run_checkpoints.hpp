@@ -17,6 +17,9 @@ class RunCheckpoints {
     /// @param run, trainer whose rounds are kept; both are borrowed.
     RunCheckpoints(const OpenRun& run, const Trainer& trainer);
 
+    /// The checkpoint of round 0 of a run that begins, before anything that depends on data is
+    /// sent: from there on it can be taken up whenever it ends. COLLECTIVE.
+    void begin();
     [[nodiscard]] bool due(long round) const { return every_ > 0 && round % every_ == 0; }
     /// Before anything of the round is sent. Before the first one, seeds that were kept for the
     /// start that has come are erased.

@@ -43,6 +43,7 @@ Eigen::MatrixXd columns_of(const std::vector<Checkpoint>& local,
 
 /// Where the checkpoints of the local agents are.
 void go_on(Trainer& trainer, const Resumption& resumption, Eigen::Index dimension) {
+    if (resumption.round == 0) return;  // every model is where it begins
     const std::vector<Checkpoint>& local = resumption.local;
     trainer.start_from(columns_of(local, &Checkpoint::model, dimension));
     trainer.start_smoothing_from(columns_of(local, &Checkpoint::velocity, dimension),

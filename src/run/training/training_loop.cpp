@@ -23,6 +23,7 @@ TrainingLoop::TrainingLoop(OpenRun& run,
                                             : std::max(1L, run_.config.plan.rounds / 50)) {}
 
 void TrainingLoop::run() {
+    checkpoints_.begin();
     if (run_.optimality_gap)
         minimum_ = minimum_of_average(
             run_.network, trainer_.agents(), run_.config.l2, run_.config.threads);

@@ -1,6 +1,7 @@
 #include "run/training/run_checkpoints.hpp"
 
 #include <cmath>
+#include <set>
 
 #include "run/task.hpp"
 #include "run/training_fixtures.hpp"
@@ -77,7 +78,28 @@ TEST_F(RunCheckpointsOf, ATaskWithoutANameAreNeverMade) {
     checkpoints.before_round(0);
     checkpoints.seal(10, true, {});
     EXPECT_FALSE(std::filesystem::exists(folder.path("run/checkpoints")));
+    checkpoints.begin();
     EXPECT_FALSE(std::filesystem::exists(folder.path("run/sent")));
+}
+
+TEST_F(RunCheckpointsOf, EveryRunBeginWithOneOfRound0) {
+    config.checkpoint_every = 0;
+    OpenRun run = open();
+    const Trainer trainer = trainer_of(run);
+    RunCheckpoints checkpoints(run, trainer);
+    checkpoints.begin();
+    const FoundCheckpoint found =
+        find_checkpoint(folder.path("run"), *network, std::vector<int>{0, 1, 2});
+    EXPECT_EQ(found.sealed.round, 0);
+    EXPECT_FALSE(found.sealed.clean);
+    std::set<Digest> keys;
+    for (const Checkpoint& own : found.local) {
+        EXPECT_EQ(own.model.size(), 0);
+        EXPECT_EQ(own.data.value, committed(own.data.key, digest_of_agent({}, 0)));
+        keys.insert(own.data.key);
+    }
+    EXPECT_EQ(keys.size(), 3U);
+    EXPECT_EQ(sent_in(run), 0);
 }
 
 TEST_F(RunCheckpointsOf, ARunWithoutThemOnTheWayAreMadeAtACleanStop) {
@@ -86,7 +108,6 @@ TEST_F(RunCheckpointsOf, ARunWithoutThemOnTheWayAreMadeAtACleanStop) {
     const Trainer trainer = trainer_of(run);
     RunCheckpoints checkpoints(run, trainer);
     checkpoints.before_round(0);
-    EXPECT_FALSE(std::filesystem::exists(folder.path("run/sent")));
     EXPECT_FALSE(checkpoints.due(10));
     checkpoints.seal(7, true, {});
     EXPECT_TRUE(find_checkpoint(folder.path("run"), *network, std::vector<int>{1}).sealed.clean);
