@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <deque>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
@@ -16,15 +20,19 @@ constexpr std::string_view magic = "sottockp";
 constexpr std::uint32_t format_version = 5;
 constexpr std::uint32_t first_without_seeds = 3;
 
-Digest file_digest(std::string_view bytes) {
+Digest file_digest(std::span<const std::string_view> parts) {
     Hasher hasher("sotto.checkpoint.v1");
-    hasher.add(bytes);
+    hasher.add(parts);
     return hasher.finish();
 }
 
-void put_vector(ByteWriter& writer, const Eigen::VectorXd& vector) {
-    writer.put_text({reinterpret_cast<const char*>(vector.data()),
-                     static_cast<std::size_t>(vector.size()) * sizeof(double)});
+std::string_view bytes_of(const Eigen::VectorXd& vector) {
+    return {reinterpret_cast<const char*>(vector.data()),
+            static_cast<std::size_t>(vector.size()) * sizeof(double)};
+}
+
+std::string_view bytes_of(const Digest& digest) {
+    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
 Eigen::VectorXd get_vector(ByteReader& reader) {
@@ -35,7 +43,29 @@ Eigen::VectorXd get_vector(ByteReader& reader) {
     return vector;
 }
 
-std::string body_of(const Checkpoint& checkpoint) {
+/// The fields in order, as parts one behind the other: large vectors where they are.
+class Fields {
+  public:
+    explicit Fields(const Checkpoint& checkpoint);
+    Fields(const Fields&) = delete;
+    Fields& operator=(const Fields&) = delete;
+    /// Valid as long as this and the checkpoint.
+    [[nodiscard]] const std::vector<std::string_view>& parts() const { return parts_; }
+
+  private:
+    void add(ByteWriter&& writer) { parts_.emplace_back(own_.emplace_back(writer.take())); }
+    void add(const Eigen::VectorXd& vector) {
+        const std::string_view bytes = bytes_of(vector);
+        ByteWriter size;
+        size.put(static_cast<std::uint64_t>(bytes.size()));
+        add(std::move(size));
+        parts_.push_back(bytes);
+    }
+    std::deque<std::string> own_;
+    std::vector<std::string_view> parts_;
+};
+
+Fields::Fields(const Checkpoint& checkpoint) {
     ByteWriter writer;
     writer.put(checkpoint.run);
     writer.put(std::int32_t{checkpoint.agent});
@@ -46,15 +76,35 @@ std::string body_of(const Checkpoint& checkpoint) {
     writer.put(checkpoint.records);
     writer.put(checkpoint.data.key);
     writer.put(checkpoint.data.value);
-    put_vector(writer, checkpoint.model);
-    put_vector(writer, checkpoint.velocity);
-    put_vector(writer, checkpoint.mean);
-    put_vector(writer, checkpoint.spent);
+    add(std::move(writer));
+    add(checkpoint.model);
+    add(checkpoint.velocity);
+    add(checkpoint.mean);
+    add(checkpoint.spent);
+    ByteWriter options;
     for (const auto& [name, value] : checkpoint.own_options) {
-        writer.put_text(name);
-        writer.put_text(value);
+        options.put_text(name);
+        options.put_text(value);
     }
-    return writer.take();
+    add(std::move(options));
+}
+
+/// What a file begins with.
+std::string file_head() {
+    std::string head(magic);
+    return head.append(reinterpret_cast<const char*>(&format_version), sizeof format_version);
+}
+
+/// Calls write(parts of the whole file, digest at its end).
+template <class Write>
+void write_whole(const Checkpoint& checkpoint, Write&& write) {
+    const Fields fields(checkpoint);
+    const std::string head = file_head();
+    std::vector<std::string_view> parts{head};
+    parts.insert(parts.end(), fields.parts().begin(), fields.parts().end());
+    const Digest digest = file_digest(parts);
+    parts.push_back(bytes_of(digest));
+    write(parts, digest);
 }
 
 /// Of the size of the model, or empty.
@@ -97,16 +147,16 @@ Checkpoint checkpoint_from(std::string_view bytes) {
 
 Digest digest_of(const Checkpoint& checkpoint) {
     Hasher hasher("sotto.checkpoint-content.v1");
-    hasher.add(body_of(checkpoint));
+    hasher.add(Fields(checkpoint).parts());
     return hasher.finish();
 }
 
 std::string to_bytes(const Checkpoint& checkpoint) {
-    std::string bytes(magic);
-    bytes.append(reinterpret_cast<const char*>(&format_version), sizeof format_version);
-    bytes += body_of(checkpoint);
-    const Digest digest = file_digest(bytes);
-    return bytes.append(reinterpret_cast<const char*>(digest.data()), digest.size());
+    std::string bytes;
+    write_whole(checkpoint, [&](std::span<const std::string_view> parts, const Digest&) {
+        for (const std::string_view part : parts) bytes += part;
+    });
+    return bytes;
 }
 
 StoredCheckpoint checkpoint_from_bytes(std::string_view bytes, const std::string& source) {
@@ -130,7 +180,7 @@ StoredCheckpoint checkpoint_from_bytes(std::string_view bytes, const std::string
                             : ""));
     const std::string_view content = bytes.substr(0, bytes.size() - stored.digest.size());
     std::memcpy(stored.digest.data(), bytes.data() + content.size(), stored.digest.size());
-    if (file_digest(content) != stored.digest) throw damaged("it is damaged");
+    if (file_digest(std::span(&content, 1)) != stored.digest) throw damaged("it is damaged");
     try {
         stored.checkpoint = checkpoint_from(content.substr(head));
     } catch (const NetworkError&) {
@@ -140,11 +190,12 @@ StoredCheckpoint checkpoint_from_bytes(std::string_view bytes, const std::string
 }
 
 Digest write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
-    const std::string bytes = to_bytes(checkpoint);
-    write_file_atomically(path, bytes, Readers::owner);
-    Digest digest{};
-    std::memcpy(digest.data(), bytes.data() + bytes.size() - digest.size(), digest.size());
-    return digest;
+    Digest written{};
+    write_whole(checkpoint, [&](std::span<const std::string_view> parts, const Digest& digest) {
+        write_file_atomically(path, parts, Readers::owner);
+        written = digest;
+    });
+    return written;
 }
 
 StoredCheckpoint read_checkpoint(const std::filesystem::path& path) {

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <charconv>
@@ -41,9 +43,18 @@ std::string npy_header(const std::string& shape) {
     return header + dictionary;
 }
 
-std::string raw_bytes(const double* values, Eigen::Index count) {
-    return {reinterpret_cast<const char*>(values),
-            static_cast<std::size_t>(count) * sizeof(double)};
+std::string_view raw_bytes(std::span<const double> values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+/// An array of this shape, whose values are in C order.
+void write_array(const std::filesystem::path& path,
+                 const std::string& shape,
+                 std::span<const double> values,
+                 Readers readers) {
+    const std::string header = npy_header(shape);
+    const std::array<std::string_view, 2> parts{header, raw_bytes(values)};
+    write_file_atomically(path, parts, readers);
 }
 
 std::filesystem::path temporary_of(const std::filesystem::path& path) {
@@ -79,8 +90,10 @@ bool write_all(int file, std::string_view content) {
 }
 
 /// Writes and closes. On failure errno says why.
-bool write_and_close(int file, std::string_view content, bool to_disk) {
-    const bool good = write_all(file, content) && (!to_disk || ::fsync(file) == 0);
+bool write_and_close(int file, std::span<const std::string_view> parts, bool to_disk) {
+    const bool good =
+        std::ranges::all_of(parts, [&](std::string_view part) { return write_all(file, part); }) &&
+        (!to_disk || ::fsync(file) == 0);
     const int reason = errno;
     ::close(file);
     errno = reason;
@@ -131,17 +144,23 @@ void require_writable(const std::filesystem::path& path) {
 void write_file_atomically(const std::filesystem::path& path,
                            std::string_view content,
                            Readers readers) {
+    write_file_atomically(path, std::span(&content, 1), readers);
+}
+
+void write_file_atomically(const std::filesystem::path& path,
+                           std::span<const std::string_view> parts,
+                           Readers readers) {
     const std::filesystem::path target = followed(path);
     if (is_special(target)) {
         const int file = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
         if (file < 0) throw_unwritable(path);
-        if (!write_and_close(file, content, false)) throw_unwritable(path);
+        if (!write_and_close(file, parts, false)) throw_unwritable(path);
         return;
     }
     const std::filesystem::path temporary = temporary_of(target);
     const int file = create(temporary, readers);
     if (file < 0) throw_unwritable(path);
-    if (!write_and_close(file, content, true) || ::rename(temporary.c_str(), target.c_str()) != 0) {
+    if (!write_and_close(file, parts, true) || ::rename(temporary.c_str(), target.c_str()) != 0) {
         const int failure = errno;
         ::unlink(temporary.c_str());
         errno = failure;
@@ -183,7 +202,7 @@ bool create_file(const std::filesystem::path& path, std::string_view content, Re
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_for(readers));
     if (file < 0 && errno == EEXIST) return false;
     if (file < 0) throw_unwritable(path);
-    if (!write_and_close(file, content, false)) throw_unwritable(path);
+    if (!write_and_close(file, std::span(&content, 1), false)) throw_unwritable(path);
     return true;
 }
 
@@ -221,19 +240,16 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t most_byte
 
 std::uint64_t most_array_bytes() { return available_memory_bytes() / 4; }
 
-void write_npy(const std::filesystem::path& path, const Eigen::VectorXd& vector, Readers readers) {
-    write_file_atomically(
-        path,
-        npy_header(fmt::format("({},)", vector.size())) + raw_bytes(vector.data(), vector.size()),
-        readers);
+void write_npy(const std::filesystem::path& path, std::span<const double> vector, Readers readers) {
+    write_array(path, fmt::format("({},)", vector.size()), vector, readers);
 }
 
 void write_npy(const std::filesystem::path& path, const Eigen::MatrixXd& matrix, Readers readers) {
     const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = matrix;
-    write_file_atomically(path,
-                          npy_header(fmt::format("({}, {})", matrix.rows(), matrix.cols())) +
-                              raw_bytes(rows.data(), rows.size()),
-                          readers);
+    write_array(path,
+                fmt::format("({}, {})", matrix.rows(), matrix.cols()),
+                {rows.data(), static_cast<std::size_t>(rows.size())},
+                readers);
 }
 
 Eigen::MatrixXd read_npy(const std::filesystem::path& path) {

@@ -22,11 +22,14 @@ void Hasher::absorb(const void* data, std::size_t size) {
     crypto_generichash_update(&state_->blake2b, static_cast<const unsigned char*>(data), size);
 }
 
-Hasher& Hasher::add(std::string_view text) {
+Hasher& Hasher::add(std::string_view text) { return add(std::span(&text, 1)); }
+
+Hasher& Hasher::add(std::span<const std::string_view> parts) {
     absorb("t", 1);
-    const std::uint64_t size = text.size();
+    std::uint64_t size = 0;
+    for (const std::string_view part : parts) size += part.size();
     absorb(&size, sizeof size);
-    absorb(text.data(), text.size());
+    for (const std::string_view part : parts) absorb(part.data(), part.size());
     return *this;
 }
 

@@ -158,7 +158,7 @@ fs::path RunDirectory::folder_of(int agent) const {
     return folder;
 }
 
-void RunDirectory::write_model(int agent, const Eigen::VectorXd& model) const {
+void RunDirectory::write_model(int agent, std::span<const double> model) const {
     write_npy(folder_of(agent) / "model.npy", model, Readers::owner);
 }
 

@@ -52,7 +52,7 @@ class RunDirectory {
     /// Takes back what `create` and `prepare_for` made, so that the directory can be used again.
     void abandon();
     /// agents/<agent>/model.npy.
-    void write_model(int agent, const Eigen::VectorXd& model) const;
+    void write_model(int agent, std::span<const double> model) const;
     /// agents/<agent>/<file>, which only its owner can read.
     void write_for(int agent, const std::string& file, std::string_view content) const;
     /// Leaves failure.txt with the message. Processes often fail together, and one message is

@@ -84,8 +84,15 @@ TEST(WriteFileAtomically, LetsReadWhomItIsTold) {
     expect_mode(Readers::owner, 0600);
     EXPECT_TRUE(create_file(folder.path("new"), "x", Readers::owner));
     EXPECT_EQ(mode_of(folder.path("new")), std::filesystem::perms(0600));
-    write_npy(folder.path("a.npy"), Eigen::VectorXd(Eigen::Vector2d(1, 2)), Readers::owner);
+    write_npy(folder.path("a.npy"), std::array{1.0, 2.0}, Readers::owner);
     EXPECT_EQ(mode_of(folder.path("a.npy")), std::filesystem::perms(0600));
+}
+
+TEST(WriteFileAtomically, WritesPartsOneBehindTheOther) {
+    const TemporaryFolder folder;
+    const std::array<std::string_view, 4> parts{"ab", "", std::string_view("\0c", 2), "d"};
+    write_file_atomically(folder.path("file"), parts);
+    EXPECT_EQ(read_file(folder.path("file")), std::string("ab\0cd", 5));
 }
 
 TEST(MakePrivateFolder, LetsNobodyElseIntoWhatItMakes) {
@@ -228,9 +235,10 @@ TEST(Npy, GivesBackEveryMatrixBitForBit) {
 TEST(Npy, ReadsAVectorAsOneColumn) {
     const TemporaryFolder folder;
     const Eigen::VectorXd vector = Eigen::VectorXd::LinSpaced(6, -1, 1);
-    write_npy(folder.path("v.npy"), vector);
+    const std::span<const double> values(vector.data(), 6);
+    write_npy(folder.path("v.npy"), values);
     EXPECT_TRUE(same_bits(read_npy(folder.path("v.npy")), vector));
-    write_npy(folder.path("empty.npy"), Eigen::VectorXd(0));
+    write_npy(folder.path("empty.npy"), std::span<const double>());
     EXPECT_EQ(read_npy(folder.path("empty.npy")).size(), 0);
 }
 

@@ -70,6 +70,14 @@ TEST(Hasher, NeverCollidesByConcatenation) {
     EXPECT_EQ(digests.size(), inputs.size());
 }
 
+TEST(Hasher, TakesPartsForTheTextTheyMake) {
+    const std::vector<std::string_view> parts{"ab", "", "c"};
+    EXPECT_EQ(digest_of([&](Hasher& h) { h.add(parts); }),
+              digest_of([](Hasher& h) { h.add("abc"); }));
+    EXPECT_NE(digest_of([&](Hasher& h) { h.add(parts); }),
+              digest_of([](Hasher& h) { h.add("ab").add("").add("c"); }));
+}
+
 TEST(Hasher, SeparatesPurposes) {
     const Step absorb = [](Hasher& h) { h.add("abc"); };
     EXPECT_NE(digest_of(absorb, "sotto.graph.v1"), digest_of(absorb, "sotto.plan.v1"));

@@ -17,10 +17,11 @@ TEST(RunDirectory, HoldsWhatIsWrittenToIt) {
     directory.write("config.ini", "x=1\n");
     directory.write("config.ini", "x=2\n");
     EXPECT_EQ(read_file(directory.path() / "config.ini"), "x=2\n");
-    const Eigen::VectorXd model = Eigen::Vector3d(0.1, -2, 1e-300);
-    directory.write_model(12, model);
+    const Eigen::Vector3d model(0.1, -2, 1e-300);
+    const std::span<const double> values(model.data(), 3);
+    directory.write_model(12, values);
     EXPECT_EQ(read_npy(directory.path() / "agents/12/model.npy"), model);
-    RunDirectory::existing(directory.path()).write_model(3, model);
+    RunDirectory::existing(directory.path()).write_model(3, values);
     EXPECT_EQ(read_npy(directory.path() / "agents/3/model.npy"), model);
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -22,6 +23,10 @@ enum class Readers { everybody, owner };
 /// @throws ConfigError with path and reason if it cannot be written.
 void write_file_atomically(const std::filesystem::path& path,
                            std::string_view content,
+                           Readers readers = Readers::everybody);
+/// The same of content in parts, written one behind the other from where they are.
+void write_file_atomically(const std::filesystem::path& path,
+                           std::span<const std::string_view> parts,
                            Readers readers = Readers::everybody);
 
 /// Overwrites a file with zeros, on disk, and removes it, on disk too; nothing where there is none.
@@ -68,9 +73,10 @@ class FileLock {
     std::shared_ptr<void> held_;
 };
 
-/// NumPy .npy, version 1.0, little-endian float64. Matrices are written in C order.
+/// NumPy .npy, version 1.0, little-endian float64. Vectors are written from where they are,
+/// matrices in C order.
 void write_npy(const std::filesystem::path& path,
-               const Eigen::VectorXd& vector,
+               std::span<const double> vector,
                Readers readers = Readers::everybody);
 void write_npy(const std::filesystem::path& path,
                const Eigen::MatrixXd& matrix,

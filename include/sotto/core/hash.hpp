@@ -24,6 +24,8 @@ class Hasher {
     Hasher& operator=(const Hasher&) = delete;
 
     Hasher& add(std::string_view text);
+    /// As the text that these parts make one behind the other.
+    Hasher& add(std::span<const std::string_view> parts);
     Hasher& add(std::int64_t value);
     Hasher& add(double value);
     Hasher& add(std::span<const double> values);

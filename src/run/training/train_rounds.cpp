@@ -1,5 +1,7 @@
 #include "run/training/train_rounds.hpp"
 
+#include <utility>
+
 #include "run/configured_gossip.hpp"
 #include "run/learnt_clip.hpp"
 #include "run/training/failed_run.hpp"
@@ -41,17 +43,18 @@ Eigen::MatrixXd columns_of(const std::vector<Checkpoint>& local,
     return columns;
 }
 
-/// Where the checkpoints of the local agents are.
-void go_on(Trainer& trainer, const Resumption& resumption, Eigen::Index dimension) {
+/// Where the checkpoints of the local agents are, which it takes.
+void go_on(Trainer& trainer, Resumption& resumption) {
+    const std::vector<Checkpoint> local = std::exchange(resumption.local, {});
     if (resumption.round == 0) return;  // every model is where it begins
-    const std::vector<Checkpoint>& local = resumption.local;
+    const Eigen::Index dimension = trainer.models().rows();
     trainer.start_from(columns_of(local, &Checkpoint::model, dimension));
     trainer.start_smoothing_from(columns_of(local, &Checkpoint::velocity, dimension),
                                  columns_of(local, &Checkpoint::mean, dimension),
                                  resumption.round);
 }
 
-/// Takes the run's agents.
+/// Takes the run's agents, and the model they begin with.
 Trainer make_trainer(OpenRun& open) {
     PreparedRun& prepared = open.prepared;
     const Run& run = prepared.run;
@@ -60,15 +63,16 @@ Trainer make_trainer(OpenRun& open) {
             run.plan,
             NoiseSource(run.plan, open.rings, run.config.threads, run.most_past_bytes()),
             std::move(prepared.agents),
-            prepared.initial,
+            std::exchange(prepared.initial, {}),
             trainer_options(prepared)};
 }
 
 void write_models(const OpenRun& open, const Trainer& trainer) {
     for (Eigen::Index a = 0; a < trainer.models().cols(); ++a) {
         const LocalAgent& agent = trainer.agents()[static_cast<std::size_t>(a)];
-        open.directory.write_model(
-            agent.number, trainer.models().col(a).head(agent.objective->model_parameters()));
+        open.directory.write_model(agent.number,
+                                   {trainer.models().col(a).data(),
+                                    static_cast<std::size_t>(agent.objective->model_parameters())});
     }
 }
 
@@ -80,8 +84,7 @@ void train_rounds(OpenRun& open,
     const Run& run = open.prepared.run;
     Trainer trainer = make_trainer(open);
     if (run.config.secure_sum) trainer.use_secure_sums(std::move(open.sums));
-    if (open.prepared.resumption)
-        go_on(trainer, *open.prepared.resumption, open.prepared.initial.size());
+    if (open.prepared.resumption) go_on(trainer, *open.prepared.resumption);
     open.recorders.observe(trainer);
     run.network.watch_for_stalls(stall_limits(
         run.config.stall_warn_seconds, run.config.stall_abort_seconds, run.network.process_name()));
