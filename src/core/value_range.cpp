@@ -1,8 +1,51 @@
-#include "sotto/core/value_range.hpp"
+// Compiled once for every instruction-set level: Highway includes this file again for each, found
+// from the include directory. The best level is chosen when the program runs.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "../src/core/value_range.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target has to come first.
+#include <hwy/highway.h>
 
+#include <cmath>
+#include <cstddef>
+
+HWY_BEFORE_NAMESPACE();
+namespace sotto {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Whether all values are within -limit and limit; NaN is not.
+bool all_within(const double* values, std::size_t size, double limit) {
+    constexpr std::size_t at_once = 4;  // vectors whose comparisons do not wait for each other
+    const hn::ScalableTag<double> d;
+    const std::size_t lanes = hn::Lanes(d);
+    const auto largest = hn::Set(d, limit);
+    const auto within = [&](std::size_t at) {
+        return hn::Le(hn::Abs(hn::LoadU(d, values + at)), largest);
+    };
+    std::size_t i = 0;
+    for (; i + at_once * lanes <= size; i += at_once * lanes) {
+        auto all = within(i);
+        for (std::size_t v = 1; v < at_once; ++v) all = hn::And(all, within(i + v * lanes));
+        if (!hn::AllTrue(d, all)) return false;
+    }
+    for (; i < size; ++i)
+        if (!(std::abs(values[i]) <= limit)) return false;
+    return true;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace sotto
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 #include <algorithm>
 
+#include "sotto/core/value_range.hpp"
+
 namespace sotto {
+
+HWY_EXPORT(all_within);
 
 namespace {
 
@@ -40,13 +83,11 @@ std::size_t limit_values(std::span<double> values, double limit) {
 }
 
 std::optional<std::size_t> first_beyond(std::span<const double> values, double limit) {
-    // Without a branch a value, so that it is done several at a time.
-    std::size_t beyond = 0;
-    for (const double value : values) beyond += std::abs(value) <= limit ? 0 : 1;
-    if (beyond == 0) return std::nullopt;
+    if (HWY_DYNAMIC_DISPATCH(all_within)(values.data(), values.size(), limit)) return std::nullopt;
     const auto found =
         std::ranges::find_if(values, [&](double value) { return !(std::abs(value) <= limit); });
     return static_cast<std::size_t>(found - values.begin());
 }
 
 }  // namespace sotto
+#endif

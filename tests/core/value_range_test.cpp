@@ -59,5 +59,18 @@ TEST(FirstBeyond, FindsThePlaceOfWhatIsNotInRange) {
     EXPECT_EQ(first_beyond(std::vector<double>{-infinity}, 1e308), 0U);
 }
 
+TEST(FirstBeyond, FindsItInEveryPlaceOfEverySize) {
+    for (std::size_t size = 1; size < 150; ++size) {
+        std::vector<double> values(size, -1);
+        EXPECT_FALSE(first_beyond(values, 1)) << size;
+        for (std::size_t place = 0; place < size; ++place)
+            for (const double bad : {1.5, -1.5, infinity, not_a_number}) {
+                values[place] = bad;
+                EXPECT_EQ(first_beyond(values, 1), place) << size << ' ' << bad;
+                values[place] = -1;
+            }
+    }
+}
+
 }  // namespace
 }  // namespace sotto
