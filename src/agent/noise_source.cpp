@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <span>
+#include <utility>
 
 #include "sotto/agent/grid.hpp"
 #include "sotto/core/error.hpp"
@@ -93,31 +94,42 @@ std::int64_t NoiseSource::memory_bytes(Eigen::Index dimension) const {
 void NoiseSource::draw(std::uint32_t epoch,
                        std::uint64_t round,
                        Eigen::Ref<Eigen::MatrixXd> noise) {
-    if (streams_.empty()) {
-        noise.setZero();
-        return;
+    begin(epoch, round, noise.rows());
+    while (draw_piece(noise)) {
     }
-    if (rounds_ == 0) {
-        draw_next(epoch, round, noise);
-        return;
-    }
-    if (round >= rounds_)
+}
+
+void NoiseSource::begin(std::uint32_t epoch, std::uint64_t round, Eigen::Index dimension) {
+    if (rounds_ > 0 && round >= rounds_)
         throw PrivacyError(fmt::format(
             "round {} has no noise: the plan's temporal factor covers {} rounds", round, rounds_));
-    if (draws_past_again(noise.rows())) {
-        draw_next(epoch, round, noise);
-        return;
-    }
-    if (epoch != epoch_ || round != next_round_) {
-        epoch_ = epoch;
-        next_round_ = 0;
-    }
+    round_ = last_round_ = round;
+    // A round that was left has overwritten some of the past it needs.
+    const bool whole = std::exchange(next_coordinate_, 0) == 0;
+    const bool goes_on = whole && epoch == epoch_ && round == next_round_;
+    epoch_ = epoch;
+    if (!keeps_past(dimension)) return;
+    if (!goes_on) next_round_ = 0;
     for (auto& past : history_)
-        if (past.rows() != noise.rows()) {
-            past.setZero(noise.rows(), temporal_.lags);
+        if (past.rows() != dimension) {
+            past.setZero(dimension, temporal_.lags);
             next_round_ = 0;
         }
-    for (; next_round_ <= round; ++next_round_) draw_next(epoch, next_round_, noise);
+    round_ = next_round_;
+}
+
+bool NoiseSource::draw_piece(Eigen::Ref<Eigen::MatrixXd> noise) {
+    if (round_ > last_round_) return false;
+    if (streams_.empty()) {
+        noise.setZero();
+        ++round_;
+        return false;
+    }
+    next_coordinate_ += draw_tile(round_, next_coordinate_, noise);
+    if (next_coordinate_ < noise.rows()) return true;
+    next_coordinate_ = 0;
+    next_round_ = round_ + 1;
+    return round_++ < last_round_;
 }
 
 void NoiseSource::correlate(std::size_t output,
@@ -191,9 +203,9 @@ void NoiseSource::draw_fresh(std::uint32_t epoch,
     });
 }
 
-void NoiseSource::draw_next(std::uint32_t epoch,
-                            std::uint64_t round,
-                            Eigen::Ref<Eigen::MatrixXd> noise) {
+Eigen::Index NoiseSource::draw_tile(std::uint64_t round,
+                                    Eigen::Index first,
+                                    Eigen::Ref<Eigen::MatrixXd> noise) {
     const Eigen::Index dimension = noise.rows();
     const Eigen::Index tile = tile_size(dimension);
     const auto streams = static_cast<Eigen::Index>(streams_.size());
@@ -206,24 +218,22 @@ void NoiseSource::draw_next(std::uint32_t epoch,
     }
     const auto lags = static_cast<std::uint64_t>(temporal_.lags);
     const int threads = streams * tile >= parallel_values ? threads_ : 1;
-    for (Eigen::Index first = 0; first < dimension; first += tile) {
-        const Eigen::Index count = std::min(tile, dimension - first);
-        if (again)
-            for (std::uint64_t s = round - std::min(round, lags); s < round; ++s) {
-                draw_fresh(epoch, s, first, past_.topRows(count));
-                for (Eigen::Index o = 0; o < noise.cols(); ++o)
-                    history_[static_cast<std::size_t>(o)]
-                        .col(static_cast<Eigen::Index>(s % lags))
-                        .head(count) = past_.col(o).head(count);
-            }
-        draw_fresh(epoch, round, first, noise.middleRows(first, count));
-        parallel_for(noise.cols(), threads, [&](long o) {
-            const std::span<double> out(noise.col(o).data() + first,
-                                        static_cast<std::size_t>(count));
-            if (rounds_ > 0) correlate(static_cast<std::size_t>(o), round, again ? 0 : first, out);
-            round_to_grid(out, grid_step_);
-        });
-    }
+    const Eigen::Index count = std::min(tile, dimension - first);
+    if (again)
+        for (std::uint64_t s = round - std::min(round, lags); s < round; ++s) {
+            draw_fresh(epoch_, s, first, past_.topRows(count));
+            for (Eigen::Index o = 0; o < noise.cols(); ++o)
+                history_[static_cast<std::size_t>(o)]
+                    .col(static_cast<Eigen::Index>(s % lags))
+                    .head(count) = past_.col(o).head(count);
+        }
+    draw_fresh(epoch_, round, first, noise.middleRows(first, count));
+    parallel_for(noise.cols(), threads, [&](long o) {
+        const std::span<double> out(noise.col(o).data() + first, static_cast<std::size_t>(count));
+        if (rounds_ > 0) correlate(static_cast<std::size_t>(o), round, again ? 0 : first, out);
+        round_to_grid(out, grid_step_);
+    });
+    return count;
 }
 
 }  // namespace sotto

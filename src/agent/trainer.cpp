@@ -26,6 +26,20 @@ std::span<double> values_of(Eigen::Ref<Eigen::VectorXd> vector) {
     return {vector.data(), static_cast<std::size_t>(vector.size())};
 }
 
+/// Work of a network while it waits, as long as this lives.
+class WhileWaiting {
+  public:
+    WhileWaiting(Network& network, WaitingWork piece) : network_(network) {
+        network_.work_while_waiting(std::move(piece));
+    }
+    ~WhileWaiting() { network_.work_while_waiting({}); }
+    WhileWaiting(const WhileWaiting&) = delete;
+    WhileWaiting& operator=(const WhileWaiting&) = delete;
+
+  private:
+    Network& network_;
+};
+
 /// Beyond this many grid steps a sum with noise is not exact any more.
 constexpr double most_grid_steps = 0x1p50;
 
@@ -61,11 +75,20 @@ Trainer::Trainer(Network& network,
     }
     if (options_.smoothing.momentum > 0) velocities_ = Eigen::MatrixXd::Zero(initial.size(), count);
     start_from(initial.replicate(1, count));
-    gradients_ = Eigen::MatrixXd::Zero(initial.size(), count);
     noise_ = Eigen::MatrixXd::Zero(initial.size(),
                                    static_cast<Eigen::Index>(noise_source_.outputs().size()));
     messages_ = noise_;
+    if (noise_.cols() != count) keep_gradients();
     outgoing_ = outgoing_messages(noise_source_.outputs(), messages_, agents_.size());
+}
+
+void Trainer::keep_gradients() {
+    if (gradients_.cols() == 0) gradients_ = Eigen::MatrixXd::Zero(models_.rows(), models_.cols());
+}
+
+void Trainer::observe(RoundObserver* observer) {
+    keep_gradients();  // it sees them beside the messages
+    observers_.push_back(observer);
 }
 
 void Trainer::start_from(const Eigen::MatrixXd& models) {
@@ -103,7 +126,7 @@ void Trainer::compute_gradient(long round, std::size_t agent) {
     AgentReport& report = reports_[agent];
     const auto column = static_cast<Eigen::Index>(agent);
     const auto rows = local.batches.rows(static_cast<std::uint64_t>(round));
-    auto gradient = gradients_.col(column);
+    auto gradient = gradients().col(column);
     const double step = options_.steps.at(round);
     if (options_.adjacency == Adjacency::agent) {
         local.objective->mean_gradient(models_.col(column), rows, gradient);
@@ -154,18 +177,20 @@ std::size_t Trainer::make_message(double step, std::size_t output) {
     const auto a = static_cast<Eigen::Index>(to.local_index);
     const auto o = static_cast<Eigen::Index>(output);
     const double keep = 1 - step * options_.l2;
+    // The message may take the place of the gradient, coordinate by coordinate.
     auto message = messages_.col(o);
+    const auto gradient = gradients().col(a);
     if (entry_ == NoiseEntry::gradient) {
         if (velocities_.cols() == 0) {
-            message = keep * models_.col(a) - step * (gradients_.col(a) + noise_.col(o));
+            message = keep * models_.col(a) - step * (gradient + noise_.col(o));
             return 0;
         }
         velocities_.col(a) *= options_.smoothing.momentum;
-        velocities_.col(a) += gradients_.col(a) + noise_.col(o);
+        velocities_.col(a) += gradient + noise_.col(o);
         message = keep * models_.col(a) - step * velocities_.col(a);
         return 0;
     }
-    message = keep * models_.col(a) - step * gradients_.col(a);
+    message = keep * models_.col(a) - step * gradient;
     // Before the noise: what comes after it may depend on what it hides.
     const std::size_t limited = limit_values(values_of(message), grid_limit_);
     if (to.receiver != agents_[to.local_index].id)
@@ -192,8 +217,7 @@ void Trainer::run_round(long round) {
         compute_gradient(round, static_cast<std::size_t>(a));
     });
     const auto after_gradient = Clock::now();
-    noise_source_.draw(
-        options_.key_epoch, static_cast<std::uint64_t>(round - options_.first_noise_round), noise_);
+    finish_noise(round);
     const auto after_noise = Clock::now();
 
     const double step = options_.steps.at(round);
@@ -212,8 +236,42 @@ void Trainer::run_round(long round) {
     if (trusted_mean_)
         take_trusted_mean(round);
     else
-        exchange_and_mix(round, options_.gossip, true);
+        exchange_round(round);
     means_.add(round, models_);
+}
+
+void Trainer::begin_noise(long round) {
+    noise_source_.begin(options_.key_epoch,
+                        static_cast<std::uint64_t>(round - options_.first_noise_round),
+                        models_.rows());
+    noise_round_ = round;
+    noise_left_ = true;
+}
+
+void Trainer::finish_noise(long round) {
+    if (noise_round_ != round) begin_noise(round);
+    while (noise_left_) noise_left_ = noise_source_.draw_piece(noise_);
+}
+
+bool Trainer::draw_while_waiting() {
+    const auto start = Clock::now();
+    noise_left_ = noise_source_.draw_piece(noise_);
+    const double seconds = seconds_between(start, Clock::now());
+    seconds_.noise += seconds;
+    seconds_.exchange -= seconds;
+    return noise_left_;
+}
+
+void Trainer::exchange_round(long round) {
+    // The messages hold this round's noise, and observers have seen it. Where the past is drawn
+    // again, a piece takes too long.
+    if (round + 1 >= options_.rounds || noise_source_.draws_past_again(models_.rows())) {
+        exchange_and_mix(round, options_.gossip, true);
+        return;
+    }
+    begin_noise(round + 1);
+    const WhileWaiting drawing(network_, [this] { return draw_while_waiting(); });
+    exchange_and_mix(round, options_.gossip, true);
 }
 
 void Trainer::take_means() {
@@ -354,7 +412,8 @@ std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    const GossipPolynomial& gossip,
                                    const Smoothing& smoothing) {
     const bool earlier = !gossip.plain() || !smoothing.final_gossip.plain();
-    const std::int64_t vectors_per_agent = 2 +  // model, gradient
+    const std::int64_t vectors_per_agent = 1 +                                       // model
+                                           (own_messages == local_agents ? 0 : 1) +  // gradient
                                            (smoothing.momentum > 0 ? 1 : 0) +
                                            (smoothing.averages() ? 1 : 0) + (earlier ? 1 : 0);
     constexpr std::int64_t vectors_per_message = 2;  // noise, message

@@ -67,6 +67,10 @@ class MpiNetwork final : public Network {
         world_.watch_for_stalls(std::move(limits));
     }
 
+    void work_while_waiting(WaitingWork piece) override {
+        world_.work_while_waiting(std::move(piece));
+    }
+
     void exchange(ExchangeId id,
                   std::span<const Outgoing> outgoing,
                   Eigen::Index dimension,

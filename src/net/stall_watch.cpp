@@ -75,7 +75,8 @@ void StallWatch::gather_hosts() {
 int StallWatch::complete(int code,
                          MPI_Request& request,
                          const Place& place,
-                         std::span<const int> waits_for) {
+                         std::span<const int> waits_for,
+                         WaitingWork* work) {
     if (code != MPI_SUCCESS) return code;
     std::optional<Clock::time_point> start;
     double talked = 0;
@@ -84,7 +85,10 @@ int StallWatch::complete(int code,
         for (int i = 0; i < tests_between_clocks; ++i) {
             int done = 0;
             code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-            if (code == MPI_SUCCESS && done == 0) continue;
+            if (code == MPI_SUCCESS && done == 0) {
+                if (work != nullptr && *work && !(*work)()) *work = {};
+                continue;
+            }
             if (code == MPI_SUCCESS && stall && stall->warned) {
                 // Slow, not lost: the next one may take as long before anybody is alarmed.
                 warn_seconds_ = 2 * std::max(warn_seconds_, talked);

@@ -41,12 +41,15 @@ class StallWatch {
 
     /// Waits until the request is complete. @param code of the call that began it: nothing is
     /// waited for unless it is MPI_SUCCESS.  @param waits_for ranks; empty: all others.
+    /// @param work done meanwhile, a piece whenever the request is not complete; may be empty, and
+    /// is once no more is left.
     /// @return the request's error code, or `code`.
     /// @throws NetworkError naming place and ranks after abort_seconds.
     [[nodiscard]] int complete(int code,
                                MPI_Request& request,
                                const Place& place,
-                               std::span<const int> waits_for = {});
+                               std::span<const int> waits_for = {},
+                               WaitingWork* work = nullptr);
 
     /// "rank 3 (node1)"; without the host until `set` was called.
     [[nodiscard]] std::string name_of(int rank) const;

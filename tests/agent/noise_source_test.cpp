@@ -243,5 +243,41 @@ TEST(NoiseSource, GivesTheSameBitsWhetherThePastIsKeptOrDrawnAgain) {
     EXPECT_GE(drawn_again, 3);  // dense, restarted and one-lag factors
 }
 
+/// So many pieces of a round. @return whether more are left.
+bool draw_pieces(NoiseSource& source,
+                 std::uint64_t round,
+                 int pieces,
+                 Eigen::Ref<Eigen::MatrixXd> noise) {
+    source.begin(1, round, noise.rows());
+    bool more = true;
+    for (int piece = 0; more && piece < pieces; ++piece) more = source.draw_piece(noise);
+    return more;
+}
+
+TEST(NoiseSource, GivesTheSameBitsInPiecesAndAfterARoundThatWasLeft) {
+    constexpr Eigen::Index dimension = 7000;  // two tiles and more
+    int left = 0;
+    for (const bool correlated : {false, true})
+        for (const NoisePlan& plan : plans(correlated)) {
+            const auto rings = rings_of(plan);
+            for (const std::int64_t most_past_bytes : {std::int64_t{0}, std::int64_t{1} << 30}) {
+                NoiseSource whole(plan, rings, 1, most_past_bytes);
+                NoiseSource pieces(plan, rings, 1, most_past_bytes);
+                const auto outputs = static_cast<Eigen::Index>(whole.outputs().size());
+                Eigen::MatrixXd a(dimension, outputs), b(dimension, outputs);
+                for (std::uint64_t round = 0; round < 8; ++round) {
+                    whole.draw(1, round, a);
+                    // Left in the middle: for the same round, or the next one's.
+                    if (round % 3 == 1 && draw_pieces(pieces, round + round % 2, 1, b)) ++left;
+                    EXPECT_FALSE(draw_pieces(pieces, round, 1000, b)) << plan.mechanism;
+                    // And no more than that.
+                    EXPECT_FALSE(pieces.draw_piece(b)) << plan.mechanism;
+                    ASSERT_TRUE(a == b) << plan.mechanism << ", round " << round;
+                }
+            }
+        }
+    EXPECT_GE(left, 10);
+}
+
 }  // namespace
 }  // namespace sotto

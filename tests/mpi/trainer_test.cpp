@@ -160,7 +160,7 @@ struct Job {
 
 std::vector<Job> jobs() {
     std::vector<Job> result;
-    for (const std::string mechanism : {"ldp", "decor", "corn", "cdp"}) {
+    for (const std::string mechanism : {"ldp", "decor", "corn", "cdp", "mafalda"}) {
         result.push_back({mechanism + ", logistic, agent", mechanism, true, Adjacency::agent});
         result.push_back({mechanism + ", logistic, record", mechanism, true, Adjacency::record});
         result.push_back({mechanism + ", quadratic, agent", mechanism, false, Adjacency::agent});
@@ -199,6 +199,10 @@ Eigen::MatrixXd train(Network& network,
     options.adjacency = job.adjacency;
     options.steps = {StepSchedule::Kind::inverse_sqrt, 0.1, {}};
     options.l2 = 0.01;
+    // Several exchanges a round: a round's noise may be complete before its last one.
+    options.gossip = GossipPolynomial(2);
+    options.rounds =
+        30;  // but after the last, the next round's noise is drawn while messages travel
     options.threads = threads;
     const Eigen::Index d = agents.front().objective->dimension();
     Trainer trainer(network,
@@ -208,7 +212,7 @@ Eigen::MatrixXd train(Network& network,
                     std::move(agents),
                     Eigen::VectorXd::Constant(d, 0.1),
                     options);
-    for (long t = 0; t < 30; ++t) trainer.run_round(t);
+    for (long t = 0; t < options.rounds; ++t) trainer.run_round(t);
     return trainer.models();
 }
 

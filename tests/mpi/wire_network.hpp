@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sotto/net/network.hpp"
@@ -27,6 +28,9 @@ class WireNetwork final : public Network {
     int process() const override { return inner_.process(); }
     std::string description() const override { return inner_.description(); }
     void connect(const Graph& graph) override { inner_.connect(graph); }
+    void work_while_waiting(WaitingWork piece) override {
+        inner_.work_while_waiting(std::move(piece));
+    }
     void exchange(ExchangeId id,
                   std::span<const Outgoing> outgoing,
                   Eigen::Index dimension,

@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "core/test_support.hpp"
 #include "mpi/mpi_main.hpp"
@@ -49,6 +51,42 @@ TEST(MpiWorld, NamesTheCallOrTheExchangeThatFailed) {
               }),
               "exchange of rank " + std::to_string(world.rank()) +
                   " in round 12, step 3 failed: " + mpi_error_text(MPI_ERR_OTHER));
+}
+
+TEST(MpiWorld, WorksWhileAnExchangeWaitsAndAsLongAsThereIsWork) {
+    MpiWorld world;
+    int done = 0;
+    const auto late_exchange = [&](int pieces) {
+        done = 0;
+        world.work_while_waiting([&done, pieces] { return ++done < pieces; });
+        if (world.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        world.complete_exchange({1, 0}, {}, [&](MPI_Request* request) {
+            return MPI_Ibarrier(world.communicator(), request);
+        });
+    };
+    late_exchange(3);
+    if (world.rank() != 0) {
+        EXPECT_EQ(done, 3);
+    }
+    // None is left for the next one.
+    if (world.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    world.complete_exchange({1, 1}, {}, [&](MPI_Request* request) {
+        return MPI_Ibarrier(world.communicator(), request);
+    });
+    EXPECT_LE(done, 3);
+    late_exchange(1'000'000'000);
+    if (world.rank() != 0) {
+        EXPECT_GT(done, 3);
+    }
+    // Other calls do none of it.
+    done = 0;
+    int sum = 0;
+    const int one = 1;
+    if (world.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    world.complete("MPI_Iallreduce", [&](MPI_Request* request) {
+        return MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, world.communicator(), request);
+    });
+    EXPECT_EQ(done, 0);
 }
 
 TEST(MpiWorld, IsNotOrderlyWhileAnExceptionUnwindsIt) {

@@ -51,6 +51,12 @@ class NoiseSource {
     /// every coefficient and coordinate; where the past is drawn again, that many times
     /// min(round, lags) + 1.
     void draw(std::uint32_t epoch, std::uint64_t round, Eigen::Ref<Eigen::MatrixXd> noise);
+    /// The same in pieces: begins a round of this dimension, of which draw_piece() then makes some
+    /// coordinates a call (a tile: about a millisecond, where the past is not drawn again), always
+    /// in the same matrix. @return whether more are left; then nothing is drawn until another
+    /// round begins. What a round left is dropped when another begins.
+    void begin(std::uint32_t epoch, std::uint64_t round, Eigen::Index dimension);
+    [[nodiscard]] bool draw_piece(Eigen::Ref<Eigen::MatrixXd> noise);
 
     [[nodiscard]] int streams() const { return static_cast<int>(streams_.size()); }
     /// Past vectors that a round's noise depends on.
@@ -71,7 +77,13 @@ class NoiseSource {
               std::uint64_t round,
               std::uint64_t first,
               std::span<double> out) const;
-    void draw_next(std::uint32_t epoch, std::uint64_t round, Eigen::Ref<Eigen::MatrixXd> noise);
+    /// Coordinates from `first` on, of all outputs. @return how many.
+    Eigen::Index draw_tile(std::uint64_t round,
+                           Eigen::Index first,
+                           Eigen::Ref<Eigen::MatrixXd> noise);
+    [[nodiscard]] bool keeps_past(Eigen::Index dimension) const {
+        return rounds_ > 0 && !draws_past_again(dimension);
+    }
     /// Coordinates worked off at a time.
     [[nodiscard]] Eigen::Index tile_size(Eigen::Index dimension) const;
     /// q of one round, coordinates from `first` on: columns of `out`, one per output.
@@ -90,8 +102,10 @@ class NoiseSource {
     std::int64_t most_past_bytes_;
     std::vector<Eigen::MatrixXd> history_;      // dimension, or a tile, x lags; one per output
     Eigen::MatrixXd past_;                      // tile x outputs
-    std::uint32_t epoch_ = 0;                   // of history_
+    std::uint32_t epoch_ = 0;                   // of what is drawn, and of history_
     std::uint64_t next_round_ = 0;              // history_ holds all before it
+    std::uint64_t round_ = 1, last_round_ = 0;  // being drawn, until which; beyond: none is
+    Eigen::Index next_coordinate_ = 0;          // of round_; not 0: a part of it is drawn
     Eigen::MatrixXd correlated_;                // tile x outputs
     std::vector<std::vector<double>> weights_;  // of the past, one per output
     std::vector<NormalStream> streams_;

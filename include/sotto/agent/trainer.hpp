@@ -141,7 +141,7 @@ class Trainer {
     [[nodiscard]] RoundSeconds seconds() const;
     [[nodiscard]] const Smoothing& smoothing() const { return options_.smoothing; }
     /// From now on; any number of observers, which must live as long as the rounds.
-    void observe(RoundObserver* observer) { observers_.push_back(observer); }
+    void observe(RoundObserver* observer);
     /// From the next round on agents learn sums only; the plan must pass require_summable.
     /// @param sums one per local agent, same order.
     void use_secure_sums(std::vector<SecureSum> sums);
@@ -159,6 +159,13 @@ class Trainer {
 
   private:
     void compute_gradient(long round, std::size_t agent);
+    void keep_gradients();
+    void begin_noise(long round);
+    /// What is missing of a round's noise.
+    void finish_noise(long round);
+    /// Draws some of the next round's noise, in time that was the exchange's.
+    /// @return whether more is left.
+    bool draw_while_waiting();
     /// C less what rounding messages to the grid may add to the sensitivity.
     [[nodiscard]] double clip_norm(double step, double divisor) const;
     /// @return values that were brought into range.
@@ -171,6 +178,8 @@ class Trainer {
     void show_messages(ExchangeId id) const;
     /// x_u <- mean of all messages.
     void take_trusted_mean(long round);
+    /// Of a round; meanwhile the noise of the next one is drawn.
+    void exchange_round(long round);
     /// Sends and mixes as often as the polynomial has steps. @param shown to observers.
     void exchange_and_mix(long round, const GossipPolynomial& gossip, bool shown);
     void show_mixed(long round) const;
@@ -188,10 +197,18 @@ class Trainer {
     std::vector<AgentReport> reports_;  // one per local agent
     double message_limit_;
     double grid_limit_;  // of a message before its noise; infinite where noise enters the gradient
-    Eigen::MatrixXd models_, gradients_;  // d x local agents
-    Eigen::MatrixXd velocities_;          // with momentum
+    /// Of the local agents, of this round.
+    [[nodiscard]] Eigen::MatrixXd& gradients() {
+        return gradients_.cols() > 0 ? gradients_ : messages_;
+    }
+    Eigen::MatrixXd models_;  // d x local agents
+    // The same; no columns where a gradient becomes its agent's one message, and nobody looks on.
+    Eigen::MatrixXd gradients_;
+    Eigen::MatrixXd velocities_;  // with momentum
     ModelMean means_;
     Eigen::MatrixXd noise_, messages_;  // d x outputs of the noise source
+    long noise_round_ = -1;             // whose noise is in noise_, as far as it is drawn
+    bool noise_left_ = false;           // some of it is not
     Eigen::MatrixXd earlier_;           // messages of the exchange before, where they count
     std::vector<Outgoing> outgoing_;
     RoundSeconds seconds_;

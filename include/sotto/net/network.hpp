@@ -73,6 +73,9 @@ using CollectedCheck =
 /// Bytes that a name, a path or an error of a peer may have.
 inline constexpr std::uint64_t most_line_bytes = std::uint64_t{1} << 16;
 
+/// Does a piece of some work. @return whether more of it is left.
+using WaitingWork = std::function<bool()>;
+
 /// How the values of all agents become one; with `maximum` a NaN wins.
 enum class Fold { sum, maximum };
 
@@ -115,6 +118,13 @@ class Network {
     /// exchanges.
     void set_message_precision(MessagePrecision precision) { message_precision_ = precision; }
     [[nodiscard]] MessagePrecision message_precision() const { return message_precision_; }
+
+    /// From now on, while `exchange` and `exchange_sum` wait for others, they call this, again and
+    /// again as long as it returns true: a piece of work that needs nothing of what travels, short
+    /// beside a message's way (a millisecond), since MPI may need the process to go on. How much
+    /// of it is done depends on how long the others take; in one process none is. Empty: nothing.
+    /// LOCAL.
+    virtual void work_while_waiting(WaitingWork /*piece*/) {}
 
     /// From now on no call waits longer for others than this; until then every call waits for ever.
     /// In one process there is nobody to wait for. COLLECTIVE the first time.

@@ -10,8 +10,8 @@ namespace sotto {
 
 namespace {
 
-// Values that process 0 holds at once (16 MiB).
-constexpr Eigen::Index gathered_values = Eigen::Index{1} << 21;
+// Values that process 0 holds at once (4 MiB).
+constexpr Eigen::Index gathered_values = Eigen::Index{1} << 19;
 
 std::span<const std::uint8_t> bytes_of(const Eigen::Ref<const Eigen::VectorXd>& values) {
     return {reinterpret_cast<const std::uint8_t*>(values.data()), wire_size(values.size(), false)};

@@ -38,7 +38,7 @@ void MpiWorld::wait_for_exchange(ExchangeId id,
                                  int code,
                                  MPI_Request& request) {
     place_ = {id.round, id.step, 0};
-    code = watch_->complete(code, request, place_, neighbours);
+    code = watch_->complete(code, request, place_, neighbours, &waiting_work_);
     place_.after = 1;
     if (code != MPI_SUCCESS)
         throw NetworkError(fmt::format("exchange of rank {} in round {}, step {} failed: {}",

@@ -34,6 +34,9 @@ class MpiWorld {
     /// From now on no wait is longer than this. COLLECTIVE the first time.
     void watch_for_stalls(StallLimits limits) { watch_->set(std::move(limits)); }
 
+    /// From now on, in every exchange while it waits.
+    void work_while_waiting(WaitingWork piece) { waiting_work_ = std::move(piece); }
+
     /// Begins a call outside the exchange, and waits until it is complete.
     /// @param begin calls MPI with the request it is given, and returns its code.
     /// @throws NetworkError naming the call.
@@ -71,7 +74,8 @@ class MpiWorld {
     int ranks_ = 1;
     int rank_ = 0;
     std::unique_ptr<StallWatch> watch_;
-    StallWatch::Place place_;  // of the exchange that is or was the last
+    StallWatch::Place place_;   // of the exchange that is or was the last
+    WaitingWork waiting_work_;  // empty once none is left
 };
 
 }  // namespace sotto
