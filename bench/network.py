@@ -1,14 +1,13 @@
 """Predicted rounds (sotto train --dry-run --network) beside measured ones, over three hosts with slow links: network
 namespaces around bench_slow_switch."""
 import json
-import os
 import pathlib
 import statistics
 import subprocess
-import sys
 import tempfile
 
 import common
+import hosts
 
 LATENCY, BITS = 0.010, 100e6
 HOSTS, RANKS = 3, 6
@@ -26,28 +25,12 @@ if common.QUICK:
     CASES = CASES[:2]
 
 
-def run(*command, **more):
-    return subprocess.run([str(word) for word in command], check=True, text=True, stdout=subprocess.PIPE, **more).stdout
-
-
-def make_hosts():
-    """One link from every host to this namespace, and the switch between them."""
-    ports = []
-    run("ip", "link", "set", "lo", "up")
+def make_switch():
+    """Hosts, and the switch between them."""
+    ports = hosts.make_hosts(HOSTS, BITS)
+    # Frames as they are on a wire: with their checksums, and no longer than a segment.
     for host in range(1, HOSTS + 1):
-        name = f"host{host}"
-        ports.append(f"port{host}")
-        run("ip", "netns", "add", name)
-        run("ip", "link", "add", ports[-1], "type", "veth", "peer", "name", "eth0", "netns", name)
-        run("ip", "link", "set", ports[-1], "up")
-        run("ip", "-n", name, "link", "set", "lo", "up")
-        run("ip", "-n", name, "address", "add", f"10.78.0.{host}/24", "dev", "eth0")
-        run("ip", "-n", name, "link", "set", "eth0", "up")
-        # Frames as they are on a wire: with their checksums, and no longer than a segment.
-        run("ip", "netns", "exec", name, "ethtool", "-K", "eth0", "tx", "off", "tso", "off", "gso", "off", "gro", "off")
-        # The link's own queue is the host's, as with a real one: a flow puts little into it at a time.
-        run("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", f"{BITS:.0f}bit", "burst", "16kb",
-            "limit", "4mb")
+        hosts.run("ip", "netns", "exec", f"host{host}", "ethtool", "-K", "eth0", "tx", "off", "tso", "off", "gso", "off", "gro", "off")
     # A switch does not wait for a core until ranks leave it one.
     switch = subprocess.Popen(["chrt", "--fifo", "10", common.program("slow_switch"), str(LATENCY), str(BITS)] + ports, stdout=subprocess.PIPE)
     if switch.stdout.readline() != b"ready\n":
@@ -55,21 +38,8 @@ def make_hosts():
     return switch
 
 
-def make_launcher(folder):
-    """mpirun's file of hosts, and what it starts instead of ssh."""
-    hosts = pathlib.Path(folder) / "hosts"
-    hosts.write_text("".join(f"10.78.0.{h} slots={RANKS // HOSTS}\n" for h in range(1, HOSTS + 1)))
-    agent = pathlib.Path(folder) / "agent"
-    agent.write_text('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=host${1##*.}; shift\n'
-                     'exec ip netns exec $host unshare --uts sh -c "hostname $host; $*" >/dev/null 2>&1\n')
-    agent.chmod(0o700)
-    return ["ip", "netns", "exec", "host1", "unshare", "--uts", "sh", "-c", 'hostname host1; exec "$@"', "sh",
-            common.ROOT / "deploy/mpirun", "-n", RANKS, "--hostfile", hosts, "--network", "10.78.0.0/24", "--mca",
-            "plm_rsh_agent", agent]
-
-
 def ping():
-    text = run("ip", "netns", "exec", "host1", "ping", "-q", "-c", "5", "-i", "0.2", "10.78.0.2")
+    text = hosts.run("ip", "netns", "exec", "host1", "ping", "-q", "-c", "5", "-i", "0.2", f"{hosts.NETWORK}.2")
     return float(text.rsplit("=", 1)[1].split("/")[0])
 
 
@@ -98,10 +68,10 @@ def case(launcher, folder, name, options, rounds):
 
 
 def measure():
-    switch = make_hosts()
+    switch = make_switch()
     try:
         with tempfile.TemporaryDirectory() as folder:
-            launcher = make_launcher(folder)
+            launcher = hosts.make_launcher(folder, HOSTS, RANKS)
             milliseconds = ping()
             cases = [case(launcher, folder, *one) for one in CASES]
     finally:
@@ -120,13 +90,7 @@ def measure():
 
 
 def main():
-    if os.geteuid() != 0:
-        raise SystemExit("bench: hosts of one's own need root")
-    if os.environ.get("BENCH_NAMESPACES") != "own":
-        os.environ["BENCH_NAMESPACES"] = "own"
-        os.execvp("unshare", ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
-                              'mkdir -p /run/netns && mount -t tmpfs none /run/netns && exec "$@"', "sh",
-                              sys.executable, __file__])
+    hosts.in_own_namespaces()
     measure()
 
 

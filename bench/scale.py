@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -116,3 +117,5 @@ def main():
 
 
 main()
+# Large models, results of their own.
+subprocess.run([sys.executable, pathlib.Path(__file__).with_name("scale_models.py"), *sys.argv[1:]], check=True)
