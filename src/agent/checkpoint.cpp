@@ -90,7 +90,7 @@ Fields::Fields(const Checkpoint& checkpoint) {
 }
 
 /// What a file begins with.
-std::string file_head() {
+std::string checkpoint_head() {
     std::string head(magic);
     return head.append(reinterpret_cast<const char*>(&format_version), sizeof format_version);
 }
@@ -99,7 +99,7 @@ std::string file_head() {
 template <class Write>
 void write_whole(const Checkpoint& checkpoint, Write&& write) {
     const Fields fields(checkpoint);
-    const std::string head = file_head();
+    const std::string head = checkpoint_head();
     std::vector<std::string_view> parts{head};
     parts.insert(parts.end(), fields.parts().begin(), fields.parts().end());
     const Digest digest = file_digest(parts);
