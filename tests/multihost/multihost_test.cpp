@@ -147,7 +147,9 @@ TEST_F(FilesOfHosts, ThatCannotBeReadOrWrittenAreNamedWithHostAndRank) {
     const std::string data = directory_.write("data.svm", small_data(60));
     const std::string folder = directory_ / "run";
     hosts_->set_up(2, "mkdir " + folder + "; mount -t tmpfs -o ro none " + folder);
-    expect_one_line(run({"--data", data}), 2, "rank 2 (host2): run-directory: " + folder + "/agents/2 cannot be used");
+    expect_one_line(run({"--data", data}),
+                    2,
+                    "rank 2 (host2): run-directory: " + folder + "/agents/2 cannot be used");
     // Nobody has begun a run.
     hosts_->set_up(2, "mount --bind /dev/null " + data);
     expect_one_line(run({"--data", data}), 3, "rank 2 (host2): " + data);

@@ -64,7 +64,7 @@ TEST(RequireSameData, NamesFileRankAndHostThatDiffer) {
     expect_contains(message(0, shown("node7", 1, 32), ""),
                     "rank 1 (node7) read another number of files");
     expect_contains(message(1, shown("node0", 2, 64), found(1)),
-                    "partition: of the same records, rank 1 (node0) dealt others to the agents");
+                    "dealt others to the agents than rank 0 (node0)");
 }
 
 TEST(RequireSameData, RefusesOtherBytes) {

@@ -337,6 +337,7 @@ class ResumeWithData : public test::ResumableRun {
 
 TEST_F(ResumeWithData, ThatAreOthersIsRefusedByTheAgentsOwnCheckpoint) {
     TrainConfig first = config("run");
+    first.task.partition = PartitionSpec{PartitionSpec::Kind::iid};  // of as many records
     run_until_killed(first, 4);
     expect_contains(refusal(first, "data", shuffled(first.task.data)),
                     "agent 0: its files hold other records than when the run began");
