@@ -25,9 +25,12 @@ struct LinearStep {
     SparseRows state_covariance;     ///< N R N^T
     SparseRows cross_covariance;     ///< N R E^T
     SparseRows observed_covariance;  ///< E R E^T
-    /// Sum over observations that hear nothing of the state, each under noise of its own, of
-    /// D_u^2 / variance: what round s alone says about one unit of agent u. Left out of H, E, D.
+    /// Observations b that hear nothing of the state, under noise independent of the state's, show
+    /// [D_b^T C_bb^-1 D_b]_uu about one unit of agent u in round s alone, C = E R E^T. They are
+    /// left out of H, E, D, and what they show of the noise of the others is taken out of these.
     Eigen::VectorXd alone;
+    /// Whether something was taken out: E R E^T is then more than observed_covariance.
+    bool conditioned = false;
 };
 
 /// @param covariance R, sources x sources.  @param independent_rounds whether noise of one round

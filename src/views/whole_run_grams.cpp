@@ -27,7 +27,7 @@ const LinearStep* repeated_step(const ObservationModel& model) {
         if (scale != model.noise_scale.front()) return nullptr;
     const LinearStep& first = model.at(0);
     const LinearStep& step = model.at(1);
-    if (step.observation.rows() == 0 || first.observation.rows() != 0 ||
+    if (step.conditioned || step.observation.rows() == 0 || first.observation.rows() != 0 ||
         !equal(first.state_source, step.state_source) ||
         !equal(first.state_input, step.state_input))
         return nullptr;

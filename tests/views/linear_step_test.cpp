@@ -41,17 +41,24 @@ TEST(LinearStep, HasTheMatricesOfItsEntriesAndTheirCovariances) {
     EXPECT_EQ(step.alone, Eigen::VectorXd::Zero(4));
 }
 
-TEST(LinearStep, SetsApartWhatHearsNothingOfTheStateUnderNoiseOfItsOwn) {
+TEST(LinearStep, SetsApartWhatHearsNothingOfTheState) {
     const MatrixXd own = Eigen::Vector3d(2, 5, 4).asDiagonal();
     const LinearStep step = linear_step(entries(), covariance_of(own), 4, true);
     EXPECT_EQ(step.observation.rows(), 2) << "y_0 hears x_0, and y_2 has the state's noise";
     EXPECT_DOUBLE_EQ(step.alone(1), 2 * 2 / 5.0);
     EXPECT_EQ(step.alone.sum(), step.alone(1));
     EXPECT_EQ(MatrixXd(step.observed_covariance), MatrixXd(Eigen::Vector2d(2, 4).asDiagonal()));
-    // Shared noise keeps observations together.
+    // Shared noise is known up to the input: it is taken out of the others.
     MatrixXd shared = own;
     shared(0, 1) = shared(1, 0) = 0.5;
-    EXPECT_EQ(linear_step(entries(), covariance_of(shared), 4, true).observation.rows(), 3);
+    const LinearStep taken = linear_step(entries(), covariance_of(shared), 4, true);
+    EXPECT_EQ(taken.observation.rows(), 2);
+    EXPECT_TRUE(taken.conditioned);
+    EXPECT_FALSE(step.conditioned);
+    EXPECT_DOUBLE_EQ(taken.alone(1), 2 * 2 / 5.0);
+    EXPECT_DOUBLE_EQ(MatrixXd(taken.observed_input)(0, 1), -0.5 / 5 * 2);
+    EXPECT_DOUBLE_EQ(MatrixXd(taken.observed_covariance)(0, 0), 2 - 0.5 * 0.5 / 5);
+    EXPECT_DOUBLE_EQ(MatrixXd(taken.observed_covariance)(1, 1), 4);
     // Without noise nothing stands alone: it is seen bare.
     MatrixXd bare = own;
     bare(1, 1) = 0;
