@@ -1,4 +1,9 @@
-"""Plans against curious agents for 20 to 4039 agents: time, peak memory, certified gap, noise, streams."""
+"""Plans against curious agents for 20 to 4039 agents: time, peak memory, certified gap, noise, streams.
+Accounts of saved plans of 4039 agents: time, peak memory (python3 bench/scale.py accounts: these alone).
+--before PATH: another sotto's accounts beside them, each stopped after LONGEST seconds. --plans DIR: where the plans are
+saved, and taken from where they are there; they take minutes.
+"""
+import argparse
 import json
 import os
 import pathlib
@@ -55,22 +60,76 @@ if common.QUICK:
     PLANS, GRAPHS, GROUPS = PLANS[:2], GRAPHS[:1], GROUPS[:2]
 # Plans of decor against coalitions decompose a matrix for every agent.
 MOST_AGENTS = {"decor": 200, "ldp": 100_000}
+# One observer and all targets, T = 50: (observer, gossip steps). Agent 107 has 1045 neighbours, of whom 46 hear agents
+# it does not; agent 2543 has 294, of whom 293 do, more than of any other; agent 40 has 44, the average.
+ACCOUNTS = [(observer, steps) for observer in [107, 40] for steps in [1, 2]] + [(2543, 1)]
+ACCOUNT_PLANS = {"decor": ["--mechanism", "decor"],
+                 "pairs": ["--mechanism", "pairs", "--seed-groups", "edges", "--plan-gap", "0.5"]}
+LONGEST = 300
+
+
+def timed(command, longest=None):
+    """Seconds, those of all threads together, and peak memory; nothing where it was stopped after so many seconds."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, cwd=common.ROOT, stdout=subprocess.DEVNULL)
+    finished = 0
+    while not finished:
+        finished, status, usage = os.wait4(process.pid, os.WNOHANG if longest else 0)
+        if not finished:
+            if time.monotonic() - start > longest:
+                process.kill()
+                process.wait()
+                return None
+            time.sleep(0.02)
+    if status != 0:
+        raise SystemExit(f"bench: {' '.join(command)} failed")
+    return {"seconds": time.monotonic() - start, "cpu_seconds": usage.ru_utime + usage.ru_stime,
+            "mib": usage.ru_maxrss / 1024}
 
 
 def measured(options):
     """One plan: seconds, peak memory of the process, and what it says."""
     with tempfile.TemporaryDirectory() as folder:
         result = pathlib.Path(folder) / "plan.json"
-        command = [str(common.SOTTO), "plan", "--quiet", "--json", str(result)] + options
-        start = time.monotonic()
-        process = subprocess.Popen(command, cwd=common.ROOT)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.monotonic() - start
-        if status != 0:
-            raise SystemExit(f"bench: {' '.join(command)} failed")
+        run = timed([str(common.SOTTO), "plan", "--quiet", "--json", str(result)] + options)
         plan = json.loads(result.read_text())
-    return {"seconds": seconds, "mib": usage.ru_maxrss / 1024, "objective": plan["objective"],
+    return {"seconds": run["seconds"], "mib": run["mib"], "objective": plan["objective"],
             "lower_bound": plan["lower_bound"], "relative_gap": plan["relative_gap"]}
+
+
+def saved_plan(folder, graph, mechanism, options):
+    path = folder / f"{mechanism}.json"
+    if not path.exists():
+        common.output_of([common.SOTTO, "plan", "--quiet", *graph, *options, "--out", path])
+    return str(path)
+
+
+def accounts(before, plans_folder):
+    """What one agent of the Facebook graph learns about every other, from saved plans."""
+    graph = ["--graph", str(common.data_file("facebook_combined.txt.gz")), "--rounds", "50"]
+    programs = {"now": (common.SOTTO, None)} | ({"before": (before, LONGEST)} if before else {})
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for mechanism, plan_options in ACCOUNT_PLANS.items():
+            plan = saved_plan(plans_folder or pathlib.Path(folder), graph, mechanism, plan_options)
+            for observer, steps in ACCOUNTS:
+                options = ["account", "--quiet", *graph, *plan_options, "--plan", plan, "--view", f"node:{observer}",
+                           "--gossip-steps", str(steps)]
+                row = {"mechanism": mechanism, "observer": observer, "gossip_steps": steps} | {
+                    name: timed([str(program)] + options, longest) for name, (program, longest) in programs.items()}
+                print(row, flush=True)
+                rows.append(row)
+    text = ("sotto account --plan FILE --view node:A about all 4039 agents of the Facebook graph, 50 rounds, whole program:\n"
+            "graph, plan read and verified, filter, tight sensitivities. cpu: seconds of all threads together, which other work\n"
+            f"on the machine lengthens less. Load of the machine before: {common.LOAD:.1f}.\n\n")
+    columns = [f"{figure}{suffix}" for suffix in ["", " before"][:len(programs)] for figure in ["seconds", "cpu", "MiB"]]
+
+    def cells(run):
+        return [f"{run['seconds']:.0f}", f"{run['cpu_seconds']:.0f}", f"{run['mib']:.0f}"] if run else [f"> {LONGEST}", "", ""]
+    text += common.table(["plan, observer, gossip steps"] + columns,
+                         [[f"{r['mechanism']}, node:{r['observer']}, K = {r['gossip_steps']}",
+                           *(cell for name in programs for cell in cells(r[name]))] for r in rows])
+    common.write_results("scale_accounts", {"load_before": common.LOAD, "longest": LONGEST, "rows": rows}, text)
 
 
 def row(name, options, wanted, wanted_gap):
@@ -99,7 +158,7 @@ def noise_by_groups(graph, agents):
             for groups in GROUPS if groups != "all-pairs" or agents <= MOST_FOR_ALL_PAIRS}
 
 
-def main():
+def plans():
     rows = [row(*plan) for plan in PLANS]
     groups = {name: noise_by_groups(graph, int(graph[1])) for name, graph in GRAPHS}
     text = ("sotto plan --mechanism pairs (where nothing else is said), against one curious agent, whole program: graph,\n"
@@ -114,6 +173,18 @@ def main():
                          [[name] + [f"{noise[g]:.4g}" if g in noise else "" for g in GROUPS]
                           for name, noise in groups.items()])
     common.write_results("scale", {"rows": rows, "groups": groups}, text)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", nargs="?", choices=["plans", "accounts"], help="both if not given")
+    parser.add_argument("--before", type=lambda path: pathlib.Path(path).resolve(strict=True))
+    parser.add_argument("--plans", type=lambda path: pathlib.Path(path).resolve(strict=True))
+    arguments = parser.parse_args()
+    if arguments.what != "accounts":
+        plans()
+    if arguments.what != "plans" and not common.QUICK:
+        accounts(arguments.before, arguments.plans)
 
 
 main()

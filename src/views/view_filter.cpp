@@ -4,6 +4,7 @@
 
 #include "sotto/core/linear_algebra.hpp"
 #include "views/dense_matrices.hpp"
+#include "views/sparse_products.hpp"
 
 namespace sotto {
 
@@ -34,7 +35,7 @@ long first_repeating_round(const ObservationModel& model) {
 ViewFilter::ViewFilter(const ObservationModel& model) : model_(model), steady_round_(model.rounds) {
     const long repeating = first_repeating_round(model);
     const long times = model.rounds * model.gossip_steps;
-    MatrixXd covariance, round_before;
+    MatrixXd covariance, round_before, moved;
     double scale = 0;  // largest variance of the round: what rounding is relative to
     for (long time = 0; time < times; ++time) {
         const long round = time / model.gossip_steps;
@@ -53,11 +54,10 @@ ViewFilter::ViewFilter(const ObservationModel& model) : model_(model), steady_ro
         const LinearStep& step = model.at(time);
         const double noise = model.noise_at(time) * model.noise_at(time);
         const Index observed = step.observation.rows();
-        const MatrixXd forward = step.transition * covariance;
-        MatrixXd seen = step.observation * covariance;
-        MatrixXd innovation = seen * step.observation.transpose();
+        const MatrixXd with_seen = times_transpose(covariance, step.observation);
+        MatrixXd innovation = step.observation * with_seen;
         innovation += noise * step.observed_covariance;
-        MatrixXd cross = forward * step.observation.transpose();
+        MatrixXd cross = step.transition * with_seen;
         cross += noise * step.cross_covariance;
         if (covariance.size() > 0) scale = std::max(scale, covariance.diagonal().maxCoeff());
         if (observed > 0)
@@ -67,7 +67,10 @@ ViewFilter::ViewFilter(const ObservationModel& model) : model_(model), steady_ro
         gain.whitening = whiten(innovation, variance_rounding * scale);
         gain.gain = MatrixXd::Zero(cross.rows(), gain.whitening.rows.rows());
         add_product(1, cross, false, gain.whitening.rows, true, gain.gain);
-        covariance = forward * step.transition.transpose();
+        moved.resize(covariance.rows(), step.transition.rows());
+        multiply_transpose(covariance, step.transition, moved);
+        covariance.resize(step.transition.rows(), step.transition.rows());
+        multiply_symmetric(step.transition, moved, covariance);
         covariance += noise * step.state_covariance;
         add_product(-1, gain.gain, false, gain.gain, true, covariance);
         gains_.push_back(std::move(gain));

@@ -15,6 +15,8 @@ constexpr double most_whole_values = 6000;
 constexpr double memory_of_tree = 1.5e9;  // bytes
 /// A product with a sparse matrix takes several times as long as a dense one of that size.
 constexpr double sparse_cost = 8;
+/// With a packed one it takes about twice as long.
+constexpr double packed_cost = 2;
 
 }  // namespace
 
@@ -33,8 +35,10 @@ std::optional<std::vector<TargetGram>> ViewGrams::try_whole_run(
         values * values *
         (static_cast<double>(model.source_factors.front().cols()) + values / 3 + count * rounds_);
     const double a_round = sparse_cost * size_.entries + 2 * size_.state * size_.observed;
-    const double responses = count * rounds_ * std::min(rounds_ / 2, 30.0) * a_round;
-    const double filter = rounds_ * size_.state * a_round;
+    const double responses =
+        std::min(count * rounds_ * std::min(rounds_ / 2, 30.0) * a_round, adjoint_work(count));
+    const double filter =
+        rounds_ * size_.state * (1.5 * packed_cost * size_.entries + size_.state * size_.observed);
     if (whole > filter + responses || values > most_whole_values) return std::nullopt;
     return whole_run_grams(model, targets);
 }
@@ -50,17 +54,22 @@ void ViewGrams::prepare(std::size_t targets) {
                                      observed * starts * starts * t);
     const double halved =
         t * state * state * (4 * state + 4 * std::log2(t + 1) * count) + t * t * state * count;
-    if (halved < followed && 8 * 4 * t * state * state < memory_of_tree)
+    const bool tree_fits = 8 * 4 * t * state * state < memory_of_tree;
+    if (adjoint_work(count) < std::min(followed, tree_fits ? halved : followed))
+        adjoint_ = std::make_unique<AdjointGrams>(*filter_);
+    else if (halved < followed && tree_fits)
         tree_ = std::make_unique<ResponseTree>(*filter_);
 }
 
 std::vector<TargetGram> ViewGrams::grams(std::span<const int> targets) const {
     if (temporal_.inverse.size() > 0)
         return dense_temporal_grams(temporal_.model, temporal_.inverse, targets);
+    if (adjoint_) return adjoint_->grams(targets);
     return tree_ ? tree_->grams(targets) : target_grams(*filter_, targets);
 }
 
 double ViewGrams::bytes_of_a_target() const {
+    if (adjoint_) return 8 * rounds_ * size_.observed;
     if (tree_) return 8 * 6 * rounds_ * size_.state;
     if (!filter_) return 0;
     const double starts = rounds_before_steady();
@@ -97,6 +106,15 @@ double ViewGrams::reaching(std::span<const int> targets) const {
 /// Rounds whose inputs are followed one by one.
 double ViewGrams::rounds_before_steady() const {
     return static_cast<double>(std::min(filter_->steady_round() + 1, temporal_.model.rounds));
+}
+
+/// Of AdjointGrams, which starts again for every block of targets that fits into memory.
+double ViewGrams::adjoint_work(double targets) const {
+    const auto [state, observed, entries] = size_;
+    const double starts =
+        std::ceil(targets * (bytes_of_a_gram(rounds_) + 8 * rounds_ * observed) / memory_of_grams);
+    return rounds_ * rounds_ * observed *
+           (starts * (packed_cost * entries + state * observed) / 2 + targets * rounds_ / 6);
 }
 
 }  // namespace sotto

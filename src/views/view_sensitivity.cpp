@@ -22,7 +22,6 @@ namespace {
 using Eigen::MatrixXd;
 
 constexpr double worth_threads = 1e6;  // operations below which threads cost more than they bring
-constexpr double memory_in_flight = 512e6;  // bytes, all threads together
 
 /// Whether all there is to see is a function of what `all_messages` shows in closed form.
 bool has_closed_form(const MessageProcess& process, const View& view) {
@@ -85,9 +84,10 @@ class ViewAccount {
     /// How many targets to follow at once.
     [[nodiscard]] std::size_t block_size() const {
         const double bytes =
-            8 * 3 * rounds() * rounds() + (partial_ ? partial_->bytes_of_a_target() : 0.0);
-        return static_cast<std::size_t>(std::max(1.0, memory_in_flight / bytes));
+            bytes_of_a_gram(rounds()) + (partial_ ? partial_->bytes_of_a_target() : 0.0);
+        return static_cast<std::size_t>(std::max(1.0, memory_of_grams / bytes));
     }
+    [[nodiscard]] bool shares_threads() const { return partial_ && partial_->shares_threads(); }
 
   private:
     [[nodiscard]] double rounds() const { return static_cast<double>(where_.phase.size()); }
@@ -144,10 +144,12 @@ std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
     if (!whole) account.prepare(wanted.size());
     const auto threads = static_cast<std::size_t>(
         account.work(open.size()) < worth_threads ? 1 : std::max(options.threads, 1));
+    // Blocks of targets side by side, or one after the other where each uses all threads.
+    const std::size_t together = account.shares_threads() ? 1 : threads;
     const std::size_t block = std::max<std::size_t>(
-        1, std::min(account.block_size() / threads, (open.size() + threads - 1) / threads));
+        1, std::min(account.block_size() / together, (open.size() + together - 1) / together));
     const std::size_t blocks = (open.size() + block - 1) / block;
-    parallel_for(static_cast<long>(blocks), static_cast<int>(threads), [&](long b) {
+    parallel_for(static_cast<long>(blocks), static_cast<int>(together), [&](long b) {
         std::vector<std::size_t> mine;  // places in `open`
         std::vector<int> agents;
         for (std::size_t i = static_cast<std::size_t>(b); i < open.size(); i += blocks) {
@@ -155,9 +157,11 @@ std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
             agents.push_back(wanted[i]);
         }
         const auto grams = whole ? std::vector<TargetGram>{} : account.grams(agents);
-        for (std::size_t i = 0; i < mine.size(); ++i)
+        parallel_for(std::ssize(mine), static_cast<int>(threads), [&](long place) {
+            const auto i = static_cast<std::size_t>(place);
             result[open[mine[i]]] = account.sensitivity(
                 whole ? (*whole)[mine[i]] : grams[i], agents[i], options.tight_gap);
+        });
     });
     return result;
 }

@@ -53,6 +53,19 @@ TEST(ViewGrams, FollowInputsWhereMuchIsSeen) {
     expect_dense(grams.grams(targets), targets, process, view);
 }
 
+TEST(ViewGrams, FollowInnovationsBackwardWhereFewTellOfManyTargets) {
+    const Graph graph = make_graph(Topology::path, 12);
+    const NoisePlan plan = decor_plan(graph);
+    const auto process = process_of(graph, plan, {fixed_phase(metropolis(graph), 8)}, 2);
+    const View view{View::Kind::neighbours, {0}};
+    ViewGrams grams(temporal_model_of(process, view));
+    EXPECT_FALSE(grams.shares_threads()) << "not known yet";
+    grams.prepare(11);
+    EXPECT_TRUE(grams.shares_threads());
+    const std::vector<int> targets{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    expect_dense(grams.grams(targets), targets, process, view);
+}
+
 TEST(ViewGrams, SayWhatATargetTakes) {
     const Graph graph = make_graph(Topology::path, 12);
     const NoisePlan plan = unit_plan(12);
