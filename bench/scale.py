@@ -181,7 +181,7 @@ def plans():
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", nargs="?", choices=["plans", "accounts"], help="both if not given")
+    parser.add_argument("what", nargs="?", choices=["plans", "accounts"], help="both, and scale_models, if not given")
     parser.add_argument("--before", type=lambda path: pathlib.Path(path).resolve(strict=True))
     parser.add_argument("--plans", type=lambda path: pathlib.Path(path).resolve(strict=True))
     arguments = parser.parse_args()
@@ -189,8 +189,9 @@ def main():
         plans()
     if arguments.what != "plans" and not common.QUICK:
         accounts(arguments.before, arguments.plans)
+    if not arguments.what:
+        before = ["--before", arguments.before] if arguments.before else []
+        subprocess.run([sys.executable, pathlib.Path(__file__).with_name("scale_models.py"), *before], check=True)
 
 
 main()
-# Large models, results of their own.
-subprocess.run([sys.executable, pathlib.Path(__file__).with_name("scale_models.py"), *sys.argv[1:]], check=True)
