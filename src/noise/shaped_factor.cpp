@@ -159,8 +159,7 @@ ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
         return {TemporalFactor{}, diagonal.sum(), diagonal.sum()};
     }
     if (!mixing.symmetric()) {
-        const MatrixXd utility =
-            temporal_utility(mixing, spatial_covariance, step_sizes, gossip);
+        const MatrixXd utility = temporal_utility(mixing, spatial_covariance, step_sizes, gossip);
         return solve_blocks(rounds, cycle, shape, [&](long first, long count) {
             return MatrixXd(utility.block(first, first, count, count));
         });

@@ -54,7 +54,7 @@ struct PlanConfig {
     TemporalShape temporal;                   ///< of mafalda and space-time
     /// Its kind and band are still to be chosen, by what they cost (choose_temporal).
     bool choose_temporal = true;
-    StepSchedule steps;                       ///< plans depend on it where rounds are not alike
+    StepSchedule steps;  ///< plans depend on it where rounds are not alike
     Participation participation;
     /// b of "cyclic-poisson:b" is still to be chosen, by the noise that is planned (choose_cycle).
     bool choose_cycle = false;

@@ -46,13 +46,16 @@ TEST_P(RunDirectoryOf, ACompletedTrainingHoldsEverything) {
     std::sort(names.begin(), names.end());
     EXPECT_EQ(names,
               (std::vector<std::string>{"agents",
+                                        "checkpoints",
                                         "config.ini",
+                                        "data.json",
                                         "history.json",
                                         "ledger.json",
                                         "lock",
                                         "manifest.json",
                                         "metrics.csv",
                                         "plan.json",
+                                        "sent",
                                         "summary.json"}));
 
     // Rounds 0, every 6th, the last, and after the exchanges that follow it.

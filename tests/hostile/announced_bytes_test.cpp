@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <functional>
@@ -109,11 +110,16 @@ TEST_F(AnnouncedBytes, OfAScatteredStringAreRefused) {
 /// The words of an error are announced too, and nobody can be asked to agree on them.
 TEST_F(AnnouncedBytes, OfAnErrorsWordsAreRefused) {
     if (is(last())) {
-        int lowest = dishonest().ranks();
-        const int own = last();
+        const std::array<int, 2> own{last(), 0};
+        std::array<int, 2> lowest{};
         dishonest().complete("MPI_Iallreduce", [&](MPI_Request* request) {
-            return MPI_Iallreduce(
-                &own, &lowest, 1, MPI_INT, MPI_MIN, dishonest().communicator(), request);
+            return MPI_Iallreduce(own.data(),
+                                  lowest.data(),
+                                  2,
+                                  MPI_INT,
+                                  MPI_MIN,
+                                  dishonest().communicator(),
+                                  request);
         });
         int code = 2;
         dishonest().complete("MPI_Ibcast", [&](MPI_Request* request) {

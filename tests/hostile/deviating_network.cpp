@@ -137,8 +137,12 @@ class DeviatingNetwork final : public Network {
         else if (bytes.find("\"commitments\"") != std::string::npos)
             last_ = Gathered::note;
         else if (before == Gathered::confirmation)
+            last_ = Gathered::data;
+        else if (before == Gathered::data)
             last_ = Gathered::seeds;
         else if (before == Gathered::note)
+            last_ = Gathered::checkpoint;
+        else if (before == Gathered::checkpoint)
             last_ = Gathered::figures;
         else if (!bytes.empty() && bytes.find_first_not_of("0123456789 ") == std::string::npos)
             last_ = Gathered::records;

@@ -19,9 +19,11 @@ enum class Gathered {
     records,    ///< numbers of records
     announcement,
     confirmation,
+    data,  ///< tags of records
     seeds,
-    note,     ///< for the manifest
-    figures,  ///< at the end
+    note,        ///< for the manifest
+    checkpoint,  ///< of round 0
+    figures,     ///< at the end
     other
 };
 

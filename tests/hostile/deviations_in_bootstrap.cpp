@@ -122,6 +122,7 @@ std::vector<Deviation> seeds() {
     return {
         says("seals_another_share", Gathered::seeds, flipped_at(3)),
         says("cuts_its_share", Gathered::seeds, cut),
+        says("cuts_what_it_shows_of_its_data", Gathered::data, cut),
         says("sends_the_share_of_agent_1",
              Gathered::seeds,
              [](std::string own) {

@@ -119,6 +119,11 @@ std::vector<Deviation> figures() {
         {.name = "votes_nan", .vote = [](auto& votes) { votes.assign(votes.size(), nan_value); }},
         {.name = "votes_infinity", .vote = [](auto& votes) { votes.back() = infinite; }},
         {.name = "votes_to_stop", .vote = [](auto& votes) { votes.front() = 1; }},
+        {.name = "reports_a_damaged_checkpoint",
+         .gathered =
+             [](Gathered kind, std::string own) {
+                 return kind == Gathered::checkpoint ? own.substr(0, 11) : own;
+             }},
         {.name = "reports_garbage_at_the_end",
          .gathered =
              [](Gathered kind, std::string own) {

@@ -63,6 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
         ForeignOption{"optimality-gap", "on", "not given", "'on'"},
         ForeignOption{"link-encryption", "off", "'on'", "'off'"},
         ForeignOption{"secure-sum", "on", "'off'", "'on'"},
+        ForeignOption{"stall-abort", "0", "'300'", "'0'"},
         ForeignOption{"bootstrap", "distributed", "'central'", "'distributed'"},
         ForeignOption{"task", SOTTO_LEAVING_A_MARK, "'logistic'", "'" SOTTO_LEAVING_A_MARK "'"}),
     [](const auto& test) { return fmt::format("case_{}", test.index); });
@@ -95,8 +96,7 @@ TEST_P(OptionThatNoRunKeeps, IsNotTakenFromRank0) {
 
 INSTANTIATE_TEST_SUITE_P(OfRank0,
                          OptionThatNoRunKeeps,
-                         ::testing::Values(std::pair("without", "2"),
-                                           std::pair("stall-abort", "0")),
+                         ::testing::Values(std::pair("without", "2")),
                          [](const auto& test) { return fmt::format("case_{}", test.index); });
 
 TEST(ForeignOptions, ChangeNothingWhereTheyAreTheSame) {

@@ -292,7 +292,7 @@ class ReportPage(unittest.TestCase):
                                 "--checkpoint-every", "300", "--batch-size", "1024", "--threads", "1", "--run-directory", "killed", "--quiet"],
                                cwd=FOLDER)
         for _ in range(3000):
-            if glob.glob(os.path.join(run, "checkpoints", "*", "manifest.json")):
+            if glob.glob(os.path.join(run, "checkpoints", "*[1-9]*", "manifest.json")):
                 break
             time.sleep(0.01)
         job.kill()

@@ -238,7 +238,7 @@ int MPI_Ineighbor_alltoallv(const void* from,
                         at(into, length(into_starts[j], into_type)),
                         length(into_counts[j], into_type));
     }
-    return call.begin(request);
+    return call.begin(request, [] { job().observer.exchanged(); });
 }
 
 int MPI_Ineighbor_allgather(const void* from,

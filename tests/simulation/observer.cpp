@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 namespace sotto::simulation {
 
@@ -56,9 +57,10 @@ void Observer::use(const char* name, std::uint64_t a, std::uint64_t b, std::uint
 void Observer::drew(std::span<const std::uint8_t> key, std::span<const std::uint8_t> nonce) {
     OfRank& own = ranks_[current()->place];
     const auto place = place_of(nonce);
-    if (own.drawn.empty()) own.plain = 0;
+    if (own.drawn.empty() && !own.exchanging) own.plain = 0;
     // Noise of past rounds may be drawn again beside that of the round.
-    const auto [newest, fresh] = own.drawn.try_emplace(hash_of(key), place, hash_of(nonce));
+    OfRank::Draws& draws = own.exchanging ? own.ahead : own.drawn;
+    const auto [newest, fresh] = draws.try_emplace(hash_of(key), place, hash_of(nonce));
     if (!fresh && newest->second.first < place) newest->second = {place, hash_of(nonce)};
 }
 
@@ -89,6 +91,8 @@ void Observer::uses_secret(std::span<const std::uint8_t> secret) {
 void Observer::message_leaves(std::span<const std::uint8_t> bytes, bool to_neighbours) {
     OfRank& own = ranks_[current()->place];
     const std::uint64_t content = own.encrypted ? own.plain : hash_of(bytes);
+    if (to_neighbours && own.exchanges % exchanges_a_round == 0)
+        own.drawn.merge(std::exchange(own.ahead, {}));
     for (const auto& [key, nonce] : own.drawn)
         use("a round of noise",
             key + 1,
@@ -97,6 +101,7 @@ void Observer::message_leaves(std::span<const std::uint8_t> bytes, bool to_neigh
     own.drawn.clear();
     if (!to_neighbours) return;
     ++own.exchanges;
+    own.exchanging = true;
     if (on_exchange) on_exchange(*current(), own.exchanges);
 }
 

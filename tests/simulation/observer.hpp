@@ -35,6 +35,8 @@ class Observer {
                 std::span<const std::uint8_t> plain);
     /// Its message of a round goes on the wire.
     void message_leaves(std::span<const std::uint8_t> bytes, bool to_neighbours);
+    /// It has what its neighbours sent: until then what it draws is for a round to come.
+    void exchanged() { ranks_[current()->place].exchanging = false; }
     /// It uses bytes that nobody else may see.
     void uses_secret(std::span<const std::uint8_t> secret);
     void writes(std::span<const std::uint8_t> bytes);
@@ -47,14 +49,19 @@ class Observer {
     /// Exchanges of every rank with its neighbours.
     [[nodiscard]] long exchanges(int place) const;
 
+    /// Exchanges of a round; the first message has the noise of the round.
+    long exchanges_a_round = 1;
     /// Called where a message leaves: is it counted?
     std::function<void(const Rank&, long exchanges)> on_exchange;
 
   private:
     struct OfRank {
-        /// Since its last message: of every key the newest nonce, and its hash.
-        std::map<std::uint64_t, std::pair<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>>
-            drawn;
+        /// Of every key the newest nonce, and its hash.
+        using Draws = std::map<std::uint64_t,
+                               std::pair<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>>;
+        Draws drawn;  // since its last message
+        Draws ahead;  // while messages travelled, for the next round
+        bool exchanging = false;
         std::uint64_t plain = 0;  // of what was encrypted since
         bool encrypted = false;
         long exchanges = 0;

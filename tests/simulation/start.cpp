@@ -72,6 +72,7 @@ StartOutcome from_json(const nlohmann::json& json) {
 
 /// No message leaves that the ledger does not count.
 void watch_ledger(Job& job, const StartOptions& options) {
+    job.observer.exchanges_a_round = options.gossip_steps;
     if (options.ledger.empty()) return;
     job.observer.on_exchange = [&job, &options](const Rank& rank, long exchanges) {
         if (rank.deviates) return;

@@ -21,8 +21,8 @@ enum class Certificate { wanted, omitted };
 
 /// The factor that leaves the least noise given the covariance across agents: the solver for its
 /// shape, and for the number of rounds; the identity for independent rounds. Blocks of rounds that
-/// begin anew are problems of their own. With Certificate::omitted bands below the cycle are solved as
-/// of runs too long for a bound.
+/// begin anew are problems of their own. With Certificate::omitted bands below the cycle are solved
+/// as of runs too long for a bound.
 /// @throws ConfigError for more than most_dense_rounds rounds (in a block, if it begins anew),
 /// unless it is one-lag, or banded with band < cycle; and altogether where W is not symmetric.
 [[nodiscard]] ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,

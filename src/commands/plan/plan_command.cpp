@@ -122,7 +122,8 @@ int run(const std::vector<std::string>& arguments) {
     if (!choice.candidates.empty()) config.plan = with_cycle(config.plan, choice.best());
     GossipChoice gossip;
     if (config.plan.choose_gossip_steps)
-        gossip = choose_gossip_steps(config.plan, built.topography, {}, message_bytes(config.dimension));
+        gossip =
+            choose_gossip_steps(config.plan, built.topography, {}, message_bytes(config.dimension));
     config.plan.gossip_steps = std::max(config.plan.gossip_steps, gossip.chosen);
     const auto exposures = build_exposures(config.plan, agents, {});
     auto budgets = build_budgets(config.plan, agents);

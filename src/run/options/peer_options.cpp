@@ -112,6 +112,7 @@ std::vector<Option<TrainConfig>> process_options() {
           .help = "seconds a rank waits for others before it asks and names those that do not "
                   "answer (0: never; at most half of --stall-abort by default)",
           .beside_run = true,
+          .peers_may_set = false,
           .changes_results = false},
          bound(&TrainConfig::stall_warn_seconds, real_between(0, 1e9))},
         {{.name = "stall-abort",
@@ -121,6 +122,7 @@ std::vector<Option<TrainConfig>> process_options() {
 Before the first round data are read and the plan is solved ([clusters](../cluster.md)), after the last
 figures of views are computed. Until the options are read, a rank waits as long as the default says.)",
           .beside_run = true,
+          .peers_may_set = false,
           .changes_results = false},
          bound(&TrainConfig::stall_abort_seconds, real_between(0, 1e9))},
         {{.name = "threads",

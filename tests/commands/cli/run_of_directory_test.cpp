@@ -32,7 +32,6 @@ TEST(RunOfADirectory, IsRefusedWithTheOptionThatNamedIt) {
 TEST(RunOfADirectory, KeepsNothingThatEveryStartDecides) {
     EXPECT_NO_THROW(require_kept_options({as_ini(test::quadratic_config(5, "corn", 12)), "x.ini"}));
     for (const char* line : {"without = 1,2",
-                             "stall-abort = 0",
                              "dry-run = true",
                              "resume = elsewhere",
                              "run-directory = elsewhere",

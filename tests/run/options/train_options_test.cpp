@@ -100,6 +100,8 @@ OptionTexts everything_else() {
             {"precision", "float32"},
             {"mask-partners", "3"},
             {"past-noise-memory", "0.5"},
+            {"stall-warn", "3"},
+            {"stall-abort", "70"},
             {"threads", "3"}};
 }
 
@@ -192,7 +194,7 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "\n# Graph\ntopology = erdos-renyi\nagents = 20\nedge-probability = 0.5\n"
         "graph-seed = 0\nmixing = metropolis\nmixing-schedule = fixed\n"
         "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
-        "spatial-mechanism = pairs\ntemporal = dense\nepsilon = 10\ndelta = 1e-5\n"
+        "spatial-mechanism = pairs\ntemporal = auto\nepsilon = 10\ndelta = 1e-5\n"
         "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
         "step-size = 0.05\nstep-schedule = constant\nbatch-size = 128\nparticipation = every\n"
         "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\nmomentum = 0\n"
@@ -201,7 +203,8 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "test-fraction = 0.2\nclip-quantile = 0.9\nclip-share = 0.05\nl2 = 0\nseed = 1\n"
         "\n# Run\neval-every = 0\nsecure-sum = off\npad-rounds = false\ncheckpoint-every = 0\n"
         "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\nprecision = float64\n"
-        "mask-partners = 16\npast-noise-memory = 2048\nthreads = 0\n");
+        "mask-partners = 16\npast-noise-memory = 2048\nstall-warn = 30\nstall-abort = 300\nthreads "
+        "= 0\n");
 }
 
 TEST(ConfigurationFile, RestoresEveryValueExactly) {

@@ -1,5 +1,7 @@
 #include "run/training/participants.hpp"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 #include "run/resume_fixtures.hpp"
@@ -67,8 +69,8 @@ TEST_F(Departure, WhoStaysTrainsOnItsOwnDataOnly) {
     first.task.data = folder.write("own.txt", test::records_with_own_feature(120));
     first.plan.steps.step_size = 0.5;
     const TrainResult stopped = run_until_stopped(first, 10);
-    const fs::path checkpoints = fs::path(folder.path("run/checkpoints"));
-    const fs::path at = fs::directory_iterator(checkpoints)->path();
+    const fs::path at =
+        fs::path(path("run")) / "checkpoints" / fmt::format("{:012}", stopped.rounds);
     Eigen::MatrixXd before(models_of(path("run")).rows(), 3);
     int column = 0;
     for (const int number : {0, 2, 5})
