@@ -54,6 +54,13 @@ LaunchEnvironment launch_environment() {
     return {};
 }
 
+std::optional<int> seconds_before_kill() {
+    constexpr int unless_said = 1;
+    const bool kills = std::getenv("OMPI_MCA_orte_hnp_uri") != nullptr;
+    if (!kills || std::getenv("SOTTO_STOPS_IN_TIME") != nullptr) return std::nullopt;
+    return environment_number("OMPI_MCA_odls_base_sigkill_timeout").value_or(unless_said);
+}
+
 void require_connected_tasks() {
     const auto tasks = launched_by_slurm();
     if (!tasks) return;

@@ -17,6 +17,8 @@ bool StopVote::after_round() {
         pending_ = false;
         stop = votes[0] > 0;
         interval_ = pace_.rounds_after(votes[1], votes[2] > 0);
+        // Until the flag is raised, and until it is collected.
+        seconds_to_stop_ = 2 * static_cast<double>(interval_) * votes[1];
     }
     if (!stop) begin(round_seconds);
     return stop;

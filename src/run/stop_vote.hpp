@@ -34,6 +34,9 @@ class StopVote {
 
     /// After every round. True: all processes stop here. COLLECTIVE.
     bool after_round();
+    /// How long it may take, by the last vote, until all stop where one asks [s]; 0 before there is
+    /// one. The same on every process, as all say: any value, also NaN.
+    [[nodiscard]] double seconds_to_stop() const { return seconds_to_stop_; }
     /// Completes a vote that is under way; all processes call it after the last round. COLLECTIVE.
     void finish();
 
@@ -45,6 +48,7 @@ class StopVote {
     long interval_ = 1, rounds_left_ = 1;
     VotePace pace_;
     bool waited_long_ = false;
+    double seconds_to_stop_ = 0;
     Clock::time_point started_ = Clock::now();
 };
 

@@ -23,6 +23,9 @@ class LaunchEnvironmentTest : public testing::Test {
                                  "PMI_RANK",
                                  "PMIX_NAMESPACE",
                                  "PMIX_RANK",
+                                 "OMPI_MCA_orte_hnp_uri",
+                                 "OMPI_MCA_odls_base_sigkill_timeout",
+                                 "SOTTO_STOPS_IN_TIME",
                                  "SLURM_STEP_ID",
                                  "SLURM_STEP_NUM_TASKS",
                                  "SLURM_NTASKS",
@@ -118,6 +121,20 @@ TEST_F(LaunchEnvironmentTest, TasksOfSrunThatCannotFindEachOtherAreRefused) {
               0U);
     set("PMI_RANK", "2");
     EXPECT_NO_THROW(require_connected_tasks());
+}
+
+TEST_F(LaunchEnvironmentTest, OnlyOpenMpisMpirunKillsSoon) {
+    EXPECT_EQ(seconds_before_kill(), std::nullopt);
+    set("OMPI_MCA_odls_base_sigkill_timeout", "7");
+    EXPECT_EQ(seconds_before_kill(), std::nullopt);
+    set("OMPI_MCA_orte_hnp_uri", "1803288576.0;tcp://192.0.2.2:54397");
+    EXPECT_EQ(seconds_before_kill(), 7);
+    for (const char* other : {"", "-1", "soon"}) {
+        set("OMPI_MCA_odls_base_sigkill_timeout", other);
+        EXPECT_EQ(seconds_before_kill(), 1) << other;
+    }
+    set("SOTTO_STOPS_IN_TIME", "1");
+    EXPECT_EQ(seconds_before_kill(), std::nullopt);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "run/stop_vote.hpp"
 
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "run/run_fixtures.hpp"
 
@@ -60,6 +62,21 @@ TEST(StopVote, StopsOnceAVoteHasTravelled) {
     const long rounds = rounds_until_stop(vote, 1000);
     EXPECT_GT(rounds, 1);
     EXPECT_LE(rounds, 2 * 256);
+    vote.finish();
+}
+
+TEST(StopVote, KnowsHowLongAStopMayTake) {
+    const auto network = make_memory_network(2, 1);
+    const std::function<bool()> never = [] { return false; };
+    StopVote vote(*network, never);
+    EXPECT_EQ(vote.seconds_to_stop(), 0);
+    // A vote each 0.05 s or each round.
+    for (const double round_seconds : {0.06, 0.06}) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(round_seconds));
+        (void)vote.after_round();
+    }
+    EXPECT_GE(vote.seconds_to_stop(), 2 * 0.06);
+    EXPECT_LT(vote.seconds_to_stop(), 10);
     vote.finish();
 }
 

@@ -10,7 +10,8 @@ volatile std::sig_atomic_t stop_signal = 0;
 
 void note_stop(int signal) {
     stop_signal = signal;
-    std::signal(signal, SIG_DFL);  // a second one ends the process at once
+    // A second one ends the process at once; but deploy/mpirun asks until it has ended.
+    if (signal != SIGUSR1) std::signal(signal, SIG_DFL);
 }
 
 }  // namespace
@@ -18,6 +19,7 @@ void note_stop(int signal) {
 void watch_for_stop() {
     std::signal(SIGINT, note_stop);
     std::signal(SIGTERM, note_stop);
+    std::signal(SIGUSR1, note_stop);
 }
 
 bool stop_requested() { return stop_signal != 0; }

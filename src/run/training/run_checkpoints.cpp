@@ -36,6 +36,7 @@ void RunCheckpoints::before_round(long round) {
 void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
     const Run& run = run_.prepared.run;
     if (!run.resumable) return;
+    const auto start = Clock::now();
     if (clean) run.network.agree([&] { mark_->set(round); });
     std::vector<Checkpoint> local;
     std::vector<std::string> seeds;
@@ -49,6 +50,7 @@ void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
     }
     seal_checkpoint(
         run_.directory.path(), run.network, {round, phase_, clean, {}, totals}, local, seeds);
+    seconds_ = seconds_since(start);
 }
 
 Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index,

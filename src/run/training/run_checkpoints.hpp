@@ -26,6 +26,8 @@ class RunCheckpoints {
     void before_round(long round);
     /// COLLECTIVE.
     void seal(long round, bool clean, const RunTotals& totals);
+    /// The last one took [s]; 0 before there is one.
+    [[nodiscard]] double seconds() const { return seconds_; }
 
   private:
     void start_mark();
@@ -39,6 +41,7 @@ class RunCheckpoints {
     Digest plan_hash_;
     std::optional<SentMark> mark_;
     bool seeds_erased_ = false;
+    double seconds_ = 0;
 };
 
 }  // namespace sotto

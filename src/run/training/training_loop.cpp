@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "run/error_line.hpp"
 #include "run/training/sealed_ledger.hpp"
+#include "sotto/net/launch_environment.hpp"
 
 namespace sotto {
 
@@ -19,6 +21,7 @@ TrainingLoop::TrainingLoop(OpenRun& run,
       progress_(run.progress),
       checkpoints_(run, trainer),
       vote_(run_.network, stop_requested),
+      grace_(run_.leader() && run_.network.processes() > 1 ? seconds_before_kill() : std::nullopt),
       every_(run_.config.evaluate_every > 0 ? run_.config.evaluate_every
                                             : std::max(1L, run_.config.plan.rounds / 50)) {}
 
@@ -55,7 +58,7 @@ void TrainingLoop::train_rounds() {
         trainer_.run_round(progress_.rounds);
         ++progress_.rounds;
         if (run_.leader()) listener_.on_round(progress_.rounds, rounds);
-        stopped = vote_.after_round();
+        stopped = stops();
         const bool more = progress_.rounds < rounds && !stopped;
         if (more && progress_.rounds % every_ == 0) {
             progress_.totals = totals(start);
@@ -72,6 +75,13 @@ void TrainingLoop::train_rounds() {
     // A launcher that passes an interrupt on kills soon after: the ledger comes first.
     seal_ledger(open_, Ledger::Status::interrupted, progress_.rounds);
     checkpoints_.seal(progress_.rounds, true, totals(Clock::now()));
+}
+
+bool TrainingLoop::stops() {
+    const bool stopped = vote_.after_round();
+    const auto advice = grace_.advice(vote_.seconds_to_stop(), checkpoints_.seconds());
+    if (advice && !stopped) print_error_line(*advice);
+    return stopped;
 }
 
 RunTotals TrainingLoop::totals(Clock::time_point start) const {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "run/stop_grace.hpp"
 #include "run/stop_vote.hpp"
 #include "run/training/open_run.hpp"
 #include "run/training/run_checkpoints.hpp"
@@ -31,6 +32,8 @@ class TrainingLoop {
     /// While a stretch of rounds that began at `start` is not counted yet.
     [[nodiscard]] RunTotals totals(Clock::time_point start) const;
     void train_rounds();
+    /// After a round; whether all stop here, for which the launcher may leave too little time.
+    [[nodiscard]] bool stops();
     /// Means of models and final gossip, and what they are worth.
     void finish_models();
     void evaluate_now(ModelStage stage = ModelStage::last);
@@ -43,6 +46,7 @@ class TrainingLoop {
     RunProgress& progress_;
     RunCheckpoints checkpoints_;
     StopVote vote_;
+    StopGrace grace_;
     long every_;  // rounds between evaluations
     std::optional<double> minimum_;
 };

@@ -21,6 +21,19 @@ TEST(StopSignal, AsksForAStopOnceAndThenEndsTheProcess) {
         "");
 }
 
+TEST(StopSignal, ThatALauncherRepeatsAsksAndEndsNothing) {
+    EXPECT_EXIT(
+        {
+            watch_for_stop();
+            std::raise(SIGUSR1);
+            if (!stop_requested()) std::_Exit(1);
+            std::raise(SIGUSR1);
+            std::_Exit(3);
+        },
+        testing::ExitedWithCode(3),
+        "");
+}
+
 TEST(StopSignal, LeavesAProcessThatDoesNotWatchAlone) { EXPECT_FALSE(stop_requested()); }
 
 }  // namespace
