@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <csignal>
+#include <thread>
+
 #include "../cli/program.hpp"
 
 namespace sotto::test {
@@ -84,6 +88,44 @@ TEST_F(LaunchScript, PassesTheExitCodeOn) {
         run({"-n", "2", "--hostfile", this_host(), "train", "--data", "missing.svm"});
     EXPECT_EQ(outcome.exit_code, 3) << outcome.text();
     EXPECT_EQ(error_lines(outcome.err).size(), 1U) << outcome.text();
+}
+
+TEST_F(LaunchScript, StopsCleanlyHoweverLongARankTakes) {
+    const std::string data = directory_.write("data.svm", small_data(60));
+    const std::string folder = directory_ / "run";
+    Process process({"env",
+                     "-u",
+                     "SLURM_JOB_ID",
+                     std::string("SOTTO_PROGRAM=") + SOTTO_PROGRAM,
+                     SOTTO_DEPLOY_DIR "/mpirun",
+                     "-n",
+                     "3",
+                     "--hostfile",
+                     this_host(),
+                     "train",
+                     "--data",
+                     data,
+                     "--rounds",
+                     "100000000000",
+                     "--eval-every",
+                     "100",
+                     "--run-directory",
+                     folder},
+                    directory_.path());
+    ASSERT_TRUE(happens([&] { return lines_of(content_of(folder + "/metrics.csv")).size() > 2; }));
+    const auto pids = ranks_with(folder);
+    ASSERT_EQ(pids.size(), 3U);
+    ::kill(pids.back(),
+           SIGSTOP);  // its round takes longer than mpirun gives after a signal of its own
+    process.signal_group(SIGINT);
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    ::kill(pids.back(), SIGCONT);
+    const Outcome outcome = process.wait();
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.text();
+    EXPECT_NE(outcome.out.find("INTERRUPTED"), std::string::npos) << outcome.text();
+    EXPECT_EQ(json_of(folder + "/ledger.json").at("status"), "interrupted");
+    EXPECT_EQ(outcome.err.find("Forwarding signal"), std::string::npos) << outcome.text();
+    EXPECT_EQ(outcome.err.find("Ctrl-C would lose"), std::string::npos) << outcome.text();
 }
 
 TEST_F(LaunchScript, RefusesInOneLine) {
