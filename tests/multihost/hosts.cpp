@@ -129,15 +129,17 @@ std::unique_ptr<Hosts> Hosts::start(int hosts,
     std::string list;
     for (int h = 1; h <= hosts; ++h) list += fmt::format("10.77.0.{} slots={}\n", h, slots);
     (void)directory.write("hosts", list);
-    // Called like ssh: options, address, command. What runs far away keeps no file of ours open.
+    // Called like ssh: options, address, command. It reaches no host whose cable is pulled.
+    // mpirun's daemons keep no file of ours open.
     make_executable(directory.write(
         "agent",
         "#!/bin/sh\n"
         "while [ \"${1#-}\" != \"$1\" ]; do shift; done\n"
         "host=host${1##*.}; shift\n"
+        "[ ! -e ${0%/*}/$host.cut ] || exit 255\n"
         "setup=${0%/*}/$host.setup; [ -f $setup ] || setup=/dev/null\n"
-        "exec ip netns exec $host unshare --uts --mount sh -c \"hostname $host; . $setup; $*\" "
-        ">/dev/null 2>&1\n"));
+        "case $* in *orted*) exec >/dev/null 2>&1 ;; esac\n"
+        "exec ip netns exec $host unshare --uts --mount sh -c \"hostname $host; . $setup; $*\"\n"));
     return made;
 }
 
@@ -191,6 +193,7 @@ Arguments Hosts::launcher(int ranks, const Arguments& sotto) const {
 }
 
 void Hosts::cut(int host) const {
+    std::ofstream(directory_ / (name(host) + ".cut"));
     const Outcome outcome = Process({"nsenter",
                                      "--target",
                                      std::to_string(init_),

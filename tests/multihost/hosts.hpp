@@ -32,7 +32,8 @@ class Hosts {
 
     /// The command as it is started on host 1, in the test's folder.
     [[nodiscard]] Arguments on_first(const Arguments& command) const;
-    /// deploy/mpirun with these hosts, for on_first.
+    /// deploy/mpirun with these hosts, for on_first. @param sotto a command, after more options of
+    /// deploy/mpirun.
     [[nodiscard]] Arguments launcher(int ranks, const Arguments& sotto) const;
     /// What a host other than the first runs before jobs, with mounts of its own: files that only
     /// it sees otherwise. @param script of sh.

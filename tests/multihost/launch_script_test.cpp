@@ -133,6 +133,9 @@ TEST_F(LaunchScript, RefusesInOneLine) {
     expect_refused(run({"-n", "two", "train"}), "'two' is not a number of ranks");
     expect_refused(run({"-n"}), "-n needs a value");
     expect_refused(run({"--hostfile", "nowhere", "train"}), "nowhere cannot be read");
+    expect_refused(run({"--max-restarts", "x", "train"}), "'x' is not a whole number");
+    expect_refused(run({"--max-restarts", "3", "doctor"}), "only a training can be taken up again");
+    expect_refused(run({"--max-restarts", "3", "--restart-delay", "5", "train"}), "FIRST:MOST");
     expect_refused(run({"-n", "2", "train"}, {"SOTTO_PROGRAM=/nowhere/sotto"}), "/nowhere/sotto");
     expect_refused(run({"-n", "2", "train"}, {"PATH=" + path_without_mpirun()}),
                    "there is no mpirun");
