@@ -175,21 +175,26 @@ Arguments Hosts::on_first(const Arguments& command) const {
     return full;
 }
 
-Arguments Hosts::launcher(int ranks, const Arguments& sotto) const {
-    Arguments command{"env",
-                      std::string("SOTTO_PROGRAM=") + SOTTO_PROGRAM,
-                      SOTTO_DEPLOY_DIR "/mpirun",
-                      "-n",
-                      std::to_string(ranks),
-                      "--hostfile",
-                      directory_ / "hosts",
-                      "--network",
-                      network,
-                      "--mca",
-                      "plm_rsh_agent",
-                      directory_ / "agent"};
-    command.insert(command.end(), sotto.begin(), sotto.end());
+Arguments launch_script(const Arguments& words, const Arguments& environment) {
+    Arguments command{"env", "-u", "SLURM_JOB_ID", std::string("SOTTO_PROGRAM=") + SOTTO_PROGRAM};
+    command.insert(command.end(), environment.begin(), environment.end());
+    command.emplace_back(SOTTO_DEPLOY_DIR "/mpirun");
+    command.insert(command.end(), words.begin(), words.end());
     return command;
+}
+
+Arguments Hosts::launcher(int ranks, const Arguments& sotto) const {
+    Arguments words{"-n",
+                    std::to_string(ranks),
+                    "--hostfile",
+                    directory_ / "hosts",
+                    "--network",
+                    network,
+                    "--mca",
+                    "plm_rsh_agent",
+                    directory_ / "agent"};
+    words.insert(words.end(), sotto.begin(), sotto.end());
+    return launch_script(words);
 }
 
 void Hosts::cut(int host) const {

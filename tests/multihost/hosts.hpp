@@ -11,6 +11,9 @@
 
 namespace sotto::test {
 
+/// deploy/mpirun with these words, as outside of Slurm jobs. @param environment "NAME=VALUE".
+[[nodiscard]] Arguments launch_script(const Arguments& words, const Arguments& environment = {});
+
 /// Hosts of a cluster on this machine: each has a host name and a network namespace of its own,
 /// with one link to a bridge; host h (1, 2, ...) has the address 10.77.0.h. They share files.
 ///

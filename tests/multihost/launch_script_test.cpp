@@ -6,7 +6,7 @@
 #include <csignal>
 #include <thread>
 
-#include "../cli/program.hpp"
+#include "hosts.hpp"
 
 namespace sotto::test {
 namespace {
@@ -16,12 +16,7 @@ namespace fs = std::filesystem;
 class LaunchScript : public testing::Test {
   protected:
     [[nodiscard]] Outcome run(const Arguments& arguments, const Arguments& environment = {}) const {
-        Arguments command{
-            "env", "-u", "SLURM_JOB_ID", std::string("SOTTO_PROGRAM=") + SOTTO_PROGRAM};
-        command.insert(command.end(), environment.begin(), environment.end());
-        command.emplace_back(SOTTO_DEPLOY_DIR "/mpirun");
-        command.insert(command.end(), arguments.begin(), arguments.end());
-        return Process(command, directory_.path()).wait();
+        return Process(launch_script(arguments, environment), directory_.path()).wait();
     }
     void expect_refused(const Outcome& outcome, const std::string& part) const {
         EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
@@ -93,24 +88,19 @@ TEST_F(LaunchScript, PassesTheExitCodeOn) {
 TEST_F(LaunchScript, StopsCleanlyHoweverLongARankTakes) {
     const std::string data = directory_.write("data.svm", small_data(60));
     const std::string folder = directory_ / "run";
-    Process process({"env",
-                     "-u",
-                     "SLURM_JOB_ID",
-                     std::string("SOTTO_PROGRAM=") + SOTTO_PROGRAM,
-                     SOTTO_DEPLOY_DIR "/mpirun",
-                     "-n",
-                     "3",
-                     "--hostfile",
-                     this_host(),
-                     "train",
-                     "--data",
-                     data,
-                     "--rounds",
-                     "100000000000",
-                     "--eval-every",
-                     "100",
-                     "--run-directory",
-                     folder},
+    Process process(launch_script({"-n",
+                                   "3",
+                                   "--hostfile",
+                                   this_host(),
+                                   "train",
+                                   "--data",
+                                   data,
+                                   "--rounds",
+                                   "100000000000",
+                                   "--eval-every",
+                                   "100",
+                                   "--run-directory",
+                                   folder}),
                     directory_.path());
     ASSERT_TRUE(happens([&] { return lines_of(content_of(folder + "/metrics.csv")).size() > 2; }));
     const auto pids = ranks_with(folder);

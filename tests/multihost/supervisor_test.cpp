@@ -71,22 +71,17 @@ class SupervisedRun : public testing::Test {
 class RunWithAKilledRank : public SupervisedRun {
   protected:
     void run(const Arguments& more) {
-        Arguments command{"env",
-                          "-u",
-                          "SLURM_JOB_ID",
-                          std::string("SOTTO_PROGRAM=") + SOTTO_PROGRAM,
-                          SOTTO_DEPLOY_DIR "/mpirun",
-                          "-n",
-                          "3",
-                          "--hostfile",
-                          directory_.write("here", "localhost slots=1\n"),
-                          "--max-restarts",
-                          "3",
-                          "--restart-delay",
-                          "0:0"};
+        Arguments words{"-n",
+                        "3",
+                        "--hostfile",
+                        directory_.write("here", "localhost slots=1\n"),
+                        "--max-restarts",
+                        "3",
+                        "--restart-delay",
+                        "0:0"};
         const Arguments train = training("run", more);
-        command.insert(command.end(), train.begin(), train.end());
-        const Outcome outcome = outcome_of(command, [&] {
+        words.insert(words.end(), train.begin(), train.end());
+        const Outcome outcome = outcome_of(launch_script(words), [&] {
             const auto pids = ranks_with(directory_ / "run");
             ASSERT_EQ(pids.size(), 3U);
             ::kill(pids.back(), SIGKILL);
