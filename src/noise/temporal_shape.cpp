@@ -10,7 +10,9 @@
 
 namespace sotto {
 
-TemporalShape parse_temporal(std::string_view option, std::string_view text) {
+TemporalShape parse_temporal(std::string_view option,
+                             std::string_view text,
+                             std::string_view also) {
     constexpr std::string_view banded = "banded:";
     TemporalShape shape;
     if (text == "dense") return shape;
@@ -25,7 +27,8 @@ TemporalShape parse_temporal(std::string_view option, std::string_view text) {
         shape.band = static_cast<long>(band);
         return shape;
     }
-    const std::vector<std::string> allowed{"dense", "banded:B", "one-lag"};
+    std::vector<std::string> allowed{"dense", "banded:B", "one-lag"};
+    if (!also.empty()) allowed.emplace_back(also);
     throw unknown_name_error(option, text, allowed);
 }
 

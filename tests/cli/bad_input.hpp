@@ -112,7 +112,7 @@ inline std::vector<BadInput> bad_inputs() {
         {"unknown_temporal_factor",
          2,
          {"train", "--mechanism", "mafalda", "--temporal", "band:3"},
-         {"--temporal", "'band:3'", "banded:B", "one-lag"},
+         {"--temporal", "'band:3'", "banded:B", "one-lag", "auto"},
          R::none},
         {"temporal_factor_of_a_mechanism_without",
          2,

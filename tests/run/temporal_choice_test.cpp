@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fuzz/support.hpp"
 #include "run/planning_fixtures.hpp"
 #include "run/run_fixtures.hpp"
 #include "sotto/core/error.hpp"
@@ -90,6 +91,27 @@ TEST(TemporalChoice, IsThatOfProcessZeroForAllWhoLeaveItOpen) {
                         (void)agree_on_temporal(open, *network, topography, {}, large, false);
                     }),
                     "rank 0, which says none");
+}
+
+/// What process 1, which solves no plans, makes of process 0's word.
+AgreedTemporal heard(const std::string& said) {
+    fuzz::ScriptedNetwork network(2, 1, said, [](int) { return std::vector<std::string>(2); });
+    return agree_on_temporal(config_of("mafalda"), network, random_topography(2), {}, large, false);
+}
+
+TEST(TemporalChoice, OfAPeerIsAShapeOrRefused) {
+    EXPECT_EQ(heard("banded:3").config.temporal,
+              (TemporalShape{TemporalShape::Kind::banded, 3, 0}));
+    EXPECT_FALSE(heard("one-lag").config.choose_temporal);
+    for (const std::string said : {"auto",
+                                   "banded:",
+                                   "banded:-1",
+                                   "banded:1e9",
+                                   "banded:9999999999999999999",
+                                   "dense, begun anew every 3 rounds",
+                                   "\n"})
+        EXPECT_THROW((void)heard(said), ConfigError) << said;
+    EXPECT_THROW((void)heard(std::string(100, 'x')), NetworkError);
 }
 
 }  // namespace

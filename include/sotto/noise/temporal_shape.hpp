@@ -22,7 +22,10 @@ struct TemporalShape {
 };
 
 /// "dense", "banded:B", "one-lag". @throws ConfigError.
-[[nodiscard]] TemporalShape parse_temporal(std::string_view option, std::string_view text);
+/// @param also another word that the option takes, for the message.
+[[nodiscard]] TemporalShape parse_temporal(std::string_view option,
+                                           std::string_view text,
+                                           std::string_view also = {});
 [[nodiscard]] std::string name_of(const TemporalShape& shape);
 /// As parse_temporal takes it: without its restart.
 [[nodiscard]] std::string temporal_text(TemporalShape shape);

@@ -45,7 +45,7 @@ Binding<PlanConfig> temporal_kind() {
                 const long restart = config.temporal.restart;
                 config.choose_temporal = text == chosen;
                 config.temporal =
-                    config.choose_temporal ? TemporalShape() : parse_temporal(option, text);
+                    config.choose_temporal ? TemporalShape() : parse_temporal(option, text, chosen);
                 config.temporal.restart = restart;
             },
             [](const PlanConfig& config) -> std::optional<std::string> {
