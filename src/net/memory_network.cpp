@@ -142,6 +142,14 @@ class MemoryNetwork final : public Network {
                         fmt::format("scatter of {} strings to 1 process", to_processes.size()));
         return to_processes.front();
     }
+    std::vector<std::string> send_parcels(const std::string& bytes,
+                                          std::span<const int> receivers,
+                                          std::uint64_t /*most_bytes*/) override {
+        if (receivers.size() != 1 || receivers.front() < -1 || receivers.front() > 0)
+            throw Error(ExitCode::other,
+                        fmt::format("parcels of 1 process to {}", receivers.size()));
+        return receivers.front() < 0 ? std::vector<std::string>{} : std::vector{bytes};
+    }
     double maximum(double value) override { return value; }
 
     void begin_maximum(std::span<const double> values) override {

@@ -18,6 +18,7 @@
 #include "mpi/links.hpp"
 #include "mpi/long_strings.hpp"
 #include "mpi/maximum.hpp"
+#include "mpi/parcels.hpp"
 #include "mpi/protection.hpp"
 #include "mpi/scatter.hpp"
 #include "mpi/world.hpp"
@@ -123,6 +124,18 @@ class MpiNetwork final : public Network {
         const std::uint64_t size = scattered_size(world_, to_processes);
         agree([&] { check_announced(size, most_bytes, 0); });
         return scatter_strings(world_, to_processes, size);
+    }
+    std::vector<std::string> send_parcels(const std::string& bytes,
+                                          std::span<const int> receivers,
+                                          std::uint64_t most_bytes) override {
+        agree([&] { check_receivers(world_, receivers); });
+        const std::vector<std::uint64_t> sizes = announced_sizes(world_, bytes.size());
+        agree([&] {
+            for (std::size_t p = 0; p < sizes.size(); ++p)
+                if (receivers[p] == process())
+                    check_announced(sizes[p], most_bytes, static_cast<int>(p));
+        });
+        return sotto::send_parcels(world_, bytes, receivers, sizes);
     }
     double maximum(double value) override { return maximum_.of(value); }
     void begin_maximum(std::span<const double> values) override { maximum_.begin(values); }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/json_value.hpp"
+#include "run/checkpoint_copies.hpp"
 #include "run/folders.hpp"
 #include "sotto/agent/saved_seeds.hpp"
 #include "sotto/core/bytes.hpp"
@@ -25,31 +26,12 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int kept_checkpoints = 2;
-constexpr int most_checkpoints = 64;  // looked at; two are kept
 constexpr std::string_view seeds_ending = ".seeds";
-
-fs::path folder_of(const fs::path& directory, long round) {
-    return directory / "checkpoints" / fmt::format("{:012}", round);
-}
-
-fs::path agent_file(const fs::path& folder, int number) {
-    return folder / fmt::format("agent-{}.checkpoint", number);
-}
 
 std::string manifest_digest(const std::string& text) {
     Hasher hasher("sotto.checkpoint-manifest.v1");
     hasher.add(text);
     return to_hex(hasher.finish());
-}
-
-/// Folders of checkpoints, newest first.
-std::vector<fs::path> folders(const fs::path& directory) {
-    std::vector<fs::path> result;
-    std::error_code failure;
-    for (const auto& entry : fs::directory_iterator(directory / "checkpoints", failure))
-        if (entry.is_directory()) result.push_back(entry.path());
-    std::ranges::sort(result, std::greater());
-    return result;
 }
 
 /// Process 0, which sees the manifests, says which are too old; everybody removes its own part.
@@ -58,7 +40,7 @@ void forget_old(const fs::path& directory, Network& network, const std::vector<C
     ByteWriter old;
     if (leader) {
         int sealed = 0;
-        for (const fs::path& folder : folders(directory)) {
+        for (const fs::path& folder : checkpoint_folders(directory)) {
             std::error_code ignored;
             if (!fs::exists(folder / "manifest.json", ignored)) continue;
             if (++sealed <= kept_checkpoints || sealed > most_checkpoints) continue;
@@ -72,7 +54,8 @@ void forget_old(const fs::path& directory, Network& network, const std::vector<C
         // Only the name: rank 0 must not choose files of others.
         const fs::path folder = directory / "checkpoints" / fs::path(reader.get_text()).filename();
         std::error_code ignored;
-        for (const Checkpoint& own : local) fs::remove(agent_file(folder, own.agent), ignored);
+        for (const Checkpoint& own : local) fs::remove(checkpoint_file(folder, own.agent), ignored);
+        forget_copies(folder);
         fs::remove(folder, ignored);  // by who leaves it last
     }
 }
@@ -91,7 +74,7 @@ struct Manifests {
 Manifests read_manifests(const fs::path& directory) {
     Manifests manifests;
     std::vector<std::pair<SealedCheckpoint, std::string>> candidates;
-    for (const fs::path& folder : folders(directory)) {
+    for (const fs::path& folder : checkpoint_folders(directory)) {
         const fs::path file = folder / "manifest.json";
         if (!fs::exists(file)) continue;
         try {
@@ -114,10 +97,10 @@ Manifests read_manifests(const fs::path& directory) {
 std::vector<Checkpoint> read_agents(const fs::path& directory,
                                     const SealedCheckpoint& sealed,
                                     std::span<const int> numbers) {
-    const fs::path folder = folder_of(directory, sealed.round);
+    const fs::path folder = checkpoint_folder(directory, sealed.round);
     std::vector<Checkpoint> local;
     for (const int number : numbers) {
-        StoredCheckpoint stored = read_checkpoint(agent_file(folder, number));
+        StoredCheckpoint stored = read_checkpoint(checkpoint_file(folder, number));
         const auto digest = sealed.digests.find(number);
         if (digest == sealed.digests.end() || digest->second != to_hex(stored.digest) ||
             stored.checkpoint.agent != number || stored.checkpoint.round != sealed.round)
@@ -128,6 +111,23 @@ std::vector<Checkpoint> read_agents(const fs::path& directory,
 }
 
 }  // namespace
+
+fs::path checkpoint_folder(const fs::path& directory, long round) {
+    return directory / "checkpoints" / fmt::format("{:012}", round);
+}
+
+fs::path checkpoint_file(const fs::path& folder, int agent) {
+    return folder / fmt::format("agent-{}.checkpoint", agent);
+}
+
+std::vector<fs::path> checkpoint_folders(const fs::path& directory) {
+    std::vector<fs::path> result;
+    std::error_code failure;
+    for (const auto& entry : fs::directory_iterator(directory / "checkpoints", failure))
+        if (entry.is_directory()) result.push_back(entry.path());
+    std::ranges::sort(result, std::greater());
+    return result;
+}
 
 std::string to_json(const SealedCheckpoint& sealed) {
     Json json;
@@ -174,7 +174,7 @@ void seal_checkpoint(const fs::path& directory,
                      SealedCheckpoint sealed,
                      const std::vector<Checkpoint>& local,
                      const std::vector<std::string>& seeds) {
-    const fs::path folder = folder_of(directory, sealed.round);
+    const fs::path folder = checkpoint_folder(directory, sealed.round);
     const bool leader = network.process() == 0;
     ByteWriter written;
     network.agree([&] {
@@ -187,7 +187,7 @@ void seal_checkpoint(const fs::path& directory,
         for (std::size_t a = 0; a < local.size(); ++a) {
             const Checkpoint& own = local[a];
             if (!seeds.empty()) write_saved_seeds(saved_seeds_file(directory, own), seeds[a]);
-            const Digest digest = write_checkpoint(agent_file(folder, own.agent), own);
+            const Digest digest = write_checkpoint(checkpoint_file(folder, own.agent), own);
             written.put(std::int32_t{own.agent});
             written.put(digest);
         }
@@ -232,7 +232,7 @@ FoundCheckpoint find_checkpoint(const fs::path& directory,
         } catch (const std::exception& error) {
             problem = error.what();
         }
-        ++tried;
+        if (tried++ == 0) found.newest = {found.sealed.phase, found.sealed.round};
         const auto problems =
             network.all_gather(problem.substr(0, most_line_bytes), most_line_bytes);
         const auto first = std::ranges::find_if_not(problems, &std::string::empty);
@@ -254,12 +254,12 @@ FoundCheckpoint find_checkpoint(const fs::path& directory,
 }
 
 fs::path saved_seeds_file(const fs::path& directory, const Checkpoint& checkpoint) {
-    return folder_of(directory, checkpoint.round) /
+    return checkpoint_folder(directory, checkpoint.round) /
            fmt::format("agent-{}{}", checkpoint.agent, seeds_ending);
 }
 
 void erase_saved_seeds(const fs::path& directory) {
-    for (const fs::path& folder : folders(directory)) {
+    for (const fs::path& folder : checkpoint_folders(directory)) {
         std::error_code failure;
         for (const auto& entry : fs::directory_iterator(folder, failure))
             if (entry.path().extension() == seeds_ending) erase_file(entry.path());

@@ -28,6 +28,17 @@ struct SealedCheckpoint {
     RunTotals totals;
 };
 
+/// Checkpoints that are looked at when a run is taken up; two are kept.
+inline constexpr int most_checkpoints = 64;
+
+/// Where the checkpoint of a round is, and an agent's file in it.
+[[nodiscard]] std::filesystem::path checkpoint_folder(const std::filesystem::path& directory,
+                                                      long round);
+[[nodiscard]] std::filesystem::path checkpoint_file(const std::filesystem::path& folder, int agent);
+/// All folders of checkpoints, newest first.
+[[nodiscard]] std::vector<std::filesystem::path> checkpoint_folders(
+    const std::filesystem::path& directory);
+
 [[nodiscard]] std::string to_json(const SealedCheckpoint& sealed);
 /// @throws DataError for any other text.
 [[nodiscard]] SealedCheckpoint sealed_checkpoint_from_json(const std::string& text);
@@ -46,6 +57,8 @@ void seal_checkpoint(const std::filesystem::path& directory,
 /// The newest checkpoint whose files all are there and whole, and those of the local agents.
 struct FoundCheckpoint {
     SealedCheckpoint sealed;
+    /// Of the newest one that process 0 has sealed, usable or not: phase and round.
+    std::pair<int, long> newest{0, 0};
     std::vector<Checkpoint> local;
     std::vector<std::string> notes;  ///< a line for everything that was passed over
 };

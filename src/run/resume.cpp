@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "run/agent_path.hpp"
+#include "run/checkpoint_copies.hpp"
 #include "run/options/train_options.hpp"
 #include "run/sent_mark.hpp"
 #include "sotto/agent/saved_seeds.hpp"
@@ -125,12 +127,31 @@ void require_own_options(const std::vector<Checkpoint>& local, const TrainConfig
     }
 }
 
+namespace {
+
+/// The identities that open copies of checkpoints: those that this process was given itself. The
+/// run's options may be another's word, and nothing that they name is read yet.
+std::function<Identity(std::size_t)> given_identity(const TrainConfig& config,
+                                                    std::vector<int> numbers) {
+    if (!config.trust ||
+        std::ranges::find(config.resume->given, "identity") == config.resume->given.end())
+        return {};
+    return [path = config.trust->identity, numbers = std::move(numbers)](std::size_t local_index) {
+        return Identity::read(path_of_agent(path, numbers[local_index]));
+    };
+}
+
+}  // namespace
+
 FoundCheckpoint open_checkpoint(Network& network,
                                 const TrainConfig& config,
                                 const Membership& members) {
     std::vector<int> numbers;
     for (const int place : network.local_agents()) numbers.push_back(members.number(place));
+    const std::vector<std::string> restored = restore_from_copies(
+        config.resume->directory, network, members, given_identity(config, numbers));
     FoundCheckpoint found = find_checkpoint(config.resume->directory, network, numbers);
+    found.notes.insert(found.notes.begin(), restored.begin(), restored.end());
     network.agree([&] { require_own_options(found.local, config); });
     return found;
 }
@@ -146,7 +167,16 @@ Resumption take_up(Network& network,
     const PrivacyPhase& last = history.phases.back();
     const int last_phase = static_cast<int>(history.phases.size()) - 1;
     const long begun = last.use.steps.first_round;
-    MarkedRounds marked{history.run, history.rounds, last_phase, last.members.numbers, {}};
+    const auto [newest_phase, newest_round] = found.newest;
+    MarkedRounds marked{.run = history.run,
+                        .rounds = history.rounds,
+                        .phase = last_phase,
+                        .numbers = last.members.numbers,
+                        .going_on = members.numbers,
+                        .until = next_checkpoint(history.checkpoint_every,
+                                                 newest_phase == last_phase ? newest_round : begun,
+                                                 history.rounds),
+                        .local = {}};
     for (const Checkpoint& own : found.local) marked.local.push_back(own.agent);
     long sent = sent_before(resume.directory, network, marked).value_or(begun);
     network.agree([&] { require_fitting(found, history, resume, config.task.seed); });

@@ -30,6 +30,10 @@ Digest digest_from(const JsonValue& json) {
 
 }  // namespace
 
+long next_checkpoint(long every, long round, long rounds) {
+    return every > 0 && round / every < rounds / every ? (round / every + 1) * every : rounds;
+}
+
 std::string numbered_file(std::string_view stem, std::string_view ending, int number) {
     return number == 0 ? fmt::format("{}{}", stem, ending)
                        : fmt::format("{}-{}{}", stem, number, ending);
@@ -43,6 +47,7 @@ std::string to_json(const RunHistory& history) {
     json["rounds"] = history.rounds;
     json["starts"] = history.starts;
     json["completed"] = history.completed;
+    json["checkpoint_every"] = history.checkpoint_every;
     json["agents"] = history.phases.front().members.all;
     json["phases"] = Json::array();
     for (std::size_t k = 0; k < history.phases.size(); ++k) {
@@ -71,6 +76,8 @@ RunHistory history_from_json(std::string_view text,
         history.rounds = json.at("rounds").integer<long>(1);
         history.starts = json.at("starts").integer<int>(0, most_starts);
         history.completed = json.at("completed").boolean();
+        if (const auto every = json.find("checkpoint_every"))
+            history.checkpoint_every = every->integer<long>(0, most_rounds);
         const int all = json.at("agents").integer<int>(1);
         const std::vector<JsonValue> phases = json.at("phases").items();
         if (phases.empty() || phases.size() != plans.size())

@@ -17,10 +17,16 @@ struct RunHistory {
     long rounds = 0;         ///< planned
     int starts = 1;          ///< how often processes were started for it
     bool completed = false;  ///< nothing is left to do
+    /// Rounds between checkpoints since the last start; 0: none on the way.
+    long checkpoint_every = 0;
     /// `rounds` of a phase that was taken over by another are those whose messages may have left;
     /// of the last one all that are planned. `use` has no more than its first round.
     std::vector<PrivacyPhase> phases;
 };
+
+/// The round up to which messages may leave after `round` rounds, before the next checkpoint.
+/// @param every rounds between checkpoints; 0: none on the way.  @param rounds of the run.
+[[nodiscard]] long next_checkpoint(long every, long round, long rounds);
 
 /// "plan.json" of phase or start 0, "plan-1.json" of the next, ...
 [[nodiscard]] std::string numbered_file(std::string_view stem, std::string_view ending, int number);

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include "run/folders.hpp"
@@ -33,6 +35,22 @@ std::string start_of_host() {
     std::string id;
     std::getline(file, id);
     return id;
+}
+
+fs::path mark_file(const fs::path& directory, int lowest_agent) {
+    return directory / "sent" / std::to_string(lowest_agent);
+}
+
+/// All of a mark but the rounds. @param host empty: the mark is nobody's who could say more.
+std::string mark_head(const Digest& run,
+                      const std::string& host,
+                      std::span<const int> numbers,
+                      int phase) {
+    return fmt::format("sotto-sent 1\nrun {}\nhost {}\nagents {}\nphase {}\nround ",
+                       to_hex(run),
+                       host.empty() ? "-" : host,
+                       fmt::join(numbers, " "),
+                       phase);
 }
 
 /// The exact mark: it fits into one write.
@@ -84,13 +102,9 @@ long round_of(const Mark& mark, const fs::path& file) {
 }  // namespace
 
 SentMark::SentMark(fs::path directory, const Digest& run, std::vector<int> numbers, int phase)
-    : file_(directory / "sent" / std::to_string(numbers.front())), phase_(phase) {
-    const std::string host = start_of_host();
-    head_ = fmt::format("sotto-sent 1\nrun {}\nhost {}\nagents {}\nphase {}\nround ",
-                        to_hex(run),
-                        host.empty() ? "-" : host,
-                        fmt::join(numbers, " "),
-                        phase);
+    : file_(mark_file(directory, numbers.front())),
+      head_(mark_head(run, start_of_host(), numbers, phase)),
+      phase_(phase) {
     create_folder(file_.parent_path());
     const fs::path exact = now_file(file_);
     const int descriptor = ::open(exact.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -135,10 +149,10 @@ void SentMark::before_round(long round, long limit) {
 
 namespace {
 
-/// The marks of this process's host, with their rounds. @throws DataError naming a file that is
-/// damaged, or of another run.
-std::string pack_marks(const fs::path& directory, const Digest& run) {
-    ByteWriter own;
+/// Calls use(file, text, mark) for every mark of this process's host. @throws DataError naming a
+/// file that is damaged, or of another run.
+template <class Use>
+void for_each_mark(const fs::path& directory, const Digest& run, Use&& use) {
     std::error_code failure;
     for (const auto& entry : fs::directory_iterator(directory / "sent", failure)) {
         if (!entry.is_regular_file() ||
@@ -148,12 +162,20 @@ std::string pack_marks(const fs::path& directory, const Digest& run) {
         try {
             const Mark mark = mark_from(text);
             if (mark.run != to_hex(run)) throw DataError("it is of another run");
-            own.put_text(text);
-            own.put(std::int64_t{round_of(mark, entry.path())});
+            use(entry.path(), text, mark);
         } catch (const DataError& error) {
             throw DataError(fmt::format("{}: {}", entry.path().string(), error.what()));
         }
     }
+}
+
+/// The marks with their rounds.
+std::string pack_marks(const fs::path& directory, const Digest& run) {
+    ByteWriter own;
+    for_each_mark(directory, run, [&](const fs::path& file, const auto& text, const Mark& mark) {
+        own.put_text(text);
+        own.put(std::int64_t{round_of(mark, file)});
+    });
     return own.take();
 }
 
@@ -212,6 +234,19 @@ std::optional<long> largest_of_all(Network& network, std::optional<long> own, lo
 
 }  // namespace
 
+void restore_mark(const fs::path& directory, const Digest& run, int agent, int phase, long round) {
+    bool there = false;
+    for_each_mark(directory, run, [&](const fs::path&, const auto&, const Mark& mark) {
+        there = there || std::ranges::find(mark.agents, agent) != mark.agents.end();
+    });
+    if (there) return;
+    create_folder(directory / "sent");
+    write_file_atomically(
+        mark_file(directory, agent),
+        fmt::format("{}{}\n", mark_head(run, {}, std::array{agent}, phase), round),
+        Readers::owner);
+}
+
 std::optional<long> sent_before(const fs::path& directory,
                                 Network& network,
                                 const MarkedRounds& asked) {
@@ -235,13 +270,16 @@ std::optional<long> sent_before(const fs::path& directory,
                     asked.phase));
             if (mark.phase == asked.phase) result = std::max(result.value_or(0), round);
         }
-        for (const int number : asked.numbers)
-            if (!covered.contains(number))
+        for (const int number : asked.numbers) {
+            if (covered.contains(number)) continue;
+            result = std::max(result.value_or(0), asked.until);
+            if (std::ranges::find(asked.going_on, number) != asked.going_on.end())
                 throw DataError(fmt::format(
                     "{}: the mark of agent {}'s sent rounds is missing; take up the run where its "
                     "files are (its folder 'sent' and checkpoints, on every host that had agents)",
                     directory.string(),
                     number));
+        }
     });
     return largest_of_all(network, result, asked.rounds);
 }

@@ -42,20 +42,27 @@ class SentMark {
     std::optional<Clock::time_point> last_;
 };
 
+/// Writes a mark for an agent that has none in the directory: its disk was lost. LOCAL.
+/// @param round of the phase, below which all may have left.  @throws ConfigError.
+void restore_mark(
+    const std::filesystem::path& directory, const Digest& run, int agent, int phase, long round);
+
 /// What marks are asked for.
 struct MarkedRounds {
     Digest run{};
-    long rounds = 0;           ///< of the whole run: no mark says more
-    int phase = 0;             ///< the last one of the run
-    std::vector<int> numbers;  ///< agents whose marks must be found somewhere
-    std::vector<int> local;    ///< those of this process
+    long rounds = 0;            ///< of the whole run: no mark says more
+    int phase = 0;              ///< the last one of the run
+    std::vector<int> numbers;   ///< agents whose rounds are asked for
+    std::vector<int> going_on;  ///< of these, those whose marks must be found somewhere
+    long until = 0;             ///< what counts for others whose mark is lost
+    std::vector<int> local;     ///< those of this process
 };
 
 /// The first round of the phase of which nothing has left, from the marks on all hosts; nothing if
 /// none left. Of marks that this process finds for its own agents nobody else can make less.
-/// COLLECTIVE. @throws DataError, the same everywhere, naming an agent whose mark is missing or
-/// damaged, or of a phase after this one: what rank 0 has is older; or a process whose marks are of
-/// rounds that the run does not have.
+/// COLLECTIVE. @throws DataError, the same everywhere, naming an agent that goes on and whose mark
+/// is missing or damaged, or of a phase after this one: what rank 0 has is older; or a process
+/// whose marks are of rounds that the run does not have.
 [[nodiscard]] std::optional<long> sent_before(const std::filesystem::path& directory,
                                               Network& network,
                                               const MarkedRounds& asked);

@@ -95,6 +95,11 @@ class DeviatingNetwork final : public Network {
                         std::uint64_t most_bytes) override {
         return inner_->scatter(to_processes, most_bytes);
     }
+    std::vector<std::string> send_parcels(const std::string& bytes,
+                                          std::span<const int> receivers,
+                                          std::uint64_t most_bytes) override {
+        return inner_->send_parcels(bytes, receivers, most_bytes);
+    }
     double maximum(double value) override {
         return inner_->maximum(deviation_.maximum ? deviation_.maximum(value) : value);
     }

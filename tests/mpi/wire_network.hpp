@@ -71,6 +71,11 @@ class WireNetwork final : public Network {
                 changed[p] = passed(Call::scatter, static_cast<int>(p), changed[p]);
         return inner_.scatter(changed, most_bytes);
     }
+    std::vector<std::string> send_parcels(const std::string& bytes,
+                                          std::span<const int> receivers,
+                                          std::uint64_t most_bytes) override {
+        return inner_.send_parcels(bytes, receivers, most_bytes);
+    }
     double maximum(double value) override { return inner_.maximum(value); }
     void begin_maximum(std::span<const double> values) override { inner_.begin_maximum(values); }
     std::vector<double> end_maximum() override { return inner_.end_maximum(); }

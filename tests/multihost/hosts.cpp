@@ -119,7 +119,7 @@ std::unique_ptr<Hosts> Hosts::start(int hosts,
         ::close(pipe[0]);
         return nullptr;
     }
-    std::unique_ptr<Hosts> made(new Hosts(init, directory.path()));
+    std::unique_ptr<Hosts> made(new Hosts(init, hosts, directory.path()));
     const std::string words = first_words(pipe[0]);
     ::close(pipe[0]);
     if (!words.ends_with("ready\n")) {
@@ -147,7 +147,17 @@ void Hosts::set_up(int host, const std::string& script) const {
     std::ofstream(directory_ / (name(host) + ".setup")) << script << "\n";
 }
 
-Hosts::Hosts(pid_t init, fs::path directory) : init_(init), directory_(std::move(directory)) {}
+void Hosts::own_disks(const std::string& folder) const {
+    for (int h = 1; h <= hosts_; ++h) {
+        const fs::path disk = directory_ / fmt::format("disk{}", h);
+        fs::create_directories(disk);
+        fs::create_directories(directory_ / folder);
+        set_up(h, fmt::format("mount --bind {} {}", disk.string(), (directory_ / folder).string()));
+    }
+}
+
+Hosts::Hosts(pid_t init, int hosts, fs::path directory)
+    : init_(init), hosts_(hosts), directory_(std::move(directory)) {}
 
 Hosts::~Hosts() {
     ::kill(init_, SIGKILL);  // the kernel then ends all others
@@ -167,9 +177,12 @@ Arguments Hosts::on_first(const Arguments& command) const {
                    name(1),
                    "unshare",
                    "--uts",
+                   "--mount",
                    "sh",
                    "-c",
-                   fmt::format("hostname {}; cd \"$0\"; exec \"$@\"", name(1)),
+                   fmt::format("hostname {0}; cd \"$0\"; [ ! -f {0}.setup ] || . ./{0}.setup; "
+                               "exec \"$@\"",
+                               name(1)),
                    directory_};
     full.insert(full.end(), command.begin(), command.end());
     return full;
@@ -199,6 +212,15 @@ Arguments Hosts::launcher(int ranks, const Arguments& sotto) const {
 
 void Hosts::cut(int host) const {
     std::ofstream(directory_ / (name(host) + ".cut"));
+    switch_port(host, "down");
+}
+
+void Hosts::mend(int host) const {
+    fs::remove(directory_ / (name(host) + ".cut"));
+    switch_port(host, "up");
+}
+
+void Hosts::switch_port(int host, const std::string& state) const {
     const Outcome outcome = Process({"nsenter",
                                      "--target",
                                      std::to_string(init_),
@@ -207,7 +229,7 @@ void Hosts::cut(int host) const {
                                      "link",
                                      "set",
                                      fmt::format("port{}", host),
-                                     "down"},
+                                     state},
                                     directory_)
                                 .wait();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();

@@ -41,8 +41,12 @@ class Hosts {
     /// What a host other than the first runs before jobs, with mounts of its own: files that only
     /// it sees otherwise. @param script of sh.
     void set_up(int host, const std::string& script) const;
-    /// Pulls the host's cable.
+    /// Gives each host a folder of this name in the test's folder, which no other host sees: the
+    /// disk of host h is "disk<h>".
+    void own_disks(const std::string& folder) const;
+    /// Pulls the host's cable, or plugs it in again.
     void cut(int host) const;
+    void mend(int host) const;
     /// All that passes between hosts.
     [[nodiscard]] std::unique_ptr<PacketCapture> capture(std::string& reason) const;
     [[nodiscard]] static std::string name(int host);
@@ -50,9 +54,11 @@ class Hosts {
     void signal_one(int host, const std::string& text, int signal) const;
 
   private:
-    Hosts(pid_t init, std::filesystem::path directory);
+    Hosts(pid_t init, int hosts, std::filesystem::path directory);
+    void switch_port(int host, const std::string& state) const;
 
     pid_t init_;  // first process of the namespaces
+    int hosts_;
     std::filesystem::path directory_;
 };
 

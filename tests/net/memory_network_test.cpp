@@ -97,6 +97,9 @@ TEST(MemoryNetwork, IsOneProcessThatHostsAllAgents) {
     EXPECT_EQ(network->scatter({bytes}, 1), bytes);
     EXPECT_THROW((void)network->scatter({}, 1), Error);
     EXPECT_THROW((void)network->scatter({"a", "b"}, 1), Error);
+    EXPECT_EQ(network->send_parcels(bytes, std::vector{0}, 1), std::vector{bytes});
+    EXPECT_TRUE(network->send_parcels(bytes, std::vector{-1}, 1).empty());
+    EXPECT_THROW((void)network->send_parcels(bytes, std::vector{1}, 1), Error);
     EXPECT_EQ(network->maximum(-3.5), -3.5);
     EXPECT_TRUE(std::isnan(network->maximum(not_a_number)));
 }

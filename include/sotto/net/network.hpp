@@ -192,6 +192,13 @@ class Network {
     /// @param to_processes read on process 0 only.  @param most_bytes of each.
     [[nodiscard]] virtual std::string scatter(const std::vector<std::string>& to_processes,
                                               std::uint64_t most_bytes) = 0;
+    /// `bytes` of process p go to process receivers[p]; -1: to nobody. @return what came to this
+    /// process, in the order of who sent it. COLLECTIVE.
+    /// @param receivers one per process, the same on all.  @param most_bytes of each that comes to
+    /// this process; others may differ.
+    [[nodiscard]] virtual std::vector<std::string> send_parcels(const std::string& bytes,
+                                                                std::span<const int> receivers,
+                                                                std::uint64_t most_bytes) = 0;
     /// Largest value over all processes; NaN if one is NaN. COLLECTIVE.
     [[nodiscard]] virtual double maximum(double value) = 0;
 

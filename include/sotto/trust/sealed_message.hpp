@@ -11,10 +11,11 @@ namespace sotto {
 
 /// What a sealed message is for; a message for one purpose does not open as another.
 enum class SealPurpose : std::uint8_t {
-    seeds,       ///< seeds of groups, from their lowest member
-    share,       ///< an agent's share of joint seeds, to agent 0
-    all_shares,  ///< all shares, from agent 0
-    saved_seeds  ///< an agent's own seeds, for itself
+    seeds,           ///< seeds of groups, from their lowest member
+    share,           ///< an agent's share of joint seeds, to agent 0
+    all_shares,      ///< all shares, from agent 0
+    saved_seeds,     ///< an agent's own seeds, for itself
+    checkpoint_copy  ///< an agent's own checkpoint, for itself
 };
 /// Authenticated encryption from one agent to another: XChaCha20-Poly1305, random nonce, key =
 /// KDF(pair secret, "sottobox", 2 * purpose + direction). 40 bytes longer than the content.

@@ -15,6 +15,7 @@
 #include "commands/cli/run_of_directory.hpp"
 #include "commands/cli/stop_signal.hpp"
 #include "commands/train/train_report.hpp"
+#include "run/history_copies.hpp"
 #include "run/options/train_options.hpp"
 #include "run/run_history.hpp"
 #include "run/training_summary.hpp"
@@ -92,6 +93,10 @@ std::optional<ConfigText> share_config_of_run(Network& ranks, const OptionTexts&
                             "ranks with the same options",
                             without - all.begin(),
                             with - all.begin()));
+    });
+    // Who lost its disk gets back what the others keep of it.
+    (void)restore_history(given.at("resume"), ranks);
+    ranks.agree([&] {
         if (ranks.process() == 0) of_run = config_of_run("--resume", given.at("resume"));
     });
     of_run.text = ranks.broadcast(of_run.text, largest_config_bytes);
@@ -124,6 +129,9 @@ int run(const std::vector<std::string>& arguments) {
                 resolve_agents(given, ranks.processes());
             }
             *config = read_train_config(given, kept);
+            // What is warned of follows from this one where it is not given too.
+            if (std::ranges::find(beside, "stall-abort") != beside.end())
+                beside.emplace_back("stall-warn");
             if (config->resume) config->resume->given = std::move(beside);
             config->threads = granted_threads(config->asked_threads, alone);
         });

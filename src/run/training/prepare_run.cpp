@@ -142,9 +142,10 @@ Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& ta
 RunHistory history_with(const Run& run,
                         const Ledger& ledger,
                         const std::optional<RunHistory>& before) {
-    RunHistory history =
-        before.value_or(RunHistory{run.session.run_id, run.config.plan.rounds, 0, false, {}});
+    RunHistory history = before.value_or(RunHistory{
+        .run = run.session.run_id, .rounds = run.config.plan.rounds, .starts = 0, .phases = {}});
     history.phases = ledger.record().phases;
+    history.checkpoint_every = run.config.checkpoint_every;
     return history;
 }
 

@@ -1,8 +1,13 @@
 #include "run/training/run_checkpoints.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <span>
 #include <utility>
 
+#include "run/checkpoint_copies.hpp"
+#include "run/disks.hpp"
+#include "run/history_copies.hpp"
 #include "run/options/train_options.hpp"
 #include "sotto/agent/saved_seeds.hpp"
 
@@ -18,16 +23,43 @@ RunCheckpoints::RunCheckpoints(const OpenRun& run, const Trainer& trainer)
 }
 
 void RunCheckpoints::begin() {
-    if (!mark_ || run_.prepared.resumption) return;
-    run_.prepared.run.network.agree([&] { mark_->set(0); });
+    if (!mark_) return;
+    Network& network = run_.prepared.run.network;
+    if (network.processes() > 1)
+        keepers_ = keepers_on(disks_of(run_.directory.path() / "checkpoints",
+                                       network,
+                                       fmt::format("{}-{}",
+                                                   to_hex(run_.prepared.history.run).substr(0, 16),
+                                                   run_.prepared.history.starts)));
+    if (!keepers_.empty()) keep_history(run_.directory.path(), network, keepers_.front());
+    if (const auto& resumption = run_.prepared.resumption) {
+        copy(resumption->round, sent_until(resumption->round));
+        return;
+    }
+    network.agree([&] { mark_->set(0); });
     seal(0, false, {});
+}
+
+long RunCheckpoints::sent_until(long round) const {
+    return next_checkpoint(every_, round, run_.prepared.run.config.plan.rounds);
+}
+
+void RunCheckpoints::copy(long round, long until) {
+    if (keepers_.empty()) return;
+    const Run& run = run_.prepared.run;
+    keep_copies(
+        run_.directory.path(),
+        run.network,
+        keepers_,
+        {round, phase_, until},
+        run.members,
+        run.credentials ? std::span(run.credentials->identities) : std::span<const Identity>());
+    keep_manifest(run_.directory.path(), run.network, keepers_.front(), round);
 }
 
 void RunCheckpoints::before_round(long round) {
     if (!mark_) return;
-    const long rounds = run_.prepared.run.config.plan.rounds;
-    mark_->before_round(round,
-                        every_ > 0 ? std::min(rounds, (round / every_ + 1) * every_) : rounds);
+    mark_->before_round(round, sent_until(round));
     // From here on they open nothing that may still be used: the mark rules the old keys out.
     const auto& resume = run_.prepared.run.config.resume;
     if (resume && !std::exchange(seeds_erased_, true)) erase_saved_seeds(resume->directory);
@@ -50,6 +82,8 @@ void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
     }
     seal_checkpoint(
         run_.directory.path(), run.network, {round, phase_, clean, {}, totals}, local, seeds);
+    // Nothing is sent after a clean stop.
+    copy(round, clean ? round : sent_until(round));
     seconds_ = seconds_since(start);
 }
 

@@ -17,8 +17,9 @@ class RunCheckpoints {
     /// @param run, trainer whose rounds are kept; both are borrowed.
     RunCheckpoints(const OpenRun& run, const Trainer& trainer);
 
-    /// The checkpoint of round 0 of a run that begins, before anything that depends on data is
-    /// sent: from there on it can be taken up whenever it ends. COLLECTIVE.
+    /// Before anything that depends on data is sent: the checkpoint of round 0 of a run that
+    /// begins, from where on it can be taken up whenever it ends; copies on other disks of that
+    /// from which a run goes on, and of process 0's files. COLLECTIVE.
     void begin();
     [[nodiscard]] bool due(long round) const { return every_ > 0 && round % every_ == 0; }
     /// Before anything of the round is sent. Before the first one, seeds that were kept for the
@@ -31,6 +32,8 @@ class RunCheckpoints {
 
   private:
     void start_mark();
+    [[nodiscard]] long sent_until(long round) const;
+    void copy(long round, long until);
     [[nodiscard]] Checkpoint checkpoint_of(std::size_t local_index,
                                            long round,
                                            const PrivacyLosses& losses) const;
@@ -40,6 +43,7 @@ class RunCheckpoints {
     int phase_;   // of the run's history
     Digest plan_hash_;
     std::optional<SentMark> mark_;
+    std::vector<int> keepers_;  // by process; empty: all share one disk
     bool seeds_erased_ = false;
     double seconds_ = 0;
 };

@@ -1,0 +1,318 @@
+#include "run/checkpoint_copies.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "run/checkpoint_store.hpp"
+#include "run/folders.hpp"
+#include "run/sent_mark.hpp"
+#include "sotto/agent/checkpoint_copy.hpp"
+#include "sotto/core/bytes.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+
+namespace sotto {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Beyond the own copy a peer's may have as much more: paths among its options are as long as its
+/// user likes.
+constexpr std::uint64_t more_than_own = std::uint64_t{1} << 20;
+
+/// Which checkpoint of whom.
+struct Key {
+    long round = 0;
+    int agent = 0;
+    auto operator<=>(const Key&) const = default;
+};
+
+fs::path copy_file(const fs::path& directory, const Key& key) {
+    return checkpoint_folder(directory, key.round) /
+           fmt::format("agent-{}{}", key.agent, copy_ending);
+}
+
+/// Of a file that is a copy.
+std::optional<Key> key_of(const fs::path& file) {
+    constexpr std::string_view beginning = "agent-";
+    const std::string name = file.filename(), folder = file.parent_path().filename();
+    if (file.extension() != copy_ending || !name.starts_with(beginning)) return std::nullopt;
+    Key key;
+    const char* const agent = name.data() + beginning.size();
+    const auto [end, failure] =
+        std::from_chars(agent, name.data() + name.size() - copy_ending.size(), key.agent);
+    const auto [rest, no_round] =
+        std::from_chars(folder.data(), folder.data() + folder.size(), key.round);
+    if (failure != std::errc() || no_round != std::errc() ||
+        file != copy_file(file.parent_path().parent_path().parent_path(), key))
+        return std::nullopt;
+    return key;
+}
+
+/// The copies that this process keeps.
+std::set<Key> kept_copies(const fs::path& directory) {
+    std::set<Key> keys;
+    std::error_code failure;
+    for (const fs::path& folder : checkpoint_folders(directory))
+        for (const auto& entry : fs::directory_iterator(folder, failure))
+            if (const auto key = key_of(entry.path())) keys.insert(*key);
+    return keys;
+}
+
+/// Everybody's, by process. COLLECTIVE.
+std::vector<std::set<Key>> share_keys(Network& network, const std::set<Key>& own) {
+    constexpr std::uint64_t entry = sizeof(std::int64_t) + sizeof(std::int32_t);
+    ByteWriter writer;
+    for (const Key& key : own) {
+        writer.put(std::int64_t{key.round});
+        writer.put(std::int32_t{key.agent});
+    }
+    const auto agents = 2 * static_cast<std::uint64_t>(network.agents()) + 1024;
+    const auto all = network.all_gather(writer.take(), entry * agents * most_checkpoints);
+    std::vector<std::set<Key>> keys(all.size());
+    network.agree([&] {
+        for (std::size_t p = 0; p < all.size(); ++p) {
+            ByteReader reader(all[p], fmt::format("the list of copies of rank {}", p));
+            while (!reader.done()) {
+                Key key;
+                key.round = reader.get<std::int64_t>();
+                key.agent = reader.get<std::int32_t>();
+                if (key.round < 0 || key.agent < 0) reader.fail();
+                keys[p].insert(key);
+            }
+        }
+    });
+    return keys;
+}
+
+/// What a process gives to its keeper.
+std::string pack_copies(const fs::path& directory,
+                        const CopiedCheckpoint& copied,
+                        const std::vector<int>& numbers,
+                        std::span<const Identity> identities) {
+    ByteWriter writer;
+    for (std::size_t a = 0; a < identities.size(); ++a) {
+        const fs::path file =
+            checkpoint_file(checkpoint_folder(directory, copied.round), numbers[a]);
+        writer.put(std::int32_t{numbers[a]});
+        writer.put_text(seal_copy(identities[a],
+                                  numbers[a],
+                                  {.checkpoint = read_file(file, most_array_bytes()),
+                                   .phase = copied.phase,
+                                   .until = copied.until}));
+    }
+    return writer.take();
+}
+
+std::vector<int> numbers_of(const Network& network, const Membership& members, int process) {
+    const AgentBlocks blocks = network.blocks();
+    std::vector<int> numbers;
+    for (int k = 0; k < blocks.size(process); ++k)
+        numbers.push_back(members.number(blocks.first(process) + k));
+    return numbers;
+}
+
+/// @param senders of the parcels.  @param hosted numbers of each sender's agents.
+void write_copies(const fs::path& directory,
+                  long round,
+                  const std::vector<std::string>& parcels,
+                  const std::vector<int>& senders,
+                  const std::function<std::vector<int>(int sender)>& hosted) {
+    create_folder(checkpoint_folder(directory, round));
+    for (std::size_t k = 0; k < parcels.size(); ++k) {
+        ByteReader reader(parcels[k], fmt::format("the copies of rank {}", senders[k]));
+        const std::vector<int> numbers = hosted(senders[k]);
+        while (!reader.done()) {
+            const int number = reader.get<std::int32_t>();
+            if (std::ranges::find(numbers, number) == numbers.end())
+                throw NetworkError(
+                    fmt::format("rank {} gives a copy of the checkpoint of agent {}, which it "
+                                "does not host",
+                                senders[k],
+                                number));
+            write_file_atomically(
+                copy_file(directory, {round, number}), reader.get_text(), Readers::owner);
+        }
+    }
+}
+
+}  // namespace
+
+void keep_copies(const fs::path& directory,
+                 Network& network,
+                 const std::vector<int>& keepers,
+                 const CopiedCheckpoint& copied,
+                 const Membership& members,
+                 std::span<const Identity> identities) {
+    if (network.maximum(identities.empty() ? 0 : 1) <= 0) return;
+    std::string own;
+    network.agree([&] {
+        own = pack_copies(
+            directory, copied, numbers_of(network, members, network.process()), identities);
+    });
+    const auto most = (own.size() + more_than_own) * network.most_agents_of_a_process();
+    const auto parcels = network.send_parcels(own, keepers, most);
+    std::vector<int> senders;
+    for (std::size_t p = 0; p < keepers.size(); ++p)
+        if (keepers[p] == network.process()) senders.push_back(static_cast<int>(p));
+    network.agree([&] {
+        write_copies(directory, copied.round, parcels, senders, [&](int sender) {
+            return numbers_of(network, members, sender);
+        });
+    });
+}
+
+namespace {
+
+/// What was opened of the copies of one agent.
+struct Opened {
+    std::map<long, std::string> files;  // by round
+    std::pair<int, long> sent{-1, 0};   // phase and rounds of the newest
+    Digest run{};
+};
+
+/// Takes one copy. @throws Error if it is not of this agent and round.
+void open_into(Opened& opened, const Identity& identity, const Key& key, std::string_view sealed) {
+    CheckpointCopy copy = open_copy(identity, key.agent, sealed);
+    const Checkpoint checkpoint =
+        checkpoint_from_bytes(copy.checkpoint, fmt::format("the copy of round {}", key.round))
+            .checkpoint;
+    if (checkpoint.agent != key.agent || checkpoint.round != key.round)
+        throw DataError(fmt::format("the copy is of round {}", checkpoint.round));
+    opened.run = checkpoint.run;
+    opened.sent = std::max(opened.sent, std::pair(copy.phase, copy.until));
+    opened.files[key.round] = std::move(copy.checkpoint);
+}
+
+/// The mark first: with a checkpoint and no mark the agent could not go on.
+void write_restored(const fs::path& directory, int agent, const Opened& opened) {
+    restore_mark(directory, opened.run, agent, opened.sent.first, opened.sent.second);
+    for (const auto& [round, bytes] : opened.files) {
+        const fs::path file = checkpoint_file(checkpoint_folder(directory, round), agent);
+        create_folder(file.parent_path());
+        write_file_atomically(file, bytes, Readers::owner);
+    }
+}
+
+/// Copies of checkpoints that this process's agents do not have.
+std::set<Key> missing_here(const fs::path& directory,
+                           const std::vector<int>& numbers,
+                           const std::vector<std::set<Key>>& kept) {
+    std::set<Key> missing;
+    for (const auto& keys : kept)
+        for (const Key& key : keys)
+            if (std::ranges::find(numbers, key.agent) != numbers.end() &&
+                !fs::exists(checkpoint_file(checkpoint_folder(directory, key.round), key.agent)))
+                missing.insert(key);
+    return missing;
+}
+
+/// @throws DataError for an agent with nothing but copies.
+void require_identity(const fs::path& directory,
+                      const std::vector<int>& numbers,
+                      const std::set<Key>& missing) {
+    for (const int number : numbers) {
+        const auto folders = checkpoint_folders(directory);
+        const bool has_own = std::ranges::any_of(folders, [&](const fs::path& folder) {
+            return fs::exists(checkpoint_file(folder, number));
+        });
+        const bool has_copy =
+            std::ranges::any_of(missing, [&](const Key& key) { return key.agent == number; });
+        if (has_copy && !has_own)
+            throw DataError(fmt::format(
+                "{}: agent {}'s checkpoints are gone; others keep copies, which only its identity "
+                "opens: give --identity beside --resume (or --without {})",
+                directory.string(),
+                number,
+                number));
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> restore_from_copies(
+    const fs::path& directory,
+    Network& network,
+    const Membership& members,
+    const std::function<Identity(std::size_t local_index)>& identity) {
+    const std::vector<int> numbers = numbers_of(network, members, network.process());
+    const auto kept = share_keys(network, kept_copies(directory));
+    std::set<Key> missing = missing_here(directory, numbers, kept);
+    network.agree([&] {
+        if (!identity) require_identity(directory, numbers, missing);
+    });
+    if (!identity) missing.clear();
+    const auto wanted = share_keys(network, missing);
+    std::map<int, Opened> opened;
+    std::vector<std::string> notes;
+    for (std::size_t p = 0; p < wanted.size(); ++p)
+        for (const Key& key : wanted[p]) {
+            const auto keeper =
+                std::ranges::find_if(kept, [&](const auto& keys) { return keys.contains(key); });
+            if (keeper == kept.end()) continue;
+            std::vector<int> receivers(wanted.size(), -1);
+            const auto sender = static_cast<std::size_t>(keeper - kept.begin());
+            receivers[sender] = static_cast<int>(p);
+            std::string sent;
+            network.agree([&] {
+                if (sender == static_cast<std::size_t>(network.process()))
+                    sent = read_file(copy_file(directory, key), most_array_bytes());
+            });
+            const auto came = network.send_parcels(sent, receivers, most_array_bytes());
+            if (came.empty()) continue;
+            try {
+                const auto place = std::ranges::find(numbers, key.agent) - numbers.begin();
+                open_into(opened[key.agent],
+                          identity(static_cast<std::size_t>(place)),
+                          key,
+                          came.front());
+            } catch (const Error& error) {
+                notes.push_back(
+                    fmt::format("agent {}: rank {}'s copy of the checkpoint of round "
+                                "{} is passed over ({})",
+                                key.agent,
+                                sender,
+                                key.round,
+                                error.what()));
+            }
+        }
+    network.agree([&] {
+        for (const auto& [agent, copies] : opened) {
+            if (copies.files.empty()) continue;
+            write_restored(directory, agent, copies);
+            notes.push_back(
+                fmt::format("agent {}: its checkpoint was restored from a copy on "
+                            "another disk; rounds up to {} count as sent",
+                            agent,
+                            copies.sent.second));
+        }
+    });
+    if (std::ranges::all_of(wanted, &std::set<Key>::empty)) return {};
+    const std::string lines = fmt::format("{}", fmt::join(notes, "\n"));
+    std::vector<std::string> of_all;
+    for (const std::string& theirs :
+         network.all_gather(lines.substr(0, most_line_bytes), most_line_bytes)) {
+        std::istringstream stream(theirs);
+        for (std::string line; std::getline(stream, line);) of_all.push_back(line);
+    }
+    return of_all;
+}
+
+void forget_copies(const fs::path& folder) {
+    std::vector<fs::path> old;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+        if (entry.path().extension() == copy_ending) old.push_back(entry.path());
+    for (const fs::path& file : old) fs::remove(file, ignored);
+}
+
+}  // namespace sotto
