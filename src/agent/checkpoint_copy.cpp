@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "sotto/core/bytes.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/trust/sealed_message.hpp"
 
 namespace sotto {
 
 std::string seal_copy(const Identity& identity, int agent, const CheckpointCopy& copy) {
     ByteWriter writer;
+    writer.put(std::int32_t{agent});
     writer.put(std::int32_t{copy.phase});
     writer.put(std::int64_t{copy.until});
     writer.put_text(copy.checkpoint);
@@ -26,6 +28,9 @@ CheckpointCopy open_copy(const Identity& identity, int agent, std::string_view s
     const auto bytes = content.span();
     ByteReader reader({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                       "the copy of agent " + std::to_string(agent) + "'s checkpoint");
+    if (reader.get<std::int32_t>() != agent)
+        throw CryptoError("agent " + std::to_string(agent) +
+                          ": the copy is of another agent's checkpoint");
     CheckpointCopy copy;
     copy.phase = reader.get<std::int32_t>();
     copy.until = reader.get<std::int64_t>();

@@ -194,10 +194,11 @@ Resumption take_up(Network& network,
     result.checkpoint_phase = sealed.phase;
     result.round = sealed.round;
     result.repeated = sent - sealed.round;
+    result.finish = resume.finish;
     result.totals = sealed.totals;
     result.local = std::move(found.local);
     result.notes = std::move(found.notes);
-    if (same_keys) {
+    if (same_keys || resume.finish) {
         result.going_on = std::move(result.past.back());
         result.past.pop_back();
         result.key_epoch = last.key_epoch;
@@ -214,16 +215,17 @@ std::string resumption_text(const ResumedRun& resumed, const std::vector<std::st
     std::string text = fmt::format(
         "resumed    after {} rounds, {}\n",
         resumed.round,
-        resumed.same_keys
+        resumed.finished ? std::string("where it ends, by --finish")
+        : resumed.same_keys
             ? std::string("with the same keys")
             : fmt::format("with new keys (epoch {}) and a plan for what is left of the budget",
                           resumed.key_epoch));
     if (resumed.repeated > 0)
-        text += fmt::format(
-            "           {} round{} before the failure may have left: they count, and are done "
-            "again\n",
-            resumed.repeated,
-            resumed.repeated == 1 ? "" : "s");
+        text +=
+            fmt::format("           {} round{} before the failure may have left: they count{}\n",
+                        resumed.repeated,
+                        resumed.repeated == 1 ? "" : "s",
+                        resumed.finished ? "" : ", and are done again");
     if (!resumed.agents_gone.empty())
         text += fmt::format("           without agent{} {}\n",
                             resumed.agents_gone.size() == 1 ? "" : "s",

@@ -28,7 +28,7 @@ struct Resumption {
     /// Phases that are over; their rounds are those that may have left.
     std::vector<PrivacyPhase> past;
     /// The phase goes on with its own keys: nothing was sent since the checkpoint was made at a
-    /// clean stop, and the seeds are at hand. Otherwise a new phase begins.
+    /// clean stop, and the seeds are at hand; or the run ends in it. Otherwise a new phase begins.
     std::optional<PrivacyPhase> going_on;
     std::vector<KeyRing> rings;  ///< of the local agents, for `going_on`; none with a noise seed
     int checkpoint_phase = 0;    ///< in which the checkpoint was made
@@ -36,6 +36,11 @@ struct Resumption {
     long first_round = 0;  ///< of that phase
     long round = 0;        ///< completed
     long repeated = 0;     ///< rounds to do again, whose messages may have left
+    bool finish = false;   ///< none is done again, nor another: the run ends here
+    /// Rounds that count after so many are completed in this start.
+    [[nodiscard]] long counted(long completed) const {
+        return finish ? round + repeated : completed;
+    }
     std::vector<Checkpoint> local;
     RunTotals totals;
     std::vector<std::string> notes;  ///< on process 0: what its user should know

@@ -39,6 +39,7 @@ struct ResumedRun {
     long repeated = 0;  ///< rounds done again, whose messages may have left and count
     std::uint32_t key_epoch = 0;
     bool same_keys = false;        ///< goes on bit for bit; otherwise with noise of new keys
+    bool finished = false;         ///< the run ends there, without another round
     std::vector<int> agents_gone;  ///< so far
 };
 

@@ -16,6 +16,7 @@ Json json_of(const ResumedRun& resumed) {
             {"repeated_rounds", resumed.repeated},
             {"key_epoch", resumed.key_epoch},
             {"same_keys", resumed.same_keys},
+            {"finished", resumed.finished},
             {"agents_gone", resumed.agents_gone}};
 }
 

@@ -39,7 +39,7 @@ class ShownMarks : public ::testing::Test {
     }
     std::optional<long> sent_beside(const test::Deviation& peer) const {
         const auto network = test::make_deviating_network(make_memory_network(2, 1), peer);
-        return sent_before(folder.path(""), *network, {run, 20, 0, {0, 1}, {0, 1}});
+        return sent_before(folder.path(""), *network, {run, 20, 0, {0, 1}, {0, 1}, 0, {0, 1}});
     }
     test::TemporaryFolder folder;
     Digest run{};

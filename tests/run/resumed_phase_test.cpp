@@ -142,6 +142,47 @@ TEST_F(ResumedPhase, RefusesWhenNothingIsLeft) {
     std::ofstream(mark) << text;
     expect_contains(message_of<PrivacyError>([&] { (void)run(resumed(spent, path("spent"))); }),
                     "nothing is left");
+    // It can still end, with the models of its checkpoint, and counts what may have left.
+    TrainConfig end = resumed(spent, path("spent"));
+    end.resume->finish = true;
+    Fate fate;
+    const TrainResult ended = run(end, fate);
+    EXPECT_EQ(fate.completed, 0);
+    EXPECT_EQ(ended.rounds, 10);
+    EXPECT_FALSE(ended.interrupted);
+    EXPECT_EQ(ended.resumed->repeated, rounds - 10);
+    EXPECT_NEAR(ended.epsilon, spent.plan.epsilon, 1e-6);
+    EXPECT_EQ(ledger("spent").at("status"), "completed");
+    EXPECT_EQ(ledger("spent").at("rounds").at("accounted"), rounds);
+    for (int agent = 0; agent < agents; ++agent)
+        EXPECT_EQ(
+            read_npy(path("spent") + fmt::format("/agents/{}/model.npy", agent)),
+            read_checkpoint(path("spent") +
+                            fmt::format("/checkpoints/000000000010/agent-{}.checkpoint", agent))
+                .checkpoint.model);
+    expect_contains(message_of<ConfigError>([&] { (void)run(end); }), "is complete");
+}
+
+TEST_F(ResumedPhase, MayBeTheLastWithoutAnotherRound) {
+    TrainConfig first = config("run");
+    first.checkpoint_every = 10;
+    run_until_killed(first, 37);
+    TrainConfig end = resumed(first, path("run"));
+    end.resume->finish = true;
+    Fate fate;
+    const TrainResult ended = run(end, fate);
+    expect_contains(fate.report, "after 30 rounds, where it ends, by --finish");
+    expect_contains(fate.report, "7 rounds before the failure may have left: they count\n");
+    EXPECT_EQ(ended.rounds, 30);
+    EXPECT_LT(ended.epsilon, first.plan.epsilon);
+    EXPECT_EQ(ledger("run").at("phases").size(), 1U);
+    EXPECT_EQ(ledger("run").at("rounds").at("accounted"), 37);
+    // What 37 of the rounds reveal.
+    TrainConfig whole = config("whole");
+    (void)run_until_stopped(whole, 37);
+    EXPECT_EQ(
+        ledger("run").at("headline").at("epsilon") <= ledger("whole").at("headline").at("epsilon"),
+        true);
 }
 
 TEST_F(ResumedPhase, RefusesAHistoryThatCountsLessThanTheAgentsKnow) {

@@ -55,11 +55,15 @@ class SentMarks : public ::testing::Test {
     SentMarks() { run.fill(9); }
     std::optional<long> sent(int phase = 0, const std::vector<int>& numbers = {2, 5}) const {
         const auto network = make_memory_network(2, 1);
-        return sent_before(folder.path(""), *network, {run, 25, phase, numbers, {2, 5}});
+        return sent_before(
+            folder.path(""), *network, {run, 25, phase, numbers, going_on_, until_, {2, 5}});
     }
     SentMark mark(int phase = 0) const { return {folder.path(""), run, {2, 5}, phase}; }
     test::TemporaryFolder folder;
     Digest run{};
+    /// Those that go on; others whose mark is lost count as `until`.
+    std::vector<int> going_on_{2, 5, 7};
+    long until_ = 0;
 };
 
 TEST_F(SentMarks, CountEveryRoundThatMayHaveLeft) {
@@ -119,6 +123,34 @@ TEST_F(SentMarks, AreNotExactWhereTheExactOneIsDamaged) {
     std::ofstream(folder.path("sent/2.now"), std::ios::binary)
         << exact.substr(0, 8) << std::string(8, '\xff');
     EXPECT_GE(sent(), 12);
+}
+
+TEST_F(SentMarks, OfAgentsThatLeaveMayBeLost) {
+    mark().set(4);
+    expect_contains(message_of<DataError>([&] {
+                        (void)sent(0, {2, 5, 7});
+                    }),
+                    "mark of agent 7's sent rounds is missing");
+    going_on_ = {2, 5};
+    for (const long until : {3, 10}) {
+        until_ = until;
+        EXPECT_EQ(sent(0, {2, 5, 7}), std::max(4L, until));
+        EXPECT_EQ(sent(0, {2, 5}), 4);
+    }
+}
+
+TEST_F(SentMarks, AreWrittenAgainWhereNoneIsLeft) {
+    mark().set(4);
+    restore_mark(folder.path(""), run, 5, 0, 9);  // has one
+    EXPECT_EQ(sent(), 4);
+    restore_mark(folder.path(""), run, 7, 0, 9);
+    EXPECT_EQ(sent(0, {2, 5, 7}), 9);
+    // It is nobody's who could say less.
+    std::ofstream(folder.path("sent/7.now"), std::ios::binary) << std::string(16, '\0');
+    EXPECT_EQ(sent(0, {2, 5, 7}), 9);
+    Digest other{};
+    expect_contains(message_of<DataError>([&] { restore_mark(folder.path(""), other, 8, 0, 9); }),
+                    "it is of another run");
 }
 
 }  // namespace

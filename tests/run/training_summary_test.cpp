@@ -76,12 +76,13 @@ TEST(TrainingSummary, HasNullForWhatIsNoNumber) {
 
 TEST(TrainingSummary, SaysHowARunWasTakenUp) {
     TrainResult result = sample_result();
-    result.resumed = ResumedRun{20, 3, 1, false, {1, 4}};
+    result.resumed = ResumedRun{20, 3, 1, false, true, {1, 4}};
     EXPECT_EQ(summary_of(result)["resumed"],
               (Json{{"round", 20},
                     {"repeated_rounds", 3},
                     {"key_epoch", 1},
                     {"same_keys", false},
+                    {"finished", true},
                     {"agents_gone", {1, 4}}}));
 }
 

@@ -30,10 +30,18 @@ void require_roster_with_identity(const TrainConfig& config) {
         roster ? "identity" : "roster"));
 }
 
-void require_resume_with_without(const TrainConfig& config) {
-    if (config.resume && config.resume->directory.empty())
+void require_run_to_take_up(const TrainConfig& config) {
+    if (!config.resume) return;
+    const bool leaves = !config.resume->without.empty();
+    if (config.resume->directory.empty())
+        throw ConfigError(leaves ? "--without: --resume DIR is needed too; agents leave a run that "
+                                   "is taken up"
+                                 : "--finish: --resume DIR is needed too; a run that was taken up "
+                                   "ends");
+    if (leaves && config.resume->finish)
         throw ConfigError(
-            "--without: --resume DIR is needed too; agents leave a run that is taken up");
+            "--finish: not possible with --without; a run ends with all who are there, from their "
+            "checkpoints");
 }
 
 void settle_stall_limits(TrainConfig& config, bool warning_given) {
@@ -64,7 +72,7 @@ void require_dry_run_with_network(const TrainConfig& config) {
 
 void settle_train_config(TrainConfig& config, bool warning_given) {
     require_one_source_of_noise(config.plan);
-    require_resume_with_without(config);
+    require_run_to_take_up(config);
     require_dry_run_with_network(config);
     require_roster_with_identity(config);
     require_sampling_with_padding(config);

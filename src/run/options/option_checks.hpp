@@ -10,8 +10,8 @@ namespace sotto {
 void require_one_source_of_noise(const PlanConfig& config);
 /// Agents prove who they are with both files, or with none. @throws ConfigError.
 void require_roster_with_identity(const TrainConfig& config);
-/// Agents leave a run that is taken up, no other. @throws ConfigError.
-void require_resume_with_without(const TrainConfig& config);
+/// Agents leave a run that is taken up, or it ends; no other. @throws ConfigError.
+void require_run_to_take_up(const TrainConfig& config);
 /// Only a dry run imagines a network. @throws ConfigError.
 void require_dry_run_with_network(const TrainConfig& config);
 /// Rounds are padded where nobody knows the size of a batch. @throws ConfigError.

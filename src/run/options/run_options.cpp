@@ -28,7 +28,7 @@ Binding<TrainConfig> recorded_views() {
 /// The run to take up; `member` is a part of it.
 template <class Member, class Value>
 Binding<TrainConfig> of_resumed_run(Member member, const OptionFormat<Value>& format) {
-    return {OptionKind::value,
+    return {format.kind,
             format.allowed,
             [=](TrainConfig& config, const std::string& option, const std::string& text) {
                 if (!config.resume) config.resume.emplace();
@@ -122,6 +122,15 @@ Only what this page and the others mark may stand beside it ([resuming](../resum
           .ranks_must_agree = true,
           .beside_run = true},
          of_resumed_run(&ResumeConfig::without, agent_numbers())},
+        {{.name = "finish",
+          .help = "the run that is taken up ends at its checkpoint, without another round",
+          .details = R"(
+Where nothing is left of the budget, or enough is trained: models are written and evaluated, the ledger counts every round that may
+have left, and the run is complete. Final gossip and means of models are left out.)",
+          .reproduces_run = false,
+          .ranks_must_agree = true,
+          .beside_run = true},
+         of_resumed_run(&ResumeConfig::finish, flag())},
         {{.name = "dry-run",
           .help = "only print plan, epsilon, memory and estimated time",
           .reproduces_run = false,

@@ -10,6 +10,12 @@ namespace sotto {
 
 namespace {
 
+/// Where the run ends at its checkpoint, those that may have left after it too.
+long counted_rounds(const OpenRun& open) {
+    const auto& resumption = open.prepared.resumption;
+    return resumption ? resumption->counted(open.progress.rounds) : open.progress.rounds;
+}
+
 /// COLLECTIVE.
 TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     const Run& run = open.prepared.run;
@@ -35,8 +41,8 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.bytes_sent = job.bytes_sent;
     result.peak_memory_mib = job.peak_memory_mib;
     result.loop_seconds = run.network.maximum(progress.totals.loop_seconds);
-    result.mu = ledger.mu_after(result.rounds);
-    result.epsilon = ledger.epsilon_after(result.rounds);
+    result.mu = ledger.mu_after(counted_rounds(open));
+    result.epsilon = ledger.epsilon_after(counted_rounds(open));
     result.total_seconds = seconds_since(start);
     return result;
 }
@@ -53,14 +59,15 @@ void write_end(OpenRun& open, const TrainResult& result) {
 
 TrainResult close_run(OpenRun open, Clock::time_point start) {
     TrainResult result = result_of(open, start);
-    result.account = settle_accounts(open.prepared, result.rounds, std::move(open.account));
+    const long counted = counted_rounds(open);
+    result.account = settle_accounts(open.prepared, counted, std::move(open.account));
     open.prepared.run.network.agree([&] {
         if (open.prepared.run.leader())
-            open.prepared.ledger.set_views(open.prepared.views->after(result.rounds));
+            open.prepared.ledger.set_views(open.prepared.views->after(counted));
     });
     seal_ledger(open,
                 result.interrupted ? Ledger::Status::interrupted : Ledger::Status::completed,
-                result.rounds);
+                counted);
     open.prepared.run.network.agree([&] {
         if (open.prepared.run.leader()) write_end(open, result);
     });

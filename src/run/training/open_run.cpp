@@ -81,7 +81,8 @@ std::vector<KeyRing> take_rings(PreparedRun& prepared) {
     Run& run = prepared.run;
     if (run.config.noise_seed)
         return distribute_seeds(run.network, run.plan, *run.config.noise_seed);
-    if (prepared.resumption && prepared.resumption->going_on)
+    // Of a run that ends here none draws noise any more.
+    if (prepared.resumption && prepared.resumption->going_on && !prepared.resumption->finish)
         return std::move(prepared.resumption->rings);
     return distribute_seeds(run.network, run.plan, run.session, run.config.threads);
 }

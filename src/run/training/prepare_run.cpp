@@ -154,6 +154,7 @@ ResumedRun resumed_run(const Resumption& resumption, const Membership& members) 
             resumption.repeated,
             resumption.key_epoch,
             resumption.going_on.has_value(),
+            resumption.finish,
             members.gone()};
 }
 

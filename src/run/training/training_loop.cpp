@@ -22,19 +22,22 @@ TrainingLoop::TrainingLoop(OpenRun& run,
       checkpoints_(run, trainer),
       vote_(run_.network, stop_requested),
       grace_(run_.leader() && run_.network.processes() > 1 ? seconds_before_kill() : std::nullopt),
+      ends_here_(run.prepared.resumption && run.prepared.resumption->finish),
       every_(run_.config.evaluate_every > 0 ? run_.config.evaluate_every
                                             : std::max(1L, run_.config.plan.rounds / 50)) {}
 
 void TrainingLoop::run() {
-    checkpoints_.begin();
+    if (!ends_here_) checkpoints_.begin();
     if (run_.optimality_gap)
         minimum_ = minimum_of_average(
             run_.network, trainer_.agents(), run_.config.l2, run_.config.threads);
     evaluate_now();
-    train_rounds();
-    evaluate_now();
+    if (!ends_here_) {
+        train_rounds();
+        evaluate_now();
+    }
     progress_.last = progress_.averaged = progress_.evaluation;
-    if (!progress_.interrupted) finish_models();
+    if (!progress_.interrupted && !ends_here_) finish_models();
 }
 
 void TrainingLoop::finish_models() {

@@ -47,7 +47,8 @@ class TrainingLoop {
     RunCheckpoints checkpoints_;
     StopVote vote_;
     StopGrace grace_;
-    long every_;  // rounds between evaluations
+    bool ends_here_;  // no round is left to do
+    long every_;      // rounds between evaluations
     std::optional<double> minimum_;
 };
 

@@ -39,12 +39,24 @@ TEST(RosterAndIdentity, AreNeededTogether) {
 
 TEST(AgentsThatLeave, LeaveARunThatIsTakenUp) {
     TrainConfig config;
-    require_resume_with_without(config);
+    require_run_to_take_up(config);
     config.resume = ResumeConfig{"", {1}};
-    expect_contains(message_of<ConfigError>([&] { require_resume_with_without(config); }),
+    expect_contains(message_of<ConfigError>([&] { require_run_to_take_up(config); }),
                     "--without: --resume DIR is needed too");
     config.resume->directory = "runs/a";
-    require_resume_with_without(config);
+    require_run_to_take_up(config);
+}
+
+TEST(RunsThatEnd, AreTakenUpByAll) {
+    TrainConfig config;
+    config.resume = ResumeConfig{.directory = "", .without = {}, .finish = true};
+    expect_contains(message_of<ConfigError>([&] { require_run_to_take_up(config); }),
+                    "--finish: --resume DIR is needed too");
+    config.resume->directory = "runs/a";
+    require_run_to_take_up(config);
+    config.resume->without = {1};
+    expect_contains(message_of<ConfigError>([&] { require_run_to_take_up(config); }),
+                    "--finish: not possible with --without");
 }
 
 TEST(NetworksThatAreNotThere, AreForDryRuns) {

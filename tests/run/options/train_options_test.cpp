@@ -107,43 +107,54 @@ OptionTexts everything_else() {
 
 TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return o.ranks_must_agree; }),
-              (std::set<std::string>{
-                  "clip-quantile",  "clip-share",       "clip-rate",        "task",
-                  "standardise",    "hidden",           "partition",        "test-fraction",
-                  "seed",           "rounds",           "gossip-steps",     "gossip",
-                  "max-bytes",      "final-gossip",     "average",          "momentum",
-                  "temporal",       "temporal-restart", "eval-every",       "dry-run",
-                  "noise-seed",     "link-encryption",  "secure-sum",       "mask-partners",
-                  "optimality-gap", "record-view",      "checkpoint-every", "without",
-                  "precision",      "network"}));
+              (std::set<std::string>{"clip-quantile",
+                                     "clip-share",
+                                     "clip-rate",
+                                     "task",
+                                     "standardise",
+                                     "hidden",
+                                     "partition",
+                                     "test-fraction",
+                                     "seed",
+                                     "rounds",
+                                     "gossip-steps",
+                                     "gossip",
+                                     "max-bytes",
+                                     "final-gossip",
+                                     "average",
+                                     "momentum",
+                                     "temporal",
+                                     "temporal-restart",
+                                     "eval-every",
+                                     "dry-run",
+                                     "noise-seed",
+                                     "link-encryption",
+                                     "secure-sum",
+                                     "mask-partners",
+                                     "optimality-gap",
+                                     "record-view",
+                                     "checkpoint-every",
+                                     "without",
+                                     "precision",
+                                     "network",
+                                     "finish"}));
 }
 
 TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return o.beside_run; }),
-              (std::set<std::string>{"resume",
-                                     "without",
-                                     "data",
-                                     "test-data",
-                                     "roster",
-                                     "identity",
-                                     "budget-account",
-                                     "threads",
-                                     "stall-warn",
-                                     "stall-abort",
-                                     "checkpoint-every",
-                                     "eval-every",
-                                     "link-encryption",
-                                     "past-noise-memory",
-                                     "view",
-                                     "dry-run",
-                                     "bootstrap",
-                                     "network",
-                                     "optimality-gap"}));
+              (std::set<std::string>{"resume",     "without",         "finish",
+                                     "data",       "test-data",       "roster",
+                                     "identity",   "budget-account",  "threads",
+                                     "stall-warn", "stall-abort",     "checkpoint-every",
+                                     "eval-every", "link-encryption", "past-noise-memory",
+                                     "view",       "dry-run",         "bootstrap",
+                                     "network",    "optimality-gap"}));
 }
 
 TEST(TrainOptions, ThatDoNotReproduceTheRun) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return !o.reproduces_run; }),
-              (std::set<std::string>{"resume", "without", "dry-run", "network", "run-directory"}));
+              (std::set<std::string>{
+                  "resume", "without", "finish", "dry-run", "network", "run-directory"}));
 }
 
 TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {

@@ -1,0 +1,165 @@
+#include "run/checkpoint_copies.hpp"
+
+#include "fuzz/support.hpp"
+#include "run/checkpoint_store.hpp"
+#include "run/run_fixtures.hpp"
+#include "run/sent_mark.hpp"
+#include "sotto/agent/checkpoint_copy.hpp"
+#include "sotto/core/bytes.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+
+namespace fs = std::filesystem;
+
+/// Agents 1 and 4 of five, in one process, which keeps its own copies.
+class CopiesOfCheckpoints : public ::testing::Test {
+  protected:
+    CopiesOfCheckpoints() {
+        identities_.push_back(Identity::generate());
+        identities_.push_back(Identity::generate());
+    }
+    static Checkpoint checkpoint_of(int agent, long round) {
+        Checkpoint checkpoint;
+        checkpoint.run.fill(9);
+        checkpoint.agent = agent;
+        checkpoint.round = round;
+        checkpoint.model = Eigen::Vector2d(agent, static_cast<double>(round));
+        checkpoint.spent = Eigen::VectorXd::Zero(1);
+        return checkpoint;
+    }
+    /// With copies that say so.
+    void seal(const CopiedCheckpoint& copied) {
+        seal_checkpoint(folder.path(""),
+                        *network,
+                        {copied.round, copied.phase, false, {}, {}},
+                        {checkpoint_of(1, copied.round), checkpoint_of(4, copied.round)});
+        keep_copies(folder.path(""), *network, {0}, copied, members, identities_);
+    }
+    void lose(const std::string& ending) const {
+        std::vector<fs::path> lost;
+        for (const auto& entry : fs::recursive_directory_iterator(folder.path("")))
+            if (entry.path().string().ends_with(ending)) lost.push_back(entry.path());
+        for (const fs::path& file : lost) fs::remove(file);
+    }
+    std::vector<std::string> restored() {
+        return restore_from_copies(
+            folder.path(""), *network, members, [&](std::size_t a) -> Identity {
+                return Identity::read(path_of(a));
+            });
+    }
+    fs::path path_of(std::size_t local_index) const {
+        const fs::path file = folder.path("id" + std::to_string(local_index));
+        if (!fs::exists(file)) identities_[local_index].write_new(file);
+        return file;
+    }
+    std::optional<long> sent(int phase) const {
+        Digest run{};
+        run.fill(9);
+        return sent_before(folder.path(""), *network, {run, 90, phase, {1, 4}, {1, 4}, 0, {1, 4}});
+    }
+    test::TemporaryFolder folder;
+    std::vector<Identity> identities_;
+    const Membership members{5, {1, 4}};
+    std::unique_ptr<Network> network = make_memory_network(2, 1);
+};
+
+TEST_F(CopiesOfCheckpoints, GiveBackWhatWasLostAndCountAllThatMayHaveLeft) {
+    seal({.round = 10, .phase = 0, .until = 20});
+    seal({.round = 20, .phase = 0, .until = 30});
+    EXPECT_EQ(restored(), std::vector<std::string>{});
+    lose(".checkpoint");
+    EXPECT_THROW((void)find_checkpoint(folder.path(""), *network, std::vector{1, 4}), DataError);
+    const auto notes = restored();
+    ASSERT_EQ(notes.size(), 2U);
+    EXPECT_EQ(notes[1],
+              "agent 4: its checkpoint was restored from a copy on another disk; rounds up to 30 "
+              "count as sent");
+    const FoundCheckpoint found = find_checkpoint(folder.path(""), *network, std::vector{1, 4});
+    EXPECT_EQ(found.sealed.round, 20);
+    EXPECT_EQ(found.local[1].model, Eigen::Vector2d(4, 20));
+    EXPECT_EQ(sent(0), 30);
+    // In a phase that began after the copy was made nothing has left.
+    EXPECT_EQ(sent(1), std::nullopt);
+}
+
+TEST_F(CopiesOfCheckpoints, CountByTheNewestOfThem) {
+    seal({.round = 10, .phase = 0, .until = 20});
+    keep_copies(folder.path(""),
+                *network,
+                {0},
+                {.round = 10, .phase = 1, .until = 15},
+                members,
+                identities_);
+    lose(".checkpoint");
+    (void)restored();
+    EXPECT_EQ(sent(1), 15);
+}
+
+TEST_F(CopiesOfCheckpoints, AreGoneWithTheirCheckpoint) {
+    for (const long round : {10, 20, 30}) seal({.round = round, .phase = 0, .until = round + 10});
+    EXPECT_FALSE(fs::exists(checkpoint_folder(folder.path(""), 10)));
+    EXPECT_TRUE(fs::exists(checkpoint_folder(folder.path(""), 20) / "agent-4.copy"));
+}
+
+TEST_F(CopiesOfCheckpoints, ThatDoNotOpenAreLeftOutAndNamed) {
+    seal({.round = 10, .phase = 0, .until = 20});
+    lose(".checkpoint");
+    // As another round's, and as another agent's.
+    const fs::path copies = checkpoint_folder(folder.path(""), 10);
+    fs::create_directory(checkpoint_folder(folder.path(""), 20));
+    fs::rename(copies / "agent-1.copy", checkpoint_folder(folder.path(""), 20) / "agent-1.copy");
+    fs::copy_file(copies / "agent-4.copy", copies / "agent-1.copy");
+    const auto notes = restored();
+    ASSERT_EQ(notes.size(), 3U);
+    expect_contains(notes[0], "agent 1: rank 0's copy of the checkpoint of round 10");
+    expect_contains(notes[1], "the copy is of round 10");
+    expect_contains(notes[2], "agent 4: its checkpoint was restored");
+    EXPECT_FALSE(fs::exists(copies / "agent-1.checkpoint"));
+}
+
+TEST_F(CopiesOfCheckpoints, NeedAnIdentityThatThisProcessWasGiven) {
+    seal({.round = 10, .phase = 0, .until = 20});
+    EXPECT_TRUE(restore_from_copies(folder.path(""), *network, members, {}).empty());
+    lose("agent-4.checkpoint");
+    expect_contains(message_of<DataError>(
+                        [&] { (void)restore_from_copies(folder.path(""), *network, members, {}); }),
+                    "agent 4's checkpoints are gone; others keep copies, which only its identity "
+                    "opens: give --identity beside --resume (or --without 4)");
+}
+
+TEST_F(CopiesOfCheckpoints, AreNotMadeWithoutIdentities) {
+    seal_checkpoint(folder.path(""),
+                    *network,
+                    {10, 0, false, {}, {}},
+                    {checkpoint_of(1, 10), checkpoint_of(4, 10)});
+    keep_copies(
+        folder.path(""), *network, {0}, {.round = 10, .phase = 0, .until = 20}, members, {});
+    EXPECT_FALSE(fs::exists(checkpoint_folder(folder.path(""), 10) / "agent-1.copy"));
+}
+
+TEST_F(CopiesOfCheckpoints, OfAgentsThatARankDoesNotHostAreRefused) {
+    ByteWriter foreign;
+    foreign.put(std::int32_t{4});
+    foreign.put_text("anything");
+    fuzz::ScriptedNetwork two(2, 0, "", [said = foreign.take()](int) {
+        return std::vector<std::string>{"", said};
+    });
+    const Membership three{5, {1, 2}};  // rank 1 hosts agent 2
+    seal_checkpoint(folder.path(""), *network, {10, 0, false, {}, {}}, {checkpoint_of(1, 10)});
+    expect_contains(message_of<NetworkError>([&] {
+                        keep_copies(folder.path(""),
+                                    two,
+                                    {1, 0},
+                                    {.round = 10, .phase = 0, .until = 20},
+                                    three,
+                                    std::span(identities_).first(1));
+                    }),
+                    "rank 1 gives a copy of the checkpoint of agent 4, which it does not host");
+}
+
+}  // namespace
+}  // namespace sotto
