@@ -26,8 +26,9 @@ static_assert(std::endian::native == std::endian::little, "files are little-endi
 namespace {
 
 [[noreturn]] void throw_unwritable(const std::filesystem::path& path) {
-    throw ConfigError(
-        fmt::format("{}: cannot be written ({})", path.string(), std::strerror(errno)));
+    const int reason = errno;
+    throw_write_failure(
+        fmt::format("{}: cannot be written ({})", path.string(), std::strerror(reason)), reason);
 }
 
 std::string npy_header(const std::string& shape) {
@@ -124,6 +125,13 @@ bool flush_folder_of(const std::filesystem::path& path) {
 
 }  // namespace
 
+void throw_write_failure(const std::string& message, int reason) {
+    constexpr std::array of_the_disk{ENOSPC, EDQUOT, EFBIG, EIO};
+    throw_error(std::ranges::find(of_the_disk, reason) == of_the_disk.end() ? ExitCode::usage
+                                                                            : ExitCode::storage,
+                message);
+}
+
 void require_writable(const std::filesystem::path& path) {
     const std::filesystem::path target = followed(path);
     if (std::filesystem::is_directory(target)) {
@@ -183,8 +191,8 @@ void erase_file(const std::filesystem::path& path) {
         ::close(file);
     }
     if ((::unlink(path.c_str()) != 0 && errno != ENOENT) || !flush_folder_of(path))
-        throw ConfigError(
-            fmt::format("{}: cannot be removed ({})", path.string(), std::strerror(errno)));
+        throw_write_failure(
+            fmt::format("{}: cannot be removed ({})", path.string(), std::strerror(errno)), errno);
 }
 
 std::error_code make_private_folder(const std::filesystem::path& folder) {

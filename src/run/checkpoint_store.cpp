@@ -265,8 +265,10 @@ void erase_saved_seeds(const fs::path& directory) {
             if (entry.path().extension() == seeds_ending) erase_file(entry.path());
         // Another process may have removed an old folder meanwhile; what cannot be read is named.
         if (failure && failure != std::errc::no_such_file_or_directory)
-            throw ConfigError(fmt::format(
-                "{}: saved seeds cannot be erased ({})", folder.string(), failure.message()));
+            throw_write_failure(
+                fmt::format(
+                    "{}: saved seeds cannot be erased ({})", folder.string(), failure.message()),
+                failure.value());
     }
 }
 

@@ -39,10 +39,12 @@ RunHistory share_history(Network& network,
         if (network.process() != 0) return;
         const RunHistory own = read_history(resume.directory);
         if (own.completed)
-            throw ConfigError(fmt::format(
-                "--resume: the run in {} is complete ({} rounds); nothing is left to do",
-                resume.directory,
-                own.rounds));
+            throw Error(
+                ExitCode::complete,
+                fmt::format("--resume: the run in {} is complete ({} rounds); nothing is left to "
+                            "do",
+                            resume.directory,
+                            own.rounds));
         writer.put_text(to_json(own));
         for (const PrivacyPhase& phase : own.phases) writer.put_text(to_json(phase.plan));
     });

@@ -17,7 +17,7 @@
 namespace sotto {
 
 /// Process 0's history of the run to take up, on every process. COLLECTIVE. @throws DataError,
-/// ConfigError (a run that is complete), the same everywhere.
+/// Error (exit code complete: nothing is left to do), the same everywhere.
 /// @param most_temporal_values of one plan.
 [[nodiscard]] RunHistory share_history(Network& network,
                                        const ResumeConfig& resume,

@@ -25,12 +25,12 @@ namespace {
 OpenFile lock_file(const fs::path& path) {
     for (;;) {
         OpenFile file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-        if (!file.open()) throw unwritable(path, errno);
+        if (!file.open()) throw_unwritable(path, errno);
         while (::flock(file.get(), LOCK_EX) != 0)
-            if (errno != EINTR) throw unwritable(path, errno);
+            if (errno != EINTR) throw_unwritable(path, errno);
         struct stat held {};
         struct stat named {};
-        if (::fstat(file.get(), &held) != 0) throw unwritable(path, errno);
+        if (::fstat(file.get(), &held) != 0) throw_unwritable(path, errno);
         if (::stat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
             held.st_ino == named.st_ino)
             return file;

@@ -124,7 +124,7 @@ void Identity::write_new(const fs::path& path) const {
             throw ConfigError(fmt::format(
                 "identity {}: it exists already and is never overwritten; name another file",
                 path.string()));
-        throw unwritable(path, errno);
+        throw_unwritable(path, errno);
     }
     Wiped<2 * SecretKey::size + 1> secret;
     auto* const digits = reinterpret_cast<char*>(secret.bytes.data());
@@ -137,7 +137,7 @@ void Identity::write_new(const fs::path& path) const {
     if (!good) {
         const int reason = errno;
         ::unlink(path.c_str());
-        throw unwritable(path, reason);
+        throw_unwritable(path, reason);
     }
 }
 

@@ -4,11 +4,13 @@
 
 #include <cstring>
 
+#include "sotto/core/files.hpp"
+
 namespace sotto {
 
-ConfigError unwritable(const std::filesystem::path& path, int reason) {
-    return ConfigError(
-        fmt::format("{}: cannot be written ({})", path.string(), std::strerror(reason)));
+void throw_unwritable(const std::filesystem::path& path, int reason) {
+    throw_write_failure(
+        fmt::format("{}: cannot be written ({})", path.string(), std::strerror(reason)), reason);
 }
 
 }  // namespace sotto

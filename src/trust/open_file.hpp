@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "sotto/core/error.hpp"
-
 namespace sotto {
 
 /// A file that closes itself.
@@ -27,7 +25,7 @@ class OpenFile {
     int descriptor_;
 };
 
-/// @param reason an error number of the system.
-[[nodiscard]] ConfigError unwritable(const std::filesystem::path& path, int reason);
+/// @param reason an error number of the system.  @throws as throw_write_failure does, (files.hpp).
+[[noreturn]] void throw_unwritable(const std::filesystem::path& path, int reason);
 
 }  // namespace sotto

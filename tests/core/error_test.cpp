@@ -24,7 +24,9 @@ TEST(ThrowError, ThrowsTheClassOfTheExitCode) {
     expect_thrown<DataError>(ExitCode::data);
     expect_thrown<PrivacyError>(ExitCode::privacy);
     expect_thrown<NetworkError>(ExitCode::network);
-    expect_thrown<Error>(ExitCode::audit);
+    for (const ExitCode code :
+         {ExitCode::audit, ExitCode::complete, ExitCode::interrupted, ExitCode::storage})
+        expect_thrown<Error>(code);
     expect_thrown<Error>(ExitCode::other);
 }
 
@@ -36,6 +38,9 @@ TEST(Error, OfEveryClassHasTheExitCodeThatScriptsRelyOn) {
     EXPECT_EQ(static_cast<int>(NetworkError("").exit_code()), 5);
     EXPECT_EQ(static_cast<int>(CryptoError("").exit_code()), 5);
     EXPECT_EQ(static_cast<int>(ExitCode::audit), 6);
+    EXPECT_EQ(static_cast<int>(ExitCode::complete), 7);
+    EXPECT_EQ(static_cast<int>(ExitCode::interrupted), 8);
+    EXPECT_EQ(static_cast<int>(ExitCode::storage), 9);
 }
 
 TEST(ThrowError, KeepsTextAndExitCode) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -203,6 +204,22 @@ TEST(RequireWritable, AgreesWithWritingAndLeavesNothing) {
     EXPECT_EQ(folder.entries(), 0);
     EXPECT_THROW(require_writable(folder.path("")), ConfigError);
     EXPECT_THROW(require_writable(folder.path("none/new")), ConfigError);
+}
+
+TEST(WriteFailure, HasACodeOfItsOwnWhereTheDiskIsTheReason) {
+    const auto code_of = [](int reason) {
+        try {
+            throw_write_failure("what", reason);
+        } catch (const Error& error) {
+            return error.exit_code();
+        }
+    };
+    for (const int reason : {ENOSPC, EDQUOT, EFBIG, EIO})
+        EXPECT_EQ(code_of(reason), ExitCode::storage) << std::strerror(reason);
+    for (const int reason : {EACCES, ENOENT, ENOTDIR, EROFS, 0})
+        EXPECT_EQ(code_of(reason), ExitCode::usage) << std::strerror(reason);
+    EXPECT_EQ(message_of<Error>([] { write_file_atomically("/dev/full", "content"); }),
+              "/dev/full: cannot be written (No space left on device)");
 }
 
 TEST(WriteFileAtomically, RefusesAPathBelowAFile) {

@@ -7,6 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "core/test_support.hpp"
+#include "sotto/core/error.hpp"
+
 namespace sotto {
 namespace {
 
@@ -29,7 +32,7 @@ TEST(OpenFile, ClosesItselfOnceWhoeverHoldsItLast) {
 }
 
 TEST(Unwritable, NamesThePathAndTheReason) {
-    EXPECT_EQ(std::string(unwritable("some/file", EACCES).what()),
+    EXPECT_EQ(test::message_of<ConfigError>([] { throw_unwritable("some/file", EACCES); }),
               "some/file: cannot be written (Permission denied)");
 }
 

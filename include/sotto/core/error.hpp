@@ -8,12 +8,15 @@ namespace sotto {
 /// What the process returns to the shell. The numbers are documented and relied on by scripts.
 enum class ExitCode : int {
     ok = 0,
-    other = 1,    ///< anything not named below
-    usage = 2,    ///< bad usage or configuration
-    data = 3,     ///< bad data
-    privacy = 4,  ///< the plan does not meet the budget
-    network = 5,  ///< a peer or the network failed, or a peer could not be trusted
-    audit = 6     ///< the audit contradicts the ledger
+    other = 1,        ///< anything not named below
+    usage = 2,        ///< bad usage or configuration
+    data = 3,         ///< bad data
+    privacy = 4,      ///< the plan does not meet the budget
+    network = 5,      ///< a peer or the network failed, or a peer could not be trusted
+    audit = 6,        ///< the audit contradicts the ledger
+    complete = 7,     ///< the run to take up is complete: nothing is left to do
+    interrupted = 8,  ///< stopped cleanly as asked, and can be taken up
+    storage = 9       ///< a disk is full, or fails
 };
 
 /// Base of every error a user can cause or meet. The message is one line that gives the name, the
@@ -74,13 +77,11 @@ class DivergedError : public Error {
             throw PrivacyError(message);
         case ExitCode::network:
             throw NetworkError(message);
-        case ExitCode::audit:
-            throw Error(ExitCode::audit, message);
         case ExitCode::ok:
-        case ExitCode::other:
-            break;
+            throw Error(ExitCode::other, message);
+        default:
+            throw Error(code, message);
     }
-    throw Error(ExitCode::other, message);
 }
 
 }  // namespace sotto

@@ -16,11 +16,17 @@ namespace sotto {
 /// owner alone (0600).
 enum class Readers { everybody, owner };
 
+/// What a file or folder that cannot be written ends the job with: the storage code (9) where the
+/// disk is the reason (full, over quota, failing; `reason` as in errno), so that no other name
+/// mends it; usage (2) otherwise.
+/// @throws Error with that code, ConfigError for usage.
+[[noreturn]] void throw_write_failure(const std::string& message, int reason);
+
 /// Replaces a file in one step: a reader (or a crash) sees the old content or the new, never half.
 /// Writes to a temporary name in the same folder, flushes to disk, renames, flushes the folder: the
 /// new content outlasts a loss of power after the call. A link is followed; a device or pipe is
 /// written to.
-/// @throws ConfigError with path and reason if it cannot be written.
+/// @throws as throw_write_failure does, with path and reason, if it cannot be written.
 void write_file_atomically(const std::filesystem::path& path,
                            std::string_view content,
                            Readers readers = Readers::everybody);
@@ -31,7 +37,7 @@ void write_file_atomically(const std::filesystem::path& path,
 
 /// Overwrites a file with zeros, on disk, and removes it, on disk too; nothing where there is none.
 /// What a file system or a drive keeps elsewhere (snapshots, journals, cells it remaps) it does not
-/// reach. @throws ConfigError with path and reason if it cannot be removed.
+/// reach. @throws as throw_write_failure does, with path and reason, if it cannot be removed.
 void erase_file(const std::filesystem::path& path);
 
 /// Makes a folder, and those above it, where they are not there yet; only their owner can enter
@@ -39,7 +45,7 @@ void erase_file(const std::filesystem::path& path);
 [[nodiscard]] std::error_code make_private_folder(const std::filesystem::path& folder);
 
 /// Finds out now whether write_file_atomically would fail later; leaves nothing behind.
-/// @throws ConfigError with path and reason.
+/// @throws as throw_write_failure does, with path and reason.
 void require_writable(const std::filesystem::path& path);
 
 /// Bytes that a document may have: options, ledgers, rosters. Parsed, it takes many times as much.
@@ -57,7 +63,7 @@ inline constexpr std::uint64_t most_document_bytes = std::uint64_t{64} << 20;
 
 /// Makes a new file with this content. @return false if it was there already: of processes that all
 /// try, on hosts that share the folder too, one has true.
-/// @throws ConfigError with path and reason if it cannot be made.
+/// @throws as throw_write_failure does, with path and reason, if it cannot be made.
 [[nodiscard]] bool create_file(const std::filesystem::path& path,
                                std::string_view content,
                                Readers readers = Readers::everybody);
@@ -66,7 +72,8 @@ inline constexpr std::uint64_t most_document_bytes = std::uint64_t{64} << 20;
 class FileLock {
   public:
     /// Creates the file if it is not there. @return nothing if another process holds the lock; a
-    /// file system without locks keeps nobody out. @throws ConfigError if it cannot be opened.
+    /// file system without locks keeps nobody out. @throws as throw_write_failure does if it cannot
+    /// be opened.
     [[nodiscard]] static std::optional<FileLock> take(const std::filesystem::path& path);
 
   private:

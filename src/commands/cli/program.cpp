@@ -33,7 +33,7 @@ std::string program_help() {
         "version.\n"
         "exit codes: 0 done, 1 other, 2 usage or configuration, 3 data, 4 privacy refused, 5 "
         "network or "
-        "peer, 6 audit inconsistent\n\n"
+        "peer, 6 audit inconsistent, 7 complete already, 8 interrupted, 9 disk full or failing\n\n"
         "example: sotto train --mechanism corn --epsilon 10\n";
     return text;
 }
@@ -83,7 +83,9 @@ int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment&
     if (launch.launched && commands().look_up(first) == nullptr) return refuse_together(first);
     const Command& command = commands().find("command", first);
     const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-    if (std::ranges::find(rest, "--help") != rest.end())
+    // What stands behind -- is another program's.
+    const auto own_end = std::ranges::find(rest, "--");
+    if (std::find(rest.begin(), own_end, "--help") != own_end)
         return print_on_rank_0(launch, help_for(command), ExitCode::ok);
     if (!command.parallel && launch.rank != 0) return 0;
     return command.run(rest);

@@ -121,7 +121,7 @@ int sweep_on(Network& network, const SweepTask& task) {
                                     (config.directory / "runs.csv").string(),
                                     result.first_failure->error));
     });
-    return static_cast<int>(result.interrupted ? ExitCode::other : ExitCode::ok);
+    return static_cast<int>(result.interrupted ? ExitCode::interrupted : ExitCode::ok);
 }
 
 int run(const std::vector<std::string>& arguments) {

@@ -8,6 +8,7 @@
 
 #include "run/recorded_ledger.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
 
 namespace sotto {
@@ -21,8 +22,9 @@ void make_folders(const fs::path& path) {
     for (const char* name : {"trainings", "runs", "claims"}) {
         fs::create_directories(path / name, failure);
         if (failure)
-            throw ConfigError(
-                fmt::format("output: {} cannot be used ({})", path.string(), failure.message()));
+            throw_write_failure(
+                fmt::format("output: {} cannot be used ({})", path.string(), failure.message()),
+                failure.value());
     }
 }
 

@@ -72,7 +72,7 @@ int train_on(Network& network, const GeneralOptions& general, const TrainConfig&
             std::fflush(report);
         }
     }
-    return static_cast<int>(result.interrupted ? ExitCode::other : ExitCode::ok);
+    return static_cast<int>(result.interrupted ? ExitCode::interrupted : ExitCode::ok);
 }
 
 /// config.ini of the run to take up, as rank 0 reads it: the others may not see its files. Nothing

@@ -46,7 +46,7 @@ std::string attributed(const std::string& message,
 /// Of another rank, which may have sent anything.
 ExitCode known(int code) {
     constexpr auto first = static_cast<int>(ExitCode::other);
-    constexpr auto last = static_cast<int>(ExitCode::audit);
+    constexpr auto last = static_cast<int>(ExitCode::storage);
     return code >= first && code <= last ? static_cast<ExitCode>(code) : ExitCode::other;
 }
 

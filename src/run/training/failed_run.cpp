@@ -23,8 +23,13 @@ ExitCode exit_code_of(const std::exception& failure) {
 void end_failed_run(const OpenRun& run, const std::exception& failure) {
     Network& network = run.prepared.run.network;
     const long rounds = run.progress.rounds;
-    // Messages of a started round may have left: the ledger keeps counting all planned rounds.
-    if (run.prepared.run.leader()) write_open_ledger(run, Ledger::Status::failed, rounds);
+    // Messages of a started round may have left: the ledger keeps counting all planned rounds, also
+    // the one that is there where this one cannot be written.
+    if (run.prepared.run.leader()) try {
+            write_open_ledger(run, Ledger::Status::failed, rounds);
+        } catch (const Error& unwritten) {
+            print_error_line(unwritten.what());
+        }
     const std::string message =
         fmt::format("{}, round {}: {}", network.process_name(), rounds, failure.what());
     const bool first = run.directory.claim_failure(message);
