@@ -220,8 +220,10 @@ bool all_ended(const fs::path& directory) {
 
 std::vector<pid_t> ranks_with(const std::string& text) {
     std::vector<pid_t> ranks;
+    const std::string supervisor = std::string(SOTTO_PROGRAM) + '\0' + "supervise";
     for (const auto& [pid, line] : all_processes())
-        if (line.starts_with(SOTTO_PROGRAM) && line.find(text) != std::string::npos)
+        if (line.starts_with(SOTTO_PROGRAM) && !line.starts_with(supervisor) &&
+            line.find(text) != std::string::npos)
             ranks.push_back(pid);
     return ranks;
 }

@@ -18,11 +18,14 @@ class LaunchScript : public testing::Test {
     [[nodiscard]] Outcome run(const Arguments& arguments, const Arguments& environment = {}) const {
         return Process(launch_script(arguments, environment), directory_.path()).wait();
     }
-    void expect_refused(const Outcome& outcome, const std::string& part) const {
+    /// @param who says so.
+    void expect_refused(const Outcome& outcome,
+                        const std::string& part,
+                        const std::string& who = "deploy/mpirun: ") const {
         EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
         const auto lines = lines_of(outcome.err);
         ASSERT_EQ(lines.size(), 1U) << outcome.text();
-        EXPECT_EQ(lines[0].find("deploy/mpirun: "), 0U) << outcome.text();
+        EXPECT_EQ(lines[0].find(who), 0U) << outcome.text();
         EXPECT_NE(lines[0].find(part), std::string::npos) << outcome.text();
     }
     /// A PATH of which every program but mpirun can be found.
@@ -111,7 +114,7 @@ TEST_F(LaunchScript, StopsCleanlyHoweverLongARankTakes) {
     std::this_thread::sleep_for(std::chrono::seconds(4));
     ::kill(pids.back(), SIGCONT);
     const Outcome outcome = process.wait();
-    EXPECT_EQ(outcome.exit_code, 1) << outcome.text();
+    EXPECT_EQ(outcome.exit_code, 8) << outcome.text();
     EXPECT_NE(outcome.out.find("INTERRUPTED"), std::string::npos) << outcome.text();
     EXPECT_EQ(json_of(folder + "/ledger.json").at("status"), "interrupted");
     EXPECT_EQ(outcome.err.find("Forwarding signal"), std::string::npos) << outcome.text();
@@ -123,9 +126,11 @@ TEST_F(LaunchScript, RefusesInOneLine) {
     expect_refused(run({"-n", "two", "train"}), "'two' is not a number of ranks");
     expect_refused(run({"-n"}), "-n needs a value");
     expect_refused(run({"--hostfile", "nowhere", "train"}), "nowhere cannot be read");
-    expect_refused(run({"--max-restarts", "x", "train"}), "'x' is not a whole number");
-    expect_refused(run({"--max-restarts", "3", "doctor"}), "only a training can be taken up again");
-    expect_refused(run({"--max-restarts", "3", "--restart-delay", "5", "train"}), "FIRST:MOST");
+    expect_refused(run({"--max-restarts", "x", "train"}), "max-restarts: 'x'", "sotto: ");
+    expect_refused(
+        run({"--max-restarts", "3", "doctor"}), "only a training can be taken up again", "sotto: ");
+    expect_refused(
+        run({"--max-restarts", "3", "--restart-delay", "5", "train"}), "FIRST:MOST", "sotto: ");
     expect_refused(run({"-n", "2", "train"}, {"SOTTO_PROGRAM=/nowhere/sotto"}), "/nowhere/sotto");
     expect_refused(run({"-n", "2", "train"}, {"PATH=" + path_without_mpirun()}),
                    "there is no mpirun");

@@ -1,7 +1,9 @@
-// deploy/mpirun --max-restarts: a run that loses a rank or a host is taken up again.
+// sotto supervise, and deploy/mpirun --max-restarts, which calls it: a run that loses a rank or a
+// host is taken up again.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "hosts.hpp"
@@ -70,18 +72,26 @@ class SupervisedRun : public testing::Test {
 /// Of three ranks on this machine, one is killed.
 class RunWithAKilledRank : public SupervisedRun {
   protected:
-    void run(const Arguments& more) {
-        Arguments words{"-n",
-                        "3",
-                        "--hostfile",
-                        directory_.write("here", "localhost slots=1\n"),
-                        "--max-restarts",
-                        "3",
-                        "--restart-delay",
-                        "0:0"};
-        const Arguments train = training("run", more);
-        words.insert(words.end(), train.begin(), train.end());
-        const Outcome outcome = outcome_of(launch_script(words), [&] {
+    /// deploy/mpirun with these hosts, or `sotto supervise` with plain mpirun.
+    [[nodiscard]] Arguments command(bool plain, const Arguments& train) const {
+        Arguments restarts{"--max-restarts", "3", "--restart-delay", "0:0"};
+        const Arguments launch{"-n", "3", "--hostfile", directory_ / "here"};
+        if (plain) {
+            Arguments words{SOTTO_PROGRAM, "supervise"};
+            words.insert(words.end(), restarts.begin(), restarts.end());
+            words.insert(words.end(), {"--", "mpirun", "--oversubscribe", "--bind-to", "none"});
+            words.insert(words.end(), launch.begin(), launch.end());
+            words.emplace_back(SOTTO_PROGRAM);
+            words.insert(words.end(), train.begin(), train.end());
+            return words;
+        }
+        restarts.insert(restarts.end(), launch.begin(), launch.end());
+        restarts.insert(restarts.end(), train.begin(), train.end());
+        return launch_script(restarts);
+    }
+    void run(bool plain, const Arguments& more) {
+        (void)directory_.write("here", "localhost slots=1\n");
+        const Outcome outcome = outcome_of(command(plain, training("run", more)), [&] {
             const auto pids = ranks_with(directory_ / "run");
             ASSERT_EQ(pids.size(), 3U);
             ::kill(pids.back(), SIGKILL);
@@ -107,7 +117,7 @@ class RunWithAKilledRank : public SupervisedRun {
 };
 
 TEST_F(RunWithAKilledRank, EndsWithTheModelsOfOneThatWasLeftAloneWhereThereIsNoNoise) {
-    run({"--mechanism", "none"});
+    run(true, {"--mechanism", "none"});
     if (HasFatalFailure()) return;
     const Outcome alone =
         run_sotto(directory_,
@@ -123,11 +133,27 @@ TEST_F(RunWithAKilledRank, EndsWithTheModelsOfOneThatWasLeftAloneWhereThereIsNoN
 }
 
 TEST_F(RunWithAKilledRank, StaysWithinItsBudgetWithWhatIsRepeated) {
-    run({});
+    run(false, {});
     if (HasFatalFailure()) return;
     const Json ledger = json_of(directory_ / "run/ledger.json");
     expect_within_budget(ledger);
     EXPECT_GE(ledger.at("rounds").at("accounted").get<long>(), rounds);
+}
+
+TEST_F(RunWithAKilledRank, IsNotStartedAgainOnceItIsStopped) {
+    (void)directory_.write("here", "localhost slots=1\n");
+    Arguments train = training("run", {});
+    *(std::ranges::find(train, "--rounds") + 1) = "100000000";
+    Process process(command(true, train), directory_.path());
+    ASSERT_TRUE(happens([&] { return on_the_way(); })) << "the training did not start";
+    process.signal_group(SIGINT);
+    const Outcome outcome = process.wait();
+    EXPECT_EQ(outcome.exit_code, 8) << outcome.text();
+    EXPECT_TRUE(all_ended(directory_.path())) << "a process is left";
+    const auto lines = journal();
+    ASSERT_EQ(lines.size(), 2U) << content_of(directory_ / "run/restarts.txt");
+    EXPECT_TRUE(lines[1].starts_with("end, exit code 8; checkpoint of round ")) << lines[1];
+    EXPECT_EQ(json_of(directory_ / "run/ledger.json").at("status"), "interrupted");
 }
 
 /// Of three hosts with two agents each, one is cut off for good.

@@ -8,6 +8,7 @@
 #include "commands/ledger/ledger_command.hpp"
 #include "commands/plan/plan_command.hpp"
 #include "commands/report/report_command.hpp"
+#include "commands/supervise/supervise_command.hpp"
 #include "commands/sweep/sweep_command.hpp"
 #include "commands/train/train_command.hpp"
 
@@ -24,6 +25,7 @@ Registry<Command>& commands() {
                                     report_command(),
                                     audit_command(),
                                     doctor_command(),
+                                    supervise_command(),
                                     keygen_command()});
     return table;
 }

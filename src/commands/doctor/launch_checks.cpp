@@ -13,6 +13,7 @@
 #include <regex>
 #include <sstream>
 
+#include "commands/cli/shell_words.hpp"
 #include "commands/doctor/mpi_settings.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/net/mpi_network.hpp"
@@ -24,12 +25,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* try_it = "try `mpirun --oversubscribe -n 2 sotto doctor` by hand";
-
-std::string quoted(const std::string& text) {
-    std::string result = "'";
-    for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return result + "'";
-}
 
 struct CommandResult {
     int exit_code = -1;
@@ -109,7 +104,8 @@ DoctorCheck check_mpirun() {
                                 : "put the mpirun of this MPI library first in PATH";
     const auto mpirun = find_mpirun();
     if (!mpirun) return {"launcher", false, "neither mpirun nor mpiexec is in PATH", fix};
-    const std::string answer = run_shell(quoted(*mpirun) + " --version 2>&1 </dev/null").output;
+    const std::string answer =
+        run_shell(cli::shell_quoted(*mpirun) + " --version 2>&1 </dev/null").output;
     const std::string described = answer.substr(0, answer.find('\n'));
     if (is_open_mpi(answer) != is_open_mpi(library) || version_in(answer) != version_in(library))
         return {"launcher",
@@ -133,9 +129,9 @@ DoctorCheck check_trial_job() {
     const std::string command = fmt::format(
         "MPIEXEC_TIMEOUT=30 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 {}{} -n 2 {} "
         "doctor --quiet --json - </dev/null",
-        quoted(*mpirun),
+        cli::shell_quoted(*mpirun),
         is_open_mpi() ? " --oversubscribe" : "",
-        quoted(self));
+        cli::shell_quoted(self));
     const CommandResult result = run_shell(command + " 2>/dev/null");
     const auto json = nlohmann::json::parse(result.output, nullptr, false);
     if (!json.is_discarded() && json.is_object()) return check_of_report(json);

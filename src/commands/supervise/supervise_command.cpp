@@ -1,0 +1,107 @@
+#include "commands/supervise/supervise_command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "commands/cli/command_table.hpp"
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/option_parser.hpp"
+#include "commands/cli/shell_words.hpp"
+#include "commands/supervise/common_network.hpp"
+#include "commands/supervise/launched_job.hpp"
+#include "commands/supervise/launcher_words.hpp"
+#include "commands/supervise/stop_requests.hpp"
+#include "commands/supervise/supervise_options.hpp"
+#include "commands/supervise/supervisor.hpp"
+#include "core/json_output.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+/// A folder of one's own for Open MPI's files, with a short name: sockets in it allow 107
+/// characters. It goes with this object.
+class SessionFolder {
+  public:
+    SessionFolder() {
+        if (::mkdtemp(path_.data()) == nullptr)
+            throw_write_failure(fmt::format("{}: cannot be made ({})", path_, std::strerror(errno)),
+                                errno);
+    }
+    SessionFolder(const SessionFolder&) = delete;
+    SessionFolder& operator=(const SessionFolder&) = delete;
+    ~SessionFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+  private:
+    std::string path_ = "/tmp/sotto-mpi-XXXXXX";
+};
+
+std::vector<WrittenGroup> options() { return with_general(supervise_option_set().written()); }
+
+std::vector<std::string> command_names() {
+    std::vector<std::string> names;
+    for (const Command& command : commands().records()) names.push_back(command.name);
+    return names;
+}
+
+int launch_once(const LauncherWords& words, const std::string& session) {
+    const std::vector<std::string> hosts = named_hosts(words);
+    std::vector<std::string> network;
+    if (hosts.size() > 1) network = network_words(words, ask_hosts(words, hosts, "", session));
+    const std::vector<std::string> command = composed(words, network);
+    fmt::print(stderr, "+ {}\n", shell_line(command));
+    return run_launcher(command, {words.kill_seconds, session, false});
+}
+
+std::string result_json(const SuperviseResult& result) {
+    nlohmann::ordered_json json;
+    json["exit_code"] = result.exit_code;
+    json["starts"] = result.starts;
+    json["run_directory"] = result.run_directory;
+    return to_text(json);
+}
+
+int run(const std::vector<std::string>& arguments) {
+    const auto dashes = std::ranges::find(arguments, "--");
+    const OptionTexts given = parse_options(options(), {arguments.begin(), dashes});
+    const GeneralOptions general = read_general(given);
+    SuperviseConfig config = supervise_option_set().read(given);
+    config.quiet = general.quiet;
+    if (dashes != arguments.end()) config.command.assign(dashes + 1, arguments.end());
+    const LauncherWords words = parse_launcher(config.command, command_names());
+    require_json_writable(general);
+    count_stop_requests();
+    const SessionFolder session;
+    const SuperviseResult result = config.max_restarts == 0
+                                       ? SuperviseResult{launch_once(words, session.path()), 1, {}}
+                                       : Supervisor(config, words, session.path()).run();
+    write_json(general, result_json(result));
+    return result.exit_code;
+}
+
+}  // namespace
+
+Command supervise_command() {
+    return {.name = "supervise",
+            .summary = "start a training, and again when a rank, a host or the network was lost",
+            .example =
+                "sotto supervise --max-restarts 10 -- mpirun -n 20 --hostfile hosts sotto "
+                "train --data a9a.gz --run-directory runs/long",
+            .options = options,
+            .run = run};
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,63 @@
+#include "commands/supervise/host_answers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/temporary_folder.hpp"
+#include "sotto/core/host.hpp"
+#include "sotto/core/stopwatch.hpp"
+
+namespace sotto::cli {
+namespace {
+
+using test::TemporaryFolder;
+
+TEST(HostAnswer, IsFoundAmongWhatALoginShellSays) {
+    const HostAnswer answer = host_answer(
+        "Welcome!\n"
+        "sotto-host node7\n"
+        "sotto-address 1: lo    inet 127.0.0.1/8 scope host lo\\       valid_lft forever\n"
+        "sotto-address 2: eth0    inet 10.0.0.7/24 brd 10.0.0.255 scope global eth0\\ x\n"
+        "sotto-address 3: docker0    inet 172.17.0.1/16 scope global docker0\n"
+        "sotto-address 4: tun0    inet 10.9.0.1 peer 10.9.0.2/32 scope global tun0\n");
+    EXPECT_EQ(answer.name, "node7");
+    ASSERT_EQ(answer.addresses.size(), 2U);
+    EXPECT_EQ(answer.addresses[0].interface, "eth0");
+    EXPECT_EQ(answer.addresses[0].address, "10.0.0.7");
+    EXPECT_EQ(answer.addresses[0].prefix, 24);
+    EXPECT_EQ(answer.addresses[1].interface, "docker0");
+    EXPECT_TRUE(host_answer("Permission denied\n").name.empty());
+}
+
+TEST(AskHosts, HearsThisHostWithoutAShellAndMakesTheFolderOfLogs) {
+    const TemporaryFolder folder;
+    LauncherWords words;
+    words.remote_shell = "/bin/false";
+    const std::string logs = folder.path("run/logs");
+    const auto answers = ask_hosts(words, {"elsewhere", "localhost"}, logs, folder.path(""));
+    ASSERT_EQ(answers.size(), 1U);
+    EXPECT_EQ(answers.at("localhost").name, local_host_name());
+    EXPECT_TRUE(std::filesystem::is_directory(logs));
+}
+
+TEST(AskHosts, AsksWithTheRemoteShellOfMpirunAndWaitsForNobodyForEver) {
+    const TemporaryFolder folder;
+    const std::string shell = folder.write("shell",
+                                           "#!/bin/sh\n"
+                                           "[ \"$1\" = -q ] || exit 1\n"
+                                           "[ \"$2\" != mute ] || exec sleep 60\n"
+                                           "echo sotto-host \"says $2\"\n");
+    std::filesystem::permissions(shell, std::filesystem::perms::owner_all);
+    LauncherWords words;
+    words.remote_shell = shell;
+    words.remote_shell_options = "-q";
+    const auto start = Clock::now();
+    const auto answers = ask_hosts(words, {"mute", "other"}, "", folder.path(""), 2);
+    EXPECT_LT(seconds_since(start), 30);
+    ASSERT_EQ(answers.size(), 1U);
+    EXPECT_EQ(answers.at("other").name, "says other");
+}
+
+}  // namespace
+}  // namespace sotto::cli

@@ -1,0 +1,84 @@
+#include "commands/supervise/launched_job.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+#include <thread>
+
+#include "commands/supervise/stop_requests.hpp"
+#include "core/temporary_folder.hpp"
+#include "sotto/core/stopwatch.hpp"
+
+namespace sotto::cli {
+namespace {
+
+/// A launcher that is a shell script.
+class LaunchedScript : public testing::Test {
+  protected:
+    void SetUp() override {
+        forget_stop_requests();
+        count_stop_requests();
+    }
+    void TearDown() override {
+        forget_stop_requests();
+        for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) std::signal(number, SIG_DFL);
+    }
+    [[nodiscard]] int run(const std::string& script, int kill_seconds = 0) {
+        testing::internal::CaptureStderr();
+        const auto start = Clock::now();
+        const int code =
+            run_launcher({"sh", "-c", script}, {kill_seconds, folder_.path(""), false});
+        seconds_ = seconds_since(start);
+        errors_ = testing::internal::GetCapturedStderr();
+        return code;
+    }
+
+    test::TemporaryFolder folder_;
+    std::string errors_;
+    double seconds_ = 0;
+};
+
+TEST_F(LaunchedScript, EndsWithTheLaunchersCodeAndPassesErrorsOn) {
+    EXPECT_EQ(run("echo one >&2; printf two >&2; exit 9"), 9);
+    EXPECT_EQ(errors_, "one\ntwo");
+    EXPECT_EQ(run("kill -KILL $$"), 128 + SIGKILL);
+}
+
+TEST_F(LaunchedScript, CrashesAfterAnAbortWithTheCodeOfTheRankThatEndedIt) {
+    EXPECT_EQ(run("echo 'with errorcode 9.' >&2; kill -SEGV $$"), 9);
+    EXPECT_EQ(run("echo 'with errorcode 9.' >&2; exit 3"), 3) << "it did not crash";
+}
+
+TEST_F(LaunchedScript, IsEndedWhereItWaitsForALostHost) {
+    EXPECT_EQ(run("echo 'with errorcode 4.' >&2; exec sleep 60"), 4);
+    EXPECT_NE(errors_.find("a host does not answer"), std::string::npos) << errors_;
+    EXPECT_EQ(run("echo 'The job has been aborted. Also: the job has been aborted.' >&2; "
+                  "exec sleep 60"),
+              5);
+    EXPECT_LT(seconds_, 40);
+}
+
+TEST_F(LaunchedScript, IsToldToStopAndMayTakeItsTime) {
+    std::thread asks([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        ::kill(::getpid(), SIGINT);
+    });
+    EXPECT_EQ(run("trap 'sleep 1; exit 8' USR1; while :; do sleep 0.1; done"), 8);
+    asks.join();
+    EXPECT_NE(errors_.find("stopping; once more ends it at once"), std::string::npos) << errors_;
+}
+
+TEST_F(LaunchedScript, IsEndedByASecondRequest) {
+    std::thread asks([] {
+        for (int i = 0; i < 2; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(700));
+            ::kill(::getpid(), SIGINT);
+        }
+    });
+    EXPECT_EQ(run("trap '' USR1; while :; do sleep 0.1; done"), 128 + SIGINT);
+    asks.join();
+}
+
+}  // namespace
+}  // namespace sotto::cli
