@@ -11,6 +11,7 @@
 #include <limits>
 #include <sstream>
 
+#include "run/sent_mark.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
@@ -21,8 +22,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
+std::string unusable_text(const fs::path& path, const std::string& reason) {
+    return fmt::format("run-directory: {} cannot be used ({})", path.string(), reason);
+}
 ConfigError unusable(const fs::path& path, const std::string& reason) {
-    return ConfigError(fmt::format("run-directory: {} cannot be used ({})", path.string(), reason));
+    return ConfigError(unusable_text(path, reason));
+}
+/// @param reason an error number of the system.
+[[noreturn]] void throw_unusable(const fs::path& path, int reason) {
+    throw_write_failure(unusable_text(path, std::strerror(reason)), reason);
+}
+
+ConfigError holds_a_run(const fs::path& path) {
+    return unusable(path, "it already holds a run; name another directory or remove it first");
 }
 
 constexpr NameTable<ModelStage, 3> stage_names{{{{ModelStage::last, "last"},
@@ -43,17 +55,20 @@ RunDirectory RunDirectory::create(const std::string& wanted, const std::string& 
             path = fs::path("runs") / fmt::format("{}-{}", stem, i);
     }
     if (const std::error_code failure = make_private_folder(path))
-        throw unusable(path, failure.message());
+        throw_unusable(path, failure.value());
     if (!fs::is_directory(path)) throw unusable(path, "it is not a directory");
-    if (fs::exists(path / "config.ini") || fs::exists(path / "metrics.csv"))
-        throw unusable(path, "it already holds a run; name another directory or remove it first");
     RunDirectory directory(path);
+    // Who makes metrics.csv holds the lock.
+    if (fs::exists(path / "metrics.csv") && !fs::exists(path / "lock")) throw holds_a_run(path);
+    directory.require_unbegun();
+    directory.lock();
+    directory.require_unbegun();
+    directory.holds_unbegun_ = fs::exists(path / "history.json");
     try {
         write_file_atomically(path / "metrics.csv", "", Readers::owner);
-    } catch (const ConfigError&) {
-        throw unusable(path, std::strerror(errno));
+    } catch (const Error&) {
+        throw_unusable(path, errno);
     }
-    directory.lock();
     directory.metrics_.open(path / "metrics.csv", std::ios::trunc);
     directory.metrics_
         << "round,epsilon,test_loss,test_loss_worst,test_loss_mean_model,test_accuracy,"
@@ -75,6 +90,23 @@ RunDirectory RunDirectory::reopen(const std::string& path, long round) {
     write_file_atomically(directory.path_ / "metrics.csv", kept, Readers::owner);
     directory.metrics_.open(directory.path_ / "metrics.csv", std::ios::app);
     return directory;
+}
+
+void RunDirectory::require_unbegun() const {
+    bool begun = fs::exists(path_ / "config.ini") || may_have_sent(path_);
+    std::error_code failure;
+    for (const auto& entry : fs::directory_iterator(path_ / "checkpoints", failure))
+        begun = begun || std::atol(entry.path().filename().c_str()) > 0;
+    if (begun) throw holds_a_run(path_);
+}
+
+void RunDirectory::forget_unbegun(std::span<const int> agents) const {
+    forget_marks(path_);
+    // Several processes may do so in one folder.
+    std::error_code ignored;
+    for (const int agent : agents)
+        for (const fs::path& views : {path_ / "views", path_ / "views" / "wire"})
+            fs::remove_all(views / std::to_string(agent), ignored);
 }
 
 void RunDirectory::prepare_for(std::span<const int> agents) const {
@@ -100,8 +132,8 @@ void RunDirectory::abandon() {
 void RunDirectory::lock() {
     try {
         lock_ = FileLock::take(path_ / "lock");
-    } catch (const ConfigError&) {
-        throw unusable(path_, std::strerror(errno));
+    } catch (const Error&) {
+        throw_unusable(path_, errno);
     }
     if (!lock_) throw unusable(path_, "a run that is still going on uses it");
 }
@@ -120,6 +152,7 @@ void RunDirectory::append_metrics(long round,
                                   ModelStage stage) {
     constexpr double untold = std::numeric_limits<double>::quiet_NaN();
     const RoundSeconds seconds = phases.value_or(RoundSeconds{untold, untold, untold, untold});
+    errno = ENOSPC;  // where less is written than asked for
     metrics_ << round;
     for (const double value : {epsilon,
                                evaluation.test_loss,
@@ -138,13 +171,13 @@ void RunDirectory::append_metrics(long round,
                                seconds.mix})
         metrics_ << ',' << field(value);
     metrics_ << ',' << stage_names.name_of(stage) << '\n' << std::flush;
-    if (!metrics_) throw unusable(path_, "metrics.csv cannot be written; is the disk full?");
+    if (!metrics_) throw_unusable(path_ / "metrics.csv", errno);
 }
 
 bool RunDirectory::claim_failure(std::string_view message) const {
     try {
         return create_file(path_ / "failure.txt", std::string(message) + "\n", Readers::owner);
-    } catch (const ConfigError&) {
+    } catch (const Error&) {
         // A folder that cannot be written, or is not shared with the other hosts, must not hide
         // why the run failed.
         return true;
@@ -154,7 +187,7 @@ bool RunDirectory::claim_failure(std::string_view message) const {
 fs::path RunDirectory::folder_of(int agent) const {
     const fs::path folder = path_ / "agents" / std::to_string(agent);
     if (const std::error_code failure = make_private_folder(folder))
-        throw unusable(folder, failure.message());
+        throw_unusable(folder, failure.value());
     return folder;
 }
 

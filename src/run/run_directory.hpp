@@ -27,7 +27,8 @@ enum class ModelStage {
 class RunDirectory {
   public:
     /// Creates the directory. @param wanted or, if empty, runs/<time>-<name>.
-    /// @throws ConfigError if it cannot be created or written, or already holds a run.
+    /// What a start left there that ended before its run began may stay.
+    /// @throws ConfigError if it cannot be created or written, or a run has begun there.
     [[nodiscard]] static RunDirectory create(const std::string& wanted, const std::string& name);
     /// The directory of a run to be taken up: rows of metrics.csv from this round on are those of
     /// lost work, and go. @throws ConfigError if it is no directory of a run, cannot be written, or
@@ -45,6 +46,15 @@ class RunDirectory {
                         double elapsed_seconds,
                         const std::optional<RoundSeconds>& phases,
                         ModelStage stage = ModelStage::last);
+    /// For a new run, on every process: each host may have a directory of its own.
+    /// @throws ConfigError if messages of a run may have left here: there is a config.ini, which is
+    /// written before the first of them, or a mark or a checkpoint that says so.
+    void require_unbegun() const;
+    /// Of a directory that was created: whether a start ended there before its run began.
+    [[nodiscard]] bool holds_unbegun() const { return holds_unbegun_; }
+    /// Removes what that start left on this host and another would find: marks, and what it began
+    /// to record for these agents.
+    void forget_unbegun(std::span<const int> agents) const;
     /// Makes the folders of these agents, and finds out whether files can be written there: on
     /// every process, since each host may have a directory of its own. What failed in an earlier
     /// start is forgotten. @throws ConfigError naming the path and the reason.
@@ -68,6 +78,7 @@ class RunDirectory {
     std::filesystem::path path_;
     std::ofstream metrics_;
     std::optional<FileLock> lock_;
+    bool holds_unbegun_ = false;
 };
 
 }  // namespace sotto

@@ -109,8 +109,8 @@ SentMark::SentMark(fs::path directory, const Digest& run, std::vector<int> numbe
     const fs::path exact = now_file(file_);
     const int descriptor = ::open(exact.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0)
-        throw ConfigError(
-            fmt::format("{}: cannot be written ({})", exact.string(), std::strerror(errno)));
+        throw_write_failure(
+            fmt::format("{}: cannot be written ({})", exact.string(), std::strerror(errno)), errno);
     now_ = std::shared_ptr<int>(new int(descriptor), [](const int* held) {
         ::close(*held);
         delete held;
@@ -121,8 +121,10 @@ void SentMark::write_now(long round) {
     const Now now{phase_, round};
     errno = ENOSPC;  // where less is written than asked for
     if (::pwrite(*now_, &now, sizeof now, 0) != static_cast<ssize_t>(sizeof now))
-        throw ConfigError(fmt::format(
-            "{}: cannot be written ({})", now_file(file_).string(), std::strerror(errno)));
+        throw_write_failure(
+            fmt::format(
+                "{}: cannot be written ({})", now_file(file_).string(), std::strerror(errno)),
+            errno);
 }
 
 void SentMark::set(long round) {
@@ -149,22 +151,52 @@ void SentMark::before_round(long round, long limit) {
 
 namespace {
 
+/// Files of marks on this host, but for the exact ones beside them.
+std::vector<fs::path> mark_files(const fs::path& directory) {
+    std::vector<fs::path> files;
+    std::error_code failure;
+    for (const auto& entry : fs::directory_iterator(directory / "sent", failure))
+        if (entry.is_regular_file() &&
+            entry.path().filename().string().find('.') == std::string::npos)
+            files.push_back(entry.path());
+    return files;
+}
+
+}  // namespace
+
+bool may_have_sent(const fs::path& directory) {
+    return std::ranges::any_of(mark_files(directory), [](const fs::path& file) {
+        try {
+            const Mark mark = mark_from(read_file(file));
+            return mark.phase != 0 || mark.round != 0;
+        } catch (const Error&) {
+            return true;
+        }
+    });
+}
+
+void forget_marks(const fs::path& directory) {
+    std::error_code ignored;
+    for (const fs::path& file : mark_files(directory)) {
+        fs::remove(now_file(file), ignored);
+        fs::remove(file, ignored);
+    }
+}
+
+namespace {
+
 /// Calls use(file, text, mark) for every mark of this process's host. @throws DataError naming a
 /// file that is damaged, or of another run.
 template <class Use>
 void for_each_mark(const fs::path& directory, const Digest& run, Use&& use) {
-    std::error_code failure;
-    for (const auto& entry : fs::directory_iterator(directory / "sent", failure)) {
-        if (!entry.is_regular_file() ||
-            entry.path().filename().string().find('.') != std::string::npos)
-            continue;
-        const std::string text = read_file(entry.path());
+    for (const fs::path& file : mark_files(directory)) {
+        const std::string text = read_file(file);
         try {
             const Mark mark = mark_from(text);
             if (mark.run != to_hex(run)) throw DataError("it is of another run");
-            use(entry.path(), text, mark);
+            use(file, text, mark);
         } catch (const DataError& error) {
-            throw DataError(fmt::format("{}: {}", entry.path().string(), error.what()));
+            throw DataError(fmt::format("{}: {}", file.string(), error.what()));
         }
     }
 }

@@ -47,6 +47,12 @@ class SentMark {
 void restore_mark(
     const std::filesystem::path& directory, const Digest& run, int agent, int phase, long round);
 
+/// Whether a mark in the directory, on this host, says that a round may have left; one that cannot
+/// be read says so, too.
+[[nodiscard]] bool may_have_sent(const std::filesystem::path& directory);
+/// Removes the marks there, of a start whose run did not begin.
+void forget_marks(const std::filesystem::path& directory);
+
 /// What marks are asked for.
 struct MarkedRounds {
     Digest run{};

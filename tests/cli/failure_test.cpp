@@ -1,18 +1,16 @@
 #include <fmt/format.h>
-#include <sys/mount.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <random>
 #include <thread>
 
 #include "program.hpp"
+#include "small_disk.hpp"
 #include "sotto/core/stopwatch.hpp"
 
 namespace sotto::test {
@@ -222,31 +220,9 @@ TEST_F(Failure, CrashedRankEndsTheJob) {
     EXPECT_EQ(left.at("rounds").at("accounted"), 100'000'000);
 }
 
-/// A small disk of its own.
-class SmallDisk {
-  public:
-    explicit SmallDisk(std::string path) : path_(std::move(path)) {
-        fs::create_directory(path_);
-        mounted_ = ::mount("none", path_.c_str(), "tmpfs", 0, "size=128k") == 0;
-    }
-    ~SmallDisk() {
-        if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
-    }
-    [[nodiscard]] bool mounted() const { return mounted_; }
-    void grow() const {
-        ASSERT_EQ(::mount("none", path_.c_str(), "tmpfs", MS_REMOUNT, "size=20m"), 0)
-            << std::strerror(errno);
-    }
-
-  private:
-    std::string path_;
-    bool mounted_ = false;
-};
-
 TEST_F(Failure, FullDiskEndsTheJobAndLeavesWhatWasWhole) {
-    const SmallDisk disk(directory_ / "disk");
-    if (!disk.mounted())
-        GTEST_SKIP() << "a small disk cannot be mounted here (" << std::strerror(errno) << ")";
+    const SmallDisk disk(directory_ / "disk", "128k");
+    if (!disk.mounted()) GTEST_SKIP() << SmallDisk::not_permitted;
     run_ = directory_ / "disk/run";
     // Rows of metrics fill it, a few kilobytes a checkpoint.
     Arguments arguments = training(40'000, {"--checkpoint-every", "500"});
@@ -254,18 +230,43 @@ TEST_F(Failure, FullDiskEndsTheJobAndLeavesWhatWasWhole) {
     Process process(sotto_command(ranks, arguments), directory_.path());
     const Outcome outcome = process.wait();
     EXPECT_FALSE(outcome.timed_out) << outcome.text();
-    EXPECT_NE(outcome.exit_code, 0) << outcome.text();
+    EXPECT_EQ(outcome.exit_code, 9) << outcome.text();
     EXPECT_NE(outcome.err.find("sotto: "), std::string::npos) << outcome.text();
     EXPECT_TRUE(all_ended(directory_.path()));
     ASSERT_TRUE(sealed()) << outcome.text();
 
-    disk.grow();
+    ASSERT_TRUE(disk.resize("20m"));
     Process again(sotto_command(ranks, {"train", "--resume", run_, "--eval-every", "20000"}),
                   directory_.path());
     const Outcome resumed = again.wait();
     ASSERT_EQ(resumed.exit_code, 0) << resumed.text();
     EXPECT_EQ(ledger().at("status"), "completed");
     EXPECT_LE(ledger().at("headline").at("epsilon").get<double>(), 10 * (1 + 1e-9));
+}
+
+TEST_F(Failure, StartThatEndedBeforeItsRunBeganLeavesADirectoryThatIsUsedAgain) {
+    // Disks on which there is no room for all that comes before the first round.
+    int ended_before = 0;
+    for (int kilobytes = 16; kilobytes <= 96; kilobytes += 8) {
+        const SmallDisk disk(directory_ / "disk", fmt::format("{}k", kilobytes));
+        if (!disk.mounted()) GTEST_SKIP() << SmallDisk::not_permitted;
+        run_ = directory_ / "disk/run";
+        const Arguments arguments = training(200, {"--agents", "4"});
+        const Outcome first = run_sotto(directory_, one_process, arguments);
+        if (first.exit_code == 0) break;
+        EXPECT_EQ(first.exit_code, 9) << first.text();
+        if (fs::exists(run_ + "/config.ini")) continue;
+        if (fs::exists(run_ + "/history.json")) ++ended_before;
+        ASSERT_TRUE(disk.resize("20m"));
+        const Outcome again = run_sotto(directory_, one_process, arguments);
+        ASSERT_EQ(again.exit_code, 0) << kilobytes << " KB\n" << first.text() << again.text();
+        EXPECT_EQ(ledger().at("status"), "completed");
+        EXPECT_EQ(ledger().at("rounds").at("accounted"), 200);
+        EXPECT_EQ(ledger().at("phases").size(), 1U);
+        // Now it is a run's.
+        expect_refused(directory_, arguments, 2, "already holds a run");
+    }
+    EXPECT_GT(ended_before, 0);
 }
 
 TEST_F(Failure, RefusesWhatDoesNotFitARunThatGoesOn) {
@@ -277,7 +278,7 @@ TEST_F(Failure, RefusesWhatDoesNotFitARunThatGoesOn) {
     refused({"train", "--stall-warn", "9", "--stall-abort", "5"}, "more than --stall-warn");
     const Outcome done = run_sotto(directory_, one_process, training(200, {"--agents", "4"}));
     ASSERT_EQ(done.exit_code, 0) << done.text();
-    refused({"train", "--resume", run_}, "is complete");
+    expect_refused(directory_, {"train", "--resume", run_}, 7, "is complete");
     refused({"train", "--resume", run_, "--epsilon", "3"}, "--epsilon: cannot be given");
     refused({"train", "--resume", run_, "--rounds", "300"}, "--rounds: cannot be given");
     refused({"train", "--resume", run_, "--without", "1,1"}, "named twice");

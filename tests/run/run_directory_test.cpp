@@ -1,6 +1,7 @@
 #include "run/run_directory.hpp"
 
 #include "run/resume_fixtures.hpp"
+#include "run/sent_mark.hpp"
 #include "sotto/core/numbers.hpp"
 
 namespace sotto {
@@ -64,6 +65,48 @@ TEST(RunDirectory, IsNeverUsedTwice) {
     std::ofstream(folder.path("new") + "/notes.txt") << "mine";
     EXPECT_NO_THROW((void)RunDirectory::create(folder.path("new"), "corn"));
     EXPECT_EQ(read_file(folder.path("new") + "/notes.txt"), "mine");
+}
+
+TEST(RunDirectory, IsUsedAgainWhereAStartEndedBeforeItsRunBegan) {
+    namespace fs = std::filesystem;
+    const TemporaryFolder folder;
+    const fs::path path = folder.path("run");
+    Digest id{};
+    (void)RunDirectory::create(path, "corn");
+    const auto mark = [&] { return SentMark(path, id, {2, 5}, 0); };
+    const std::vector<int> agents{2, 5};
+    mark().set(0);
+    std::ofstream(path / "history.json") << "{}";
+    for (const char* kept : {"checkpoints/000000000000", "views/3", "views/wire/2", "views/5"})
+        fs::create_directories(path / kept);
+    {
+        const RunDirectory again = RunDirectory::create(path, "corn");
+        EXPECT_TRUE(again.holds_unbegun());
+        EXPECT_NO_THROW(again.require_unbegun());
+        again.forget_unbegun(agents);
+        EXPECT_TRUE(fs::is_empty(path / "sent"));
+        EXPECT_FALSE(fs::exists(path / "views/5"));
+        EXPECT_FALSE(fs::exists(path / "views/wire/2"));
+        EXPECT_TRUE(fs::exists(path / "views/3")) << "of an agent that is not here";
+    }
+    const auto refused = [&] {
+        for (const auto& use :
+             {std::function([&] { (void)RunDirectory::create(path, "corn"); }),
+              std::function([&] { RunDirectory::existing(path).require_unbegun(); })})
+            expect_contains(message_of<ConfigError>(use), "already holds a run");
+    };
+    // What says that a round may have left, whatever else was lost.
+    mark().before_round(0, 9);
+    refused();
+    std::ofstream(path / "sent/2") << "damaged";
+    refused();
+    fs::remove_all(path / "sent");
+    fs::create_directories(path / "checkpoints/000000000100");
+    refused();
+    fs::remove_all(path / "checkpoints");
+    EXPECT_NO_THROW((void)RunDirectory::create(path, "corn"));
+    std::ofstream(path / "config.ini") << "rounds = 9";
+    refused();
 }
 
 TEST(RunDirectory, SaysWhyItCannotBeMade) {

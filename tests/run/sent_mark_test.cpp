@@ -97,6 +97,22 @@ TEST_F(SentMarks, AreOfOnePhaseOfOneRun) {
     expect_contains(message_of<DataError>([&] { (void)sent(1); }), "it is of another run");
 }
 
+TEST_F(SentMarks, SayWhetherAnythingMayHaveLeft) {
+    EXPECT_FALSE(may_have_sent(folder.path("")));
+    mark().set(0);
+    EXPECT_FALSE(may_have_sent(folder.path("")));
+    mark().before_round(0, 25);
+    EXPECT_TRUE(may_have_sent(folder.path("")));
+    mark().set(0);
+    mark(1).set(0);
+    EXPECT_TRUE(may_have_sent(folder.path(""))) << "a later phase";
+    std::ofstream(folder.path("sent/2")) << "sotto-sent";
+    EXPECT_TRUE(may_have_sent(folder.path(""))) << "nobody knows";
+    forget_marks(folder.path(""));
+    EXPECT_FALSE(may_have_sent(folder.path("")));
+    EXPECT_TRUE(fs::is_empty(folder.path("sent")));
+}
+
 TEST_F(SentMarks, MustBeThereOfEveryAgent) {
     mark().set(3);
     EXPECT_EQ(sent(0, {2}), 3);

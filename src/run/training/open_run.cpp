@@ -26,11 +26,10 @@ RunDirectory make_directory(const PreparedRun& prepared) {
                : RunDirectory::create(run.config.run_directory.value_or(""), run.plan.mechanism);
 }
 
-/// Process 0 writes what is known before the first round.
+/// Process 0 writes what is known before the first round; but for config.ini, see declare_begun.
 void write_beginning(const PreparedRun& prepared, const RunDirectory& directory) {
     const Run& run = prepared.run;
     const RunHistory& history = prepared.history;
-    if (!prepared.resumption) directory.write("config.ini", as_ini(run.config));
     directory.write(numbered_file("plan", ".json", static_cast<int>(history.phases.size()) - 1),
                     to_json(run.plan));
     if (run.resumable) directory.write("history.json", to_json(history));
@@ -51,7 +50,12 @@ void write_own_data(const PreparedRun& prepared, const RunDirectory& directory) 
 void prepare_on_every_host(const PreparedRun& prepared, RunDirectory& directory) try {
     std::vector<int> numbers;
     for (const LocalAgent& agent : prepared.agents) numbers.push_back(agent.number);
-    prepared.run.network.agree([&] { directory.prepare_for(numbers); });
+    Network& network = prepared.run.network;
+    network.agree([&] {
+        if (!prepared.resumption) directory.require_unbegun();
+        directory.prepare_for(numbers);
+    });
+    if (network.maximum(directory.holds_unbegun() ? 1 : 0) > 0) directory.forget_unbegun(numbers);
 } catch (const Error&) {
     if (prepared.run.leader() && !prepared.resumption) directory.abandon();
     throw;
@@ -128,6 +132,8 @@ OpenRun open_run(PreparedRun prepared) {
     Network& network = run.network;
     DeductedRun deducted(prepared);
     const int start = prepared.history.starts++;
+    std::string configuration;
+    network.agree([&] { configuration = as_ini(run.config); });
     RunDirectory directory = open_directory(prepared);
     std::vector<KeyRing> rings = take_rings(prepared);
     take_coins(prepared, rings);
@@ -162,10 +168,19 @@ OpenRun open_run(PreparedRun prepared) {
                  .recorders = std::move(recorders),
                  .progress = progress,
                  .account = deducted.keep(),
+                 .configuration = std::move(configuration),
                  .manifest_file = numbered_file("manifest", ".json", start),
                  .manifest = std::move(manifest)};
     seal_ledger(open, Ledger::Status::running, progress.rounds);
     return open;
+}
+
+void declare_begun(const OpenRun& open) {
+    const Run& run = open.prepared.run;
+    run.network.agree([&] {
+        if (run.leader() && !open.prepared.resumption)
+            open.directory.write("config.ini", open.configuration);
+    });
 }
 
 }  // namespace sotto

@@ -36,14 +36,20 @@ struct OpenRun {
     Recorders recorders;
     RunProgress progress;
     std::optional<AccountUse> account;  ///< of this process, see DeductedRun
+    std::string configuration;          ///< text of config.ini
     std::string manifest_file;          ///< name of this start's
     std::string manifest;  ///< its text, on process 0, but for the digest of the ledger
 };
 
 /// Deducts the run from its agents' budget accounts, then creates the run directory, or reopens it,
-/// with configuration, plan, history, manifest and a ledger of all planned rounds; hands out seeds,
+/// with plan, history, manifest and a ledger of all planned rounds; hands out seeds,
 /// and protects the links. COLLECTIVE.
 /// @throws ConfigError, PrivacyError, CryptoError, NetworkError, the same on every process.
 [[nodiscard]] OpenRun open_run(PreparedRun prepared);
+
+/// Writes config.ini, which says that the run has begun, and only --resume goes on with it: after
+/// its checkpoint of round 0, before anything that depends on data is sent. A directory without it
+/// can be used again. COLLECTIVE. @throws as throw_write_failure does, the same on every process.
+void declare_begun(const OpenRun& open);
 
 }  // namespace sotto

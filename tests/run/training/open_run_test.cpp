@@ -1,6 +1,7 @@
 #include "run/training/open_run.hpp"
 
 #include "run/options/train_options.hpp"
+#include "run/sent_mark.hpp"
 #include "run/task.hpp"
 #include "run/training_fixtures.hpp"
 #include "sotto/plan/plan_json.hpp"
@@ -29,6 +30,8 @@ TEST_F(OpenRunOf, AConfigurationCountsAllPlannedRoundsBeforeTheFirst) {
     EXPECT_EQ(run.directory.path(), folder.path("run"));
     EXPECT_EQ(run.progress.rounds, 0);
     EXPECT_EQ(run.progress.totals.loop_seconds, 0);
+    EXPECT_FALSE(has("config.ini")) << "it says that messages may have left";
+    declare_begun(run);
     EXPECT_EQ(read_file(folder.path("run/config.ini")), as_ini(config));
     const Json ledger = test::read_json(folder.path("run/ledger.json"));
     EXPECT_EQ(ledger["status"], "running");
@@ -42,6 +45,22 @@ TEST_F(OpenRunOf, AConfigurationCountsAllPlannedRoundsBeforeTheFirst) {
     EXPECT_EQ(plan_from_json(read_file(folder.path("run/plan.json")), "plan").hash(),
               run.prepared.run.plan.hash());
     EXPECT_FALSE(has("views"));
+}
+
+TEST_F(OpenRunOf, ADirectoryOfAStartThatEndedBeforeItsRunBegan) {
+    for (int start = 0; start < 2; ++start) {
+        network = make_memory_network(4, 1);
+        const OpenRun run = open();
+        SentMark(run.directory.path(), run.prepared.history.run, {0, 1, 2, 3}, 0).set(0);
+    }
+    network = make_memory_network(4, 1);
+    const OpenRun run = open();
+    EXPECT_FALSE(has("sent/0")) << "of another run";
+    // From the first round on, or once config.ini is there, nobody uses it for another.
+    SentMark(run.directory.path(), run.prepared.history.run, {0, 1, 2, 3}, 0).before_round(0, 9);
+    network = make_memory_network(4, 1);
+    test::expect_contains(test::message_of<ConfigError>([&] { (void)open(); }),
+                          "already holds a run");
 }
 
 TEST_F(OpenRunOf, ANoiseSeedHasTheSameSeedsEveryTime) {
@@ -80,6 +99,7 @@ TEST_F(OpenRunOf, ATaskWithoutANameCannotBeTakenUp) {
         return build_task(config.task, *network, Membership::everybody(4));
     };
     const OpenRun run = open_run(prepare_run(config, *network, make_task));
+    declare_begun(run);
     EXPECT_TRUE(has("config.ini"));
     EXPECT_FALSE(has("history.json"));
 }
