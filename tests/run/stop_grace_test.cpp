@@ -22,6 +22,19 @@ TEST(StopGrace, AdvisesOnceWhereTheTimeIsShortTwiceInARow) {
     EXPECT_FALSE(grace.advice(0.8, 0.4));
 }
 
+TEST(StopGrace, AdvisesBeforeTheFirstRoundWhereComputingAloneTakesTooLong) {
+    StopGrace grace(1);
+    EXPECT_FALSE(grace.advice_before(0.5));
+    const auto advice = grace.advice_before(0.6);
+    ASSERT_TRUE(advice);
+    EXPECT_NE(advice->find("up to 1.2 s"), std::string::npos) << *advice;
+    EXPECT_FALSE(grace.advice_before(0.6));
+    EXPECT_FALSE(grace.advice(9, 9)) << "said already";
+    EXPECT_FALSE(grace.advice(9, 9)) << "said already";
+    EXPECT_FALSE(StopGrace(1).advice_before(std::nan("")));
+    EXPECT_FALSE(StopGrace(std::nullopt).advice_before(9));
+}
+
 TEST(StopGrace, SaysNothingWhereNobodyKillsOrTheTimeIsNoNumber) {
     for (int i = 0; i < 3; ++i) {
         EXPECT_FALSE(StopGrace(std::nullopt).advice(100, 100));

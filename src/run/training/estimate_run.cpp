@@ -34,15 +34,45 @@ struct MeasuredRound {
     double total = 0;    ///< with empty messages
 };
 
+/// Gradients and noise of the local agents' round, which nobody sees. @return [s]
+double compute_round(PreparedRun& prepared,
+                     NoiseSource& noise,
+                     std::uint64_t batch,
+                     std::uint64_t noise_round,
+                     Eigen::MatrixXd& gradients,
+                     Eigen::MatrixXd& messages) {
+    const auto begin = Clock::now();
+    for (std::size_t a = 0; a < prepared.agents.size(); ++a) {
+        LocalAgent& agent = prepared.agents[a];
+        agent.objective->mean_gradient(prepared.initial,
+                                       agent.batches.rows(batch),
+                                       gradients.col(static_cast<Eigen::Index>(a)));
+    }
+    noise.draw(0, noise_round, messages);
+    return seconds_since(begin);
+}
+
+Eigen::MatrixXd no_messages(const PreparedRun& prepared, const NoiseSource& noise) {
+    return Eigen::MatrixXd::Zero(prepared.initial.size(), std::ssize(noise.outputs()));
+}
+
+Eigen::MatrixXd no_gradients(const PreparedRun& prepared) {
+    return Eigen::MatrixXd::Zero(prepared.initial.size(), std::ssize(prepared.agents));
+}
+
+NoiseSource throw_away_noise(const Run& run) {
+    return {run.plan,
+            throw_away_rings(run.network, run.plan),
+            run.config.threads,
+            run.most_past_bytes()};
+}
+
 /// COLLECTIVE.
 MeasuredRound measure_round(PreparedRun& prepared, NoiseSource& noise) {
     Network& network = prepared.run.network;
     const long rounds = prepared.run.config.plan.rounds;
     const Eigen::VectorXd& initial = prepared.initial;
-    const auto count = static_cast<Eigen::Index>(prepared.agents.size());
-    Eigen::MatrixXd gradients = Eigen::MatrixXd::Zero(initial.size(), count);
-    Eigen::MatrixXd messages =
-        Eigen::MatrixXd::Zero(initial.size(), static_cast<Eigen::Index>(noise.outputs().size()));
+    Eigen::MatrixXd gradients = no_gradients(prepared), messages = no_messages(prepared, noise);
     const auto outgoing = outgoing_messages(noise.outputs(), messages, prepared.agents.size());
     const int repetitions = static_cast<int>(std::min(5L, rounds));
     // An average round, where the past is drawn again.
@@ -53,14 +83,12 @@ MeasuredRound measure_round(PreparedRun& prepared, NoiseSource& noise) {
     const auto start = Clock::now();
     double compute = 0;
     for (int i = 0; i < repetitions; ++i) {
-        const auto begin = Clock::now();
-        for (Eigen::Index a = 0; a < count; ++a) {
-            LocalAgent& agent = prepared.agents[static_cast<std::size_t>(a)];
-            agent.objective->mean_gradient(
-                initial, agent.batches.rows(static_cast<std::uint64_t>(i)), gradients.col(a));
-        }
-        noise.draw(0, static_cast<std::uint64_t>(std::max(0L, first_round) + i), messages);
-        compute += seconds_since(begin);
+        compute += compute_round(prepared,
+                                 noise,
+                                 static_cast<std::uint64_t>(i),
+                                 static_cast<std::uint64_t>(std::max(0L, first_round) + i),
+                                 gradients,
+                                 messages);
         for (int step = 0; step < prepared.run.config.plan.gossip_steps; ++step)
             network.exchange({i, step}, outgoing, initial.size(), [](auto, auto, auto, auto) {});
     }
@@ -136,12 +164,15 @@ double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
 
 }  // namespace
 
+double compute_seconds(PreparedRun& prepared) {
+    NoiseSource noise = throw_away_noise(prepared.run);
+    Eigen::MatrixXd gradients = no_gradients(prepared), messages = no_messages(prepared, noise);
+    return prepared.run.network.maximum(compute_round(prepared, noise, 0, 0, gradients, messages));
+}
+
 RunEstimate estimate_run(PreparedRun& prepared) {
     const Run& run = prepared.run;
-    NoiseSource noise(run.plan,
-                      throw_away_rings(run.network, run.plan),
-                      run.config.threads,
-                      run.most_past_bytes());
+    NoiseSource noise = throw_away_noise(run);
     RunEstimate estimate;
     estimate.past_noise_again = noise.draws_past_again(prepared.initial.size());
     const MeasuredRound measured = measure_round(prepared, noise);

@@ -9,4 +9,8 @@ namespace sotto {
 /// messages; the same on every process. COLLECTIVE. @param prepared whose agents compute gradients.
 [[nodiscard]] RunEstimate estimate_run(PreparedRun& prepared);
 
+/// Gradients and throw-away noise of one round, in the slowest process; nothing else is sent.
+/// COLLECTIVE. @return [s]
+[[nodiscard]] double compute_seconds(PreparedRun& prepared);
+
 }  // namespace sotto

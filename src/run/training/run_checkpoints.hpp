@@ -19,8 +19,10 @@ class RunCheckpoints {
 
     /// Before anything that depends on data is sent: the checkpoint of round 0 of a run that
     /// begins, from where on it can be taken up whenever it ends; copies on other disks of that
-    /// from which a run goes on, and of process 0's files. COLLECTIVE.
+    /// from which a run goes on. COLLECTIVE.
     void begin();
+    /// After it: copies on another disk of the options, plans and phases. COLLECTIVE.
+    void copy_history();
     [[nodiscard]] bool due(long round) const { return every_ > 0 && round % every_ == 0; }
     /// Before anything of the round is sent. Before the first one, seeds that were kept for the
     /// start that has come are erased.

@@ -4,11 +4,13 @@
 
 #include "run/configured_gossip.hpp"
 #include "run/learnt_clip.hpp"
+#include "run/training/estimate_run.hpp"
 #include "run/training/failed_run.hpp"
 #include "run/training/own_reports.hpp"
 #include "run/training/stall_limits.hpp"
 #include "run/training/training_loop.hpp"
 #include "sotto/agent/noise_source.hpp"
+#include "sotto/net/launch_environment.hpp"
 
 namespace sotto {
 
@@ -76,12 +78,23 @@ void write_models(const OpenRun& open, const Trainer& trainer) {
     }
 }
 
+/// Seconds that computing a round takes, where the launcher grants only so many to stop. Of secret
+/// batches nobody else may learn how large they are. COLLECTIVE.
+std::optional<double> compute_before_rounds(PreparedRun& prepared) {
+    const Run& run = prepared.run;
+    const bool asks = run.leader() && run.network.processes() > 1 && seconds_before_kill();
+    if (run.network.maximum(asks ? 1 : 0) == 0 || run.config.plan.participation.poisson)
+        return std::nullopt;
+    return compute_seconds(prepared);
+}
+
 }  // namespace
 
 void train_rounds(OpenRun& open,
                   TrainingListener& listener,
                   const std::function<bool()>& stop_requested) {
     const Run& run = open.prepared.run;
+    const std::optional<double> compute = compute_before_rounds(open.prepared);
     Trainer trainer = make_trainer(open);
     if (run.config.secure_sum) trainer.use_secure_sums(std::move(open.sums));
     if (open.prepared.resumption) go_on(trainer, *open.prepared.resumption);
@@ -89,7 +102,7 @@ void train_rounds(OpenRun& open,
     run.network.watch_for_stalls(stall_limits(
         run.config.stall_warn_seconds, run.config.stall_abort_seconds, run.network.process_name()));
     try {
-        TrainingLoop(open, trainer, listener, stop_requested).run();
+        TrainingLoop(open, trainer, listener, stop_requested).run(compute);
         open.recorders.finish();
         write_models(open, trainer);
         write_own_reports(open.directory, trainer);

@@ -26,8 +26,14 @@ TrainingLoop::TrainingLoop(OpenRun& run,
       every_(run_.config.evaluate_every > 0 ? run_.config.evaluate_every
                                             : std::max(1L, run_.config.plan.rounds / 50)) {}
 
-void TrainingLoop::run() {
-    if (!ends_here_) checkpoints_.begin();
+void TrainingLoop::run(std::optional<double> compute_seconds) {
+    if (compute_seconds)
+        if (const auto advice = grace_.advice_before(*compute_seconds)) print_error_line(*advice);
+    if (!ends_here_) {
+        checkpoints_.begin();
+        declare_begun(open_);
+        checkpoints_.copy_history();
+    }
     if (run_.optimality_gap)
         minimum_ = minimum_of_average(
             run_.network, trainer_.agents(), run_.config.l2, run_.config.threads);

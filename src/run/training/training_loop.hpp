@@ -25,8 +25,9 @@ class TrainingLoop {
                  const std::function<bool()>& stop_requested);
 
     /// Up to the last round, or the one after which all stop. COLLECTIVE.
+    /// @param compute_seconds of a round, where known: said where a stop would not fit.
     /// @throws DivergedError, the same on every process; Error of this process alone.
-    void run();
+    void run(std::optional<double> compute_seconds);
 
   private:
     /// While a stretch of rounds that began at `start` is not counted yet.

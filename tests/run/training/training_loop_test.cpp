@@ -76,7 +76,7 @@ TEST(TrainingLoop, KeepsTheProgressOfTheRun) {
                     open.prepared.initial,
                     {});
     Watcher watcher;
-    TrainingLoop(open, trainer, watcher, [] { return false; }).run();
+    TrainingLoop(open, trainer, watcher, [] { return false; }).run({});
     EXPECT_EQ(open.progress.rounds, 12);
     EXPECT_FALSE(open.progress.interrupted);
     EXPECT_GT(open.progress.totals.loop_seconds, 0);
