@@ -25,6 +25,19 @@ def in_own_namespaces():
                           sys.executable, *sys.argv])
 
 
+def make_switch(hosts, latency, bits):
+    """Hosts, and the switch between them, with so many seconds one way; and the links' ends here."""
+    ports = make_hosts(hosts, bits)
+    # Frames as they are on a wire: with their checksums, and no longer than a segment.
+    for host in range(1, hosts + 1):
+        run("ip", "netns", "exec", f"host{host}", "ethtool", "-K", "eth0", "tx", "off", "tso", "off", "gso", "off", "gro", "off")
+    # A switch does not wait for a core until ranks leave it one.
+    switch = subprocess.Popen(["chrt", "--fifo", "10", common.program("slow_switch"), str(latency), str(bits)] + ports, stdout=subprocess.PIPE)
+    if switch.stdout.readline() != b"ready\n":
+        raise SystemExit("bench: the switch did not start")
+    return switch, ports
+
+
 def make_hosts(hosts, bits, burst="16kb"):
     """host1 to hostN, each with a link to this namespace that sends so many bits a second. Returns the links' ends here."""
     ports = []
@@ -44,14 +57,26 @@ def make_hosts(hosts, bits, burst="16kb"):
     return ports
 
 
-def make_launcher(folder, hosts, ranks):
-    """deploy/mpirun of so many ranks on the hosts, with what it starts instead of ssh."""
+def make_launcher(folder, hosts, ranks, launched_on=1, disk=None):
+    """deploy/mpirun of so many ranks on the hosts, started on one of them (or another), with what it starts instead of ssh.
+    disk: folder that is another one on each host, folder/diskN on host N. No host is reached while there is a file
+    folder/hostN.away."""
     file = pathlib.Path(folder) / "hosts"
     file.write_text("".join(f"{NETWORK}.{h} slots={ranks // hosts}\n" for h in range(1, hosts + 1)))
     agent = pathlib.Path(folder) / "agent"
+    mount = ""
+    if disk:
+        mount = f"mount --bind {folder}/disk${{host#host}} {disk}; "
+        pathlib.Path(disk).mkdir()
+        for host in range(1, max(hosts, launched_on) + 1):
+            (pathlib.Path(folder) / f"disk{host}").mkdir()
     agent.write_text('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=host${1##*.}; shift\n'
-                     'exec ip netns exec $host unshare --uts sh -c "hostname $host; $*" >/dev/null 2>&1\n')
+                     f'[ ! -e {folder}/$host.away ] || exit 255\n'
+                     'case $* in *orted*) exec >/dev/null 2>&1 ;; esac\n'
+                     f'exec ip netns exec $host unshare --uts --mount sh -c "hostname $host; {mount}$*"\n')
     agent.chmod(0o700)
-    return ["ip", "netns", "exec", "host1", "unshare", "--uts", "sh", "-c", 'hostname host1; exec "$@"', "sh",
+    own = mount.replace("${host#host}", str(launched_on))
+    return ["ip", "netns", "exec", f"host{launched_on}", "unshare", "--uts", "--mount", "sh", "-c",
+            f'hostname host{launched_on}; {own}exec "$@"', "sh",
             common.ROOT / "deploy/mpirun", "-n", ranks, "--hostfile", file, "--network", f"{NETWORK}.0/24", "--mca",
             "plm_rsh_agent", agent]

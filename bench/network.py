@@ -3,7 +3,6 @@ namespaces around bench_slow_switch."""
 import json
 import pathlib
 import statistics
-import subprocess
 import tempfile
 
 import common
@@ -23,19 +22,6 @@ CASES = [
 ]
 if common.QUICK:
     CASES = CASES[:2]
-
-
-def make_switch():
-    """Hosts, and the switch between them."""
-    ports = hosts.make_hosts(HOSTS, BITS)
-    # Frames as they are on a wire: with their checksums, and no longer than a segment.
-    for host in range(1, HOSTS + 1):
-        hosts.run("ip", "netns", "exec", f"host{host}", "ethtool", "-K", "eth0", "tx", "off", "tso", "off", "gso", "off", "gro", "off")
-    # A switch does not wait for a core until ranks leave it one.
-    switch = subprocess.Popen(["chrt", "--fifo", "10", common.program("slow_switch"), str(LATENCY), str(BITS)] + ports, stdout=subprocess.PIPE)
-    if switch.stdout.readline() != b"ready\n":
-        raise SystemExit("bench: the switch did not start")
-    return switch
 
 
 def ping():
@@ -68,7 +54,7 @@ def case(launcher, folder, name, options, rounds):
 
 
 def measure():
-    switch = make_switch()
+    switch, _ = hosts.make_switch(HOSTS, LATENCY, BITS)
     try:
         with tempfile.TemporaryDirectory() as folder:
             launcher = hosts.make_launcher(folder, HOSTS, RANKS)

@@ -146,6 +146,8 @@ class DeviatingNetwork final : public Network {
         else if (before == Gathered::data)
             last_ = Gathered::seeds;
         else if (before == Gathered::note)
+            last_ = Gathered::disk;
+        else if (before == Gathered::disk)
             last_ = Gathered::checkpoint;
         else if (before == Gathered::checkpoint)
             last_ = Gathered::figures;

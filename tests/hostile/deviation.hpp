@@ -22,6 +22,7 @@ enum class Gathered {
     data,  ///< tags of records
     seeds,
     note,        ///< for the manifest
+    disk,        ///< which run directory the process sees
     checkpoint,  ///< of round 0
     figures,     ///< at the end
     other

@@ -178,6 +178,9 @@ std::vector<Deviation> statements() {
         says(
             "says_a_megabyte_of_options", Gathered::options, instead(std::string(1 << 20, '\x1b'))),
         says("holds_another_plan", Gathered::agreement, instead(std::string(32, 'x'))),
+        says("is_on_the_disk_of_a_later_rank",
+             Gathered::disk,
+             instead(std::string("\x7f\0\0\0", 4))),
         says("sends_a_garbled_note", Gathered::note, cut),
         says("sends_a_note_nested_deeply", Gathered::note, instead(std::string(200000, '['))),
         says("sends_a_note_of_a_megabyte",

@@ -51,6 +51,8 @@ std::vector<std::string> own_addresses() {
     return addresses;
 }
 
+}  // namespace
+
 bool is_here(const std::string& host) {
     if (host == "localhost" || host.starts_with("127.") || host == local_host_name()) return true;
     addrinfo* list = nullptr;
@@ -60,6 +62,8 @@ bool is_here(const std::string& host) {
     const std::string address = address_text(list->ai_addr);
     return !address.empty() && std::ranges::find(own, address) != own.end();
 }
+
+namespace {
 
 /// What a host is to run: words that every login shell knows.
 std::string question(const std::string& logs) {

@@ -31,6 +31,9 @@ struct HostAnswer {
                                                           const std::string& session,
                                                           double patience = 20);
 
+/// Whether this is a name or an address of this machine.
+[[nodiscard]] bool is_here(const std::string& host);
+
 /// The answer in what a host printed; one without name where it is none.
 [[nodiscard]] HostAnswer host_answer(const std::string& printed);
 

@@ -76,6 +76,7 @@ Supervisor::Supervisor(const SuperviseConfig& config, LauncherWords words, std::
     if (!train_.resume && !train_.has_interval)
         for (auto* const place : {&words_.sotto, &train_.options})
             place->insert(place->end(), {"--checkpoint-every", "100"});
+    first_words_ = words_.sotto;
 }
 
 SuperviseResult Supervisor::run() {
@@ -85,14 +86,8 @@ SuperviseResult Supervisor::run() {
     int code = 0;
     for (int restarts = 0;;) {
         code = start_once();
-        if (!journal_->is_there()) {
-            // Its messages may have left: a run that cannot be seen must not be done again in
-            // secret.
-            fmt::print(stderr,
-                       "sotto supervise: {} is gone; nothing is trained again\n",
-                       journal_->file().string());
-            return {code, starts_, named_directory_};
-        }
+        if (!has_directory()) return {code, starts_, named_directory_};
+        if (stop_requests() == 0 && mend(code)) continue;
         const std::string reason = reason_to_restart(code);
         if (stop_requests() > 0 || reason.empty()) break;
         const std::string what = fmt::format("exit code {}, {}; {}", code, reason, place());
@@ -139,8 +134,57 @@ int Supervisor::start_once() {
 
 bool Supervisor::prepare_next() {
     if (!wait_for_hosts()) return false;
-    // No start came to a run: as the first time.
-    if (!fs::exists(folder_ / "config.ini")) return stop_requests() == 0;
+    may_have_begun() ? take_words_to_resume() : take_first_words();
+    return stop_requests() == 0;
+}
+
+bool Supervisor::may_have_begun() {
+    begun_ = begun_ || fs::exists(folder_ / "config.ini");
+    const std::vector<std::string> hosts = named_hosts(words_);
+    return begun_ || (!hosts.empty() && std::ranges::none_of(hosts, is_here));
+}
+
+bool Supervisor::has_directory() {
+    begun_ = begun_ || fs::exists(folder_ / "config.ini");
+    if (journal_->is_there()) return true;
+    if (begun_) {
+        // Other hosts may have copies; with --resume no round is done again uncounted.
+        create_folder(folder_ / "logs");
+        journal_->note("the run directory here had gone");
+        return true;
+    }
+    // Its messages may have left: a run that cannot be seen must not be done again in secret.
+    fmt::print(stderr,
+               "sotto supervise: {} is gone; nothing is trained again\n",
+               journal_->file().string());
+    return false;
+}
+
+bool Supervisor::mend(int exit_code) {
+    const auto has = [&](const char* word) {
+        return std::ranges::find(words_.sotto, word) != words_.sotto.end();
+    };
+    if (starts_ == 1 || !has("--resume")) return false;
+    if (exit_code == static_cast<int>(ExitCode::usage) && !begun_ && !train_.resume) {
+        journal_->note("nothing to take up: no start came to a run");
+        take_first_words();
+        return true;
+    }
+    if (exit_code == static_cast<int>(ExitCode::privacy) && !has("--finish") &&
+        train_.without.empty()) {
+        journal_->note(
+            fmt::format("exit code 4, a budget does not allow another round; {}; the run ends "
+                        "there",
+                        place()));
+        words_.sotto.emplace_back("--finish");
+        return true;
+    }
+    return false;
+}
+
+void Supervisor::take_first_words() { words_.sotto = first_words_; }
+
+void Supervisor::take_words_to_resume() {
     words_.sotto = {"train"};
     const auto add = [&](const std::vector<std::string>& words) {
         words_.sotto.insert(words_.sotto.end(), words.begin(), words.end());
@@ -153,7 +197,6 @@ bool Supervisor::prepare_next() {
     }
     train_.without = still_there(folder_, train_.without);
     add(without_words(train_.without));
-    return stop_requests() == 0;
 }
 
 std::vector<std::string> Supervisor::silent_hosts() {

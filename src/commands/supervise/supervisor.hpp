@@ -37,6 +37,17 @@ class Supervisor {
     int start_once();
     /// False: there is no other start.
     bool prepare_next();
+    void take_first_words();
+    void take_words_to_resume();
+    /// What may be done at once, and is no restart: begin a run that nobody has, end one that has
+    /// nothing left of its budget.
+    bool mend(int exit_code);
+    /// Whether a start may have been of a run: its files, or that none of its hosts is here, where
+    /// they could be seen.
+    [[nodiscard]] bool may_have_begun();
+    /// Whether the run directory here can be seen, or is made again. @return false: it has gone,
+    /// and with it what says that a run has begun.
+    bool has_directory();
     bool wait_for_hosts();
     /// Those that do not answer, as the user named them.
     std::vector<std::string> silent_hosts();
@@ -58,6 +69,8 @@ class Supervisor {
     std::map<std::string, std::string> name_of_;  ///< of hosts that have answered
     std::vector<std::string> left_out_;           ///< hosts
     std::vector<std::string> network_;            ///< options of the launcher (network_words)
+    std::vector<std::string> first_words_;        ///< of sotto
+    bool begun_ = false;                          ///< files of the run were seen
     int starts_ = 0;
 };
 

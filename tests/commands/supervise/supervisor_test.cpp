@@ -95,6 +95,21 @@ TEST_F(SupervisedScript, IsDoneWhereALaterStartFindsItComplete) {
     EXPECT_EQ(result.starts, 2);
 }
 
+TEST_F(SupervisedScript, EndsAtItsCheckpointWhereRepeatedRoundsHaveUsedUpTheBudget) {
+    const SuperviseResult result =
+        run(": >" + run_ + "/config.ini; case \"$*\" in *--finish) exit 0;; *--resume*) exit 4;; esac; "
+                           "exit 137\n",
+            {"--identity", "id%r", "--roster", "r", "--run-directory", run_},
+            2);
+    EXPECT_EQ(result.exit_code, 0);
+    const std::string again = "train --resume " + run_ + " --identity=id%r";
+    EXPECT_EQ(starts().size(), 3U);
+    EXPECT_EQ(starts()[1], again);
+    EXPECT_EQ(starts()[2], again + " --finish");
+    EXPECT_NE(read_file(run_ + "/restarts.txt").find("exit code 4, a budget does not allow"),
+              std::string::npos);
+}
+
 TEST_F(SupervisedScript, IsNotTrainedAgainWhereItsDirectoryIsGone) {
     const SuperviseResult result =
         run("rm -r " + run_ + "; exit 5\n", {"--run-directory", run_}, 2);
