@@ -1,6 +1,7 @@
 #include "stall_watch.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <optional>
@@ -96,6 +97,8 @@ int StallWatch::complete(int code,
             }
             return code;
         }
+        // Open MPI yields by itself, MPICH does not and has no setting for it.
+        ::sched_yield();
         const auto now = Clock::now();
         if (!start) start = now;
         const double waited = seconds_between(*start, now);

@@ -16,11 +16,11 @@ namespace sotto {
 
 /// Completes non-blocking MPI calls, and finds out who keeps this rank waiting.
 ///
-/// While it waits it answers questions of others; after StallLimits::warn_seconds it asks those it
-/// waits for, on a communicator of its own, and reports who has not answered; after abort_seconds
-/// it gives up. A rank that computes, is stopped, dead or cut off does not answer; one that waits
-/// itself does, and says for what. Nothing of this costs anything in a round that goes on within
-/// 50 ms.
+/// While it waits it leaves its core to whoever wants it, and answers questions of others; after
+/// StallLimits::warn_seconds it asks those it waits for, on a communicator of its own, and reports
+/// who has not answered; after abort_seconds it gives up. A rank that computes, is stopped, dead or
+/// cut off does not answer; one that waits itself does, and says for what. Nothing of this costs
+/// anything in a round that goes on within 50 ms.
 class StallWatch {
   public:
     /// Where in the run a wait is.

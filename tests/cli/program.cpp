@@ -78,8 +78,7 @@ std::string Outcome::text() const {
 Arguments sotto_command(int ranks, const Arguments& arguments) {
     Arguments command;
     if (ranks != one_process)
-        command = {
-            SOTTO_MPIEXEC, "--oversubscribe", "--bind-to", "none", "-n", std::to_string(ranks)};
+        command = {SOTTO_MPIEXEC, "-n", std::to_string(ranks)};
     command.push_back(SOTTO_PROGRAM);
     command.insert(command.end(), arguments.begin(), arguments.end());
     return command;
@@ -132,7 +131,10 @@ Process::Process(const Arguments& command, const fs::path& directory) {
         ::setpgid(0, 0);
         ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
         ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+        // In the environment, so that the command is good for MPICH's launcher, too.
         ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
+        ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
+        ::setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);
         ::setenv("OMPI_MCA_orte_tmpdir_base", session.c_str(), 1);
         // A build with sanitizers: MPI itself leaks, which must not change exit codes.
         ::setenv("ASAN_OPTIONS", "detect_leaks=0", 0);

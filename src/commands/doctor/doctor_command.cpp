@@ -15,6 +15,7 @@
 #include "commands/doctor/doctor_report.hpp"
 #include "commands/doctor/exchange_check.hpp"
 #include "commands/doctor/launch_checks.hpp"
+#include "commands/doctor/mpi_settings.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/host.hpp"
 #include "sotto/net/launch_environment.hpp"
@@ -67,12 +68,11 @@ int examine_alone(const std::vector<std::string>& arguments) {
     return report(general, {findings});
 }
 
+/// Made before it is needed: a handler of signals may not.
+std::string last_words;
+
 extern "C" void give_up(int) {
-    constexpr char message[] =
-        "sotto: doctor: the ranks did not reach each other within 120 s; a firewall between the "
-        "hosts, or an address they cannot use (--mca btl_tcp_if_include NETWORK/BITS --mca "
-        "oob_tcp_if_include NETWORK/BITS)\n";
-    (void)!::write(STDERR_FILENO, message, sizeof message - 1);
+    (void)!::write(STDERR_FILENO, last_words.data(), last_words.size());
     ::_exit(static_cast<int>(ExitCode::network));
 }
 
@@ -92,6 +92,11 @@ int examine_broken_job(const std::vector<std::string>& arguments, const std::str
 int examine_job(const std::vector<std::string>& arguments) {
     const LaunchEnvironment launch = launch_environment();
     if (launch.rank == 0) {
+        last_words = fmt::format(
+            "sotto: doctor: the ranks did not reach each other within {} s; a firewall between the "
+            "hosts, or an address they cannot use ({})\n",
+            patience_seconds,
+            launch_words().network);
         std::signal(SIGALRM, give_up);
         ::alarm(patience_seconds);
     }

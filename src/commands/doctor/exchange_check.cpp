@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "commands/doctor/mpi_settings.hpp"
 #include "sotto/core/stopwatch.hpp"
 
 namespace sotto {
@@ -75,8 +76,10 @@ DoctorCheck check_exchange(Network& network) {
             false,
             wrong_sender >= 0 ? fmt::format("the message of rank {} arrived damaged", wrong_sender)
                               : fmt::format("{} of {} ranks took part in a sum", part, ranks),
-            "in a container allow ptrace (docker run --cap-add=SYS_PTRACE), or set "
-            "OMPI_MCA_btl_vader_single_copy_mechanism=none"};
+            "in a container allow ptrace (docker run --cap-add=SYS_PTRACE)" +
+                (launch_words().no_shared_reads.empty()
+                     ? std::string()
+                     : ", or set " + launch_words().no_shared_reads)};
 }
 
 }  // namespace sotto

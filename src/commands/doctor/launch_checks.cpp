@@ -24,7 +24,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* try_it = "try `mpirun --oversubscribe -n 2 sotto doctor` by hand";
+/// A job of two ranks of this program. @param launcher as a shell takes it.
+std::string trial_command(const std::string& launcher, const std::string& program) {
+    const std::string& flags = launch_words().oversubscribe;
+    return fmt::format("{}{}{} -n 2 {} doctor", launcher, flags.empty() ? "" : " ", flags, program);
+}
+
+std::string try_it() {
+    return fmt::format("try `{}` by hand",
+                       trial_command(launch_words().launchers.front(), "sotto"));
+}
 
 struct CommandResult {
     int exit_code = -1;
@@ -54,8 +63,9 @@ std::optional<fs::path> program_in_path(const std::string& name) {
 }
 
 std::optional<fs::path> find_mpirun() {
-    if (auto found = program_in_path("mpirun")) return found;
-    return program_in_path("mpiexec");
+    for (const std::string& name : launch_words().launchers)
+        if (auto found = program_in_path(name)) return found;
+    return std::nullopt;
 }
 
 /// The first "1.2" or "1.2.3" of a text.
@@ -91,7 +101,7 @@ DoctorCheck check_of_report(const nlohmann::json& report) {
                     check.at("ok"),
                     "trial job: " + check.at("found").get<std::string>(),
                     check.at("fix")};
-    return {"exchange", false, "the trial job made another report", try_it};
+    return {"exchange", false, "the trial job made another report", try_it()};
 }
 
 }  // namespace
@@ -103,10 +113,14 @@ DoctorCheck check_mpirun() {
                                   "library first in PATH"
                                 : "put the mpirun of this MPI library first in PATH";
     const auto mpirun = find_mpirun();
-    if (!mpirun) return {"launcher", false, "neither mpirun nor mpiexec is in PATH", fix};
-    const std::string answer =
-        run_shell(cli::shell_quoted(*mpirun) + " --version 2>&1 </dev/null").output;
-    const std::string described = answer.substr(0, answer.find('\n'));
+    if (!mpirun)
+        return {"launcher",
+                false,
+                fmt::format("none of {} is in PATH", fmt::join(launch_words().launchers, ", ")),
+                fix};
+    const std::string answer = run_shell(cli::shell_quoted(*mpirun) + " --version 2>&1 </dev/null").output;
+    std::string described = answer.substr(0, answer.find('\n'));
+    if (version_in(described).empty()) described += ' ' + version_in(answer);  // on a later line
     if (is_open_mpi(answer) != is_open_mpi(library) || version_in(answer) != version_in(library))
         return {"launcher",
                 false,
@@ -116,7 +130,8 @@ DoctorCheck check_mpirun() {
                             described,
                             library.substr(0, library.find(','))),
                 fix};
-    return {"launcher", true, fmt::format("{}, {}", mpirun->string(), described), ""};
+    return {
+        "launcher", true, fmt::format("{}, {}", mpirun->string(), described), launch_words().start};
 }
 
 DoctorCheck check_trial_job() {
@@ -124,14 +139,13 @@ DoctorCheck check_trial_job() {
     if (!mpirun) return {"exchange", false, "not tried: there is no mpirun", "see launcher"};
     std::error_code failure;
     const fs::path self = fs::read_symlink("/proc/self/exe", failure);
-    if (failure) return {"exchange", false, "not tried: this program's file is not known", try_it};
+    if (failure)
+        return {"exchange", false, "not tried: this program's file is not known", try_it()};
     // Whether root may start jobs is a check of its own.
     const std::string command = fmt::format(
-        "MPIEXEC_TIMEOUT=30 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 {}{} -n 2 {} "
-        "doctor --quiet --json - </dev/null",
-        cli::shell_quoted(*mpirun),
-        is_open_mpi() ? " --oversubscribe" : "",
-        cli::shell_quoted(self));
+        "MPIEXEC_TIMEOUT=30 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 {} --quiet "
+        "--json - </dev/null",
+        trial_command(cli::shell_quoted(*mpirun), cli::shell_quoted(self)));
     const CommandResult result = run_shell(command + " 2>/dev/null");
     const auto json = nlohmann::json::parse(result.output, nullptr, false);
     if (!json.is_discarded() && json.is_object()) return check_of_report(json);
@@ -141,7 +155,7 @@ DoctorCheck check_trial_job() {
             fmt::format("a trial job of 2 ranks failed (exit code {}): {}",
                         result.exit_code,
                         summary_of(again.output)),
-            try_it};
+            try_it()};
 }
 
 }  // namespace sotto

@@ -67,11 +67,14 @@ Finding check_root(const Placement& placement) {
 
 Finding check_cores(const Placement& placement) {
     const int cores = usable_cores(placement), ranks = placement.ranks_on_host;
-    if (!placement.launched)
-        return {
-            true,
-            fmt::format("{}; mpirun needs --oversubscribe for more ranks", counted(cores, "core")),
-            ""};
+    if (!placement.launched) {
+        const std::string& flags = launch_words().oversubscribe;
+        return {true,
+                counted(cores, "core") +
+                    (flags.empty() ? "; the launcher starts more ranks without a flag"
+                                   : fmt::format("; mpirun needs {} for more ranks", flags)),
+                ""};
+    }
     const std::string found =
         fmt::format("{} on {}", counted(ranks, "rank"), counted(cores, "core"));
     if (ranks <= cores) return {true, found, ""};
@@ -84,7 +87,7 @@ Finding check_cores(const Placement& placement) {
 }
 
 Finding check_yielding(const Placement&) {
-    if (!is_open_mpi()) return {true, "not a setting of this MPI library", ""};
+    if (!is_open_mpi()) return {true, "this MPI library does not; sotto does where it waits", ""};
     const std::string value = environment("OMPI_MCA_mpi_yield_when_idle");
     if (value.empty()) return {true, "mpi_yield_when_idle: sotto turns it on under mpirun", ""};
     if (waiting_ranks_yield()) return {true, "mpi_yield_when_idle is on", ""};

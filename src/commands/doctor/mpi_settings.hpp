@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace sotto {
 
@@ -8,6 +9,21 @@ namespace sotto {
 [[nodiscard]] bool is_open_mpi(const std::string& text);
 /// Is the MPI library that this program is linked with Open MPI?
 [[nodiscard]] bool is_open_mpi();
+
+/// How jobs are started with an MPI library. Where a text is empty there is nothing to say.
+struct LaunchWords {
+    std::vector<std::string> launchers;  ///< names in PATH; the first one there is used
+    std::string oversubscribe;           ///< flags that allow more ranks than cores
+    std::string start;    ///< commands as a user types them, for one machine and for several hosts
+    std::string network;  ///< what names the network that all hosts share
+    std::string no_shared_reads;  ///< setting for ranks that must not read each other's memory
+};
+
+/// Of the MPI library whose own version text this is: Open MPI; MPICH otherwise, whose launcher
+/// Hydra is also that of Intel MPI and MVAPICH.
+[[nodiscard]] const LaunchWords& launch_words(const std::string& library);
+/// Of the MPI library that this program is linked with.
+[[nodiscard]] const LaunchWords& launch_words();
 
 /// Value of an environment variable; empty without one.
 [[nodiscard]] std::string environment(const char* name);

@@ -116,11 +116,13 @@ TEST(Doctor, FindsThatThereIsNoMpirun) {
 
 TEST(Doctor, FindsAnMpirunOfAnotherLibraryAndAJobThatFails) {
     const TempDir directory;
-    const std::string fake =
-        directory.write("mpirun",
-                        "#!/bin/sh\n[ $1 = --version ] && echo 'mpirun (Open MPI) 1.0.1' && exit\n"
-                        "echo ------- >&2; echo 'no slots today' >&2; exit 9\n");
-    std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
+    for (const char* name : {"mpirun", "mpiexec.hydra"}) {
+        const std::string fake = directory.write(
+            name,
+            "#!/bin/sh\n[ $1 = --version ] && echo 'mpirun (Open MPI) 1.0.1' && exit\n"
+            "echo ------- >&2; echo 'no slots today' >&2; exit 9\n");
+        std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
+    }
     const Json report = report_of(run_with(
         directory, {"env", "PATH=" + directory.path().string() + ":/usr/bin:/bin"}, one_process));
     expect_failed(report, "launcher", "1.0.1");

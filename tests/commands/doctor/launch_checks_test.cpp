@@ -5,8 +5,10 @@
 #include <filesystem>
 
 #include "commands/doctor/environment_fixture.hpp"
+#include "commands/doctor/mpi_settings.hpp"
 #include "core/temporary_folder.hpp"
 #include "learn/test_data.hpp"
+#include "sotto/net/mpi_network.hpp"
 
 namespace sotto {
 namespace {
@@ -14,11 +16,10 @@ namespace {
 using test::EnvironmentVariable;
 using test::TemporaryFolder;
 
-/// PATH with a program of this name and text, before what a shell needs.
-std::string path_with(const TemporaryFolder& folder,
-                      const std::string& name,
-                      const std::string& text) {
-    const std::string file = folder.write(name, "#!/bin/sh\n" + text + "\n");
+/// PATH with a launcher that is this script, before what a shell needs.
+std::string path_with(const TemporaryFolder& folder, const std::string& text) {
+    const std::string file =
+        folder.write(launch_words().launchers.front(), "#!/bin/sh\n" + text + "\n");
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
     return folder.path("") + ":/usr/bin:/bin";
 }
@@ -34,17 +35,27 @@ TEST(LaunchChecks, NeedAnMpirunInThePath) {
 
 TEST(LaunchChecks, RefuseAnMpirunOfAnotherVersion) {
     const TemporaryFolder folder;
-    const EnvironmentVariable set("PATH",
-                                  path_with(folder, "mpirun", "echo 'mpirun (Open MPI) 1.0.1'"));
+    const EnvironmentVariable set("PATH", path_with(folder, "echo 'mpirun (Open MPI) 1.0.1'"));
     const DoctorCheck check = check_mpirun();
     EXPECT_FALSE(check.ok);
     EXPECT_NE(check.found.find("mpirun (Open MPI) 1.0.1"), std::string::npos) << check.found;
 }
 
+TEST(LaunchChecks, SayHowJobsAreStartedUnderTheRightLauncher) {
+    const TemporaryFolder folder;
+    const std::string library = MpiSession::library_version();
+    const EnvironmentVariable set("PATH", path_with(folder, "echo '" + library + "'"));
+    const DoctorCheck check = check_mpirun();
+    EXPECT_TRUE(check.ok) << check.found;
+    EXPECT_EQ(check.fix, launch_words().start);
+    EXPECT_TRUE(check.found.starts_with(folder.path(launch_words().launchers.front())))
+        << check.found;
+}
+
 TEST(LaunchChecks, SayWhatATrialJobSaid) {
     const TemporaryFolder folder;
     const auto trial = [&](const std::string& text) {
-        const EnvironmentVariable set("PATH", path_with(folder, "mpirun", text));
+        const EnvironmentVariable set("PATH", path_with(folder, text));
         return check_trial_job();
     };
     EXPECT_EQ(trial("echo ---- >&2; echo 'no slots' >&2; exit 9").found,
