@@ -118,7 +118,8 @@ DoctorCheck check_mpirun() {
                 false,
                 fmt::format("none of {} is in PATH", fmt::join(launch_words().launchers, ", ")),
                 fix};
-    const std::string answer = run_shell(cli::shell_quoted(*mpirun) + " --version 2>&1 </dev/null").output;
+    const std::string answer =
+        run_shell(cli::shell_quoted(*mpirun) + " --version 2>&1 </dev/null").output;
     std::string described = answer.substr(0, answer.find('\n'));
     if (version_in(described).empty()) described += ' ' + version_in(answer);  // on a later line
     if (is_open_mpi(answer) != is_open_mpi(library) || version_in(answer) != version_in(library))

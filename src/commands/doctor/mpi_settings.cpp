@@ -14,22 +14,28 @@ bool is_open_mpi(const std::string& text) { return text.find("Open MPI") != std:
 bool is_open_mpi() { return is_open_mpi(MpiSession::library_version()); }
 
 const LaunchWords& launch_words(const std::string& library) {
-    static const LaunchWords open_mpi{
-        {"mpirun", "mpiexec"},
-        "--oversubscribe --bind-to none",
-        "mpirun -n N sotto train; with more ranks than cores mpirun --oversubscribe --bind-to none "
-        "-n N; over "
-        "hosts --hostfile FILE --mca btl_tcp_if_include NETWORK/BITS --mca oob_tcp_if_include "
-        "NETWORK/BITS; deploy/mpirun sets all of it",
-        "--mca btl_tcp_if_include NETWORK/BITS --mca oob_tcp_if_include NETWORK/BITS",
-        "OMPI_MCA_btl_vader_single_copy_mechanism=none"};
-    static const LaunchWords hydra{{"mpiexec.hydra", "mpiexec", "mpirun"},
-                                   "",
-                                   "mpiexec.hydra -n N sotto train, also with more ranks than "
-                                   "cores; over hosts -f FILE (HOST:RANKS a line) "
-                                   "-iface DEVICE -genv UCX_NET_DEVICES DEVICE",
-                                   "-iface DEVICE -genv UCX_NET_DEVICES DEVICE",
-                                   ""};
+    static const LaunchWords open_mpi = [] {
+        LaunchWords words;
+        words.launchers = {"mpirun", "mpiexec"};
+        words.oversubscribe = "--oversubscribe --bind-to none";
+        words.network =
+            "--mca btl_tcp_if_include NETWORK/BITS --mca oob_tcp_if_include NETWORK/BITS";
+        words.start = "mpirun -n N sotto train; more ranks than cores: " + words.oversubscribe +
+                      "; several hosts: --hostfile FILE " + words.network +
+                      "; deploy/mpirun sets all of it";
+        words.no_shared_reads = "OMPI_MCA_btl_vader_single_copy_mechanism=none";
+        return words;
+    }();
+    static const LaunchWords hydra = [] {
+        LaunchWords words;
+        words.launchers = {"mpiexec.hydra", "mpiexec", "mpirun"};
+        words.network = "-iface DEVICE -genv UCX_NET_DEVICES DEVICE";
+        words.start =
+            "mpiexec.hydra -n N sotto train, also with more ranks than cores; several "
+            "hosts: -f FILE (HOST:RANKS a line) " +
+            words.network;
+        return words;
+    }();
     return is_open_mpi(library) ? open_mpi : hydra;
 }
 

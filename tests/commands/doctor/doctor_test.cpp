@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "cli/program.hpp"
+#include "commands/doctor/mpi_settings.hpp"
 
 namespace sotto::test {
 namespace {
@@ -145,6 +146,7 @@ TEST(Doctor, FindsThatRunsIsNotAFolder) {
 }
 
 TEST(Doctor, FindsThatRootMayNotStartJobs) {
+    if (!is_open_mpi()) GTEST_SKIP() << "a rule of Open MPI";
     if (::geteuid() != 0) GTEST_SKIP() << "not running as root";
     const TempDir directory;
     expect_failed(report_of(run_with(
@@ -164,6 +166,7 @@ TEST(Doctor, FindsThatKeysCannotBeLocked) {
 }
 
 TEST(Doctor, FindsRanksThatDoNotYieldAlthoughTheyShareCores) {
+    if (!is_open_mpi()) GTEST_SKIP() << "a setting of Open MPI";
     const TempDir directory;
     const int ranks = static_cast<int>(std::thread::hardware_concurrency()) + 1;
     if (ranks > 9) GTEST_SKIP() << "too many cores to share";
