@@ -97,7 +97,7 @@ int StallWatch::complete(int code,
             }
             return code;
         }
-        // Open MPI yields by itself, MPICH does not and has no setting for it.
+        // Open MPI yields by itself; MPICH 4.0.2 does not, and has no setting for it.
         ::sched_yield();
         const auto now = Clock::now();
         if (!start) start = now;
