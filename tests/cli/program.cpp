@@ -77,8 +77,7 @@ std::string Outcome::text() const {
 
 Arguments sotto_command(int ranks, const Arguments& arguments) {
     Arguments command;
-    if (ranks != one_process)
-        command = {SOTTO_MPIEXEC, "-n", std::to_string(ranks)};
+    if (ranks != one_process) command = {SOTTO_MPIEXEC, "-n", std::to_string(ranks)};
     command.push_back(SOTTO_PROGRAM);
     command.insert(command.end(), arguments.begin(), arguments.end());
     return command;
