@@ -164,26 +164,27 @@ Hosts::~Hosts() {
     ::waitpid(init_, nullptr, 0);
 }
 
-Arguments Hosts::on_first(const Arguments& command) const {
-    Arguments full{"nsenter",
-                   "--target",
-                   std::to_string(init_),
-                   "--mount",
-                   "--net",
-                   "--pid",
-                   "ip",
-                   "netns",
-                   "exec",
-                   name(1),
-                   "unshare",
-                   "--uts",
-                   "--mount",
-                   "sh",
-                   "-c",
-                   fmt::format("hostname {0}; cd \"$0\"; [ ! -f {0}.setup ] || . ./{0}.setup; "
-                               "exec \"$@\"",
-                               name(1)),
-                   directory_};
+Arguments Hosts::on(int host, const Arguments& command) const {
+    Arguments full{
+        "nsenter",
+        "--target",
+        std::to_string(init_),
+        "--mount",
+        "--net",
+        "--pid",
+        "ip",
+        "netns",
+        "exec",
+        name(host),
+        "unshare",
+        "--uts",
+        "--mount",
+        "sh",
+        "-c",
+        fmt::format("hostname {0}; cd \"$0\"; setup=./{0}.setup; [ ! -f $setup ] || . $setup; "
+                    "cd \"$0\"; exec \"$@\"",
+                    name(host)),
+        directory_};
     full.insert(full.end(), command.begin(), command.end());
     return full;
 }
@@ -210,29 +211,38 @@ Arguments Hosts::launcher(int ranks, const Arguments& sotto) const {
     return launch_script(words);
 }
 
+void Hosts::run_outside(const std::string& script, const Arguments& words) const {
+    Arguments command{"nsenter",
+                      "--target",
+                      std::to_string(init_),
+                      "--mount",
+                      "--net",
+                      "--pid",
+                      "sh",
+                      "-c",
+                      script};
+    command.insert(command.end(), words.begin(), words.end());
+    const Outcome outcome = Process(command, directory_).wait();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+}
+
+void Hosts::set_link(int host, const char* state) const {
+    run_outside("ip link set \"$0\" \"$1\"", {fmt::format("port{}", host), state});
+}
+
 void Hosts::cut(int host) const {
     std::ofstream(directory_ / (name(host) + ".cut"));
-    switch_port(host, "down");
+    set_link(host, "down");
 }
 
-void Hosts::mend(int host) const {
+void Hosts::connect(int host) const {
     fs::remove(directory_ / (name(host) + ".cut"));
-    switch_port(host, "up");
+    set_link(host, "up");
 }
 
-void Hosts::switch_port(int host, const std::string& state) const {
-    const Outcome outcome = Process({"nsenter",
-                                     "--target",
-                                     std::to_string(init_),
-                                     "--net",
-                                     "ip",
-                                     "link",
-                                     "set",
-                                     fmt::format("port{}", host),
-                                     state},
-                                    directory_)
-                                .wait();
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+void Hosts::power_off(int host) const {
+    cut(host);
+    run_outside("kill -KILL $(ip netns pids \"$0\")", {name(host)});
 }
 
 std::unique_ptr<PacketCapture> Hosts::capture(std::string& reason) const {
@@ -243,22 +253,10 @@ std::unique_ptr<PacketCapture> Hosts::capture(std::string& reason) const {
 }
 
 void Hosts::signal_one(int host, const std::string& text, int signal) const {
-    const Outcome outcome =
-        Process({"nsenter",
-                 "--target",
-                 std::to_string(init_),
-                 "--mount",
-                 "--pid",
-                 "sh",
-                 "-c",
-                 "for p in $(ip netns pids \"$0\"); do if tr '\\0' ' ' </proc/$p/cmdline | grep -q "
-                 "\"^$1\"; then kill -$2 $p; exit; fi; done; exit 1",
-                 name(host),
-                 text,
-                 std::to_string(signal)},
-                directory_)
-            .wait();
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+    run_outside(
+        "for p in $(ip netns pids \"$0\"); do if tr '\\0' ' ' </proc/$p/cmdline | grep -q \"^$1\"; "
+        "then kill -$2 $p; exit; fi; done; exit 1",
+        {name(host), text, std::to_string(signal)});
 }
 
 }  // namespace sotto::test

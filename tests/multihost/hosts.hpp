@@ -33,20 +33,24 @@ class Hosts {
     Hosts(const Hosts&) = delete;
     Hosts& operator=(const Hosts&) = delete;
 
-    /// The command as it is started on host 1, in the test's folder.
-    [[nodiscard]] Arguments on_first(const Arguments& command) const;
+    /// The command as it is started on a host, in the test's folder.
+    [[nodiscard]] Arguments on(int host, const Arguments& command) const;
+    [[nodiscard]] Arguments on_first(const Arguments& command) const { return on(1, command); }
     /// deploy/mpirun with these hosts, for on_first. @param sotto a command, after more options of
     /// deploy/mpirun.
     [[nodiscard]] Arguments launcher(int ranks, const Arguments& sotto) const;
-    /// What a host other than the first runs before jobs, with mounts of its own: files that only
-    /// it sees otherwise. @param script of sh.
+    /// What a host runs before each of its commands, and before jobs of mpirun unless it is the
+    /// first, with mounts of its own: files that only it sees otherwise. @param script of sh.
     void set_up(int host, const std::string& script) const;
     /// Gives each host a folder of this name in the test's folder, which no other host sees: the
     /// disk of host h is "disk<h>".
     void own_disks(const std::string& folder) const;
-    /// Pulls the host's cable, or plugs it in again.
+    /// Pulls the host's cable.
     void cut(int host) const;
-    void mend(int host) const;
+    /// Puts it in again.
+    void connect(int host) const;
+    /// Ends all processes of the host at once, and pulls its cable.
+    void power_off(int host) const;
     /// All that passes between hosts.
     [[nodiscard]] std::unique_ptr<PacketCapture> capture(std::string& reason) const;
     [[nodiscard]] static std::string name(int host);
@@ -55,7 +59,8 @@ class Hosts {
 
   private:
     Hosts(pid_t init, int hosts, std::filesystem::path directory);
-    void switch_port(int host, const std::string& state) const;
+    void set_link(int host, const char* state) const;
+    void run_outside(const std::string& script, const Arguments& words) const;
 
     pid_t init_;  // first process of the namespaces
     int hosts_;

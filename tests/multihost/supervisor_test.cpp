@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "hosts.hpp"
+#include "interrupted_run.hpp"
 
 namespace sotto::test {
 namespace {
@@ -36,18 +37,11 @@ class SupervisedRun : public testing::Test {
         arguments.insert(arguments.end(), more.begin(), more.end());
         return arguments;
     }
-    [[nodiscard]] bool on_the_way() const {
-        std::error_code ignored;
-        for (const auto& folder : fs::directory_iterator(directory_ / "run/checkpoints", ignored))
-            if (std::stol(folder.path().filename()) > 0 &&
-                fs::exists(folder.path() / "manifest.json"))
-                return true;
-        return false;
-    }
     template <class Event>
     [[nodiscard]] Outcome outcome_of(const Arguments& command, Event&& event) const {
         Process process(command, directory_.path());
-        EXPECT_TRUE(happens([&] { return on_the_way(); })) << "the training did not start";
+        EXPECT_TRUE(happens([&] { return has_checkpoint_on_the_way(directory_ / "run"); }))
+            << "the training did not start";
         event();
         return process.wait();
     }
@@ -57,13 +51,6 @@ class SupervisedRun : public testing::Test {
         for (std::string& line : lines) line = line.substr(line.find(' ') + 1);
         return lines;
     }
-    static void expect_within_budget(const Json& ledger) {
-        EXPECT_EQ(ledger.at("status"), "completed");
-        EXPECT_LE(ledger.at("headline").at("epsilon").get<double>(), 10 * (1 + 1e-9));
-        EXPECT_GT(ledger.at("headline").at("epsilon").get<double>(), 9.9);
-        EXPECT_GT(ledger.at("rounds").at("accounted"), 0);
-    }
-
     static constexpr long rounds = 10'000, interval = 200;
     TempDir directory_;
     std::string data_ = directory_.write("data.svm", small_data(400));
