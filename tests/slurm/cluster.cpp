@@ -93,11 +93,14 @@ void SlurmCluster::write_configuration() const {
     fs::permissions(directory_.write("slurm/munge.key", random_key()),
                     fs::perms::owner_read | fs::perms::owner_write);
     // slurmd wants a mount there, although nothing here uses it.
+    const std::string apart = directory_ / "apart";
     for (int host = 1; host <= 1 + nodes; ++host)
         hosts_->set_up(
             host,
-            fmt::format("mount -t tmpfs none /sys/fs/cgroup && mount -t tmpfs none {} || exit",
-                        directory_ / "apart"));
+            fmt::format("mount -t tmpfs none /sys/fs/cgroup && mount -t tmpfs none {0} || exit\n"
+                        "[ {1} -gt 1 ] || mkdir {0}/none\n[ {1} -gt 2 ] || mkdir {0}/one",
+                        apart,
+                        host));
 }
 
 std::unique_ptr<SlurmCluster> SlurmCluster::start(const TempDir& directory, std::string& reason) {

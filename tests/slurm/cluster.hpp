@@ -1,6 +1,5 @@
 #pragma once
 
-#include <csignal>
 #include <memory>
 #include <string>
 
@@ -31,8 +30,10 @@ class SlurmCluster {
     [[nodiscard]] long submit(const Arguments& words, const std::string& folder = ".") const;
     /// What `scontrol show job` says of it: `JobState`, `Restarts`, `NodeList`; empty without it.
     [[nodiscard]] std::string job(const std::string& number, const std::string& field) const;
-    /// Stops a rank of sotto on the host, so that nothing ends before Slurm acts.
-    void hold_rank(int host) const { hosts_->signal_one(host, SOTTO_PROGRAM, SIGSTOP); }
+    /// To one of sotto's ranks on the host.
+    void signal_rank(int host, int signal) const {
+        hosts_->signal_one(host, SOTTO_PROGRAM, signal);
+    }
     /// The host's power fails; it comes back.
     void lose(int host) const { hosts_->power_off(host); }
     void bring_back(int host) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "../multihost/interrupted_run.hpp"
 #include "cluster.hpp"
@@ -91,7 +92,7 @@ class SlurmJob : public testing::Test {
     static bool is_on_the_way(const std::string& job, int held = 3) {
         const bool well = happens([&] { return has_checkpoint_on_the_way(directory_of(job)); }, 60);
         EXPECT_TRUE(well) << "the training did not start\n" << log_of(job) << cluster_->logs();
-        if (well && held != 0) cluster_->hold_rank(held);
+        if (well && held != 0) cluster_->signal_rank(held, SIGSTOP);
         return well;
     }
     /// That the job was started again, in the one directory and log, and ended with its budget
@@ -143,6 +144,13 @@ TEST_F(SlurmJob, GoesOnInTheSameRunWhenItIsRequeued) {
     ASSERT_EQ(phases.size(), 2U);
     EXPECT_EQ(phases[1].at("first_round"), phases[0].at("rounds"));
     EXPECT_EQ(phases[0].at("rounds").get<long>() + phases[1].at("rounds").get<long>(), rounds);
+}
+
+TEST_F(SlurmJob, GoesOnWhenARankIsKilled) {
+    const std::string job = submit(on_nodes("3"), training(rounds));
+    ASSERT_TRUE(is_on_the_way(job));
+    cluster_->signal_rank(4, SIGKILL);
+    expect_taken_up(job);
 }
 
 TEST_F(SlurmJob, GoesOnOnFewerNodesWhenSlurmSeesOneLost) {
@@ -232,7 +240,7 @@ TEST_F(SlurmJob, EndsForGoodWhenCancelledAndCanGoOnWithoutAgents) {
     const std::string run = "runs/slurm-" + job;
     const std::string next = submit(on_nodes("2", 4), {"--resume", run, "--without", "4,5"});
     ASSERT_TRUE(happens([&] { return was_resumed(next); }, 60)) << log_of(next) << cluster_->logs();
-    cluster_->hold_rank(3);
+    cluster_->signal_rank(3, SIGSTOP);
     EXPECT_EQ(cluster_->run({"scontrol", "requeue", next}).exit_code, 0);
     ASSERT_TRUE(comes_to(next, "COMPLETED"));
     const auto starts = starts_of(next);
@@ -256,6 +264,26 @@ TEST_F(SlurmJob, OfAnArrayHasADirectoryOfItsOwn) {
             << content_of(run / "config.ini");
     }
     EXPECT_FALSE(fs::exists(directory_of(job)));
+}
+
+TEST_F(SlurmJob, NeedsTheFolderOfItsLogOnTheFirstNodeAndThatOfItsRunOnAll) {
+    const auto submit_in = [](const std::string& folder, const Arguments& more) {
+        Arguments words = on_nodes("3");
+        words.insert(words.end(), more.begin(), more.end());
+        words.insert(words.end(), {SOTTO_DEPLOY_DIR "/slurm", "--rounds", "20"});
+        return std::to_string(cluster_->submit(words, folder));
+    };
+    // Slurm cannot even say so where the log would be.
+    const std::string unwritten = submit_in("apart/none", {});
+    EXPECT_TRUE(
+        happens([&] { return cluster_->job(unwritten, "Reason") == "JobLaunchFailure"; }, 60));
+
+    const std::string apart = submit_in("apart/one", {"-o", *directory_ / "apart.log"});
+    ASSERT_TRUE(happens([&] { return cluster_->job(apart, "JobState") == "FAILED"; }, 60));
+    EXPECT_EQ(cluster_->job(apart, "ExitCode"), "2:0");
+    const std::string log = content_of(*directory_ / "apart.log");
+    EXPECT_NE(log.find("slurm-" + apart + ": not seen from host3 host4; "), std::string::npos)
+        << log;
 }
 
 TEST_F(SlurmJob, MayStartMpirunWhichFindsItsNodes) {
