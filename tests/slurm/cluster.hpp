@@ -18,7 +18,7 @@ namespace sotto::test {
 /// Needs root, and Slurm 22.05 or later with munge and PMIx.
 class SlurmCluster {
   public:
-    static constexpr int nodes = 3, silence = 8, kill_wait = 5, pause = 6, grace_time = 60;  // [s]
+    static constexpr int nodes = 3, silence = 8, kill_wait = 5, pause = 5, grace_time = 60;  // [s]
     /// @return null, and why in `reason`, where packages are missing or namespaces not permitted.
     /// @throws std::runtime_error if Slurm does not start, with the end of its logs.
     [[nodiscard]] static std::unique_ptr<SlurmCluster> start(const TempDir& directory,
