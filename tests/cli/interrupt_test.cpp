@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -82,6 +83,19 @@ INSTANTIATE_TEST_SUITE_P(Interrupted,
                                          Interruption{"by_interrupt_with_5_ranks", 5, SIGINT},
                                          Interruption{"by_termination_with_3_ranks", 3, SIGTERM}),
                          [](const auto& instance) { return instance.param.name; });
+
+TEST(ShortTraining, SaysBeforeItsFirstRoundThatPlainMpirunWouldKillIt) {
+    const TempDir directory;
+    Arguments one_round = short_training({});
+    *(std::ranges::find(one_round, "--rounds") + 1) = "1";
+    ::setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 1);  // nothing is fast enough
+    const Outcome outcome = run_sotto(directory, 2, one_round);
+    ::unsetenv("OMPI_MCA_odls_base_sigkill_timeout");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+    const auto lines = error_lines(outcome.err);
+    ASSERT_EQ(lines.size(), 1U) << outcome.text();
+    EXPECT_NE(lines[0].find("Ctrl-C would lose the rounds"), std::string::npos) << lines[0];
+}
 
 }  // namespace
 }  // namespace sotto::test

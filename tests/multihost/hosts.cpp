@@ -35,7 +35,9 @@ std::string setup_script(int hosts) {
         script += fmt::format(
             "ip netns add {0}; ip link add port{1} type veth peer name eth0 netns {0}\n"
             "ip link set port{1} master {2} up; ip -n {0} link set lo up\n"
-            "ip -n {0} address add 10.77.0.{1}/24 dev eth0; ip -n {0} link set eth0 up\n",
+            "ip -n {0} address add 10.77.0.{1}/24 dev eth0; ip -n {0} link set eth0 up\n"
+            "ip -n {0} link add docker0 type bridge; ip -n {0} link set docker0 up\n"
+            "ip -n {0} address add 172.17.0.1/16 dev docker0\n",
             Hosts::name(h),
             h,
             bridge);
@@ -199,15 +201,8 @@ Arguments launch_script(const Arguments& words, const Arguments& environment) {
 }
 
 Arguments Hosts::launcher(int ranks, const Arguments& sotto) const {
-    Arguments words{"-n",
-                    std::to_string(ranks),
-                    "--hostfile",
-                    directory_ / "hosts",
-                    "--network",
-                    network,
-                    "--mca",
-                    "plm_rsh_agent",
-                    directory_ / "agent"};
+    Arguments words = launch_options(ranks);
+    words.insert(words.end(), {"--network", network});
     words.insert(words.end(), sotto.begin(), sotto.end());
     return launch_script(words);
 }
@@ -230,6 +225,16 @@ void Hosts::run_outside(const std::string& script, const Arguments& words) const
 
 void Hosts::set_link(int host, const char* state) const {
     run_outside("ip link set \"$0\" \"$1\"", {fmt::format("port{}", host), state});
+}
+
+Arguments Hosts::launch_options(int ranks) const {
+    return {"-n",
+            std::to_string(ranks),
+            "--hostfile",
+            directory_ / "hosts",
+            "--mca",
+            "plm_rsh_agent",
+            directory_ / "agent"};
 }
 
 void Hosts::cut(int host) const {

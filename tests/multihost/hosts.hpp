@@ -15,7 +15,8 @@ namespace sotto::test {
 [[nodiscard]] Arguments launch_script(const Arguments& words, const Arguments& environment = {});
 
 /// Hosts of a cluster on this machine: each has a host name and a network namespace of its own,
-/// with one link to a bridge; host h (1, 2, ...) has the address 10.77.0.h. They share files.
+/// with one link to a bridge; host h (1, 2, ...) has the address 10.77.0.h. Each also has an
+/// interface docker0 with the same address, as where Docker is installed. They share files.
 ///
 /// All of it is in process, network and mount namespaces of its own. So nothing clashes with other
 /// tests, and everything that still runs there ends with this object, or with the test program
@@ -36,8 +37,10 @@ class Hosts {
     /// The command as it is started on a host, in the test's folder.
     [[nodiscard]] Arguments on(int host, const Arguments& command) const;
     [[nodiscard]] Arguments on_first(const Arguments& command) const { return on(1, command); }
-    /// deploy/mpirun with these hosts, for on_first. @param sotto a command, after more options of
-    /// deploy/mpirun.
+    /// Options of mpirun, or deploy/mpirun, that name these hosts; not their network.
+    [[nodiscard]] Arguments launch_options(int ranks) const;
+    /// deploy/mpirun with these hosts and their network, for on_first. @param sotto a command,
+    /// after more options of deploy/mpirun.
     [[nodiscard]] Arguments launcher(int ranks, const Arguments& sotto) const;
     /// What a host runs before each of its commands, and before jobs of mpirun unless it is the
     /// first, with mounts of its own: files that only it sees otherwise. @param script of sh.

@@ -114,6 +114,43 @@ TEST_F(WireBetweenHosts, HoldsEveryMessageWhenLinksAreNotEncrypted) {
     expect_the_models_of_one_host();
 }
 
+/// The network of the hosts, which nobody names; each has docker0 besides.
+class UnnamedNetwork : public ThreeHosts {
+  protected:
+    [[nodiscard]] Outcome run(const Arguments& launcher) const {
+        Arguments command = launcher;
+        const Arguments sotto = training(10, "run", {"--quiet"});
+        command.insert(command.end(), sotto.begin(), sotto.end());
+        return Process(hosts_->on_first(command), directory_.path()).wait();
+    }
+};
+
+TEST_F(UnnamedNetwork, IsFoundByTheLaunchScript) {
+    const Outcome outcome = run(launch_script(hosts_->launch_options(agents)));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+    EXPECT_NE(outcome.err.find("btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include "
+                               "10.77.0.0/24"),
+              std::string::npos)
+        << outcome.text();
+}
+
+TEST_F(UnnamedNetwork, IsSaidWhereRanksOfPlainMpirunDoNotReachEachOther) {
+    Arguments launcher{"mpirun"};
+    const Arguments options = hosts_->launch_options(agents);
+    launcher.insert(launcher.end(), options.begin(), options.end());
+    launcher.insert(launcher.end(), {"--mca", "btl", "tcp,vader,self", SOTTO_PROGRAM});
+    const Outcome outcome = run(launcher);
+    EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
+    EXPECT_GE(outcome.seconds, 100);
+    EXPECT_LT(outcome.seconds, 160) << outcome.text();
+    const auto lines = error_lines(outcome.err);
+    ASSERT_EQ(lines.size(), 1U) << outcome.text();
+    EXPECT_NE(lines[0].find("docker0 172.17.0.1 (host1, host2, host3)"), std::string::npos)
+        << lines[0];
+    EXPECT_NE(lines[0].find("--mca btl_tcp_if_include 10.77.0.0/24 "), std::string::npos)
+        << lines[0];
+}
+
 /// Files that are not the same on host 2, whose ranks are 2 and 3.
 class FilesOfHosts : public ThreeHosts {
   protected:

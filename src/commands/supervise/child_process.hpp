@@ -13,7 +13,7 @@ namespace sotto::cli {
 struct ChildSetting {
     int out = -1;  ///< descriptor for its standard output; -1: ours
     int err = -1;  ///< likewise for standard error
-    std::vector<std::pair<std::string, std::string>> environment;  ///< set beside ours
+    std::vector<std::pair<std::string, std::string>> environment{};  ///< set beside ours
     /// In a session of its own, where a terminal's Ctrl-C does not reach it; it is ended with us
     /// all the same (SIGTERM).
     bool own_session = false;

@@ -2,19 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <ifaddrs.h>
-#include <netdb.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <thread>
 
@@ -29,38 +23,15 @@ namespace {
 
 constexpr std::string_view name_mark = "sotto-host ", address_mark = "sotto-address ";
 
-/// As text, of IPv4 or IPv6; empty for others.
-std::string address_text(const sockaddr* address) {
-    if (address == nullptr) return {};
-    const bool four = address->sa_family == AF_INET;
-    if (!four && address->sa_family != AF_INET6) return {};
-    std::array<char, NI_MAXHOST> text{};
-    const socklen_t size = four ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-    if (::getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0)
-        return {};
-    return text.data();
-}
-
-std::vector<std::string> own_addresses() {
-    ifaddrs* list = nullptr;
-    if (::getifaddrs(&list) != 0) return {};
-    const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> held(list, ::freeifaddrs);
-    std::vector<std::string> addresses;
-    for (const ifaddrs* item = list; item != nullptr; item = item->ifa_next)
-        addresses.push_back(address_text(item->ifa_addr));
-    return addresses;
-}
-
 }  // namespace
 
 bool is_here(const std::string& host) {
     if (host == "localhost" || host.starts_with("127.") || host == local_host_name()) return true;
-    addrinfo* list = nullptr;
-    if (::getaddrinfo(host.c_str(), nullptr, nullptr, &list) != 0) return false;
-    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> held(list, ::freeaddrinfo);
-    const std::vector<std::string> own = own_addresses();
-    const std::string address = address_text(list->ai_addr);
-    return !address.empty() && std::ranges::find(own, address) != own.end();
+    const std::string address = resolved_address(host);
+    return address.starts_with("127.") ||
+           std::ranges::any_of(own_addresses(), [&](const HostAddress& own) {
+               return !address.empty() && own.address == address;
+           });
 }
 
 namespace {
@@ -109,16 +80,11 @@ Asked begin_question(const std::vector<std::string>& command, const std::string&
 /// "2: eth0    inet 10.77.0.1/24 brd 10.77.0.255 scope global eth0\..."; nothing of the loopback.
 void read_address(const std::string& line, HostAnswer& answer) {
     std::istringstream words(line);
-    std::string number, inet, network;
-    HostAddress found;
-    if (!(words >> number >> found.interface >> inet >> network) || inet != "inet") return;
-    const std::size_t slash = network.find('/');
-    found.address = network.substr(0, slash);
-    if (slash == std::string::npos || found.address.starts_with("127.")) return;
-    const char* const end = network.data() + network.size();
-    if (std::from_chars(network.data() + slash + 1, end, found.prefix).ptr != end) return;
-    if (found.prefix < 1 || found.prefix > 32) return;
-    answer.addresses.push_back(std::move(found));
+    std::string number, interface, inet, network;
+    if (!(words >> number >> interface >> inet >> network) || inet != "inet" || interface == "lo")
+        return;
+    for (HostAddress& found : addresses_from(interface + " " + network))
+        answer.addresses.push_back(std::move(found));
 }
 
 }  // namespace
@@ -131,6 +97,17 @@ HostAnswer host_answer(const std::string& printed) {
         if (line.starts_with(address_mark)) read_address(line.substr(address_mark.size()), answer);
     }
     return answer;
+}
+
+std::vector<std::string> network_words(const LauncherWords& words,
+                                       const std::map<std::string, HostAnswer>& answers) {
+    const std::size_t asked = named_hosts(words).size();
+    if (!words.is_mpirun() || words.names_network || asked < 2 || answers.size() < asked) return {};
+    HostAddresses hosts;
+    for (const auto& [host, answer] : answers) hosts[host] = answer.addresses;
+    const std::string network = chosen_network(hosts, resolved_address);
+    if (network.empty()) return {};
+    return {"--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network};
 }
 
 std::map<std::string, HostAnswer> ask_hosts(const LauncherWords& words,

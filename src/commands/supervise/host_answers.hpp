@@ -5,15 +5,9 @@
 #include <vector>
 
 #include "commands/supervise/launcher_words.hpp"
+#include "net/host_networks.hpp"
 
 namespace sotto::cli {
-
-/// An address of an interface, with the length of its network's prefix: "eth0", 10.0.0.7, 24.
-struct HostAddress {
-    std::string interface;
-    std::string address;
-    int prefix = 0;
-};
 
 /// What a host says about itself.
 struct HostAnswer {
@@ -33,6 +27,11 @@ struct HostAnswer {
 
 /// Whether this is a name or an address of this machine.
 [[nodiscard]] bool is_here(const std::string& host);
+
+/// Options of Open MPI's mpirun that name the network all hosts share (chosen_network); none where
+/// the words name one already, or start one host only, or a host does not answer, or there is none.
+[[nodiscard]] std::vector<std::string> network_words(
+    const LauncherWords& words, const std::map<std::string, HostAnswer>& answers);
 
 /// The answer in what a host printed; one without name where it is none.
 [[nodiscard]] HostAnswer host_answer(const std::string& printed);

@@ -14,7 +14,7 @@
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
 #include "commands/cli/shell_words.hpp"
-#include "commands/supervise/common_network.hpp"
+#include "commands/supervise/host_answers.hpp"
 #include "commands/supervise/launched_job.hpp"
 #include "commands/supervise/launcher_words.hpp"
 #include "commands/supervise/stop_requests.hpp"

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "commands/cli/shell_words.hpp"
-#include "commands/supervise/common_network.hpp"
 #include "commands/supervise/launched_job.hpp"
 #include "commands/supervise/leaving_agents.hpp"
 #include "commands/supervise/stop_requests.hpp"

@@ -4,10 +4,12 @@
 
 #include <exception>
 
+#include "first_contact.hpp"
+
 namespace sotto {
 
 MpiWorld::MpiWorld() : exceptions_at_start_(std::uncaught_exceptions()) {
-    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "MPI_Comm_dup");
+    communicator_ = first_contact();
     check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check_mpi(MPI_Comm_size(communicator_, &ranks_), "MPI_Comm_size");
     check_mpi(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");

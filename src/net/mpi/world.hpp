@@ -17,7 +17,8 @@ namespace sotto {
 /// the stall watch allows.
 class MpiWorld {
   public:
-    /// COLLECTIVE over MPI_COMM_WORLD.
+    /// COLLECTIVE over MPI_COMM_WORLD. @throws NetworkError where processes do not reach each other
+    /// (first_contact).
     MpiWorld();
     ~MpiWorld();
     MpiWorld(const MpiWorld&) = delete;

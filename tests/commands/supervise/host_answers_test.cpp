@@ -12,6 +12,7 @@ namespace sotto::cli {
 namespace {
 
 using test::TemporaryFolder;
+using Words = std::vector<std::string>;
 
 TEST(HostAnswer, IsFoundAmongWhatALoginShellSays) {
     const HostAnswer answer = host_answer(
@@ -57,6 +58,31 @@ TEST(AskHosts, AsksWithTheRemoteShellOfMpirunAndWaitsForNobodyForEver) {
     EXPECT_LT(seconds_since(start), 30);
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_EQ(answers.at("other").name, "says other");
+}
+
+TEST(NetworkWords, AreThereForSeveralHostsThatAllAnswer) {
+    const auto parsed = [](const std::string& hosts, const Words& more) {
+        Words words{"mpirun"};
+        words.insert(words.end(), more.begin(), more.end());
+        words.insert(words.end(), {"--host", hosts, "sotto", "train"});
+        return parse_launcher(words, {"train"});
+    };
+    const auto at = [](const std::string& text) { return HostAnswer{"a", addresses_from(text)}; };
+    const std::map<std::string, HostAnswer> answers{
+        {"10.0.0.1", at("docker0 172.17.0.1/16, eth0 10.0.0.1/24")},
+        {"10.0.0.2", at("docker0 172.17.0.1/16, eth0 10.0.0.2/24")}};
+    EXPECT_EQ(network_words(parsed("10.0.0.1,10.0.0.2", {}), answers),
+              (Words{"--mca",
+                     "btl_tcp_if_include",
+                     "10.0.0.0/24",
+                     "--mca",
+                     "oob_tcp_if_include",
+                     "10.0.0.0/24"}));
+    EXPECT_TRUE(network_words(parsed("10.0.0.1,10.0.0.2,10.0.0.3", {}), answers).empty());
+    EXPECT_TRUE(network_words(parsed("10.0.0.1", {}), answers).empty());
+    EXPECT_TRUE(
+        network_words(parsed("10.0.0.1,10.0.0.2", {"--mca", "btl_tcp_if_include", "eth0"}), answers)
+            .empty());
 }
 
 }  // namespace
