@@ -105,9 +105,15 @@ std::vector<std::string> network_words(const LauncherWords& words,
     if (!words.is_mpirun() || words.names_network || asked < 2 || answers.size() < asked) return {};
     HostAddresses hosts;
     for (const auto& [host, answer] : answers) hosts[host] = answer.addresses;
-    const std::string network = chosen_network(hosts, resolved_address);
-    if (network.empty()) return {};
-    return {"--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network};
+    std::vector<std::string> chosen;
+    if (const std::string network = chosen_network(hosts, resolved_address); !network.empty())
+        chosen = {"--mca", "btl_tcp_if_include", network};
+    // mpirun itself may run on a host that no rank is on.
+    if (std::ranges::none_of(answers, [](const auto& host) { return is_here(host.first); }))
+        hosts[local_host_name()] = own_addresses();
+    if (const std::string network = chosen_network(hosts, resolved_address); !network.empty())
+        chosen.insert(chosen.end(), {"--mca", "oob_tcp_if_include", network});
+    return chosen;
 }
 
 std::map<std::string, HostAnswer> ask_hosts(const LauncherWords& words,

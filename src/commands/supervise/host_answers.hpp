@@ -28,8 +28,9 @@ struct HostAnswer {
 /// Whether this is a name or an address of this machine.
 [[nodiscard]] bool is_here(const std::string& host);
 
-/// Options of Open MPI's mpirun that name the network all hosts share (chosen_network); none where
-/// the words name one already, or start one host only, or a host does not answer, or there is none.
+/// Options of Open MPI's mpirun that name the network all hosts share (chosen_network), for ranks,
+/// and for mpirun where its host shares one; none where the words name one already, or start one
+/// host only, or a host does not answer, or there is none.
 [[nodiscard]] std::vector<std::string> network_words(
     const LauncherWords& words, const std::map<std::string, HostAnswer>& answers);
 

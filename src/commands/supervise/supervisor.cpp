@@ -84,6 +84,10 @@ SuperviseResult Supervisor::run() {
     long delay = config_.delay.first;
     int code = 0;
     for (int restarts = 0;;) {
+        if (stop_requests() > 0) {
+            code = 128 + first_stop_signal();
+            break;
+        }
         code = start_once();
         if (!has_directory()) return {code, starts_, named_directory_};
         if (stop_requests() == 0 && mend(code)) continue;
@@ -99,10 +103,7 @@ SuperviseResult Supervisor::run() {
             "{}; restart {} of {} in {} s", what, restarts, config_.max_restarts, delay));
         pause_unless_stopped(static_cast<double>(delay));
         delay = std::min(2 * delay, config_.delay.most);
-        if (!prepare_next()) {
-            if (stop_requests() > 0) code = 128 + first_stop_signal();
-            break;
-        }
+        if (!prepare_next() && stop_requests() == 0) break;
     }
     // A rank may have been lost after the run was complete.
     if (starts_ > 1 && code == static_cast<int>(ExitCode::complete)) code = 0;
