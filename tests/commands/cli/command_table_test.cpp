@@ -20,6 +20,7 @@ TEST(Commands, AreThoseThatScriptsRelyOn) {
                                         "report",
                                         "audit",
                                         "doctor",
+                                        "supervise",
                                         "keygen"}));
 }
 
