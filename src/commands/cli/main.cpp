@@ -1,7 +1,7 @@
 #include "commands/cli/program.hpp"
-#include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/blas_kernels.hpp"
 
 int main(int argc, char** argv) {
-    sotto::end_blas_threads();
+    sotto::choose_blas_kernels();
     return sotto::cli::run_program(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -9,6 +9,7 @@
 #include "commands/cli/command_table.hpp"
 #include "commands/cli/job.hpp"
 #include "run/error_line.hpp"
+#include "sotto/core/blas_kernels.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
@@ -66,6 +67,11 @@ int print_on_rank_0(const LaunchEnvironment& launch, const std::string& text, Ex
     return static_cast<int>(code);
 }
 
+std::string kernels_in_use() {
+    const std::string name = blas_kernels();
+    return name.empty() ? "" : fmt::format(", {} kernels", name);
+}
+
 int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment& launch) {
     if (launch.launched && arguments.empty()) return refuse_together("");
     if (arguments.empty()) return print_on_rank_0(launch, program_help(), ExitCode::usage);
@@ -74,11 +80,12 @@ int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment&
         return print_on_rank_0(launch, program_help(), ExitCode::ok);
     if (first == "--version")
         return print_on_rank_0(launch,
-                               fmt::format("sotto {} (commit {}, {}, eigenvalues by {})\n",
+                               fmt::format("sotto {} (commit {}, {}, eigenvalues by {}{})\n",
                                            build_version(),
                                            build_commit(),
                                            build_compiler(),
-                                           eigen_backend()),
+                                           eigen_backend(),
+                                           kernels_in_use()),
                                ExitCode::ok);
     if (launch.launched && commands().look_up(first) == nullptr) return refuse_together(first);
     const Command& command = commands().find("command", first);

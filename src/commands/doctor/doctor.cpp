@@ -28,6 +28,7 @@ const Registry<CheckRecord>& machine_checks() {
                                               {"yielding", check_yielding},
                                               {"eigen", check_eigen},
                                               {"eigenvalues", check_eigenvalues},
+                                              {"blas-kernels", check_blas_kernels},
                                               {"blas-threads", check_blas_threads},
                                               {"libsodium", check_libsodium},
                                               {"simd", check_simd},

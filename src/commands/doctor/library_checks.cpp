@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 
+#include "sotto/core/blas_kernels.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
@@ -64,6 +66,22 @@ Finding check_eigenvalues(const Placement&) {
             backend == "LAPACK" ? ""
                                 : "plans for more than 100 agents are faster with libopenblas-dev "
                                   "and liblapacke-dev installed before building"};
+}
+
+Finding check_blas_kernels(const Placement&) {
+    const std::string kernels = blas_kernels();
+    if (kernels.empty()) return {true, "no OpenBLAS in use", ""};
+    const auto used = instructions_of_kernels(kernels), offered = processor_instructions();
+    const std::string found = fmt::format(
+        "OpenBLAS: {} kernels{}", kernels, used ? fmt::format(" ({})", name_of(*used)) : "");
+    const auto newer = newer_kernels(kernels, offered);
+    if (!newer) return {true, found, ""};
+    return {true,
+            fmt::format("{}; the processor has {}", found, name_of(*offered)),
+            std::getenv("OPENBLAS_CORETYPE") != nullptr
+                ? fmt::format("products are faster without OPENBLAS_CORETYPE, or with {}", *newer)
+                : "products are faster with an OpenBLAS that has kernels for several processors "
+                  "(libopenblas0-pthread)"};
 }
 
 Finding check_blas_threads(const Placement& placement) {

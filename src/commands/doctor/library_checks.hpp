@@ -12,6 +12,8 @@ namespace sotto {
 [[nodiscard]] Finding check_eigen(const Placement& placement);
 /// Eigenvalues of the Laplacian of a path are known: 2 - 2 cos(pi k / n).
 [[nodiscard]] Finding check_eigenvalues(const Placement& placement);
+/// Names OpenBLAS's kernels; advice where they use less than the processor offers.
+[[nodiscard]] Finding check_blas_kernels(const Placement& placement);
 [[nodiscard]] Finding check_blas_threads(const Placement& placement);
 [[nodiscard]] Finding check_libsodium(const Placement& placement);
 [[nodiscard]] Finding check_simd(const Placement& placement);

@@ -1,10 +1,10 @@
-#include <Eigen/Cholesky>
 #include <cmath>
 #include <numeric>
 
 #include "noise/finish_plan.hpp"
 #include "noise/mechanisms/table.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
 #include "sotto/noise/spatial_solver.hpp"
 
 namespace sotto {
@@ -37,17 +37,17 @@ Design design_corn(const DesignInput& input) {
     const RelativeLimits limits = relative_limits(input.kappa);
     SpatialOptions options;
     options.variance_cap = input.variance_cap;
-    const SpatialSolution solution =
+    SpatialSolution solution =
         solve_spatial_covariance(design_utility(input), limits.kappa, options);
-    const Eigen::LLT<Eigen::MatrixXd> factor(solution.covariance);
-    if (factor.info() != Eigen::Success)
+    if (!cholesky(solution.covariance))
         throw PrivacyError(
             "mechanism corn: the optimal covariance is numerically not positive definite; lower "
             "the variance cap");
-    return {finish_plan(one_seed_plan(factor.matrixL(), 1 / std::sqrt(limits.unit)), input.kappa),
-            solution.value,
-            solution.lower_bound,
-            solution.status == SpatialStatus::capped};
+    return {
+        finish_plan(one_seed_plan(solution.covariance, 1 / std::sqrt(limits.unit)), input.kappa),
+        solution.value,
+        solution.lower_bound,
+        solution.status == SpatialStatus::capped};
 }
 
 }  // namespace

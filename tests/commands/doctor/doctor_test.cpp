@@ -107,6 +107,24 @@ TEST(Doctor, PrintsATableWithEveryCheckOnce) {
     }
 }
 
+TEST(Doctor, FindsThatKernelsAreOlderThanTheProcessorOnlyWhereTheUserChoseThem) {
+    const TempDir directory;
+    const auto kernels = [&](const Arguments& words) {
+        return check_named(report_of(run_with(directory, words, one_process)), "blas-kernels");
+    };
+    const Json chosen = kernels({"env", "-u", "OPENBLAS_CORETYPE"});
+    if (chosen.at("found") == "no OpenBLAS in use") GTEST_SKIP();
+    EXPECT_EQ(chosen.at("fix"), "") << chosen;
+    const Json old = kernels({"env", "OPENBLAS_CORETYPE=Prescott"});
+    EXPECT_EQ(old.at("ok"), true) << old;
+    EXPECT_TRUE(old.at("found").get<std::string>().starts_with("OpenBLAS: Prescott kernels (SSE)"))
+        << old;
+    EXPECT_EQ(
+        old.at("fix").get<std::string>().find("without OPENBLAS_CORETYPE") == std::string::npos,
+        chosen.at("found") == old.at("found"))
+        << old;
+}
+
 TEST(Doctor, FindsThatThereIsNoMpirun) {
     const TempDir directory;
     const Json report =

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sotto/core/blas_kernels.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/net/mpi_network.hpp"
 
@@ -33,6 +34,22 @@ TEST(LibraryChecks, DrawTheSameBitsEveryTime) {
     EXPECT_TRUE(first.ok) << first.found;
     EXPECT_EQ(first.found, again.found);
     EXPECT_TRUE(first.found.starts_with("test stream "));
+}
+
+TEST(LibraryChecks, NameTheKernelsOfBlasAndAdviseNewerOnes) {
+    const std::string before = blas_kernels();
+    const auto newer = newer_kernels("Prescott", processor_instructions());
+    if (before.empty() || !newer || !set_blas_kernels("Prescott"))
+        GTEST_SKIP() << "no OpenBLAS with kernels for several processors, or an old processor";
+    const Finding old = check_blas_kernels({});
+    set_blas_kernels(*newer);
+    const Finding chosen = check_blas_kernels({});
+    set_blas_kernels(before);
+    EXPECT_TRUE(old.ok);
+    EXPECT_TRUE(contains(old.found, "Prescott kernels (SSE); the processor has ")) << old.found;
+    EXPECT_TRUE(contains(old.fix, "products are faster")) << old.fix;
+    EXPECT_FALSE(contains(chosen.found, "the processor has")) << chosen.found;
+    EXPECT_EQ(chosen.fix, "");
 }
 
 TEST(LibraryChecks, AdviseFewerThreadsOnlyWhereProcessesShareCores) {
