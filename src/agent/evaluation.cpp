@@ -46,6 +46,27 @@ std::optional<Curvature> average_curvature(Network& network,
     return result;
 }
 
+/// Distance of the rows that are read, so that they are at most `most` of `records`.
+Eigen::Index stride_for(Eigen::Index records, const std::optional<long>& most) {
+    if (!most || records <= *most) return 1;
+    return records / *most + (records % *most > 0 ? 1 : 0);
+}
+
+/// Of every agent's own model over so many test records, from another row on for each.
+std::vector<LossSum> own_losses_of_share(std::vector<LocalAgent>& agents,
+                                         const Eigen::MatrixXd& models,
+                                         long most,
+                                         int threads) {
+    std::vector<LossSum> losses(agents.size());
+    parallel_for(models.cols(), threads, [&](long a) {
+        LocalAgent& agent = agents[static_cast<std::size_t>(a)];
+        const Eigen::Index stride = stride_for(agent.objective->test_records(), most);
+        losses[static_cast<std::size_t>(a)] =
+            agent.objective->test_loss(models.col(a), agent.id % stride, stride);
+    });
+    return losses;
+}
+
 /// Of every agent's own model over the whole test set. Agents of one task read it together.
 std::vector<LossSum> own_test_losses(std::vector<LocalAgent>& agents,
                                      const Eigen::MatrixXd& models,
@@ -85,6 +106,7 @@ Evaluation evaluate(Network& network,
                     const Eigen::MatrixXd& models,
                     double l2,
                     std::optional<double> minimum,
+                    const EvaluatedRecords& records,
                     int threads) {
     enum Row {
         own_loss,
@@ -99,12 +121,20 @@ Evaluation evaluate(Network& network,
     };
     const Eigen::VectorXd mean = mean_model(network, models);
     Eigen::MatrixXd local(static_cast<Eigen::Index>(rows), models.cols());
-    const std::vector<LossSum> own_losses = own_test_losses(agents, models, threads);
+    const std::vector<LossSum> own_losses =
+        records.test ? own_losses_of_share(agents, models, *records.test, threads)
+                     : own_test_losses(agents, models, threads);
+    const Eigen::Index all_agents = network.agents();
     parallel_for(models.cols(), threads, [&](long a) {
         LocalAgent& agent = agents[static_cast<std::size_t>(a)];
         Objective& objective = *agent.objective;
         const LossSum& own = own_losses[static_cast<std::size_t>(a)];
-        const LossSum slice = objective.test_loss(mean, agent.id, network.agents());
+        const Eigen::Index every =
+            stride_for((objective.test_records() + all_agents - 1) / all_agents, records.test);
+        const LossSum slice = objective.test_loss(mean, agent.id * every, all_agents * every);
+        const LossSum train = minimum ? objective.train_loss(mean)
+                                      : objective.train_loss_of_share(
+                                            mean, stride_for(objective.records(), records.train));
         auto column = local.col(a);
         column(own_loss) = mean_loss(own);
         column(own_accuracy) =
@@ -112,7 +142,7 @@ Evaluation evaluate(Network& network,
         column(slice_loss) = slice.loss;
         column(slice_correct) = slice.has_accuracy ? slice.correct : Evaluation::unknown;
         column(slice_records) = static_cast<double>(slice.records);
-        column(train_at_mean) = mean_loss(objective.train_loss(mean));
+        column(train_at_mean) = mean_loss(train);
         column(train_at_own) = minimum ? mean_loss(objective.train_loss(models.col(a))) +
                                              0.5 * l2 * models.col(a).squaredNorm()
                                        : 0;
@@ -127,6 +157,7 @@ Evaluation evaluate(Network& network,
         });
     const double n = network.agents();
     Evaluation result;
+    result.records = {records.test, minimum ? std::nullopt : records.train};
     result.test_loss = sum(own_loss) / n;
     result.test_loss_worst = network.maximum_over_agents(local.row(own_loss))(0);
     result.test_accuracy = sum(own_accuracy) / n;

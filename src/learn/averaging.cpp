@@ -29,7 +29,7 @@ class AveragingObjective final : public RecordObjective {
     LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                       Eigen::Index first,
                       Eigen::Index stride) override {
-        require_test_rows(first, stride);
+        require_evaluated_rows(first, stride);
         if (!mean_ || first > 0) return {};
         return {.loss = 0.5 * (model - *mean_).squaredNorm(),
                 .correct = 0,

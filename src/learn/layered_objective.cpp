@@ -88,10 +88,16 @@ class LayeredObjective final : public Objective {
     LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
         return losses_over(shard_, model, 0, 1).front();
     }
+    LossSum train_loss_of_share(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                Eigen::Index stride) override {
+        require_evaluated_rows(0, stride);
+        return losses_over(shard_, model, 0, stride).front();
+    }
+    Eigen::Index test_records() const override { return test_->records(); }
     LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                       Eigen::Index first,
                       Eigen::Index stride) override {
-        require_test_rows(first, stride);
+        require_evaluated_rows(first, stride);
         return losses_over(*test_, model, first, stride).front();
     }
     std::vector<LossSum> test_losses(const Eigen::Ref<const Eigen::MatrixXd>& models) override {

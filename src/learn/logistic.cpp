@@ -93,10 +93,16 @@ class LogisticObjective final : public Objective {
     LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
         return loss_over(rows_, shard_, model, 0, 1);
     }
+    LossSum train_loss_of_share(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                Eigen::Index stride) override {
+        require_evaluated_rows(0, stride);
+        return loss_over(rows_, shard_, model, 0, stride);
+    }
+    Eigen::Index test_records() const override { return test_->records(); }
     LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                       Eigen::Index first,
                       Eigen::Index stride) override {
-        require_test_rows(first, stride);
+        require_evaluated_rows(first, stride);
         return loss_over(test_rows_, *test_, model, first, stride);
     }
 

@@ -21,6 +21,13 @@ Eigen::VectorXd Objective::initial_model(std::uint64_t) const {
     return Eigen::VectorXd::Zero(dimension());
 }
 
+LossSum Objective::train_loss_of_share(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                       Eigen::Index) {
+    return train_loss(model);
+}
+
+Eigen::Index Objective::test_records() const { return 0; }
+
 std::vector<LossSum> Objective::test_losses(const Eigen::Ref<const Eigen::MatrixXd>& models) {
     std::vector<LossSum> losses;
     for (Eigen::Index m = 0; m < models.cols(); ++m)

@@ -104,6 +104,11 @@ class QuantileClipping final : public Objective {
     LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
         return inner_->train_loss(of_inner(model));
     }
+    LossSum train_loss_of_share(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                Eigen::Index stride) override {
+        return inner_->train_loss_of_share(of_inner(model), stride);
+    }
+    Eigen::Index test_records() const override { return inner_->test_records(); }
     LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                       Eigen::Index first,
                       Eigen::Index stride) override {

@@ -33,13 +33,13 @@ void require_clip_and_grid(double clip_norm_l2,
                         0x1p53 * grid_step / count));
 }
 
-void require_test_rows(Eigen::Index first, Eigen::Index stride) {
+void require_evaluated_rows(Eigen::Index first, Eigen::Index stride) {
     if (first < 0 || stride < 1)
-        throw ConfigError(
-            fmt::format("test rows {}, {}+{}, ...: first must be at least 0, the stride at least 1",
-                        first,
-                        first,
-                        stride));
+        throw ConfigError(fmt::format(
+            "evaluated rows {}, {}+{}, ...: first must be at least 0, the stride at least 1",
+            first,
+            first,
+            stride));
 }
 
 RecordObjective::RecordObjective(Dataset shard, std::shared_ptr<const Dataset> test)
@@ -93,10 +93,16 @@ LossSum RecordObjective::train_loss(const Eigen::Ref<const Eigen::VectorXd>& mod
     return loss_over(shard_, model, 0, 1);
 }
 
+LossSum RecordObjective::train_loss_of_share(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                             Eigen::Index stride) {
+    require_evaluated_rows(0, stride);
+    return loss_over(shard_, model, 0, stride);
+}
+
 LossSum RecordObjective::test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                                    Eigen::Index first,
                                    Eigen::Index stride) {
-    require_test_rows(first, stride);
+    require_evaluated_rows(first, stride);
     return loss_over(*test_, model, first, stride);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/network_spec.hpp"
+#include "sotto/agent/evaluation.hpp"
 #include "sotto/agent/trainer.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/graph/gossip.hpp"
@@ -119,6 +120,9 @@ struct TrainConfig {
     LearntClipConfig clip;
     double l2 = 0;
     long evaluate_every = 0;  ///< rounds; 0: fifty times a run
+    /// That an evaluation reads of the test set and of the training data; unset: usual_records
+    /// (training_loop.hpp).
+    std::optional<EvaluatedRecords> evaluated_records;
     /// Whether to compare with the lowest loss possible, which sends exact derivatives of every
     /// agent's loss to rank 0. Unset: where ranks read the same data, or all agents live in one
     /// process.

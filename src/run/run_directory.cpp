@@ -74,7 +74,8 @@ RunDirectory RunDirectory::create(const std::string& wanted, const std::string& 
         << "round,epsilon,test_loss,test_loss_worst,test_loss_mean_model,test_accuracy,"
            "test_accuracy_mean_model,train_loss_mean_model,optimality_gap,"
            "optimality_gap_agents,consensus_distance,elapsed_seconds,gradient_seconds,"
-           "noise_seconds,exchange_seconds,mix_seconds,models\n"
+           "noise_seconds,exchange_seconds,mix_seconds,models,test_records,"
+           "train_records\n"
         << std::flush;
     return directory;
 }
@@ -170,7 +171,12 @@ void RunDirectory::append_metrics(long round,
                                seconds.exchange,
                                seconds.mix})
         metrics_ << ',' << field(value);
-    metrics_ << ',' << stage_names.name_of(stage) << '\n' << std::flush;
+    const auto records = [](const std::optional<long>& most) {
+        return most ? std::to_string(*most) : std::string("all");
+    };
+    metrics_ << ',' << stage_names.name_of(stage) << ',' << records(evaluation.records.test) << ','
+             << records(evaluation.records.train) << '\n'
+             << std::flush;
     if (!metrics_) throw_unusable(path_ / "metrics.csv", errno);
 }
 

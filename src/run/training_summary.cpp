@@ -68,6 +68,11 @@ void add_estimate(Json& json, const RunEstimate& estimate, long rounds) {
     if (estimate.network) json["network"] = json_of(*estimate.network, rounds);
 }
 
+/// A number, or null for all.
+Json json_of(const std::optional<long>& records) {
+    return records ? Json(*records) : Json(nullptr);
+}
+
 void add_evaluation(Json& json, const Evaluation& evaluation) {
     json["test_loss"] = number_or_null(evaluation.test_loss);
     json["test_loss_worst"] = number_or_null(evaluation.test_loss_worst);
@@ -78,6 +83,8 @@ void add_evaluation(Json& json, const Evaluation& evaluation) {
     json["optimality_gap"] = number_or_null(evaluation.optimality_gap);
     json["optimality_gap_agents"] = number_or_null(evaluation.optimality_gap_agents);
     json["consensus_distance"] = number_or_null(evaluation.consensus_distance);
+    json["evaluated_records"] = {{"test", json_of(evaluation.records.test)},
+                                 {"train", json_of(evaluation.records.train)}};
 }
 
 /// Of models before what was done with them after the last round.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "agent/agent_fixtures.hpp"
 #include "sotto/learn/logistic.hpp"
@@ -68,7 +69,7 @@ TEST(Evaluation, IsWhatItsFieldsSay) {
             const auto network = make_memory_network(n, threads);
             const double minimum = 0.123;
             const Evaluation got =
-                evaluate(*network, problem.agents, problem.models, l2, minimum, threads);
+                evaluate(*network, problem.agents, problem.models, l2, minimum, {}, threads);
             const Eigen::VectorXd mean = problem.models.rowwise().mean();
             double loss = 0, worst = 0, correct = 0, own = 0, distance = 0;
             for (int u = 0; u < n; ++u) {
@@ -95,18 +96,85 @@ TEST(Evaluation, IsWhatItsFieldsSay) {
         }
 }
 
+/// Mean loss over rows first, first + stride, ...
+double mean_loss(const Dataset& data,
+                 const Eigen::VectorXd& model,
+                 Eigen::Index first,
+                 Eigen::Index stride) {
+    double sum = 0, count = 0;
+    for (Eigen::Index row = first; row < data.records(); row += stride, ++count)
+        sum += logistic_loss(data, row, model);
+    return sum / count;
+}
+
+TEST(Evaluation, OfAShareReadsRowsAtEqualDistancesAndOtherOnesForEveryAgent) {
+    for (const int threads : {1, 2}) {
+        Problem problem;
+        const auto network = make_memory_network(n, threads);
+        const EvaluatedRecords share{10, 13};  // of 83 test records
+        const Evaluation got =
+            evaluate(*network, problem.agents, problem.models, 0, std::nullopt, share, threads);
+        const Eigen::VectorXd mean = problem.models.rowwise().mean();
+        double own = 0, worst = 0, train = 0, at_mean = 0, rows = 0;
+        for (int u = 0; u < n; ++u) {
+            const Eigen::VectorXd model = problem.models.col(u);
+            const double loss = mean_loss(*problem.test, model, u, 9);
+            own += loss / n;
+            worst = std::max(worst, loss);
+            const Dataset& shard = problem.shards[static_cast<std::size_t>(u)];
+            train += mean_loss(shard, mean, 0, (shard.records() + 12) / 13) / n;
+            // Every second test record, by the five agents in turn.
+            for (Eigen::Index row = 2 * u; row < problem.test->records(); row += 10, ++rows)
+                at_mean += logistic_loss(*problem.test, row, mean);
+        }
+        EXPECT_EQ(rows, 42);
+        EXPECT_NEAR(got.test_loss, own, 1e-12);
+        EXPECT_NEAR(got.test_loss_worst, worst, 1e-12);
+        EXPECT_NEAR(got.test_loss_mean_model, at_mean / rows, 1e-12);
+        EXPECT_NEAR(got.train_loss_mean_model, train, 1e-12);
+        EXPECT_EQ(got.records.test, 10);
+        EXPECT_EQ(got.records.train, 13);
+    }
+}
+
+TEST(Evaluation, OfAsManyRecordsAsThereAreIsThatOfAll) {
+    Problem problem;
+    const auto network = make_memory_network(n, 1);
+    const auto with = [&](const EvaluatedRecords& records) {
+        return evaluate(*network, problem.agents, problem.models, 0.1, std::nullopt, records, 1);
+    };
+    const Evaluation all = with({}), many = with({83, std::numeric_limits<long>::max()});
+    EXPECT_EQ(many.test_loss, all.test_loss);
+    EXPECT_EQ(many.test_accuracy, all.test_accuracy);
+    EXPECT_EQ(many.test_loss_mean_model, all.test_loss_mean_model);
+    EXPECT_EQ(many.train_loss_mean_model, all.train_loss_mean_model);
+}
+
+TEST(Evaluation, ComparesTheTrainingLossOfAllRecordsWithTheLowest) {
+    Problem problem;
+    const auto network = make_memory_network(n, 1);
+    const double minimum = 0.123;
+    const Evaluation got =
+        evaluate(*network, problem.agents, problem.models, 0.1, minimum, {10, 13}, 1);
+    const Eigen::VectorXd mean = problem.models.rowwise().mean();
+    EXPECT_NEAR(got.train_loss_mean_model, problem.objective(mean, 0.1), 1e-12);
+    EXPECT_NEAR(got.optimality_gap, problem.objective(mean, 0.1) - minimum, 1e-12);
+    EXPECT_EQ(got.records.test, 10);
+    EXPECT_FALSE(got.records.train);
+}
+
 TEST(Evaluation, LeavesOutWhatIsNotKnown) {
     Problem problem;
     const auto network = make_memory_network(n, 1);
     const Evaluation no_minimum =
-        evaluate(*network, problem.agents, problem.models, 0, std::nullopt, 1);
+        evaluate(*network, problem.agents, problem.models, 0, std::nullopt, {}, 1);
     EXPECT_TRUE(std::isnan(no_minimum.optimality_gap));
     EXPECT_TRUE(std::isnan(no_minimum.optimality_gap_agents));
     std::vector<LocalAgent> quadratic;
     for (int u = 0; u < n; ++u)
         quadratic.push_back(test::local_agent(u, make_quadratic_objective(u, n), 1));
     const Evaluation no_classes =
-        evaluate(*network, quadratic, Eigen::MatrixXd::Ones(2, n), 0, std::nullopt, 1);
+        evaluate(*network, quadratic, Eigen::MatrixXd::Ones(2, n), 0, std::nullopt, {}, 1);
     EXPECT_TRUE(std::isnan(no_classes.test_accuracy));
     EXPECT_TRUE(std::isnan(no_classes.test_accuracy_mean_model));
     EXPECT_EQ(no_classes.consensus_distance, 0);

@@ -66,7 +66,8 @@ TEST_P(RunDirectoryOf, ACompletedTrainingHoldsEverything) {
               "round,epsilon,test_loss,test_loss_worst,test_loss_mean_model,test_accuracy,"
               "test_accuracy_mean_model,train_loss_mean_model,optimality_gap,"
               "optimality_gap_agents,consensus_distance,elapsed_seconds,gradient_seconds,"
-              "noise_seconds,exchange_seconds,mix_seconds,models");
+              "noise_seconds,exchange_seconds,mix_seconds,models,test_records,"
+              "train_records");
     std::vector<std::string> rounds;
     double last_epsilon = -1;
     for (std::size_t i = 1; i < rows.size(); ++i) {

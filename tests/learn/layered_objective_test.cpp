@@ -240,6 +240,10 @@ TEST(LayeredObjective, CountsLossesAndHitsOfTheTestSet) {
     EXPECT_EQ(parts.correct, whole.correct);
     EXPECT_NEAR(parts.loss, whole.loss, 1e-9);
     EXPECT_THROW((void)objective->test_loss(point, 0, 0), ConfigError);
+    EXPECT_EQ(objective->test_records(), 301);
+    const auto swapped = make_layered_objective(softmax_layers(6, 4), *test, nullptr);
+    EXPECT_EQ(swapped->train_loss_of_share(point, 3).loss, objective->test_loss(point, 0, 3).loss);
+    EXPECT_THROW((void)swapped->train_loss_of_share(point, 0), ConfigError);
 
     const auto values =
         make_layered_objective(mlp_layers(4, 6, 1), random_records(8, 4, 0, 2), nullptr);

@@ -106,6 +106,12 @@ TEST(Logistic, SlicesOfTheTestSetAddUpToTheWhole) {
     }
     const auto same_data = make_logistic_objective(*test, nullptr);
     EXPECT_EQ(same_data->train_loss(model).loss, whole.loss);
+    EXPECT_EQ(same_data->train_loss_of_share(model, 7).loss,
+              objective->test_loss(model, 0, 7).loss);
+    EXPECT_EQ(same_data->train_loss_of_share(model, 7).records, 15);
+    EXPECT_EQ(objective->test_records(), 101);
+    EXPECT_EQ(same_data->test_records(), 0);
+    EXPECT_THROW((void)objective->train_loss_of_share(model, 0), ConfigError);
     EXPECT_EQ(same_data->test_loss(model, 0, 1).records, 0);
     EXPECT_THROW((void)objective->test_loss(model, -1, 1), ConfigError);
     EXPECT_THROW((void)objective->test_loss(model, 0, 0), ConfigError);

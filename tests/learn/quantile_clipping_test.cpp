@@ -177,6 +177,9 @@ TEST(QuantileClipping, LossesAndCurvatureAreThoseOfTheModel) {
     EXPECT_EQ(objective->model_parameters(), features + 1);
     EXPECT_EQ(objective->initial_model(1).size(), features + 2);
     EXPECT_EQ(objective->train_loss(model).loss, plain->train_loss(own).loss);
+    EXPECT_EQ(objective->train_loss_of_share(model, 3).loss,
+              plain->train_loss_of_share(own, 3).loss);
+    EXPECT_EQ(objective->test_records(), plain->test_records());
     const auto curvature = objective->curvature_sum(model);
     ASSERT_TRUE(curvature);
     EXPECT_EQ(curvature->gradient.head(features + 1), plain->curvature_sum(own)->gradient);

@@ -109,6 +109,13 @@ TEST(RecordObjective, AveragesGradientsAndAddsLosses) {
     EXPECT_NEAR(train.loss, 0.5 * (dense.rowwise() - model.transpose()).squaredNorm(), 1e-10);
     EXPECT_EQ(train.correct, static_cast<double>((data.labels.array() > 0).count()));
     EXPECT_EQ(objective.test_loss(model, 1, 3).records, 3);
+    EXPECT_EQ(objective.test_records(), 9);
+    const LossSum share = objective.train_loss_of_share(model, 29);
+    EXPECT_NEAR(share.loss,
+                0.5 * ((dense.row(0).transpose() - model).squaredNorm() +
+                       (dense.row(29).transpose() - model).squaredNorm()),
+                1e-12);
+    EXPECT_EQ(share.records, 2);
     const Eigen::VectorXd losses = objective.record_losses(model, data);
     EXPECT_EQ(losses.size(), 30);
     EXPECT_NEAR(losses.sum(), train.loss, 1e-12 * train.loss);

@@ -10,6 +10,17 @@
 
 namespace sotto {
 
+/// How much of the data an evaluation reads. Rows are taken at equal distances, whatever is in
+/// them.
+struct EvaluatedRecords {
+    /// Of the test set, by every agent: for its own model, and for the average of all models, which
+    /// agents read different rows for. At least 1; none: all of it for its own model, and for the
+    /// average all of it by all agents together.
+    std::optional<long> test;
+    /// Of its training records, by every agent. At least 1; none: all.
+    std::optional<long> train;
+};
+
 /// How good the models are. For the experimenter: computed from raw data, not private outputs.
 /// What is not finite at one agent is not finite here, and ends nothing.
 struct Evaluation {
@@ -23,13 +34,15 @@ struct Evaluation {
         unknown;  ///< F(mean), F = average of the agents' mean losses + l2/2 |x|^2
     double consensus_distance = unknown;  ///< sqrt(average over agents of |x_u - mean|^2)
     double largest_parameter = unknown;   ///< of the average of all models, without its sign
+    EvaluatedRecords records;             ///< that these figures are of
     double optimality_gap = unknown;      ///< F(mean) - F*; NaN where F* is not computed
     double optimality_gap_agents =
         unknown;  ///< average of f_u(x_u) + l2/2 |x_u|^2, minus F*; NaN likewise
 };
 
-/// COLLECTIVE. Cost: one pass over the test set per agent, one over the training data, and another
-/// where `minimum` is known.
+/// COLLECTIVE. Cost per agent: one pass over the test set and an agent's part of it, or twice
+/// records.test; one over its training data, or records.train; where `minimum` is known two over
+/// all of its training data, since F* is of all.
 /// @throws NetworkError naming the agent for a model of another process that is not finite.
 /// @param minimum F* if known.
 [[nodiscard]] Evaluation evaluate(Network& network,
@@ -37,6 +50,7 @@ struct Evaluation {
                                   const Eigen::MatrixXd& models,
                                   double l2,
                                   std::optional<double> minimum,
+                                  const EvaluatedRecords& records,
                                   int threads);
 
 /// The average of all agents' models, on every process. COLLECTIVE.

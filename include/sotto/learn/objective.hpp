@@ -90,6 +90,12 @@ class Objective {
 
     /// Losses over the shard's training records.
     [[nodiscard]] virtual LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) = 0;
+    /// Losses over training records 0, stride, 2 stride, ... of the shard; train_loss where a task
+    /// does not say otherwise.  @throws ConfigError unless stride >= 1.
+    [[nodiscard]] virtual LossSum train_loss_of_share(
+        const Eigen::Ref<const Eigen::VectorXd>& model, Eigen::Index stride);
+    /// Records of the test set; 0 also where the losses of test_loss are not those of records.
+    [[nodiscard]] virtual Eigen::Index test_records() const;
     /// Losses over rows first, first+stride, ... of the test set. @throws ConfigError unless first
     /// >= 0 and stride >= 1.
     [[nodiscard]] virtual LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,

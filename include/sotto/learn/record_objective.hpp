@@ -28,6 +28,9 @@ class RecordObjective : public Objective {
                               double grid_step,
                               Eigen::Ref<Eigen::VectorXd> sum) final;
     LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) final;
+    LossSum train_loss_of_share(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                Eigen::Index stride) final;
+    Eigen::Index test_records() const override { return test_->records(); }
     LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                       Eigen::Index first,
                       Eigen::Index stride) override;
@@ -71,7 +74,7 @@ void require_clip_and_grid(double clip_norm_l2,
                            std::size_t rows,
                            Eigen::Index largest_batch);
 
-/// Checks the rows that test_loss is asked for. @throws ConfigError.
-void require_test_rows(Eigen::Index first, Eigen::Index stride);
+/// Checks the rows that test_loss or train_loss_of_share is asked for. @throws ConfigError.
+void require_evaluated_rows(Eigen::Index first, Eigen::Index stride);
 
 }  // namespace sotto

@@ -72,10 +72,14 @@ std::string privacy_text(const TrainResult& result) {
 }
 
 std::string evaluation_text(const Evaluation& evaluation) {
-    std::string text = line("test loss",
-                            fmt::format("{} agents' own models, {} mean model",
-                                        loss_text(evaluation.test_loss),
-                                        loss_text(evaluation.test_loss_mean_model)));
+    std::string text =
+        line("test loss",
+             fmt::format("{} agents' own models, {} mean model",
+                         loss_text(evaluation.test_loss),
+                         loss_text(evaluation.test_loss_mean_model)) +
+                 (evaluation.records.test
+                      ? fmt::format(", of at most {} records an agent", *evaluation.records.test)
+                      : ""));
     if (std::isfinite(evaluation.test_accuracy))
         text += line("test accuracy",
                      fmt::format("{:.4f} agents' own models, {:.4f} mean model",

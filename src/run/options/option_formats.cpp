@@ -120,6 +120,17 @@ OptionFormat<long long> whole(long long minimum, long long maximum) {
             [](long long value) { return std::to_string(value); }};
 }
 
+std::optional<long> number_or_word(const std::string& option,
+                                   const std::string& text,
+                                   std::vector<std::string> words) {
+    if (std::ranges::find(words, text) != words.end()) return std::nullopt;
+    if (text.find_first_not_of("+-0123456789") != std::string::npos) {
+        words.emplace_back("a whole number");
+        throw unknown_name_error(option, text, words);
+    }
+    return static_cast<long>(whole(1).read(option, text));
+}
+
 OptionFormat<std::string> any_text() {
     return {"",
             [](const std::string&, const std::string& text) { return text; },

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -34,6 +35,11 @@ void require_inside_unit_interval(const std::string& option, double value);
 [[nodiscard]] OptionFormat<double> real_inside_unit_interval();  ///< without its ends
 [[nodiscard]] OptionFormat<long long> whole(
     long long minimum, long long maximum = std::numeric_limits<long long>::max());
+/// A whole number, at least 1; nothing for one of the words.
+/// @throws ConfigError naming option, text and what is allowed.
+[[nodiscard]] std::optional<long> number_or_word(const std::string& option,
+                                                 const std::string& text,
+                                                 std::vector<std::string> words);
 [[nodiscard]] OptionFormat<std::string> any_text();
 /// Any but none at all: where the option has a default, nothing would mean that.
 [[nodiscard]] OptionFormat<std::string> some_text();

@@ -23,13 +23,8 @@ OptionFormat<std::string> mechanism_name(std::string allowed) {
 /// A number of records; nothing for all.
 OptionFormat<std::optional<long>> number_or_all() {
     return {"",
-            [](const std::string& option, const std::string& text) -> std::optional<long> {
-                if (text == "all") return std::nullopt;
-                if (text.find_first_not_of("+-0123456789") != std::string::npos) {
-                    const std::vector<std::string> allowed{"all", "a whole number"};
-                    throw unknown_name_error(option, text, allowed);
-                }
-                return static_cast<long>(whole(1).read(option, text));
+            [](const std::string& option, const std::string& text) {
+                return number_or_word(option, text, {"all"});
             },
             [](const std::optional<long>& records) {
                 return records ? std::to_string(*records) : std::string("all");

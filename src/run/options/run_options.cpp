@@ -42,6 +42,20 @@ Binding<TrainConfig> of_resumed_run(Member member, const OptionFormat<Value>& fo
             }};
 }
 
+OptionFormat<std::optional<EvaluatedRecords>> evaluated_records() {
+    return {
+        "auto, all, or a whole number, at least 1",
+        [](const std::string& option, const std::string& text) -> std::optional<EvaluatedRecords> {
+            const auto records = number_or_word(option, text, {"auto", "all"});
+            if (text == "auto") return std::nullopt;
+            return EvaluatedRecords{records, records};
+        },
+        [](const std::optional<EvaluatedRecords>& records) -> std::string {
+            if (!records) return "auto";
+            return records->test ? std::to_string(*records->test) : "all";
+        }};
+}
+
 OptionFormat<std::vector<int>> agent_numbers() {
     return {"", parse_agent_numbers, agent_numbers_text};
 }
@@ -54,6 +68,18 @@ std::vector<Option<TrainConfig>> evaluation_options() {
           .beside_run = true,
           .shapes_sums = true},
          bound(&TrainConfig::evaluate_every, whole(0))},
+        {{.name = "eval-records",
+          .help = "{}: records an agent reads for an evaluation, of the test set and of its "
+                  "training data (auto: 1000, and after the last round the whole test set)",
+          .details = R"(
+Rows are taken at equal distances, whatever is in them, and another agent tests its model on other rows. The average of all
+models is tested on so many rows by every agent. Where `optimality_gap` is known the training loss is of all records
+whatever this says. `metrics.csv` and the summary name the records; figures of an interrupted run are those of an
+evaluation during training. Rank 0 is shown losses of so few records as this says ([security](../security.md)).)",
+          .ranks_must_agree = true,
+          .beside_run = true,
+          .peers_may_set = false},
+         bound(&TrainConfig::evaluated_records, evaluated_records())},
         {{.name = "optimality-gap",
           .help = "{}: compare with the lowest loss possible, which shows rank 0 exact derivatives "
                   "of every agent's loss (default: off over MPI where every agent has a data file "

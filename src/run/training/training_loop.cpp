@@ -10,6 +10,12 @@
 
 namespace sotto {
 
+EvaluatedRecords usual_records(bool after_last_round) {
+    constexpr long some = 1000;
+    if (after_last_round) return {std::nullopt, some};
+    return {some, some};
+}
+
 TrainingLoop::TrainingLoop(OpenRun& run,
                            Trainer& trainer,
                            TrainingListener& listener,
@@ -99,6 +105,11 @@ RunTotals TrainingLoop::totals(Clock::time_point start) const {
     return totals;
 }
 
+EvaluatedRecords TrainingLoop::records_now() const {
+    return run_.config.evaluated_records.value_or(
+        usual_records(progress_.rounds == run_.config.plan.rounds));
+}
+
 void TrainingLoop::evaluate_now(ModelStage stage) {
     const auto start = Clock::now();
     progress_.evaluation = evaluate(run_.network,
@@ -106,6 +117,7 @@ void TrainingLoop::evaluate_now(ModelStage stage) {
                                     trainer_.models(),
                                     run_.config.l2,
                                     minimum_,
+                                    records_now(),
                                     run_.config.threads);
     progress_.totals.evaluate_seconds += seconds_since(start);
     if (run_.leader()) report_evaluation(stage);

@@ -15,6 +15,10 @@
 
 namespace sotto {
 
+/// What an evaluation reads unless the user says otherwise: 1000 test records and 1000 training
+/// records an agent; after the last round the whole test set.
+[[nodiscard]] EvaluatedRecords usual_records(bool after_last_round);
+
 /// Rounds, evaluations, checkpoints, and the ledger as they go.
 class TrainingLoop {
   public:
@@ -37,6 +41,7 @@ class TrainingLoop {
     [[nodiscard]] bool stops();
     /// Means of models and final gossip, and what they are worth.
     void finish_models();
+    [[nodiscard]] EvaluatedRecords records_now() const;
     void evaluate_now(ModelStage stage = ModelStage::last);
     void report_evaluation(ModelStage stage);
 

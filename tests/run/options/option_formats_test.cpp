@@ -76,6 +76,15 @@ TEST(WholeFormat, HasABottomAndATop) {
     EXPECT_EQ(whole(1, 1000).allowed, "1 to 1000");
 }
 
+TEST(NumberOrWord, IsANumberOrNothingForAWord) {
+    EXPECT_EQ(number_or_word("records", "12", {"all"}), 12);
+    EXPECT_EQ(number_or_word("records", "all", {"auto", "all"}), std::nullopt);
+    for (const char* text : {"0", "-3", "al", "", "1.5", "12x"})
+        EXPECT_THROW((void)number_or_word("records", text, {"all"}), ConfigError) << text;
+    expect_contains(message_of<ConfigError>([] { (void)number_or_word("records", "al", {"all"}); }),
+                    "all");
+}
+
 TEST(Switches, AreOnOrOffAndFlagsTrueOrFalse) {
     EXPECT_TRUE(on_off().read("--x", "on"));
     EXPECT_EQ(on_off().write(false), "off");

@@ -85,6 +85,7 @@ OptionTexts everything_else() {
             {"l2", "0.01"},
             {"seed", "42"},
             {"eval-every", "6"},
+            {"eval-records", "450"},
             {"optimality-gap", "off"},
             {"secure-sum", "on"},
             {"pad-rounds", "true"},
@@ -106,49 +107,27 @@ OptionTexts everything_else() {
 }
 
 TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
-    EXPECT_EQ(names_where([](const OptionFacts& o) { return o.ranks_must_agree; }),
-              (std::set<std::string>{"clip-quantile",
-                                     "clip-share",
-                                     "clip-rate",
-                                     "task",
-                                     "standardise",
-                                     "hidden",
-                                     "partition",
-                                     "test-fraction",
-                                     "seed",
-                                     "rounds",
-                                     "gossip-steps",
-                                     "gossip",
-                                     "max-bytes",
-                                     "final-gossip",
-                                     "average",
-                                     "momentum",
-                                     "temporal",
-                                     "temporal-restart",
-                                     "eval-every",
-                                     "dry-run",
-                                     "noise-seed",
-                                     "link-encryption",
-                                     "secure-sum",
-                                     "mask-partners",
-                                     "optimality-gap",
-                                     "record-view",
-                                     "checkpoint-every",
-                                     "without",
-                                     "precision",
-                                     "network",
-                                     "finish"}));
+    EXPECT_EQ(
+        names_where([](const OptionFacts& o) { return o.ranks_must_agree; }),
+        (std::set<std::string>{
+            "clip-quantile",  "clip-share",  "clip-rate",        "task",         "standardise",
+            "hidden",         "partition",   "test-fraction",    "seed",         "rounds",
+            "gossip-steps",   "gossip",      "max-bytes",        "final-gossip", "average",
+            "momentum",       "temporal",    "temporal-restart", "eval-every",   "eval-records",
+            "dry-run",        "noise-seed",  "link-encryption",  "secure-sum",   "mask-partners",
+            "optimality-gap", "record-view", "checkpoint-every", "without",      "precision",
+            "network",        "finish"}));
 }
 
 TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return o.beside_run; }),
-              (std::set<std::string>{"resume",     "without",         "finish",
-                                     "data",       "test-data",       "roster",
-                                     "identity",   "budget-account",  "threads",
-                                     "stall-warn", "stall-abort",     "checkpoint-every",
-                                     "eval-every", "link-encryption", "past-noise-memory",
-                                     "view",       "dry-run",         "bootstrap",
-                                     "network",    "optimality-gap"}));
+              (std::set<std::string>{
+                  "resume",        "without",      "finish",          "data",
+                  "test-data",     "roster",       "identity",        "budget-account",
+                  "threads",       "stall-warn",   "stall-abort",     "checkpoint-every",
+                  "eval-every",    "eval-records", "link-encryption", "past-noise-memory",
+                  "view",          "dry-run",      "bootstrap",       "network",
+                  "optimality-gap"}));
 }
 
 TEST(TrainOptions, ThatDoNotReproduceTheRun) {
@@ -160,13 +139,12 @@ TEST(TrainOptions, ThatDoNotReproduceTheRun) {
 TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
     const auto never = names_where([](const OptionFacts& o) { return !o.peers_may_set; });
     for (const char* name :
-         {"epsilon",        "delta",         "noise-std",         "budgets",
-          "calibration",    "adjacency",     "clip-norm",         "mechanism",
-          "coalition-size", "participation", "batch-size",        "plan",
-          "seed-groups",    "roster",        "identity",          "task",
-          "data",           "test-data",     "standardise",       "noise-seed",
-          "record-view",    "secure-sum",    "mask-partners",     "link-encryption",
-          "optimality-gap", "bootstrap",     "spatial-mechanism", "budget-account"})
+         {"epsilon",      "delta",      "noise-std",         "budgets",         "calibration",
+          "adjacency",    "clip-norm",  "mechanism",         "coalition-size",  "participation",
+          "batch-size",   "plan",       "seed-groups",       "roster",          "identity",
+          "task",         "data",       "test-data",         "standardise",     "noise-seed",
+          "record-view",  "secure-sum", "mask-partners",     "link-encryption", "optimality-gap",
+          "eval-records", "bootstrap",  "spatial-mechanism", "budget-account"})
         EXPECT_TRUE(never.contains(name)) << name;
     for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
         EXPECT_FALSE(never.contains(name)) << name;
@@ -212,7 +190,8 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "common-variance = false\nvariance-cap = 1e4\n"
         "\n# Task\ntask = logistic\nstandardise = on\ndata = synthetic\n"
         "test-fraction = 0.2\nclip-quantile = 0.9\nclip-share = 0.05\nl2 = 0\nseed = 1\n"
-        "\n# Run\neval-every = 0\nsecure-sum = off\npad-rounds = false\ncheckpoint-every = 0\n"
+        "\n# Run\neval-every = 0\neval-records = auto\nsecure-sum = off\npad-rounds = "
+        "false\ncheckpoint-every = 0\n"
         "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\nprecision = float64\n"
         "mask-partners = 16\npast-noise-memory = 2048\nstall-warn = 30\nstall-abort = 300\nthreads "
         "= 0\n");

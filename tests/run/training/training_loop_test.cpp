@@ -61,6 +61,31 @@ TEST(TrainingLoop, EvaluatesFiftyTimesARunUnlessToldOtherwise) {
     }
 }
 
+TEST(TrainingLoop, EvaluatesOnSomeRecordsAndOnTheWholeTestSetAfterTheLastRound) {
+    const TemporaryFolder folder;
+    const auto records_of = [&](const std::string& name, const auto& asked) {
+        TrainConfig config = quadratic_config(3, "ldp", 4);
+        config.run_directory = folder.path(name);
+        config.evaluate_every = 2;
+        config.optimality_gap = false;
+        config.evaluated_records = asked;
+        Watcher watcher;
+        (void)train(config, watcher, [] { return false; });
+        std::vector<std::string> result;
+        const auto rows = read_metrics(config.run_directory.value());
+        for (std::size_t i = 1; i < rows.size(); ++i)
+            result.push_back(rows[i].at(rows[i].size() - 2) + " " + rows[i].back());
+        return result;
+    };
+    using Texts = std::vector<std::string>;
+    EXPECT_EQ(records_of("auto", std::optional<EvaluatedRecords>()),
+              (Texts{"1000 1000", "1000 1000", "all 1000"}));
+    EXPECT_EQ(records_of("all", EvaluatedRecords{}), (Texts{"all all", "all all", "all all"}));
+    EXPECT_EQ(records_of("some", EvaluatedRecords{7, 7}), (Texts{"7 7", "7 7", "7 7"}));
+    EXPECT_EQ(test::read_json(folder.path("some/summary.json"))["evaluated_records"],
+              (Json{{"test", 7}, {"train", 7}}));
+}
+
 TEST(TrainingLoop, KeepsTheProgressOfTheRun) {
     const TemporaryFolder folder;
     TrainConfig config = quadratic_config(3, "ldp", 12);
