@@ -67,6 +67,16 @@ std::vector<LossSum> own_losses_of_share(std::vector<LocalAgent>& agents,
     return losses;
 }
 
+/// Over an agent's part of the test set, of at most so many records; parts share none.
+LossSum losses_of_part(LocalAgent& agent,
+                       Eigen::Index agents,
+                       const Eigen::VectorXd& model,
+                       const std::optional<long>& most) {
+    const Eigen::Index every =
+        stride_for((agent.objective->test_records() + agents - 1) / agents, most);
+    return agent.objective->test_loss(model, agent.id * every, agents * every);
+}
+
 /// Of every agent's own model over the whole test set. Agents of one task read it together.
 std::vector<LossSum> own_test_losses(std::vector<LocalAgent>& agents,
                                      const Eigen::MatrixXd& models,
@@ -124,17 +134,13 @@ Evaluation evaluate(Network& network,
     const std::vector<LossSum> own_losses =
         records.test ? own_losses_of_share(agents, models, *records.test, threads)
                      : own_test_losses(agents, models, threads);
-    const Eigen::Index all_agents = network.agents();
+    // F* is of all records, so a gap is too.
+    const std::optional<long> train_records = minimum ? std::nullopt : records.train;
     parallel_for(models.cols(), threads, [&](long a) {
         LocalAgent& agent = agents[static_cast<std::size_t>(a)];
         Objective& objective = *agent.objective;
         const LossSum& own = own_losses[static_cast<std::size_t>(a)];
-        const Eigen::Index every =
-            stride_for((objective.test_records() + all_agents - 1) / all_agents, records.test);
-        const LossSum slice = objective.test_loss(mean, agent.id * every, all_agents * every);
-        const LossSum train = minimum ? objective.train_loss(mean)
-                                      : objective.train_loss_of_share(
-                                            mean, stride_for(objective.records(), records.train));
+        const LossSum slice = losses_of_part(agent, network.agents(), mean, records.test);
         auto column = local.col(a);
         column(own_loss) = mean_loss(own);
         column(own_accuracy) =
@@ -142,7 +148,8 @@ Evaluation evaluate(Network& network,
         column(slice_loss) = slice.loss;
         column(slice_correct) = slice.has_accuracy ? slice.correct : Evaluation::unknown;
         column(slice_records) = static_cast<double>(slice.records);
-        column(train_at_mean) = mean_loss(train);
+        column(train_at_mean) = mean_loss(
+            objective.train_loss_of_share(mean, stride_for(objective.records(), train_records)));
         column(train_at_own) = minimum ? mean_loss(objective.train_loss(models.col(a))) +
                                              0.5 * l2 * models.col(a).squaredNorm()
                                        : 0;
@@ -157,7 +164,7 @@ Evaluation evaluate(Network& network,
         });
     const double n = network.agents();
     Evaluation result;
-    result.records = {records.test, minimum ? std::nullopt : records.train};
+    result.records = {records.test, train_records};
     result.test_loss = sum(own_loss) / n;
     result.test_loss_worst = network.maximum_over_agents(local.row(own_loss))(0);
     result.test_accuracy = sum(own_accuracy) / n;
