@@ -30,9 +30,9 @@ class SlurmCluster {
     [[nodiscard]] long submit(const Arguments& words, const std::string& folder = ".") const;
     /// What `scontrol show job` says of it: `JobState`, `Restarts`, `NodeList`; empty without it.
     [[nodiscard]] std::string job(const std::string& number, const std::string& field) const;
-    /// To one of sotto's ranks on the host.
-    void signal_rank(int host, int signal) const {
-        hosts_->signal_one(host, SOTTO_PROGRAM, signal);
+    /// To one of sotto's ranks on the host, of the run in that directory.
+    void signal_rank(int host, const std::string& run, int signal) const {
+        hosts_->signal_one(host, std::string(SOTTO_PROGRAM) + ".* " + run + " ", signal);
     }
     /// The host's power fails; it comes back.
     void lose(int host) const { hosts_->power_off(host); }

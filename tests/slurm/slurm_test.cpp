@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr int agents = 6;
-constexpr long rounds = 400, interval = 20, endless = 100'000'000'000;
+constexpr long rounds = 1000, interval = 100, endless = 100'000'000'000;
 
 class SlurmJob : public testing::Test {
   protected:
@@ -63,9 +63,8 @@ class SlurmJob : public testing::Test {
     static Arguments on_nodes(const char* nodes, int ranks = agents) {
         return {"-N", nodes, "-n", std::to_string(ranks)};
     }
-    static fs::path directory_of(const std::string& job) {
-        return *directory_ / ("runs/slurm-" + job);
-    }
+    static std::string run_of(const std::string& job) { return "runs/slurm-" + job; }
+    static fs::path directory_of(const std::string& job) { return *directory_ / run_of(job); }
     static std::string log_of(const std::string& job) {
         return content_of(*directory_ / fmt::format("sotto-{}.log", job));
     }
@@ -92,7 +91,7 @@ class SlurmJob : public testing::Test {
     static bool is_on_the_way(const std::string& job, int held = 3) {
         const bool well = happens([&] { return has_checkpoint_on_the_way(directory_of(job)); }, 60);
         EXPECT_TRUE(well) << "the training did not start\n" << log_of(job) << cluster_->logs();
-        if (well && held != 0) cluster_->signal_rank(held, SIGSTOP);
+        if (well && held != 0) cluster_->signal_rank(held, run_of(job), SIGSTOP);
         return well;
     }
     /// That the job was started again, in the one directory and log, and ended with its budget
@@ -133,54 +132,44 @@ TEST_F(SlurmJob, TrainsOverThreeNodesWithLogAndDirectoryWhereTheyAreDocumented) 
     EXPECT_NE(log_of(job).find("6 agents in 6 processes, 300 rounds"), std::string::npos);
 }
 
-TEST_F(SlurmJob, GoesOnInTheSameRunWhenItIsRequeued) {
-    const std::string job = submit(on_nodes("3"), training(rounds));
-    ASSERT_TRUE(is_on_the_way(job));
-    EXPECT_EQ(cluster_->run({"scontrol", "requeue", job}).exit_code, 0);
-    expect_taken_up(job);
+TEST_F(SlurmJob, GoesOnInTheSameRunWhenItIsRequeuedOrARankIsKilled) {
+    const std::string requeued = submit(on_nodes("3"), training(rounds));
+    const std::string killed = submit(on_nodes("3"), training(rounds));
+    ASSERT_TRUE(is_on_the_way(requeued) && is_on_the_way(killed));
+    EXPECT_EQ(cluster_->run({"scontrol", "requeue", requeued}).exit_code, 0);
+    cluster_->signal_rank(4, run_of(killed), SIGKILL);
+    expect_taken_up(requeued);
+    expect_taken_up(killed);
     if (HasFatalFailure()) return;
     // Slurm's SIGTERM let the ranks stop cleanly: nothing is done again.
-    const Json phases = phases_of(job);
+    const Json phases = phases_of(requeued);
     ASSERT_EQ(phases.size(), 2U);
     EXPECT_EQ(phases[1].at("first_round"), phases[0].at("rounds"));
     EXPECT_EQ(phases[0].at("rounds").get<long>() + phases[1].at("rounds").get<long>(), rounds);
-}
-
-TEST_F(SlurmJob, GoesOnWhenARankIsKilled) {
-    const std::string job = submit(on_nodes("3"), training(rounds));
-    ASSERT_TRUE(is_on_the_way(job));
-    cluster_->signal_rank(4, SIGKILL);
-    expect_taken_up(job);
-}
-
-TEST_F(SlurmJob, GoesOnOnFewerNodesWhenSlurmSeesOneLost) {
-    const std::string job = submit(on_nodes("2-3"), training(rounds));
-    ASSERT_TRUE(is_on_the_way(job, 4));
-    ASSERT_EQ(cluster_->job(job, "NodeList"), "host[2-4]");
-    cluster_->lose(4);
-    expect_taken_up(job);
-    cluster_->bring_back(4);
-    if (HasFatalFailure()) return;
-    EXPECT_EQ(cluster_->job(job, "NodeList"), "host[2-3]");
-    const Json phases = phases_of(job);
-    ASSERT_EQ(phases.size(), 2U);
-    EXPECT_EQ(phases[1].at("agents_gone"), Json::array());
     // What left after the checkpoint counts, and is done again.
-    EXPECT_GE(phases[0].at("rounds"), phases[1].at("first_round"));
+    EXPECT_GE(phases_of(killed)[0].at("rounds"), phases_of(killed)[1].at("first_round"));
 }
 
-TEST_F(SlurmJob, WaitsForALostNodeWhereItNeedsAllOfThem) {
-    const std::string job = submit(on_nodes("3"), training(rounds));
-    ASSERT_TRUE(is_on_the_way(job));
-    cluster_->lose(3);
-    EXPECT_EQ(cluster_->run({"scontrol", "update", "nodename=host3", "state=down", "reason=lost"})
-                  .exit_code,
-              0);
-    ASSERT_TRUE(comes_to(job, "PENDING"));
-    cluster_->bring_back(3);
-    expect_taken_up(job);
+TEST_F(SlurmJob, GoesOnOnFewerNodesWhenOneIsLostOrWaitsForItAsItsNodesAreGiven) {
+    const std::string fewer = submit(on_nodes("2-3"), training(rounds));
+    const std::string waiting = submit(on_nodes("3"), training(rounds));
+    ASSERT_TRUE(is_on_the_way(fewer, 4) && is_on_the_way(waiting, 4));
+    for (const std::string& job : {fewer, waiting})
+        ASSERT_EQ(cluster_->job(job, "NodeList"), "host[2-4]");
+    cluster_->lose(4);
+    expect_taken_up(fewer);
+    EXPECT_EQ(cluster_->job(waiting, "JobState"), "PENDING");
+    cluster_->bring_back(4);
+    expect_taken_up(waiting);
     if (HasFatalFailure()) return;
-    EXPECT_EQ(cluster_->job(job, "NodeList"), "host[2-4]");
+    EXPECT_EQ(cluster_->job(fewer, "NodeList"), "host[2-3]");
+    EXPECT_EQ(cluster_->job(waiting, "NodeList"), "host[2-4]");
+    for (const std::string& job : {fewer, waiting}) {
+        const Json phases = phases_of(job);
+        ASSERT_EQ(phases.size(), 2U);
+        EXPECT_EQ(phases[1].at("agents_gone"), Json::array());
+        EXPECT_GE(phases[0].at("rounds"), phases[1].at("first_round"));
+    }
 }
 
 TEST_F(SlurmJob, GoesOnWithTheSameBitsAfterAPreemptionWithGraceTime) {
@@ -237,10 +226,10 @@ TEST_F(SlurmJob, EndsForGoodWhenCancelledAndCanGoOnWithoutAgents) {
         << log_of(job);
 
     // On two nodes, and requeued itself: agents that have left are not named again.
-    const std::string run = "runs/slurm-" + job;
+    const std::string run = run_of(job);
     const std::string next = submit(on_nodes("2", 4), {"--resume", run, "--without", "4,5"});
     ASSERT_TRUE(happens([&] { return was_resumed(next); }, 60)) << log_of(next) << cluster_->logs();
-    cluster_->signal_rank(3, SIGSTOP);
+    cluster_->signal_rank(3, run, SIGSTOP);
     EXPECT_EQ(cluster_->run({"scontrol", "requeue", next}).exit_code, 0);
     ASSERT_TRUE(comes_to(next, "COMPLETED"));
     const auto starts = starts_of(next);
