@@ -139,12 +139,12 @@ Words composed(const LauncherWords& words, const Words& more) {
     Words all;
     if (!words.launcher.empty()) {
         all.push_back(words.launcher.front());
-        // Ranks need not hurry: the supervisor asks them to stop, and waits.
-        if (words.is_mpirun()) all.insert(all.end(), {"-x", "SOTTO_STOPS_IN_TIME"});
         if (words.ranks) all.insert(all.end(), {"-n", std::to_string(*words.ranks)});
         all.insert(all.end(), words.launcher.begin() + 1, words.launcher.end());
         if (words.hostfile) all.insert(all.end(), {"--hostfile", *words.hostfile});
         if (words.hosts) all.insert(all.end(), {"--host", *words.hosts});
+        // Ranks need not hurry: the supervisor asks them to stop, and waits.
+        if (words.is_mpirun()) all.insert(all.end(), {"-x", "SOTTO_STOPS_IN_TIME"});
         all.insert(all.end(), more.begin(), more.end());
     }
     all.push_back(words.program);

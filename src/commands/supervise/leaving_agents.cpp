@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/json_value.hpp"
 #include "run/run_history.hpp"
@@ -18,7 +19,10 @@ namespace fs = std::filesystem;
 
 /// Who is in the newest phase of the run.
 std::vector<int> members_of(const fs::path& directory) {
-    return read_history(directory).phases.back().members.numbers;
+    const JsonDocument document(read_file(directory / "history.json"));
+    const auto phases = document.root().at("phases").items();
+    if (phases.empty()) throw DataError(fmt::format("{}: no phases", directory.string()));
+    return phases.back().at("agents").integers();
 }
 
 /// Agents of a start, by rank, and the ranks' hosts.
@@ -28,12 +32,17 @@ struct StartedRanks {
 };
 
 StartedRanks newest_start(const fs::path& directory) {
-    int start = read_history(directory).starts - 1;
-    const auto file = [&] { return directory / numbered_file("manifest", ".json", start); };
-    while (start > 0 && !fs::exists(file())) --start;
-    if (!fs::exists(file()))
+    // One that died early has none.
+    constexpr int most_without = 1000;
+    fs::path newest;
+    for (int start = 0, missing = 0; missing < most_without; ++start) {
+        fs::path file = directory / numbered_file("manifest", ".json", start);
+        const bool there = fs::exists(file);
+        missing = there ? 0 : missing + 1;
+        if (there) newest = std::move(file);
+    }
+    if (newest.empty())
         throw DataError(fmt::format("{}: no manifest.json says who was where", directory.string()));
-    const fs::path newest = file();
     const JsonDocument document(read_file(newest));
     const JsonValue json = document.root();
     StartedRanks started;

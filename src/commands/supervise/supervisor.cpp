@@ -68,14 +68,17 @@ Supervisor::Supervisor(const SuperviseConfig& config, LauncherWords words, std::
     create_folder(fs::path(named_directory_) / "logs");
     folder_ = fs::absolute(named_directory_).lexically_normal();
     journal_.emplace(folder_ / "restarts.txt", config.quiet);
-    if (!train_.resume && !train_.directory)
-        words_.sotto.insert(words_.sotto.end(), {"--run-directory", named_directory_});
     // Without checkpoints on the way a training that is started again repeats all rounds, which
     // count twice.
     if (!train_.resume && !train_.has_interval)
         for (auto* const place : {&words_.sotto, &train_.options})
             place->insert(place->end(), {"--checkpoint-every", "100"});
+<<<<<<< HEAD
     first_words_ = words_.sotto;
+=======
+    if (!train_.resume && !train_.directory)
+        words_.sotto.insert(words_.sotto.end(), {"--run-directory", named_directory_});
+>>>>>>> 21b2562 (Check how deploy/mpirun ends and restarts with the supervisor it calls)
 }
 
 SuperviseResult Supervisor::run() {

@@ -46,13 +46,26 @@ TEST(LauncherWords, AreTakenApartAndPutTogether) {
     EXPECT_EQ(words.sotto, (Words{"train", "-n", "1"}));
     EXPECT_EQ(named_hosts(words), (Words{"a", "b"}));
     EXPECT_EQ(composed(words, {"--more"}),
-              (Words{"/opt/mpirun", "-x",     "SOTTO_STOPS_IN_TIME",
-                     "-n",          "4",      "-x",
-                     "A",           "--mca",  "plm_rsh_agent",
-                     "rsh -q",      "--mca",  "odls_base_sigkill_timeout",
-                     "7",           "--host", "b:2,a:2",
-                     "--more",      "sotto",  "train",
-                     "-n",          "1"}));
+              (Words{"/opt/mpirun",
+                     "-n",
+                     "4",
+                     "-x",
+                     "A",
+                     "--mca",
+                     "plm_rsh_agent",
+                     "rsh -q",
+                     "--mca",
+                     "odls_base_sigkill_timeout",
+                     "7",
+                     "--host",
+                     "b:2,a:2",
+                     "-x",
+                     "SOTTO_STOPS_IN_TIME",
+                     "--more",
+                     "sotto",
+                     "train",
+                     "-n",
+                     "1"}));
 }
 
 TEST(LauncherWords, NeedNoLauncherAndKnowOthersThanMpirun) {
