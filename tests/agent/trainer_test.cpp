@@ -375,7 +375,7 @@ TEST(Trainer, WithoutNoiseFindsTheOptimumOfTheQuadratics) {
             ASSERT_TRUE(minimum);
             const auto gap = [&] {
                 return evaluate(
-                           *training.network, agents, training.trainer->models(), 0, minimum, 1)
+                           *training.network, agents, training.trainer->models(), 0, minimum, {}, 1)
                     .optimality_gap;
             };
             const double start = gap();
@@ -415,7 +415,8 @@ TEST(Trainer, WithoutNoiseFindsTheOptimumOfLogisticRegression) {
         const auto minimum = minimum_of_average(*training.network, agents, l2, 1);
         ASSERT_TRUE(minimum);
         const auto gap = [&] {
-            return evaluate(*training.network, agents, training.trainer->models(), l2, minimum, 1)
+            return evaluate(
+                       *training.network, agents, training.trainer->models(), l2, minimum, {}, 1)
                 .optimality_gap;
         };
         const double start = gap();

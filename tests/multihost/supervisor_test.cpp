@@ -132,7 +132,8 @@ TEST_F(RunWithAKilledRank, IsNotStartedAgainOnceItIsStopped) {
     Arguments train = training("run", {});
     *(std::ranges::find(train, "--rounds") + 1) = "100000000";
     Process process(command(true, train), directory_.path());
-    ASSERT_TRUE(happens([&] { return on_the_way(); })) << "the training did not start";
+    ASSERT_TRUE(happens([&] { return has_checkpoint_on_the_way(directory_ / "run"); }))
+        << "the training did not start";
     process.signal_group(SIGINT);
     const Outcome outcome = process.wait();
     EXPECT_EQ(outcome.exit_code, 8) << outcome.text();

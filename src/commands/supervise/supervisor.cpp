@@ -73,12 +73,9 @@ Supervisor::Supervisor(const SuperviseConfig& config, LauncherWords words, std::
     if (!train_.resume && !train_.has_interval)
         for (auto* const place : {&words_.sotto, &train_.options})
             place->insert(place->end(), {"--checkpoint-every", "100"});
-<<<<<<< HEAD
-    first_words_ = words_.sotto;
-=======
     if (!train_.resume && !train_.directory)
         words_.sotto.insert(words_.sotto.end(), {"--run-directory", named_directory_});
->>>>>>> 21b2562 (Check how deploy/mpirun ends and restarts with the supervisor it calls)
+    first_words_ = words_.sotto;
 }
 
 SuperviseResult Supervisor::run() {
