@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(
         DeviatingPeer{"stops_in_evaluation", 5, {"no answer from rank 2"}, impatient},
         DeviatingPeer{"votes_nan", 0, {}},
         DeviatingPeer{"votes_infinity", 0, {}},
-        DeviatingPeer{"votes_to_stop", 1, {}},
+        DeviatingPeer{"votes_to_stop", 8, {}},
         DeviatingPeer{"is_on_the_disk_of_a_later_rank", 5, {"the word of rank 2 on its disk"}},
         DeviatingPeer{"cuts_what_it_shows_of_its_data", 5, {"what rank 2 shows of its data"}},
         DeviatingPeer{"reports_a_damaged_checkpoint", 5, {"the checkpoint of rank 2"}},

@@ -160,7 +160,7 @@ TEST_F(ResumedPhase, RefusesWhenNothingIsLeft) {
             read_checkpoint(path("spent") +
                             fmt::format("/checkpoints/000000000010/agent-{}.checkpoint", agent))
                 .checkpoint.model);
-    expect_contains(message_of<ConfigError>([&] { (void)run(end); }), "is complete");
+    expect_contains(message_of<Error>([&] { (void)run(end); }), "is complete");
 }
 
 TEST_F(ResumedPhase, MayBeTheLastWithoutAnotherRound) {

@@ -16,6 +16,8 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
+#include <optional>
+#include <string_view>
 
 #include "simulation/job.hpp"
 
@@ -32,6 +34,17 @@ Function* real(const char* name) {
 
 std::span<const std::uint8_t> bytes(const void* data, std::size_t size) {
     return {static_cast<const std::uint8_t*>(data), size};
+}
+
+/// Of a copy that an agent seals for itself.
+std::optional<sotto::Checkpoint> checkpoint_in(std::span<const std::uint8_t> plain) {
+    // Behind agent, phase, rounds and length.
+    constexpr std::size_t head = 2 * sizeof(std::int32_t) + 2 * sizeof(std::int64_t);
+    if (plain.size() < head) return std::nullopt;
+    const std::string_view file(reinterpret_cast<const char*>(plain.data()) + head,
+                                plain.size() - head);
+    if (!file.starts_with("sottockp")) return std::nullopt;
+    return sotto::checkpoint_from_bytes(file, "a copy").checkpoint;
 }
 
 void fill_random(void* target, const std::size_t size) {
@@ -245,8 +258,13 @@ int crypto_aead_xchacha20poly1305_ietf_encrypt(unsigned char* c,
                                                const unsigned char* key) {
     static auto* const next = real<decltype(crypto_aead_xchacha20poly1305_ietf_encrypt)>(
         "crypto_aead_xchacha20poly1305_ietf_encrypt");
-    if (current() != nullptr && !current()->deviates)
-        job().observer.sealed(bytes(key, 32), bytes(nonce, 24), bytes(m, length));
+    if (current() != nullptr && !current()->deviates) {
+        const auto plain = bytes(m, length);
+        if (const auto checkpoint = checkpoint_in(plain))
+            job().observer.sealed_copy(bytes(key, 32), bytes(nonce, 24), plain, *checkpoint);
+        else
+            job().observer.sealed(bytes(key, 32), bytes(nonce, 24), plain);
+    }
     return next(c, c_length, m, length, ad, ad_length, nsec, nonce, key);
 }
 int crypto_scalarmult(unsigned char* q, const unsigned char* n, const unsigned char* p) {

@@ -67,6 +67,11 @@ int MPI_Comm_dup(MPI_Comm, MPI_Comm* copy) {
     *copy = new_communicator({});
     return MPI_SUCCESS;
 }
+int MPI_Comm_idup(MPI_Comm, MPI_Comm* copy, MPI_Request* request) {
+    *copy = new_communicator({});
+    *request = new_request({});
+    return MPI_SUCCESS;
+}
 int MPI_Comm_free(MPI_Comm* handle) {
     *handle = MPI_COMM_NULL;
     return MPI_SUCCESS;

@@ -73,6 +73,19 @@ void Observer::sealed(std::span<const std::uint8_t> key,
     own.encrypted = true;
     own.plain = own.plain * 31 + content;
     uses_secret(key);
+    add_secret(plain);
+}
+
+void Observer::sealed_copy(std::span<const std::uint8_t> key,
+                           std::span<const std::uint8_t> nonce,
+                           std::span<const std::uint8_t> plain,
+                           const Checkpoint& checkpoint) {
+    use("a cipher's nonce", hash_of(key), hash_of(nonce), hash_of(plain));
+    uses_secret(key);
+    add_secret(checkpoint.data.key);
+}
+
+void Observer::add_secret(std::span<const std::uint8_t> plain) {
     for (std::size_t at = 0; at + 16 <= plain.size(); at += 16)
         if (telling(word(plain.data() + at)) && telling(word(plain.data() + at + 8))) {
             const std::uint64_t first = word(plain.data() + at);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "simulation/wire.hpp"
+#include "sotto/agent/checkpoint.hpp"
 
 namespace sotto::simulation {
 
@@ -33,6 +34,12 @@ class Observer {
     void sealed(std::span<const std::uint8_t> key,
                 std::span<const std::uint8_t> nonce,
                 std::span<const std::uint8_t> plain);
+    /// It encrypts its checkpoint for itself. The key to its data nobody else may see; digest and
+    /// options others have, and models as evaluation collects them.
+    void sealed_copy(std::span<const std::uint8_t> key,
+                     std::span<const std::uint8_t> nonce,
+                     std::span<const std::uint8_t> plain,
+                     const Checkpoint& checkpoint);
     /// Its message of a round goes on the wire.
     void message_leaves(std::span<const std::uint8_t> bytes, bool to_neighbours);
     /// It has what its neighbours sent: until then what it draws is for a round to come.
@@ -55,6 +62,7 @@ class Observer {
     std::function<void(const Rank&, long exchanges)> on_exchange;
 
   private:
+    void add_secret(std::span<const std::uint8_t> plain);
     struct OfRank {
         /// Of every key the newest nonce, and its hash.
         using Draws = std::map<std::uint64_t,
