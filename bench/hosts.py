@@ -73,7 +73,7 @@ def make_launcher(folder, hosts, ranks, launched_on=1, disk=None):
     agent.write_text('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=host${1##*.}; shift\n'
                      f'[ ! -e {folder}/$host.away ] || exit 255\n'
                      'case $* in *orted*) exec >/dev/null 2>&1 ;; esac\n'
-                     f'exec ip netns exec $host unshare --uts --mount sh -c "hostname $host; {mount}$*"\n')
+                     f'ip netns exec $host unshare --uts --mount sh -c "hostname $host; {mount}$*" || exit 255\n')
     agent.chmod(0o700)
     own = mount.replace("${host#host}", str(launched_on))
     return ["ip", "netns", "exec", f"host{launched_on}", "unshare", "--uts", "--mount", "sh", "-c",

@@ -11,8 +11,8 @@ bool has_checkpoint_on_the_way(const fs::path& run) {
     std::error_code ignored;
     const fs::directory_iterator folders(run / "checkpoints", ignored);
     return std::ranges::any_of(folders, [](const fs::directory_entry& folder) {
-        return std::stol(folder.path().filename()) > 0 &&
-               fs::exists(folder.path() / "manifest.json");
+        return fs::exists(folder.path() / "manifest.json") &&
+               std::stol(folder.path().filename()) > 0;
     });
 }
 

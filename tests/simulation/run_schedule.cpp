@@ -10,6 +10,7 @@
 #include "simulation/disk.hpp"
 #include "simulation/job.hpp"
 #include "simulation/start.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/trust/enrolment.hpp"
 
 namespace sotto::simulation {
@@ -238,10 +239,10 @@ class Runner {
             if (rank.state == RankState::ended && rank.exit_code == 0)
                 ending = Ending::finished;
             else if (rank.state == RankState::ended || rank.death == Death::aborted) {
-                ending =
-                    rank.exit_code == 1 && rank.lines.find("sotto: ") == std::string::npos && !named
-                        ? Ending::stopped_cleanly
-                        : Ending::refused;
+                ending = rank.exit_code == static_cast<int>(ExitCode::interrupted) &&
+                                 rank.lines.find("sotto: ") == std::string::npos && !named
+                             ? Ending::stopped_cleanly
+                             : Ending::refused;
                 if (ending == Ending::refused && !named)
                     violation(fmt::format("ends with {} and nobody says why", rank.exit_code));
                 if (rank.death == Death::aborted && rank.lines.find("sotto: ") == std::string::npos)
