@@ -1,5 +1,7 @@
 #include "run/resumed_phase.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "run/planning_fixtures.hpp"
@@ -18,6 +20,7 @@ namespace {
 using test::agents;
 using test::config_of;
 using test::expect_contains;
+using test::Fate;
 using test::Json;
 using test::message_of;
 using test::random_topography;
@@ -26,6 +29,7 @@ using test::resumed;
 using test::rounds;
 using test::run;
 using test::run_until_killed;
+using test::run_until_stopped;
 
 namespace fs = std::filesystem;
 

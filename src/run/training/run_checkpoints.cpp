@@ -31,17 +31,17 @@ void RunCheckpoints::begin() {
                                        fmt::format("{}-{}",
                                                    to_hex(run_.prepared.history.run).substr(0, 16),
                                                    run_.prepared.history.starts)));
-    if (const auto& resumption = run_.prepared.resumption) {
-        copy(resumption->round, sent_until(resumption->round));
-        return;
-    }
+    if (run_.prepared.resumption) return;
     network.agree([&] { mark_->set(0); });
     seal(0, false, {});
 }
 
-void RunCheckpoints::copy_history() {
-    if (!keepers_.empty())
-        keep_history(run_.directory.path(), run_.prepared.run.network, keepers_.front());
+void RunCheckpoints::copy_beginning() {
+    if (keepers_.empty()) return;
+    // First the history: it must know every phase that a copy is of.
+    keep_history(run_.directory.path(), run_.prepared.run.network, keepers_.front());
+    if (const auto& resumption = run_.prepared.resumption)
+        copy(resumption->round, sent_until(resumption->round));
 }
 
 long RunCheckpoints::sent_until(long round) const {

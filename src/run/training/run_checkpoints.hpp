@@ -18,11 +18,11 @@ class RunCheckpoints {
     RunCheckpoints(const OpenRun& run, const Trainer& trainer);
 
     /// Before anything that depends on data is sent: the checkpoint of round 0 of a run that
-    /// begins, from where on it can be taken up whenever it ends; copies on other disks of that
-    /// from which a run goes on. COLLECTIVE.
+    /// begins, from where on it can be taken up whenever it ends. COLLECTIVE.
     void begin();
-    /// After it: copies on another disk of the options, plans and phases. COLLECTIVE.
-    void copy_history();
+    /// After it: copies on other disks of options, plans and phases, and of the checkpoint from
+    /// which a run goes on. COLLECTIVE.
+    void copy_beginning();
     [[nodiscard]] bool due(long round) const { return every_ > 0 && round % every_ == 0; }
     /// Before anything of the round is sent. Before the first one, seeds that were kept for the
     /// start that has come are erased.

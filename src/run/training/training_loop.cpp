@@ -38,7 +38,7 @@ void TrainingLoop::run(std::optional<double> compute_seconds) {
     if (!ends_here_) {
         checkpoints_.begin();
         declare_begun(open_);
-        checkpoints_.copy_history();
+        checkpoints_.copy_beginning();
     }
     if (run_.optimality_gap)
         minimum_ = minimum_of_average(
