@@ -1,14 +1,12 @@
 #include "run/checkpoint_copies.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <functional>
 #include <map>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "run/checkpoint_store.hpp"
@@ -239,6 +237,69 @@ void require_identity(const fs::path& directory,
 
 }  // namespace
 
+namespace {
+
+/// One copy, from a process that keeps it to that of its agent. COLLECTIVE.
+/// @param open takes it there.  @return whether it opened.
+bool fetch_copy(const fs::path& directory,
+                Network& network,
+                const Key& key,
+                std::size_t keeper,
+                std::size_t owner,
+                const std::function<void(std::string_view)>& open) {
+    std::vector<int> receivers(static_cast<std::size_t>(network.processes()), -1);
+    receivers[keeper] = static_cast<int>(owner);
+    std::string sent;
+    network.agree([&] {
+        if (keeper == static_cast<std::size_t>(network.process()))
+            sent = read_file(copy_file(directory, key), most_array_bytes());
+    });
+    const auto came = network.send_parcels(sent, receivers, most_array_bytes());
+    bool opened = false;
+    if (!came.empty()) try {
+            open(came.front());
+            opened = true;
+        } catch (const Error&) {
+            // Another's may.
+        }
+    return network.maximum(opened ? 1 : 0) > 0;
+}
+
+/// What became of a checkpoint that was missing.
+struct Outcome {
+    std::int64_t agent = 0, round = 0;
+    std::int64_t until = -1;  ///< rounds that count as sent; -1: no copy opened
+};
+
+/// Everybody's, in lines. COLLECTIVE.
+std::vector<std::string> share_outcomes(Network& network, const std::vector<Outcome>& own) {
+    ByteWriter writer;
+    for (const Outcome& outcome : own) writer.put(outcome);
+    const auto agents = 2 * static_cast<std::uint64_t>(network.agents()) + 1024;
+    const auto all = network.all_gather(writer.take(), sizeof(Outcome) * agents * most_checkpoints);
+    std::vector<std::string> lines;
+    network.agree([&] {
+        for (std::size_t p = 0; p < all.size(); ++p) {
+            ByteReader reader(all[p], fmt::format("what rank {} restored", p));
+            while (!reader.done()) {
+                const auto outcome = reader.get<Outcome>();
+                lines.push_back(
+                    outcome.until < 0
+                        ? fmt::format("agent {}: no copy of its checkpoint of round {} opens",
+                                      outcome.agent,
+                                      outcome.round)
+                        : fmt::format("agent {}: its checkpoint was restored from a copy on "
+                                      "another disk; rounds up to {} count as sent",
+                                      outcome.agent,
+                                      outcome.until));
+            }
+        }
+    });
+    return lines;
+}
+
+}  // namespace
+
 std::vector<std::string> restore_from_copies(
     const fs::path& directory,
     Network& network,
@@ -252,59 +313,34 @@ std::vector<std::string> restore_from_copies(
     });
     if (!identity) missing.clear();
     const auto wanted = share_keys(network, missing);
+    if (std::ranges::all_of(wanted, &std::set<Key>::empty)) return {};
     std::map<int, Opened> opened;
-    std::vector<std::string> notes;
-    for (std::size_t p = 0; p < wanted.size(); ++p)
-        for (const Key& key : wanted[p]) {
-            const auto keeper =
-                std::ranges::find_if(kept, [&](const auto& keys) { return keys.contains(key); });
-            if (keeper == kept.end()) continue;
-            std::vector<int> receivers(wanted.size(), -1);
-            const auto sender = static_cast<std::size_t>(keeper - kept.begin());
-            receivers[sender] = static_cast<int>(p);
-            std::string sent;
-            network.agree([&] {
-                if (sender == static_cast<std::size_t>(network.process()))
-                    sent = read_file(copy_file(directory, key), most_array_bytes());
-            });
-            const auto came = network.send_parcels(sent, receivers, most_array_bytes());
-            if (came.empty()) continue;
-            try {
-                const auto place = std::ranges::find(numbers, key.agent) - numbers.begin();
-                open_into(opened[key.agent],
-                          identity(static_cast<std::size_t>(place)),
-                          key,
-                          came.front());
-            } catch (const Error& error) {
-                notes.push_back(
-                    fmt::format("agent {}: rank {}'s copy of the checkpoint of round "
-                                "{} is passed over ({})",
-                                key.agent,
-                                sender,
-                                key.round,
-                                error.what()));
-            }
+    std::vector<Outcome> outcomes;
+    for (std::size_t owner = 0; owner < wanted.size(); ++owner)
+        for (const Key& key : wanted[owner]) {
+            bool there = false;
+            for (std::size_t keeper = 0; keeper < kept.size() && !there; ++keeper)
+                there = kept[keeper].contains(key) &&
+                        fetch_copy(
+                            directory, network, key, keeper, owner, [&](std::string_view sealed) {
+                                const auto place =
+                                    std::ranges::find(numbers, key.agent) - numbers.begin();
+                                open_into(opened[key.agent],
+                                          identity(static_cast<std::size_t>(place)),
+                                          key,
+                                          sealed);
+                            });
+            if (!there && owner == static_cast<std::size_t>(network.process()))
+                outcomes.push_back({key.agent, key.round, -1});
         }
     network.agree([&] {
         for (const auto& [agent, copies] : opened) {
             if (copies.files.empty()) continue;
             write_restored(directory, agent, copies);
-            notes.push_back(
-                fmt::format("agent {}: its checkpoint was restored from a copy on "
-                            "another disk; rounds up to {} count as sent",
-                            agent,
-                            copies.sent.second));
+            outcomes.push_back({agent, copies.files.rbegin()->first, copies.sent.second});
         }
     });
-    if (std::ranges::all_of(wanted, &std::set<Key>::empty)) return {};
-    const std::string lines = fmt::format("{}", fmt::join(notes, "\n"));
-    std::vector<std::string> of_all;
-    for (const std::string& theirs :
-         network.all_gather(lines.substr(0, most_line_bytes), most_line_bytes)) {
-        std::istringstream stream(theirs);
-        for (std::string line; std::getline(stream, line);) of_all.push_back(line);
-    }
-    return of_all;
+    return share_outcomes(network, outcomes);
 }
 
 void forget_copies(const fs::path& folder) {

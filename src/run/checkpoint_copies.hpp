@@ -40,11 +40,11 @@ void keep_copies(const std::filesystem::path& directory,
 
 /// Where a local agent's checkpoint is missing that somebody has a copy of, writes it again, and
 /// where the agent's mark of sent rounds is missing too, one that counts all that may have left by
-/// the newest copy. What does not open is left out. COLLECTIVE.
+/// the newest copy. What does not open is left out; of who keeps one each is asked. COLLECTIVE.
 /// @param identity of a local agent by its index, read only where it is needed; null: this process
 /// was given none.
-/// @return on every process a line for each agent that was restored, and each copy that does not
-/// open, as their processes say.
+/// @return on every process a line for each agent that was restored, and each checkpoint of which
+/// no copy opens, as their processes say.
 /// @throws DataError, the same everywhere, for an agent that has nothing but copies, and no
 /// identity to open them.
 [[nodiscard]] std::vector<std::string> restore_from_copies(

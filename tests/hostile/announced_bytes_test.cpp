@@ -107,6 +107,19 @@ TEST_F(AnnouncedBytes, OfAScatteredStringAreRefused) {
     }
 }
 
+/// Only who would take memory for it refuses, and all end.
+TEST_F(AnnouncedBytes, OfAParcelAreRefused) {
+    const std::vector<int> to_first(static_cast<std::size_t>(last()) + 1, 0);
+    if (is(last())) {
+        (void)lowest_failure(dishonest(), std::nullopt);
+        (void)announced_sizes(dishonest(), announced);
+        (void)lowest_failure(dishonest(), std::nullopt);
+    } else {
+        expect_refused(std::to_string(last()),
+                       [&] { (void)honest().send_parcels("one", to_first, 4096); });
+    }
+}
+
 /// The words of an error are announced too, and nobody can be asked to agree on them.
 TEST_F(AnnouncedBytes, OfAnErrorsWordsAreRefused) {
     if (is(last())) {

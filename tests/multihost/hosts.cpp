@@ -166,28 +166,28 @@ Hosts::~Hosts() {
     ::waitpid(init_, nullptr, 0);
 }
 
-Arguments Hosts::on(int host, const Arguments& command) const {
+Arguments Hosts::entered(const Arguments& command) const {
     Arguments full{
-        "nsenter",
-        "--target",
-        std::to_string(init_),
-        "--mount",
-        "--root",
-        "--net",
-        "--pid",
-        "ip",
-        "netns",
-        "exec",
-        name(host),
-        "unshare",
-        "--uts",
-        "--mount",
-        "sh",
-        "-c",
-        fmt::format("hostname {0}; cd \"$0\"; setup=./{0}.setup; [ ! -f $setup ] || . $setup; "
-                    "cd \"$0\"; exec \"$@\"",
-                    name(host)),
-        directory_};
+        "nsenter", "--target", std::to_string(init_), "--mount", "--root", "--net", "--pid"};
+    full.insert(full.end(), command.begin(), command.end());
+    return full;
+}
+
+Arguments Hosts::on(int host, const Arguments& command) const {
+    Arguments full = entered(
+        {"ip",
+         "netns",
+         "exec",
+         name(host),
+         "unshare",
+         "--uts",
+         "--mount",
+         "sh",
+         "-c",
+         fmt::format("hostname {0}; cd \"$0\"; setup=./{0}.setup; [ ! -f $setup ] || . $setup; "
+                     "cd \"$0\"; exec \"$@\"",
+                     name(host)),
+         directory_});
     full.insert(full.end(), command.begin(), command.end());
     return full;
 }
@@ -208,16 +208,7 @@ Arguments Hosts::launcher(int ranks, const Arguments& sotto) const {
 }
 
 void Hosts::run_outside(const std::string& script, const Arguments& words) const {
-    Arguments command{"nsenter",
-                      "--target",
-                      std::to_string(init_),
-                      "--mount",
-                      "--root",
-                      "--net",
-                      "--pid",
-                      "sh",
-                      "-c",
-                      script};
+    Arguments command = entered({"sh", "-c", script});
     command.insert(command.end(), words.begin(), words.end());
     const Outcome outcome = Process(command, directory_).wait();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();

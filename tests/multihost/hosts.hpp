@@ -62,6 +62,8 @@ class Hosts {
 
   private:
     Hosts(pid_t init, int hosts, std::filesystem::path directory);
+    /// The command in the namespaces of all hosts.
+    [[nodiscard]] Arguments entered(const Arguments& command) const;
     void set_link(int host, const char* state) const;
     void run_outside(const std::string& script, const Arguments& words) const;
 
