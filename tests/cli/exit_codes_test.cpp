@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
     DiskOfARun,
     testing::Values(
         FullDisk{
-            "in_metrics", "128k", 3, {"--rounds", "40000", "--eval-every", "10"}, "metrics.csv"},
+            "in_metrics", "256k", 3, {"--rounds", "40000", "--eval-every", "10"}, "metrics.csv"},
         FullDisk{"in_a_checkpoint",
                  "1m",
                  100'000,
