@@ -21,7 +21,8 @@ def in_own_namespaces():
         return
     os.environ["BENCH_NAMESPACES"] = "own"
     os.execvp("unshare", ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
-                          'mkdir -p /run/netns && mount -t tmpfs none /run/netns && exec "$@"', "sh",
+                          # Open MPI's folders are named by host and process: as in other namespaces.
+                          'mkdir -p /run/netns && mount -t tmpfs none /run/netns && mount -t tmpfs none /tmp && exec "$@"', "sh",
                           sys.executable, *sys.argv])
 
 
