@@ -21,8 +21,8 @@ def in_own_namespaces():
         return
     os.environ["BENCH_NAMESPACES"] = "own"
     os.execvp("unshare", ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
-                          # Open MPI's folders are named by host and process: as in other namespaces.
-                          'mkdir -p /run/netns && mount -t tmpfs none /run/netns && mount -t tmpfs none /tmp && exec "$@"', "sh",
+                          # Open MPI names folders and shared memory by host and process: as in other namespaces.
+                          'mkdir -p /run/netns && mount -t tmpfs none /run/netns && for d in /tmp /dev/shm; do mount -t tmpfs none $d; done && exec "$@"', "sh",
                           sys.executable, *sys.argv])
 
 
