@@ -240,8 +240,8 @@ void require_identity(const fs::path& directory,
 namespace {
 
 /// One copy, from a process that keeps it to that of its agent. COLLECTIVE.
-/// @param open takes it there.  @return whether it opened.
-bool fetch_copy(const fs::path& directory,
+/// @param open takes it there; one that does not open is left out.
+void fetch_copy(const fs::path& directory,
                 Network& network,
                 const Key& key,
                 std::size_t keeper,
@@ -255,14 +255,11 @@ bool fetch_copy(const fs::path& directory,
             sent = read_file(copy_file(directory, key), most_array_bytes());
     });
     const auto came = network.send_parcels(sent, receivers, most_array_bytes());
-    bool opened = false;
     if (!came.empty()) try {
             open(came.front());
-            opened = true;
         } catch (const Error&) {
             // Another's may.
         }
-    return network.maximum(opened ? 1 : 0) > 0;
 }
 
 /// What became of a checkpoint that was missing.
@@ -318,19 +315,20 @@ std::vector<std::string> restore_from_copies(
     std::vector<Outcome> outcomes;
     for (std::size_t owner = 0; owner < wanted.size(); ++owner)
         for (const Key& key : wanted[owner]) {
-            bool there = false;
-            for (std::size_t keeper = 0; keeper < kept.size() && !there; ++keeper)
-                there = kept[keeper].contains(key) &&
-                        fetch_copy(
-                            directory, network, key, keeper, owner, [&](std::string_view sealed) {
-                                const auto place =
-                                    std::ranges::find(numbers, key.agent) - numbers.begin();
-                                open_into(opened[key.agent],
-                                          identity(static_cast<std::size_t>(place)),
-                                          key,
-                                          sealed);
-                            });
-            if (!there && owner == static_cast<std::size_t>(network.process()))
+            // All of them: one that was made in an earlier start, for another keeper, counts less.
+            for (std::size_t keeper = 0; keeper < kept.size(); ++keeper)
+                if (kept[keeper].contains(key))
+                    fetch_copy(
+                        directory, network, key, keeper, owner, [&](std::string_view sealed) {
+                            const auto place =
+                                std::ranges::find(numbers, key.agent) - numbers.begin();
+                            open_into(opened[key.agent],
+                                      identity(static_cast<std::size_t>(place)),
+                                      key,
+                                      sealed);
+                        });
+            if (owner == static_cast<std::size_t>(network.process()) &&
+                !opened[key.agent].files.contains(key.round))
                 outcomes.push_back({key.agent, key.round, -1});
         }
     network.agree([&] {

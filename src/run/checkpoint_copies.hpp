@@ -40,7 +40,8 @@ void keep_copies(const std::filesystem::path& directory,
 
 /// Where a local agent's checkpoint is missing that somebody has a copy of, writes it again, and
 /// where the agent's mark of sent rounds is missing too, one that counts all that may have left by
-/// the newest copy. What does not open is left out; of who keeps one each is asked. COLLECTIVE.
+/// the newest copy. What does not open is left out. Everybody who keeps a copy is asked.
+/// COLLECTIVE.
 /// @param identity of a local agent by its index, read only where it is needed; null: this process
 /// was given none.
 /// @return on every process a line for each agent that was restored, and each checkpoint of which

@@ -15,6 +15,16 @@ using test::message_of;
 
 namespace fs = std::filesystem;
 
+Checkpoint copied_checkpoint_of(int agent, long round) {
+    Checkpoint checkpoint;
+    checkpoint.run.fill(9);
+    checkpoint.agent = agent;
+    checkpoint.round = round;
+    checkpoint.model = Eigen::Vector2d(agent, static_cast<double>(round));
+    checkpoint.spent = Eigen::VectorXd::Zero(1);
+    return checkpoint;
+}
+
 /// Agents 1 and 4 of five, in one process, which keeps its own copies.
 class CopiesOfCheckpoints : public ::testing::Test {
   protected:
@@ -22,21 +32,13 @@ class CopiesOfCheckpoints : public ::testing::Test {
         identities_.push_back(Identity::generate());
         identities_.push_back(Identity::generate());
     }
-    static Checkpoint checkpoint_of(int agent, long round) {
-        Checkpoint checkpoint;
-        checkpoint.run.fill(9);
-        checkpoint.agent = agent;
-        checkpoint.round = round;
-        checkpoint.model = Eigen::Vector2d(agent, static_cast<double>(round));
-        checkpoint.spent = Eigen::VectorXd::Zero(1);
-        return checkpoint;
-    }
     /// With copies that say so.
     void seal(const CopiedCheckpoint& copied) {
-        seal_checkpoint(folder.path(""),
-                        *network,
-                        {copied.round, copied.phase, false, {}, {}},
-                        {checkpoint_of(1, copied.round), checkpoint_of(4, copied.round)});
+        seal_checkpoint(
+            folder.path(""),
+            *network,
+            {copied.round, copied.phase, false, {}, {}},
+            {copied_checkpoint_of(1, copied.round), copied_checkpoint_of(4, copied.round)});
         keep_copies(folder.path(""), *network, {0}, copied, members, identities_);
     }
     void lose(const std::string& ending) const {
@@ -135,7 +137,7 @@ TEST_F(CopiesOfCheckpoints, AreNotMadeWithoutIdentities) {
     seal_checkpoint(folder.path(""),
                     *network,
                     {10, 0, false, {}, {}},
-                    {checkpoint_of(1, 10), checkpoint_of(4, 10)});
+                    {copied_checkpoint_of(1, 10), copied_checkpoint_of(4, 10)});
     keep_copies(
         folder.path(""), *network, {0}, {.round = 10, .phase = 0, .until = 20}, members, {});
     EXPECT_FALSE(fs::exists(checkpoint_folder(folder.path(""), 10) / "agent-1.copy"));
@@ -149,7 +151,8 @@ TEST_F(CopiesOfCheckpoints, OfAgentsThatARankDoesNotHostAreRefused) {
         return std::vector<std::string>{"", said};
     });
     const Membership three{5, {1, 2}};  // rank 1 hosts agent 2
-    seal_checkpoint(folder.path(""), *network, {10, 0, false, {}, {}}, {checkpoint_of(1, 10)});
+    seal_checkpoint(
+        folder.path(""), *network, {10, 0, false, {}, {}}, {copied_checkpoint_of(1, 10)});
     expect_contains(message_of<NetworkError>([&] {
                         keep_copies(folder.path(""),
                                     two,
@@ -159,6 +162,70 @@ TEST_F(CopiesOfCheckpoints, OfAgentsThatARankDoesNotHostAreRefused) {
                                     std::span(identities_).first(1));
                     }),
                     "rank 1 gives a copy of the checkpoint of agent 4, which it does not host");
+}
+
+/// Agent 1, whose process has lost its disk; both others say what a test wants.
+class CopiesOfOthers : public ::testing::Test {
+  protected:
+    using Said = std::vector<std::string>;  ///< by both others
+    /// What is restored where their words are these, call by call.
+    std::vector<std::string> restored(const std::vector<Said>& words) {
+        fuzz::ScriptedNetwork network(3, 1, "", [&](int call) {
+            const Said& both = words.at(static_cast<std::size_t>(call));
+            return Said{both[0], "", both[1]};
+        });
+        const fs::path file = folder.path("id");
+        if (!fs::exists(file)) own.write_new(file);
+        return restore_from_copies(
+            folder.path(""), network, {3, {0, 1, 2}}, [&](std::size_t) -> Identity {
+                return Identity::read(file);
+            });
+    }
+    static std::string keeps(std::int64_t round) {
+        ByteWriter writer;
+        writer.put(round);
+        writer.put(std::int32_t{1});
+        return writer.take();
+    }
+    std::string copy(int phase, long until) const {
+        return seal_copy(
+            own,
+            1,
+            {.checkpoint = to_bytes(copied_checkpoint_of(1, 10)), .phase = phase, .until = until});
+    }
+    test::TemporaryFolder folder;
+    const Identity own = Identity::generate();
+    const Said nothing{"", ""};
+};
+
+TEST_F(CopiesOfOthers, CountByTheNewestWhoeverKeepsItAndWhateverOthersKeep) {
+    const std::string fresh = copy(1, 15), stale = copy(0, 12);
+    for (const bool first : {true, false}) {
+        fs::remove_all(folder.path("sent"));
+        fs::remove_all(folder.path("checkpoints"));
+        const Said one{first ? fresh : stale, ""}, other{"", first ? stale : fresh};
+        EXPECT_EQ(restored({{keeps(10), keeps(10)}, nothing, one, other, nothing}),
+                  std::vector<std::string>{"agent 1: its checkpoint was restored from a copy on "
+                                           "another disk; rounds up to 15 count as sent"});
+        expect_contains(read_file(folder.path("sent/1")), "phase 1\nround 15\n");
+    }
+    // Garbage of one does not hide what another keeps.
+    fs::remove_all(folder.path("checkpoints"));
+    EXPECT_EQ(
+        restored({{keeps(10), keeps(10)}, nothing, {"garbage", ""}, {"", fresh}, nothing}).size(),
+        1U);
+    EXPECT_TRUE(fs::exists(checkpoint_folder(folder.path(""), 10) / "agent-1.checkpoint"));
+}
+
+TEST_F(CopiesOfOthers, InListsThatCannotBeAreRefused) {
+    const auto refusal = [&](const std::vector<Said>& words) {
+        return message_of<NetworkError>([&] { (void)restored(words); });
+    };
+    expect_contains(refusal({{"abc", ""}}), "the list of copies of rank 0 is damaged");
+    expect_contains(refusal({{"", keeps(-1)}}), "the list of copies of rank 2 is damaged");
+    expect_contains(refusal({{keeps(10), ""}, nothing, {"garbage", ""}, {"", "abc"}}),
+                    "what rank 2 restored is damaged");
+    EXPECT_FALSE(fs::exists(folder.path("sent")));
 }
 
 }  // namespace

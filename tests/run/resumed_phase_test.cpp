@@ -184,9 +184,8 @@ TEST_F(ResumedPhase, MayBeTheLastWithoutAnotherRound) {
     // What 37 of the rounds reveal.
     TrainConfig whole = config("whole");
     (void)run_until_stopped(whole, 37);
-    EXPECT_EQ(
-        ledger("run").at("headline").at("epsilon") <= ledger("whole").at("headline").at("epsilon"),
-        true);
+    EXPECT_LE(ledger("run").at("headline").at("epsilon").get<double>(),
+              ledger("whole").at("headline").at("epsilon").get<double>());
 }
 
 TEST_F(ResumedPhase, RefusesAHistoryThatCountsLessThanTheAgentsKnow) {
