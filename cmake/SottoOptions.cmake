@@ -6,6 +6,9 @@ if(CMAKE_UNITY_BUILD)
     set(shadow $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
 endif()
 
+# The libraries also become parts of shared ones: the Python module, tasks of one's own.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
 add_library(sotto_options INTERFACE)
 target_compile_features(sotto_options INTERFACE cxx_std_20)
 target_compile_options(sotto_options INTERFACE
@@ -15,7 +18,9 @@ target_compile_options(sotto_options INTERFACE
     # Shared noise must have the same bits on every machine: never fuse a multiplication and an addition.
     -ffp-contract=off
     # No code reads errno or floating-point flags of mathematical functions; SIMD needs to know.
-    -fno-math-errno -fno-trapping-math)
+    -fno-math-errno -fno-trapping-math
+    # Nobody replaces a function of ours by another of its name: calls may be inlined as in a program.
+    $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>)
 if(SOTTO_WERROR)
     target_compile_options(sotto_options INTERFACE -Werror)
 endif()
