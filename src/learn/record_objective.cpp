@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "clipped_records.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/value_range.hpp"
 
 namespace sotto {
 
@@ -67,26 +67,14 @@ void RecordObjective::clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorX
                                            Eigen::Ref<Eigen::VectorXd> sum) {
     require_clip_and_grid(clip_norm_l2, grid_step, rows.size(), largest_batch());
     gradient_.resize(dimension());
-    sum.setZero();
-    // Covers the rounding of the norm and of the products, so that truncation never lengthens.
-    const double margin = 1 - static_cast<double>(dimension() + 64) * 0x1p-53;
+    ClippedRecords clipped(clip_norm_l2, grid_step, sum);
     for (const Eigen::Index row : rows) {
         record_gradient(model, shard_, row, gradient_);
-        const auto norm = ranged_norm(gradient_, false);
-        if (!norm) {
-            count_record_set_to_zero();
-            continue;
-        }
-        const bool longer = norm->longer_than(clip_norm_l2 * margin);
-        if (longer) count_record_shortened();
-        const double scale =
-            (longer ? clip_norm_l2 / norm->value * margin : std::ldexp(margin, norm->exponent)) /
-            grid_step;
-        // In units of the step: integers, until the end.
-        for (Eigen::Index k = 0; k < gradient_.size(); ++k)
-            sum[k] += std::trunc(gradient_[k] * scale);
+        const auto outcome = clipped.add(gradient_);
+        if (outcome == ClippedRecords::Outcome::set_to_zero) count_record_set_to_zero();
+        if (outcome == ClippedRecords::Outcome::shortened) count_record_shortened();
     }
-    sum *= grid_step;
+    clipped.finish();
 }
 
 LossSum RecordObjective::train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) {

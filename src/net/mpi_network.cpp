@@ -30,7 +30,8 @@ namespace {
 /// Checks what callers must keep, and leaves the rest to the file of each collective (net/mpi).
 class MpiNetwork final : public Network {
   public:
-    explicit MpiNetwork(int agents) : blocks_(agents, world_.ranks()) {
+    MpiNetwork(const MpiSession& session, int agents)
+        : world_(MPI_Comm_f2c(session.communicator())), blocks_(agents, world_.ranks()) {
         local_agents_.resize(static_cast<std::size_t>(blocks_.size(world_.rank())));
         std::iota(local_agents_.begin(), local_agents_.end(), blocks_.first(world_.rank()));
     }
@@ -143,7 +144,7 @@ class MpiNetwork final : public Network {
 
     void abort(ExitCode code) override {
         flush_output();
-        MPI_Abort(MPI_COMM_WORLD, failure_status(code));
+        MPI_Abort(world_.communicator(), failure_status(code));
         std::_Exit(failure_status(code));
     }
 
@@ -174,12 +175,12 @@ void require_agent_a_rank(int agents, int ranks) {
 }  // namespace
 
 std::unique_ptr<Network> make_mpi_network(const MpiSession& session) {
-    return std::make_unique<MpiNetwork>(session.ranks());
+    return std::make_unique<MpiNetwork>(session, session.ranks());
 }
 
 std::unique_ptr<Network> make_mpi_network(const MpiSession& session, int agents) {
     require_agent_a_rank(agents, session.ranks());
-    return std::make_unique<MpiNetwork>(agents);
+    return std::make_unique<MpiNetwork>(session, agents);
 }
 
 }  // namespace sotto

@@ -13,7 +13,8 @@
 
 namespace sotto {
 
-MpiSession::MpiSession() : exceptions_at_start_(std::uncaught_exceptions()) {
+MpiSession::MpiSession(std::optional<int> communicator)
+    : exceptions_at_start_(std::uncaught_exceptions()) {
     int finalized = 0;
     check_mpi(MPI_Finalized(&finalized), "MPI_Finalized");
     if (finalized != 0)
@@ -36,10 +37,11 @@ MpiSession::MpiSession() : exceptions_at_start_(std::uncaught_exceptions()) {
             throw NetworkError("this MPI does not allow threads beside it (MPI_THREAD_FUNNELED)");
         }
     }
-    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
-              "MPI_Comm_set_errhandler");
-    check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks_), "MPI_Comm_size");
-    check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
+    const MPI_Comm job = communicator ? MPI_Comm_f2c(*communicator) : MPI_COMM_WORLD;
+    communicator_ = MPI_Comm_c2f(job);
+    check_mpi(MPI_Comm_set_errhandler(job, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Comm_size(job, &ranks_), "MPI_Comm_size");
+    check_mpi(MPI_Comm_rank(job, &rank_), "MPI_Comm_rank");
     if (launch.ranks > ranks_) {
         const int seen = ranks_;
         MPI_Finalize();

@@ -29,7 +29,7 @@ struct Run {
     NoisePlan plan;    ///< of the phase
     std::uint32_t key_epoch = 0;
     bool optimality_gap = false;             ///< evaluation asks for the lowest loss possible
-    bool resumable = true;                   ///< its options alone say how to go on with it
+    bool resumable = true;                   ///< see LocalTask
     std::optional<Credentials> credentials;  ///< of the local agents, if any
     Session session;
     DataDigests data{};                              ///< of the files that this process read

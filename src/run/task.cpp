@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "run/own_task.hpp"
 #include "run/peer_notes.hpp"
 #include "run/record_task.hpp"
@@ -102,9 +104,14 @@ LocalTask build_task(const TaskConfig& config, Network& network, const Membershi
     LocalTask task = record.needs_records() ? build_record_task(config, network, members)
                                             : record.build(config, network, members);
     task.fixed_inputs = record.fixed_inputs;
+    return settled_task(std::move(task), config, network);
+}
+
+LocalTask settled_task(LocalTask task, const TaskConfig& config, Network& network) {
     task.has_records = task.objectives.front()->record_clipping();
     network.agree([&] { require_room(task.objectives, config.task); });
-    task.initial = task.objectives.front()->initial_model(config.seed);
+    if (task.initial.size() == 0)
+        task.initial = task.objectives.front()->initial_model(config.seed);
     require_same_dimension(network, task.objectives);
     task.records = gather_numbers(network, records_of(task.objectives));
     return task;

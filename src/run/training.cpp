@@ -1,6 +1,7 @@
 #include "run/training.hpp"
 
 #include <iterator>
+#include <utility>
 
 #include "run/agent_path.hpp"
 #include "run/plan_report.hpp"
@@ -9,7 +10,6 @@
 #include "run/training/open_run.hpp"
 #include "run/training/prepare_run.hpp"
 #include "run/training/run_accounts.hpp"
-#include "run/training/train_rounds.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/plan/plan_json.hpp"
@@ -45,7 +45,36 @@ TrainResult dry_run(PreparedRun prepared, TrainingListener& listener, Clock::tim
     return result;
 }
 
+OpenRun announced(OpenRun open, TrainingListener& listener) {
+    announce(open.prepared, listener, nullptr);
+    return open;
+}
+
 }  // namespace
+
+Training::Training(Clock::time_point start,
+                   PreparedRun prepared,
+                   TrainingListener& listener,
+                   std::function<bool()> stop_requested)
+    : start_(start),
+      stop_requested_(std::move(stop_requested)),
+      open_(announced(open_run(std::move(prepared)), listener)),
+      rounds_(open_, listener, stop_requested_) {}
+
+Training::Training(const TrainConfig& config,
+                   Network& network,
+                   TrainingListener& listener,
+                   std::function<bool()> stop_requested,
+                   const std::function<LocalTask()>& make_task)
+    : Training{Clock::now(),
+               prepare_run(config, network, make_task),
+               listener,
+               std::move(stop_requested)} {}
+
+TrainResult Training::finish() {
+    rounds_.finish();
+    return close_run(open_, start_);
+}
 
 TrainResult run_training(const TrainConfig& config,
                          Network& network,
@@ -55,10 +84,9 @@ TrainResult run_training(const TrainConfig& config,
     const Clock::time_point start = Clock::now();
     PreparedRun prepared = prepare_run(config, network, make_task);
     if (config.dry_run) return dry_run(std::move(prepared), listener, start);
-    OpenRun open = open_run(std::move(prepared));
-    announce(open.prepared, listener, nullptr);
-    train_rounds(open, listener, stop_requested);
-    return close_run(std::move(open), start);
+    Training training(start, std::move(prepared), listener, stop_requested);
+    while (training.more()) training.run_round();
+    return training.finish();
 }
 
 }  // namespace sotto

@@ -6,10 +6,55 @@
 #include "run/config.hpp"
 #include "run/local_task.hpp"
 #include "run/train_result.hpp"
+#include "run/training/open_run.hpp"
+#include "run/training/training_rounds.hpp"
 #include "run/training_listener.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {
+
+/// A training whose rounds are asked for one by one, by whoever computes gradients between them:
+/// run_round() while there are more(), then finish(), once. All calls are COLLECTIVE.
+class Training {
+  public:
+    /// Bootstrap up to the first round; as run_training, which all are. Not of a dry run.
+    /// @throws Error, the same on every process.
+    Training(const TrainConfig& config,
+             Network& network,
+             TrainingListener& listener,
+             std::function<bool()> stop_requested,
+             const std::function<LocalTask()>& make_task);
+    Training(const Training&) = delete;
+    Training& operator=(const Training&) = delete;
+
+    [[nodiscard]] bool more() const { return rounds_.more(); }
+    /// @throws Error alone; of several processes, one that fails ends the job.
+    void run_round() { rounds_.run_next(); }
+    /// After the last round: figures, ledger, models. @throws as run_round, and Error, the same on
+    /// every process.
+    [[nodiscard]] TrainResult finish();
+
+    /// LOCAL.
+    [[nodiscard]] const OpenRun& run() const { return open_; }
+    [[nodiscard]] Trainer& trainer() { return rounds_.trainer(); }
+
+  private:
+    friend TrainResult run_training(const TrainConfig&,
+                                    Network&,
+                                    TrainingListener&,
+                                    const std::function<bool()>&,
+                                    const std::function<LocalTask()>&);
+    Training(Clock::time_point start,
+             PreparedRun prepared,
+             TrainingListener& listener,
+             std::function<bool()> stop_requested);
+
+    Clock::time_point start_;
+    std::function<bool()> stop_requested_;
+    OpenRun open_;
+    TrainingRounds rounds_;
+};
 
 /// The main job: bootstrap (process 0, or every process, builds graph, mixing and plan; all verify;
 /// handshake; seeds), rounds, evaluation, ledger, models. COLLECTIVE.

@@ -6,6 +6,7 @@
 
 #include "run/run_fixtures.hpp"
 #include "run/training/prepare_run.hpp"
+#include "run/training/training_rounds.hpp"
 
 namespace sotto::test {
 
@@ -62,6 +63,13 @@ inline std::vector<std::vector<std::string>> read_metrics(const std::filesystem:
         }
     }
     return rows;
+}
+
+/// All rounds of a run.
+inline void train_rounds(OpenRun& run, TrainingListener& listener) {
+    TrainingRounds rounds(run, listener, [] { return false; });
+    while (rounds.more()) rounds.run_next();
+    rounds.finish();
 }
 
 /// A run of agents of this process, before anything is written.

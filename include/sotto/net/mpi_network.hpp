@@ -7,7 +7,7 @@
 
 namespace sotto {
 
-/// One agent per rank of MPI_COMM_WORLD: agent u is rank u.
+/// One agent per rank of the session: agent u is rank u.
 ///
 /// `exchange` is MPI_Ineighbor_allgather (or alltoallv when the message depends on the receiver,
 /// when it is encrypted, each pair of ranks with keys of its own, and when ranks host several

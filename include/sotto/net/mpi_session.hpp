@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace sotto {
@@ -13,13 +14,17 @@ class MpiSession {
     /// @throws NetworkError if MPI cannot start, if srun connects its tasks by neither PMIx nor
     /// PMI, or if the launcher announced more ranks than MPI sees (the job fell apart into single
     /// processes: a launcher of another MPI).
-    MpiSession();
+    /// @param communicator whose processes are the job, of a program that has started MPI: its
+    /// Fortran handle (MPI_Comm_c2f); none: MPI_COMM_WORLD. Must live as long as networks made of it.
+    explicit MpiSession(std::optional<int> communicator = std::nullopt);
     ~MpiSession();
     MpiSession(const MpiSession&) = delete;
     MpiSession& operator=(const MpiSession&) = delete;
 
     [[nodiscard]] int ranks() const;
     [[nodiscard]] int rank() const;
+    /// Its Fortran handle.
+    [[nodiscard]] int communicator() const { return communicator_; }
     /// Library name and version, one line.
     [[nodiscard]] static std::string library_version();
     /// Host name of this process as MPI reports it.
@@ -28,6 +33,7 @@ class MpiSession {
   private:
     bool owns_mpi_ = false;  // false when the program had started MPI before
     int exceptions_at_start_ = 0;
+    int communicator_ = 0;
     int ranks_ = 1;
     int rank_ = 0;
 };

@@ -17,6 +17,7 @@ void note_stop(int signal) {
 }  // namespace
 
 void watch_for_stop() {
+    stop_signal = 0;
     std::signal(SIGINT, note_stop);
     std::signal(SIGTERM, note_stop);
     std::signal(SIGUSR1, note_stop);

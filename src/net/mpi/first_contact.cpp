@@ -57,10 +57,10 @@ std::vector<ContactNote> gather_notes(int ranks) {
     return notes;
 }
 
-[[noreturn]] void give_up(double patience) {
+[[noreturn]] void give_up(MPI_Comm job, double patience) {
     int rank = 0, ranks = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(job, &rank);
+    MPI_Comm_size(job, &ranks);
     publish_note(rank);
     if (rank == 0) throw NetworkError(contact_failure(gather_notes(ranks), patience));
     // Process 0 has the word; the launcher then ends the others.
@@ -99,15 +99,15 @@ std::string contact_failure(const std::vector<ContactNote>& notes, double patien
                       network);
 }
 
-MPI_Comm first_contact(double patience) {
+MPI_Comm first_contact(MPI_Comm job, double patience) {
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Comm_idup(MPI_COMM_WORLD, &made, &request), "MPI_Comm_idup");
+    check_mpi(MPI_Comm_idup(job, &made, &request), "MPI_Comm_idup");
     const auto start = Clock::now();
     for (int done = 0;;) {
         check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Comm_idup");
         if (done != 0) return made;
-        if (seconds_since(start) > patience) give_up(patience);
+        if (seconds_since(start) > patience) give_up(job, patience);
         std::this_thread::yield();
     }
 }

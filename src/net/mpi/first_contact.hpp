@@ -14,10 +14,11 @@ namespace sotto {
 inline constexpr double seconds_to_meet = 100;
 
 /// A communicator of all processes; making it is the first thing that goes from each to others.
-/// COLLECTIVE over MPI_COMM_WORLD. @throws NetworkError after `patience` seconds: process 0's says
+/// COLLECTIVE over the job. @throws NetworkError after `patience` seconds: process 0's says
 /// who is silent and which addresses are in the way (contact_failure), as far as the launcher,
 /// which has ways of its own, carries that. Then no other call of MPI is possible.
-[[nodiscard]] MPI_Comm first_contact(double patience = seconds_to_meet);
+[[nodiscard]] MPI_Comm first_contact(MPI_Comm job = MPI_COMM_WORLD,
+                                     double patience = seconds_to_meet);
 
 /// What a process says about itself.
 struct ContactNote {

@@ -8,8 +8,8 @@
 
 namespace sotto {
 
-MpiWorld::MpiWorld() : exceptions_at_start_(std::uncaught_exceptions()) {
-    communicator_ = first_contact();
+MpiWorld::MpiWorld(MPI_Comm job) : exceptions_at_start_(std::uncaught_exceptions()) {
+    communicator_ = first_contact(job);
     check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check_mpi(MPI_Comm_size(communicator_, &ranks_), "MPI_Comm_size");
     check_mpi(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");

@@ -17,9 +17,9 @@ namespace sotto {
 /// the stall watch allows.
 class MpiWorld {
   public:
-    /// COLLECTIVE over MPI_COMM_WORLD. @throws NetworkError where processes do not reach each other
-    /// (first_contact).
-    MpiWorld();
+    /// COLLECTIVE over the job, of which it makes a communicator of its own.
+    /// @throws NetworkError where processes do not reach each other (first_contact).
+    explicit MpiWorld(MPI_Comm job = MPI_COMM_WORLD);
     ~MpiWorld();
     MpiWorld(const MpiWorld&) = delete;
     MpiWorld& operator=(const MpiWorld&) = delete;

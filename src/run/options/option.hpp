@@ -33,6 +33,8 @@ struct OptionFacts {
     bool peers_may_set = true;
     bool shapes_sums = false;  ///< what secure sums hide depends on it: with them no peer sets it
     bool changes_results = true;  ///< false: says how the job runs and reports only
+    /// What is learnt, or from which records: says nothing to a program that brings its own.
+    bool describes_data = false;
 };
 
 /// Where an option lives in a configuration, and how its value is written there.

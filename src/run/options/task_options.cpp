@@ -17,17 +17,20 @@ std::vector<Option<TaskConfig>> model_options() {
 [Tasks](../tasks.md) says what they learn, from which formats, and what that means for the guarantee. `config.ini`
 holds the defaults that were used.)",
               .ranks_must_agree = true,
-              .peers_may_set = false},
+              .peers_may_set = false,
+              .describes_data = true},
              bound(&TaskConfig::task, some_text())},
             {{.name = "standardise",
               .help = "{}: CSV columns by mean and deviation of the training data, which no "
                       "guarantee counts",
               .ranks_must_agree = true,
-              .peers_may_set = false},
+              .peers_may_set = false,
+              .describes_data = true},
              bound(&TaskConfig::standardise, on_off())},
             {{.name = "hidden",
               .help = "mlp: units of the hidden layer (default 128; for values 64)",
-              .ranks_must_agree = true},
+              .ranks_must_agree = true,
+              .describes_data = true},
              bound(&TaskConfig::hidden, whole(1))}};
 }
 
@@ -39,21 +42,25 @@ std::vector<Option<TaskConfig>> data_options() {
 Several files are joined by commas. With `%r` in the path each agent reads its own file. Otherwise every process reads
 the file and keeps its agents' shards only, dealt by `--partition`. [Tasks](../tasks.md) has the formats.)",
               .beside_run = true,
-              .peers_may_set = false},
+              .peers_may_set = false,
+              .describes_data = true},
              bound(&TaskConfig::data, some_text())},
             {{.name = "test-data",
               .help = "FILE[,FILE...] to test on, instead of splitting the data",
               .beside_run = true,
-              .peers_may_set = false},
+              .peers_may_set = false,
+              .describes_data = true},
              bound(&TaskConfig::test_data, any_text())},
             {{.name = "test-fraction",
               .help = "part of the data to test on, in (0, 1)",
-              .ranks_must_agree = true},
+              .ranks_must_agree = true,
+              .describes_data = true},
              bound(&TaskConfig::test_fraction, any_real())},
             {{.name = "partition",
               .help = "iid, dirichlet:ALPHA, by-label:k, by-writer:k (LEAF; k writers an agent, "
                       "default 10); default dirichlet:10, iid for values to predict",
-              .ranks_must_agree = true},
+              .ranks_must_agree = true,
+              .describes_data = true},
              bound(&TaskConfig::partition, named("", parse_partition))}};
 }
 

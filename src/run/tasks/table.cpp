@@ -6,6 +6,7 @@
 #include "run/tasks/cnn.hpp"
 #include "run/tasks/logistic.hpp"
 #include "run/tasks/mlp.hpp"
+#include "run/tasks/python.hpp"
 #include "run/tasks/quadratic.hpp"
 #include "run/tasks/softmax.hpp"
 
@@ -18,7 +19,8 @@ Registry<TaskRecord>& tasks() {
                                        softmax_task(),
                                        mlp_task(),
                                        cnn_task(),
-                                       averaging_task()});
+                                       averaging_task(),
+                                       python_task()});
     return table;
 }
 

@@ -57,7 +57,7 @@ void write_end(OpenRun& open, const TrainResult& result) {
 
 }  // namespace
 
-TrainResult close_run(OpenRun open, Clock::time_point start) {
+TrainResult close_run(OpenRun& open, Clock::time_point start) {
     TrainResult result = result_of(open, start);
     const long counted = counted_rounds(open);
     result.account = settle_accounts(open.prepared, counted, std::move(open.account));

@@ -32,7 +32,7 @@ TrainingLoop::TrainingLoop(OpenRun& run,
       every_(run_.config.evaluate_every > 0 ? run_.config.evaluate_every
                                             : std::max(1L, run_.config.plan.rounds / 50)) {}
 
-void TrainingLoop::run(std::optional<double> compute_seconds) {
+void TrainingLoop::begin(std::optional<double> compute_seconds) {
     if (compute_seconds)
         if (const auto advice = grace_.advice_before(*compute_seconds)) print_error_line(*advice);
     if (!ends_here_) {
@@ -44,8 +44,16 @@ void TrainingLoop::run(std::optional<double> compute_seconds) {
         minimum_ = minimum_of_average(
             run_.network, trainer_.agents(), run_.config.l2, run_.config.threads);
     evaluate_now();
+    stretch_ = Clock::now();
+}
+
+bool TrainingLoop::more() const {
+    return !ends_here_ && !stopped_ && progress_.rounds < run_.config.plan.rounds;
+}
+
+void TrainingLoop::end() {
     if (!ends_here_) {
-        train_rounds();
+        finish_rounds();
         evaluate_now();
     }
     progress_.last = progress_.averaged = progress_.evaluation;
@@ -64,32 +72,30 @@ void TrainingLoop::finish_models() {
     evaluate_now(ModelStage::consensus);
 }
 
-void TrainingLoop::train_rounds() {
-    const long rounds = run_.config.plan.rounds;
-    bool stopped = false;
-    auto start = Clock::now();
-    while (progress_.rounds < rounds && !stopped) {
-        checkpoints_.before_round(progress_.rounds);
-        trainer_.run_round(progress_.rounds);
-        ++progress_.rounds;
-        if (run_.leader()) listener_.on_round(progress_.rounds, rounds);
-        stopped = stops();
-        const bool more = progress_.rounds < rounds && !stopped;
-        if (more && progress_.rounds % every_ == 0) {
-            progress_.totals = totals(start);
-            evaluate_now();
-            start = Clock::now();
-        }
-        if (more && checkpoints_.due(progress_.rounds))
-            checkpoints_.seal(progress_.rounds, false, totals(start));
+void TrainingLoop::run_round() {
+    checkpoints_.before_round(progress_.rounds);
+    trainer_.run_round(progress_.rounds);
+    ++progress_.rounds;
+    if (run_.leader()) listener_.on_round(progress_.rounds, run_.config.plan.rounds);
+    stopped_ = stops();
+    if (more() && progress_.rounds % every_ == 0) {
+        progress_.totals = totals();
+        evaluate_now();
+        stretch_ = Clock::now();
     }
+    if (more() && checkpoints_.due(progress_.rounds))
+        checkpoints_.seal(progress_.rounds, false, totals());
+}
+
+void TrainingLoop::finish_rounds() {
     vote_.finish();
-    progress_.totals = totals(start);
-    progress_.interrupted = progress_.rounds < rounds;
+    progress_.totals = totals();
+    progress_.interrupted = progress_.rounds < run_.config.plan.rounds;
     if (!progress_.interrupted) return;
     // A launcher that passes an interrupt on kills soon after: the ledger comes first.
     seal_ledger(open_, Ledger::Status::interrupted, progress_.rounds);
-    checkpoints_.seal(progress_.rounds, true, totals(Clock::now()));
+    stretch_ = Clock::now();
+    checkpoints_.seal(progress_.rounds, true, totals());
 }
 
 bool TrainingLoop::stops() {
@@ -99,9 +105,9 @@ bool TrainingLoop::stops() {
     return stopped;
 }
 
-RunTotals TrainingLoop::totals(Clock::time_point start) const {
+RunTotals TrainingLoop::totals() const {
     RunTotals totals = progress_.totals;
-    totals.loop_seconds += seconds_since(start);
+    totals.loop_seconds += seconds_since(stretch_);
     return totals;
 }
 

@@ -19,7 +19,8 @@ namespace sotto {
 /// records an agent; after the last round the whole test set.
 [[nodiscard]] EvaluatedRecords usual_records(bool after_last_round);
 
-/// Rounds, evaluations, checkpoints, and the ledger as they go.
+/// Rounds, evaluations, checkpoints, and the ledger as they go: begin(), run_round() while there
+/// are more(), end().
 class TrainingLoop {
   public:
     /// Everything is borrowed. @param run whose progress is kept.
@@ -28,15 +29,23 @@ class TrainingLoop {
                  TrainingListener& listener,
                  const std::function<bool()>& stop_requested);
 
-    /// Up to the last round, or the one after which all stop. COLLECTIVE.
+    /// The checkpoint to begin from, and what the models are worth. COLLECTIVE.
     /// @param compute_seconds of a round, where known: said where a stop would not fit.
-    /// @throws DivergedError, the same on every process; Error of this process alone.
-    void run(std::optional<double> compute_seconds);
+    /// @throws DivergedError, the same on every process; Error of this process alone; as the next
+    /// two.
+    void begin(std::optional<double> compute_seconds);
+    /// Until the last round, or the one after which all stop. The same on every process.
+    [[nodiscard]] bool more() const;
+    /// The next round, and what is due after it. COLLECTIVE.
+    void run_round();
+    /// After the last one: models that agents end up with, and what they are worth. COLLECTIVE.
+    void end();
 
   private:
-    /// While a stretch of rounds that began at `start` is not counted yet.
-    [[nodiscard]] RunTotals totals(Clock::time_point start) const;
-    void train_rounds();
+    /// With the stretch of rounds that is not counted yet.
+    [[nodiscard]] RunTotals totals() const;
+    /// The ledger first, then the checkpoint, of a run that stops before its last round.
+    void finish_rounds();
     /// After a round; whether all stop here, for which the launcher may leave too little time.
     [[nodiscard]] bool stops();
     /// Means of models and final gossip, and what they are worth.
@@ -54,6 +63,8 @@ class TrainingLoop {
     StopVote vote_;
     StopGrace grace_;
     bool ends_here_;  // no round is left to do
+    bool stopped_ = false;
+    Clock::time_point stretch_ = Clock::now();  // began then
     long every_;      // rounds between evaluations
     std::optional<double> minimum_;
 };

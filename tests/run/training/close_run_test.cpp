@@ -1,6 +1,6 @@
 #include "run/training/close_run.hpp"
 
-#include "run/training/train_rounds.hpp"
+#include "run/training/training_rounds.hpp"
 #include "run/training_fixtures.hpp"
 #include "run/training_summary.hpp"
 
@@ -23,8 +23,8 @@ class CloseRun : public ::testing::Test {
 TEST_F(CloseRun, WritesTheLastWord) {
     OpenRun run = open_run(test::prepare(config, *network));
     TrainingListener silent;
-    train_rounds(run, silent, [] { return false; });
-    const TrainResult result = close_run(std::move(run), Clock::now());
+    test::train_rounds(run, silent);
+    const TrainResult result = close_run(run, Clock::now());
     EXPECT_EQ(result.rounds, 15);
     EXPECT_EQ(result.run_directory, folder.path("run"));
     EXPECT_NEAR(result.epsilon, config.plan.epsilon, 1e-5);
@@ -40,7 +40,7 @@ TEST_F(CloseRun, LeavesARunThatWasInterruptedToBeTakenUp) {
     OpenRun run = open_run(test::prepare(config, *network));
     run.progress.rounds = 6;
     run.progress.interrupted = true;
-    const TrainResult result = close_run(std::move(run), Clock::now());
+    const TrainResult result = close_run(run, Clock::now());
     EXPECT_EQ(result.rounds, 6);
     EXPECT_LT(result.epsilon, config.plan.epsilon);
     EXPECT_EQ(written("ledger.json")["status"], "interrupted");

@@ -1,4 +1,4 @@
-#include "run/training/train_rounds.hpp"
+#include "run/training/training_rounds.hpp"
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ Eigen::MatrixXd by_hand(const TrainConfig& config, const MixingMatrix& mixing, l
     return models;
 }
 
-TEST(TrainRounds, AreThoseOfTheEquation) {
+TEST(TrainingRounds, AreThoseOfTheEquation) {
     const test::TemporaryFolder folder;
     TrainConfig config = test::quadratic_config(5, "none", 25);
     config.plan.steps.step_size = 0.1;
@@ -36,7 +36,7 @@ TEST(TrainRounds, AreThoseOfTheEquation) {
     const auto network = make_memory_network(5, 1);
     OpenRun run = open_run(test::prepare(config, *network));
     test::Watcher watcher;
-    train_rounds(run, watcher, [] { return false; });
+    test::train_rounds(run, watcher);
     EXPECT_EQ(run.progress.rounds, 25);
     EXPECT_EQ(watcher.completed, 25);
     EXPECT_GT(run.progress.seconds.total(), 0);
@@ -48,7 +48,7 @@ TEST(TrainRounds, AreThoseOfTheEquation) {
     EXPECT_FALSE(std::filesystem::exists(folder.path("run/summary.json")));
 }
 
-TEST(TrainRounds, EndARunThatFailsInOne) {
+TEST(TrainingRounds, EndARunThatFailsInOne) {
     const test::TemporaryFolder folder;
     TrainConfig config = test::quadratic_config(5, "none", 25);
     config.run_directory = folder.path("run");
@@ -59,7 +59,7 @@ TEST(TrainRounds, EndARunThatFailsInOne) {
             if (completed == 3) throw DataError("the disk is full");
         }
     } failing;
-    EXPECT_THROW(train_rounds(run, failing, [] { return false; }), DataError);
+    EXPECT_THROW(test::train_rounds(run, failing), DataError);
     EXPECT_EQ(read_file(folder.path("run/failure.txt")), "rank 0, round 3: the disk is full\n");
 }
 

@@ -1,4 +1,4 @@
-#include "run/training/train_rounds.hpp"
+#include "run/training/training_rounds.hpp"
 
 #include <utility>
 
@@ -90,35 +90,40 @@ std::optional<double> compute_before_rounds(PreparedRun& prepared) {
 
 }  // namespace
 
-void train_rounds(OpenRun& open,
-                  TrainingListener& listener,
-                  const std::function<bool()>& stop_requested) {
+TrainingRounds::TrainingRounds(OpenRun& open,
+                               TrainingListener& listener,
+                               const std::function<bool()>& stop_requested)
+    : open_(open),
+      compute_seconds_(compute_before_rounds(open.prepared)),
+      trainer_(make_trainer(open)),
+      loop_(open, trainer_, listener, stop_requested) {
     const Run& run = open.prepared.run;
-    const std::optional<double> compute = compute_before_rounds(open.prepared);
-    Trainer trainer = make_trainer(open);
-    if (run.config.secure_sum) trainer.use_secure_sums(std::move(open.sums));
-    if (open.prepared.resumption) go_on(trainer, *open.prepared.resumption);
-    open.recorders.observe(trainer);
+    if (run.config.secure_sum) trainer_.use_secure_sums(std::move(open.sums));
+    if (open.prepared.resumption) go_on(trainer_, *open.prepared.resumption);
+    open.recorders.observe(trainer_);
     run.network.watch_for_stalls(stall_limits(
         run.config.stall_warn_seconds, run.config.stall_abort_seconds, run.network.process_name()));
-    try {
-        TrainingLoop(open, trainer, listener, stop_requested).run(compute);
-        open.recorders.finish();
-        write_models(open, trainer);
-        write_own_reports(open.directory, trainer);
-    } catch (const std::exception& failure) {
-        end_failed_run(open, failure);
-    }
+    or_end_all([this] { loop_.begin(compute_seconds_); });
+}
+
+void TrainingRounds::finish() {
+    const Run& run = open_.prepared.run;
+    or_end_all([this] {
+        loop_.end();
+        open_.recorders.finish();
+        write_models(open_, trainer_);
+        write_own_reports(open_.directory, trainer_);
+    });
     run.network.watch_for_stalls(stall_limits(run.config.stall_warn_seconds,
                                               run.config.stall_abort_seconds,
                                               run.network.process_name(),
                                               patience_outside_rounds));
-    open.progress.seconds = trainer.seconds();
+    open_.progress.seconds = trainer_.seconds();
     if (run.config.plan.learn_clip)
-        open.progress.clip_norm =
-            configured_clip(run.config).clip_norm(trainer.models()(trainer.models().rows() - 1, 0));
+        open_.progress.clip_norm = configured_clip(run.config).clip_norm(
+            trainer_.models()(trainer_.models().rows() - 1, 0));
     // Of other processes nobody learns it.
-    if (run.network.processes() == 1) open.progress.own_reports = own_reports_text(trainer);
+    if (run.network.processes() == 1) open_.progress.own_reports = own_reports_text(trainer_);
 }
 
 }  // namespace sotto

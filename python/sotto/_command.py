@@ -1,0 +1,41 @@
+"""Runs commands of the program in this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import Any, Sequence
+
+from . import _core
+
+
+def run_for_json(command: str, arguments: Sequence[str]) -> tuple[int, dict[str, Any]]:
+    """What a command of the program says with ``--json``: its exit code, and the object.
+
+    Under mpirun every rank calls it, as with the program; ranks that write no object get {}.
+    """
+    prepare_mpi()
+    with tempfile.TemporaryDirectory(prefix="sotto-") as folder:
+        path = os.path.join(folder, "said.json")
+        code: int = _core.run(command, [*arguments, "--json", path])
+        if not os.path.exists(path):
+            return code, {}
+        with open(path, encoding="utf-8") as file:
+            said: dict[str, Any] = json.load(file)
+        return code, said
+
+
+def launched() -> bool:
+    """Whether a launcher of MPI started this process."""
+    return any(
+        name in os.environ
+        for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_STEP_ID")
+    )
+
+
+def prepare_mpi() -> None:
+    """Under a launcher, starts MPI by mpi4py, which also ends it."""
+    if launched():
+        os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+        from mpi4py import MPI  # noqa: F401

@@ -1,0 +1,90 @@
+"""Types of the compiled part."""
+
+from typing import Any, Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+__version__: str
+commit: str
+mpi_library: str
+
+def command_names() -> list[str]: ...
+def options(command: str) -> list[dict[str, Any]]: ...
+def run(command: str, arguments: Sequence[str]) -> int: ...
+
+class Graph:
+    def __init__(self, arguments: Sequence[str]) -> None: ...
+    agents: int
+    edges: npt.NDArray[np.int32]
+    mixing: npt.NDArray[np.float64]
+    description: str
+    notes: list[str]
+    report_json: str
+
+class Plan:
+    def __init__(self, arguments: Sequence[str]) -> None: ...
+    agents: int
+    mechanism: str
+    scale: float
+    rounds: int
+    clip_norm: float
+    edges: npt.NDArray[np.int32]
+    mixing: npt.NDArray[np.float64]
+    coefficients: npt.NDArray[np.float64]
+    covariance: npt.NDArray[np.float64]
+    temporal_kind: str
+    temporal: npt.NDArray[np.float64]
+    statements: list[str]
+    report_json: str
+    def to_json(self) -> str: ...
+    def save(self, path: str) -> None: ...
+
+class Agent:
+    def __init__(
+        self,
+        communicator: int | None,
+        arguments: Sequence[str],
+        dimension: int,
+        records: int,
+        most_rows: int,
+        initial: npt.NDArray[np.float64] | None,
+        description: str,
+        data_digest: bytes | None,
+    ) -> None: ...
+    agent: int
+    agents: int
+    processes: int
+    round: int
+    rounds: int
+    more: bool
+    interrupted: bool
+    batch_size: int
+    clip_norm: float
+    mechanism: str
+    adjacency: str
+    epsilon: float
+    directory: str
+    ledger_json: str
+    model: npt.NDArray[np.float64]
+    phases: dict[str, float]
+    def batch(self) -> npt.NDArray[np.int64]: ...
+    def step(self, gradients: Any) -> bool: ...
+    def set_losses(
+        self, train: Callable[..., Any] | None, test: Callable[..., Any] | None, test_records: int
+    ) -> None: ...
+    def finish(self) -> str: ...
+    def end_all(self, message: str) -> None: ...
+
+class NoiseSource:
+    def __init__(
+        self, plan: Plan, communicator: int | None, dimension: int, noise_seed: int | None
+    ) -> None: ...
+    round: int
+    outputs: list[tuple[int, int]]
+    epsilon: float
+    mu: float
+    statements: list[str]
+    ledger_json: str
+    def draw(self) -> npt.NDArray[np.float64]: ...
+    def noisy(self, gradients: npt.NDArray[Any]) -> npt.NDArray[np.float64]: ...

@@ -1,0 +1,89 @@
+"""What observers learn, and what noise a budget asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._command import run_for_json
+from ._options import takes_options_of, to_arguments
+
+
+@takes_options_of("account", refused=("quiet",))
+def account(**options: Any) -> dict[str, Any]:
+    """What every observer of a view learns about every agent: the JSON of ``sotto account``.
+
+    Under mpirun every rank calls it, and observers are spread over the ranks; rank 0 has the
+    answer, others {}.
+
+    >>> sotto.account(mechanism="pairs", topology="ring", agents=8, view="coalition:2,5")["epsilon"]
+
+    :raises ConfigError: for options that are not allowed.
+    """
+    return run_for_json("account", ["--quiet", *to_arguments("account", options, ("quiet",))])[1]
+
+
+@takes_options_of("audit", refused=("quiet",))
+def audit(**options: Any) -> dict[str, Any]:
+    """Attacks real messages of a real run and compares with the ledger: the JSON of ``sotto audit``.
+
+    ``consistent`` says whether they agree. All agents run in this process, or under mpirun on all
+    ranks, each of which calls it.
+
+    :raises ConfigError: for options that are not allowed.
+    """
+    return run_for_json("audit", ["--quiet", *to_arguments("audit", options, ("quiet",))])[1]
+
+
+def _converted(**options: Any) -> dict[str, Any]:
+    return run_for_json("account", ["--quiet", *to_arguments("account", options)])[1]
+
+
+def epsilon(mu: float, delta: float = 1e-5) -> float:
+    """Epsilon at `delta` of a mechanism that is mu-Gaussian differentially private.
+
+    Certified from above. :raises ConfigError: unless mu > 0 and 0 < delta < 1.
+    """
+    return float(_converted(mu=mu, delta=delta)["epsilon"])
+
+
+def mu(epsilon: float, delta: float = 1e-5) -> float:
+    """The largest mu whose Gaussian mechanism is (epsilon, delta)-differentially private.
+
+    :raises ConfigError: unless epsilon > 0 and 0 < delta < 1.
+    """
+    return float(_converted(epsilon=epsilon, delta=delta)["mu"])
+
+
+def sampled_epsilon(
+    noise_multiplier: float, sampling_probability: float, rounds: int, delta: float = 1e-5
+) -> float:
+    """Epsilon of Poisson-sampled Gaussian rounds, whose coins stay secret; from above.
+
+    :param noise_multiplier: standard deviation of the noise on a sum, in units of the clip; > 0.
+    :param sampling_probability: of a record in a round, in (0, 1].
+    """
+    return float(
+        _converted(
+            noise_multiplier=noise_multiplier,
+            sampling_probability=sampling_probability,
+            rounds=rounds,
+            delta=delta,
+        )["epsilon"]
+    )
+
+
+def noise_multiplier(
+    epsilon: float, sampling_probability: float, rounds: int, delta: float = 1e-5
+) -> float:
+    """The least noise, in units of the clip, with which sampled rounds stay within epsilon.
+
+    :param sampling_probability: of a record in a round, in (0, 1].
+    """
+    return float(
+        _converted(
+            epsilon=epsilon,
+            sampling_probability=sampling_probability,
+            rounds=rounds,
+            delta=delta,
+        )["noise_multiplier"]
+    )

@@ -1,0 +1,372 @@
+#include "agent.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/progress.hpp"
+#include "commands/cli/stop_signal.hpp"
+#include "commands/train/train_report.hpp"
+#include "commands/train/train_setup.hpp"
+#include "job.hpp"
+#include "run/handed_task.hpp"
+#include "run/options/train_options.hpp"
+#include "run/tasks/python.hpp"
+#include "run/training.hpp"
+#include "run/training_summary.hpp"
+#include "signals.hpp"
+#include "sotto/learn/handed_objective.hpp"
+#include "sotto/privacy/ledger_json.hpp"
+
+namespace py = pybind11;
+
+namespace sotto::python {
+
+namespace {
+
+using Vector = Eigen::Ref<const Eigen::VectorXd>;
+
+/// What the program says of its data and model.
+struct Inputs {
+    Eigen::Index dimension = 0, records = 0, test_records = 0, most_rows = 1;
+    Eigen::VectorXd initial;
+    std::string description;
+    std::optional<Digest> data;
+};
+
+/// Gradients that a function of the program computes, part by part; the last part stays alive until
+/// the next one. Python objects change hands under the lock only.
+class AskedGradients {
+  public:
+    AskedGradients(py::function function, py::handle agent)
+        : function_(std::move(function)), agent_(agent) {}
+    HandedGradients operator()(const Vector& model, std::span<const Eigen::Index> rows) {
+        const py::gil_scoped_acquire python;
+        last_ =
+            gradients_from(function_(view_of(model.data(), model.size(), agent_), array_of(rows)));
+        return gradients_in(last_);
+    }
+
+  private:
+    py::function function_;
+    py::handle agent_;  // whose memory the model is
+    py::array last_;
+};
+
+/// Gradients that the program has computed: those of the parts of a batch, one behind the other.
+class GivenGradients {
+  public:
+    explicit GivenGradients(py::array all) : all_(std::move(all)), view_(gradients_in(all_)) {}
+    /// Of all rows of the batch. @throws ConfigError.
+    void require_count(std::size_t rows) const {
+        const Eigen::Index given = std::visit([](const auto& all) { return all.cols(); }, view_);
+        if (!std::cmp_equal(given, rows))
+            throw ConfigError(fmt::format(
+                "gradients: {} are not allowed ({}: one for each record of agent.batch())",
+                given,
+                rows));
+    }
+    HandedGradients operator()(const Vector&, std::span<const Eigen::Index> rows) {
+        const Eigen::Index first = next_;
+        next_ += std::ssize(rows);
+        return std::visit(
+            [&](const auto& all) -> HandedGradients {
+                using View = std::remove_cvref_t<decltype(all)>;
+                return View(all.data() + first * all.rows(), all.rows(), std::ssize(rows));
+            },
+            view_);
+    }
+    HandedGradients whole() const { return view_; }
+
+  private:
+    py::array all_;
+    HandedGradients view_;
+    Eigen::Index next_ = 0;
+};
+
+/// What a function of the program says of its losses: (sum, correct or None, records).
+HandedFunctions::Losses asked_losses(const py::object& function) {
+    if (function.is_none()) return {};
+    return [function](const Vector& model, Eigen::Index first, Eigen::Index stride) {
+        const py::gil_scoped_acquire python;
+        // A copy: it may be a model that is gone after the call.
+        const py::array_t<double> copy(model.size(), model.data());
+        const py::tuple said = function(copy, first, stride);
+        if (said.size() != 3)
+            throw ConfigError(
+                "losses: (sum of losses, records classified correctly or None, "
+                "records) is what the function must return");
+        return LossSum{.loss = said[0].cast<double>(),
+                       .correct = said[1].is_none() ? 0 : said[1].cast<double>(),
+                       .records = said[2].cast<Eigen::Index>(),
+                       .has_accuracy = !said[1].is_none()};
+    };
+}
+
+/// @throws ConfigError for what an agent of a program cannot have.
+void require_possible(const TrainConfig& config, const Network& network) {
+    if (config.task.task != python_task_name)
+        throw ConfigError(
+            fmt::format("resume: the run's task is {}; go on with `sotto train "
+                        "--resume` (allowed here: runs of sotto.Agent)",
+                        config.task.task));
+    if (config.dry_run)
+        throw ConfigError(
+            "dry_run: an agent only trains (use sotto.plan, or `sotto train --dry-run`)");
+    const int agents = config.resume ? network.agents() : config.graph.topology.agents;
+    if (agents != network.agents())
+        throw ConfigError(fmt::format(
+            "agents: {} given, but there {} {} process{}; start one for each agent: mpirun -n {} "
+            "python3 ...",
+            agents,
+            network.agents() == 1 ? "is" : "are",
+            network.agents(),
+            network.agents() == 1 ? "" : "es",
+            agents));
+}
+
+class Agent {
+  public:
+    Agent(std::optional<int> communicator, const std::vector<std::string>& arguments, Inputs inputs)
+        : network_(make_network(communicator)) {
+        together(*network_, [&] {
+            setup_ = cli::read_train_setup(
+                *network_, arguments, false, cli::with_general(train_option_set().written()));
+            network_->agree([&] { require_possible(setup_.config, *network_); });
+            cli::watch_for_stop();
+            const bool leader = network_->process() == 0;
+            progress_ = std::make_unique<cli::Progress>(leader ? cli::report_stream(setup_.general)
+                                                               : nullptr);
+            training_ = std::make_unique<Training>(
+                setup_.config, *network_, *progress_, cli::stop_requested, [&] {
+                    return make_task(std::move(inputs));
+                });
+        });
+    }
+    Agent(const Agent&) = delete;
+    Agent& operator=(const Agent&) = delete;
+
+    /// @param given gradients, or a function that computes them.
+    bool step(const py::object& given, py::handle self) {
+        require_under_way();
+        set_gradients(given, self);
+        try {
+            together(*network_, [&] { training_->run_round(); });
+        } catch (...) {
+            failed_ = true;
+            forget_gradients();
+            throw;
+        }
+        forget_gradients();
+        return training_->more();
+    }
+    /// Text of the summary, on every process.
+    std::string finish() {
+        if (!summary_.empty()) return summary_;
+        if (failed_) throw Error(ExitCode::other, "the training has failed");
+        const bool leader = network_->process() == 0;
+        together(*network_, [&] {
+            const TrainResult result = training_->finish();
+            progress_->finish();
+            interrupted_ = result.interrupted;
+            summary_ = network_->broadcast(
+                leader ? summary_json(result, setup_.config.plan) : std::string(),
+                most_document_bytes);
+            std::FILE* report = leader ? cli::report_stream(setup_.general) : nullptr;
+            if (report == nullptr) return;
+            fmt::print(report, "{}", cli::summary_text(result, setup_.config));
+            std::fflush(report);
+        });
+        signals_.reset();
+        return summary_;
+    }
+    void set_losses(const py::object& train, const py::object& test, Eigen::Index test_records) {
+        objective_->functions().train_losses = asked_losses(train);
+        objective_->functions().test_losses = asked_losses(test);
+        objective_->set_test_records(test_records);
+    }
+    void end_all(const std::string& message) {
+        if (network_->processes() > 1 && summary_.empty())
+            end_job(*network_, ExitCode::other, message.c_str());
+    }
+
+    [[nodiscard]] bool more() const { return summary_.empty() && !failed_ && training_->more(); }
+    [[nodiscard]] py::array_t<std::int64_t> batch() {
+        require_under_way();
+        return array_of(rows());
+    }
+    [[nodiscard]] const TrainConfig& config() const { return setup_.config; }
+    [[nodiscard]] Training& training() { return *training_; }
+    [[nodiscard]] Network& network() { return *network_; }
+    [[nodiscard]] long round() const { return training_->run().progress.rounds; }
+    [[nodiscard]] LocalAgent& local() { return training_->trainer().agents().front(); }
+    [[nodiscard]] bool interrupted() const { return interrupted_; }
+    [[nodiscard]] std::string ledger() const {
+        return to_json(training_->run().prepared.ledger, status(), round());
+    }
+    [[nodiscard]] double epsilon() const {
+        return training_->run().prepared.ledger.epsilon_after(round());
+    }
+
+  private:
+    [[nodiscard]] Ledger::Status status() const {
+        if (failed_) return Ledger::Status::failed;
+        if (summary_.empty()) return Ledger::Status::running;
+        return interrupted_ ? Ledger::Status::interrupted : Ledger::Status::completed;
+    }
+    LocalTask make_task(Inputs inputs) {
+        std::unique_ptr<HandedObjective> objective;
+        network_->agree([&] {
+            objective = std::make_unique<HandedObjective>(
+                inputs.dimension, inputs.records, inputs.most_rows, inputs.test_records);
+        });
+        objective_ = objective.get();
+        return make_handed_task({std::move(objective),
+                                 std::move(inputs.initial),
+                                 std::move(inputs.description),
+                                 inputs.data},
+                                setup_.config.task,
+                                *network_);
+    }
+    std::span<const Eigen::Index> rows() {
+        return local().batches.rows(static_cast<std::uint64_t>(round()));
+    }
+    void require_under_way() const {
+        if (!more())
+            throw ConfigError(failed_ ? "step: the training has failed"
+                                      : "step: no round is left (call finish())");
+    }
+    void set_gradients(const py::object& given, py::handle self) {
+        HandedFunctions& functions = objective_->functions();
+        const bool records = setup_.config.plan.adjacency == Adjacency::record;
+        auto& wanted = records ? functions.record_gradients : functions.batch_gradient;
+        if (PyCallable_Check(given.ptr()) != 0) {
+            wanted = AskedGradients(py::reinterpret_borrow<py::function>(given), self);
+            return;
+        }
+        const GivenGradients gradients(gradients_from(given));
+        if (!records) {
+            wanted = [gradients](const auto&, auto) { return gradients.whole(); };
+            return;
+        }
+        if (setup_.config.pad_rounds)
+            throw ConfigError(
+                "gradients: with pad_rounds a function computes them, also those that pad");
+        gradients.require_count(rows().size());
+        wanted = gradients;
+    }
+    void forget_gradients() {
+        objective_->functions().record_gradients = {};
+        objective_->functions().batch_gradient = {};
+    }
+
+    std::optional<KeptSignals> signals_{std::in_place};
+    std::unique_ptr<Network> network_;
+    cli::TrainSetup setup_;
+    std::unique_ptr<cli::Progress> progress_;
+    HandedObjective* objective_ = nullptr;  // of the training
+    std::unique_ptr<Training> training_;
+    std::string summary_;  // not empty: it has ended
+    bool failed_ = false, interrupted_ = false;
+};
+
+Digest digest_from(const py::bytes& bytes) {
+    const auto text = static_cast<std::string>(bytes);
+    Digest digest{};
+    if (text.size() != digest.size())
+        throw ConfigError(
+            fmt::format("data_digest: {} bytes are not allowed ({})", text.size(), digest.size()));
+    std::copy(text.begin(), text.end(), digest.begin());
+    return digest;
+}
+
+std::unique_ptr<Agent> make_agent(std::optional<int> communicator,
+                                  const std::vector<std::string>& arguments,
+                                  Eigen::Index dimension,
+                                  Eigen::Index records,
+                                  Eigen::Index most_rows,
+                                  const std::optional<Eigen::VectorXd>& initial,
+                                  const std::string& description,
+                                  const std::optional<py::bytes>& data_digest) {
+    Inputs inputs{.dimension = dimension,
+                  .records = records,
+                  .test_records = 0,
+                  .most_rows = most_rows,
+                  .initial = initial.value_or(Eigen::VectorXd()),
+                  .description = description,
+                  .data = std::nullopt};
+    if (data_digest) inputs.data = digest_from(*data_digest);
+    return std::make_unique<Agent>(communicator, arguments, std::move(inputs));
+}
+
+}  // namespace
+
+void bind_agent(py::module_& module) {
+    py::class_<Agent>(module, "Agent")
+        .def(py::init(&make_agent),
+             py::arg("communicator"),
+             py::arg("arguments"),
+             py::arg("dimension"),
+             py::arg("records"),
+             py::arg("most_rows"),
+             py::arg("initial"),
+             py::arg("description"),
+             py::arg("data_digest"))
+        .def("batch", &Agent::batch)
+        .def(
+            "step",
+            [](py::object self, const py::object& given) {
+                return self.cast<Agent&>().step(given, self);
+            },
+            py::arg("gradients"))
+        .def("set_losses",
+             &Agent::set_losses,
+             py::arg("train"),
+             py::arg("test"),
+             py::arg("test_records"))
+        .def("finish", &Agent::finish)
+        .def("end_all", &Agent::end_all, py::arg("message"))
+        .def_property_readonly("model",
+                               [](py::object self) {
+                                   const Eigen::MatrixXd& models =
+                                       self.cast<Agent&>().training().trainer().models();
+                                   return view_of(models.data(), models.rows(), self);
+                               })
+        .def_property_readonly("agent", [](Agent& a) { return a.local().number; })
+        .def_property_readonly("agents", [](Agent& a) { return a.network().agents(); })
+        .def_property_readonly("processes", [](Agent& a) { return a.network().processes(); })
+        .def_property_readonly("round", &Agent::round)
+        .def_property_readonly("rounds", [](Agent& a) { return a.config().plan.rounds; })
+        .def_property_readonly("more", &Agent::more)
+        .def_property_readonly("interrupted", &Agent::interrupted)
+        .def_property_readonly("batch_size", [](Agent& a) { return a.local().batch_size; })
+        .def_property_readonly("clip_norm", [](Agent& a) { return a.config().plan.clip_norm; })
+        .def_property_readonly("mechanism", [](Agent& a) { return a.config().plan.mechanism; })
+        .def_property_readonly("adjacency",
+                               [](Agent& a) {
+                                   return a.config().plan.adjacency == Adjacency::record ? "record"
+                                                                                         : "agent";
+                               })
+        .def_property_readonly("epsilon", &Agent::epsilon)
+        .def_property_readonly(
+            "directory", [](Agent& a) { return a.training().run().directory.path().string(); })
+        .def_property_readonly("ledger_json", &Agent::ledger)
+        .def_property_readonly("phases", [](Agent& a) {
+            const RoundSeconds seconds = a.training().trainer().seconds();
+            py::dict said;
+            said["gradient"] = seconds.gradient;
+            said["noise"] = seconds.noise;
+            said["exchange"] = seconds.exchange;
+            said["mix"] = seconds.mix;
+            return said;
+        });
+}
+
+}  // namespace sotto::python

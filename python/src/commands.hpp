@@ -1,0 +1,11 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace sotto::python {
+
+/// options(command), run(command, arguments), version, defaults: what the program's own commands
+/// say and do.
+void bind_commands(pybind11::module_& module);
+
+}  // namespace sotto::python

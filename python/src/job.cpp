@@ -1,0 +1,28 @@
+#include "job.hpp"
+
+#include <fmt/format.h>
+
+#include "run/config.hpp"
+#include "run/error_line.hpp"
+#include "run/training/stall_limits.hpp"
+#include "sotto/net/memory_network.hpp"
+#include "sotto/net/mpi_network.hpp"
+
+namespace sotto::python {
+
+std::unique_ptr<Network> make_network(std::optional<int> communicator, int agents_alone) {
+    if (!communicator) return make_memory_network(agents_alone, 1);
+    const MpiSession session(communicator);
+    auto network = make_mpi_network(session);
+    const TrainConfig defaults;
+    network->watch_for_stalls(stall_limits(
+        defaults.stall_warn_seconds, defaults.stall_abort_seconds, network->process_name()));
+    return network;
+}
+
+void end_job(Network& network, ExitCode code, const char* message) {
+    print_error_line(fmt::format("{}: {}", network.process_name(), message));
+    network.abort(code);
+}
+
+}  // namespace sotto::python

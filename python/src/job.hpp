@@ -1,0 +1,35 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "sotto/core/error.hpp"
+#include "sotto/net/network.hpp"
+
+namespace sotto::python {
+
+/// The processes of a communicator of mpi4py, or this process alone.
+/// @param communicator its Fortran handle (comm.py2f()); none: alone, with so many agents here.
+[[nodiscard]] std::unique_ptr<Network> make_network(std::optional<int> communicator,
+                                                    int agents_alone = 1);
+
+/// Ends the job with one line about what this process alone met: the others would wait for ever.
+[[noreturn]] void end_job(Network& network, ExitCode code, const char* message);
+
+/// Does what all processes do together, while other Python threads run. Errors that all of them
+/// have go to the program; another one of several processes ends the job.
+template <class Step>
+auto together(Network& network, Step&& step) {
+    const pybind11::gil_scoped_release others_may_run;
+    try {
+        return step();
+    } catch (const Error& failure) {
+        if (network.processes() == 1 || network.failed_together()) throw;
+        end_job(network, failure.exit_code(), failure.what());
+    }
+}
+
+}  // namespace sotto::python

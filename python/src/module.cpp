@@ -1,0 +1,17 @@
+#include <pybind11/pybind11.h>
+
+#include "agent.hpp"
+#include "commands.hpp"
+#include "errors.hpp"
+#include "noise.hpp"
+#include "plan.hpp"
+#include "sotto/core/blas_kernels.hpp"
+
+PYBIND11_MODULE(_core, module) {
+    module.doc() = "sotto's own parts; use the package sotto, which says what they are.";
+    sotto::python::bind_errors(module);
+    sotto::python::bind_commands(module);
+    sotto::python::bind_plan(module);
+    sotto::python::bind_agent(module);
+    sotto::python::bind_noise(module);
+}

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/build_topography.hpp"
+#include "run/config.hpp"
+#include "run/options/option_set.hpp"
+#include "run/options/written_options.hpp"
+#include "run/planning.hpp"
+#include "sotto/privacy/privacy_record.hpp"
+#include "sotto/privacy/sum_hiding.hpp"
+
+namespace sotto {
+
+/// What `sotto plan` is asked.
+struct PlanJobConfig {
+    GraphConfig graph;
+    PlanConfig plan;
+    bool secure_sum = false;
+    int mask_partners = TrainConfig{}.mask_partners;
+    std::optional<std::string> out;
+    long dimension = 1;  ///< d, for bytes and time
+};
+
+[[nodiscard]] OptionSet<PlanJobConfig> plan_option_set();
+/// @throws ConfigError naming the option, the text and what is allowed.
+[[nodiscard]] PlanJobConfig read_plan_options(const OptionTexts& given);
+
+/// A plan that nobody runs yet, and what it is for.
+struct MadePlan {
+    PlanJobConfig config;  ///< nothing left open
+    BuiltTopography built;
+    PlannedNoise planned;
+    CountedPlan counted;
+    std::optional<SumHiding> sums;  ///< what secure sums hide, where they are asked for
+
+    [[nodiscard]] const NoisePlan& plan() const { return planned.design.plan; }
+    /// What happens in a training with it, as far as options say it.
+    [[nodiscard]] PrivacyRecord record() const;
+};
+
+/// Solves the plan. Pure. @throws ConfigError, DataError, PrivacyError.
+[[nodiscard]] MadePlan make_plan(PlanJobConfig config);
+
+}  // namespace sotto

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "commands/cli/general_options.hpp"
+#include "run/config.hpp"
+#include "run/options/written_options.hpp"
+#include "sotto/net/network.hpp"
+
+namespace sotto::cli {
+
+/// What a training was asked for, by every process for itself.
+struct TrainSetup {
+    TrainConfig config;
+    GeneralOptions general;
+};
+
+/// Reads the options of a training; of one that is taken up, config.ini as rank 0 has it, beside
+/// them. COLLECTIVE. @param ranks where processes agree about options, before anybody knows about
+/// agents.  @param alone whether this process was started by itself.
+/// @param options of `sotto train`.
+/// @throws ConfigError, NetworkError, the same on every process.
+[[nodiscard]] TrainSetup read_train_setup(Network& ranks,
+                                          const std::vector<std::string>& arguments,
+                                          bool alone,
+                                          const std::vector<WrittenGroup>& options);
+
+/// Agents of this process, where it is alone. LOCAL.
+[[nodiscard]] int agents_alone(const TrainConfig& config);
+/// Agents of all ranks; of a run that is taken up rank 0 knows them. COLLECTIVE.
+[[nodiscard]] int agents_of_ranks(Network& ranks, const TrainConfig& config);
+
+}  // namespace sotto::cli
