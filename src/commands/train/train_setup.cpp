@@ -11,6 +11,7 @@
 #include "commands/cli/job.hpp"
 #include "commands/cli/option_parser.hpp"
 #include "commands/cli/run_of_directory.hpp"
+#include "run/build_topography.hpp"
 #include "run/history_copies.hpp"
 #include "run/options/train_options.hpp"
 #include "run/run_history.hpp"

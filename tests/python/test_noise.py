@@ -1,0 +1,67 @@
+"""Noise for other trainers is the plan's, each round once."""
+
+import numpy as np
+import pytest
+
+import sotto
+from conftest import Launch
+
+PLAN = {"topology": "ring", "agents": 4, "rounds": 30, "epsilon": 3}
+
+
+def test_noise_has_the_covariance_of_the_plan() -> None:
+    plan = sotto.plan(mechanism="corn", utility="horizon:5", **PLAN)
+    noise = sotto.NoiseSource(plan, None, 20000, noise_seed=4)
+    drawn = noise.draw()
+    assert drawn.shape == (4, 20000)
+    measured = drawn @ drawn.T / 20000
+    bound = 5 * np.sqrt(2 / 20000) * np.diag(plan.covariance).max()
+    assert np.abs(measured - plan.covariance).max() < bound
+    # The next round is another one.
+    again = noise.draw()
+    assert np.abs(again @ drawn.T / 20000).max() < bound
+
+
+def test_noise_is_used_up() -> None:
+    noise = sotto.NoiseSource(sotto.plan(mechanism="ldp", **PLAN), None, 3)
+    spent = []
+    while noise.round < 30:
+        noise.noisy(np.zeros((4, 3)))
+        spent.append(noise.epsilon)
+    assert spent == sorted(spent) and spent[-1] == pytest.approx(3, rel=1e-4)
+    with pytest.raises(sotto.PrivacyError, match="used up"):
+        noise.draw()
+    assert noise.ledger["status"] == "completed"
+    assert any("another program" in said for said in noise.statements)
+
+
+def test_gradients_are_clipped_before_noise() -> None:
+    plan = sotto.plan(mechanism="ldp", clip_norm=0.5, **PLAN)
+    wild = np.full((4, 3), 1e9)
+    noisy = sotto.NoiseSource(plan, None, 3, noise_seed=4).noisy(wild)
+    noise = sotto.NoiseSource(plan, None, 3, noise_seed=4).draw()
+    assert np.allclose(noisy - noise, 0.5 / np.sqrt(3), rtol=1e-9)
+    with pytest.raises(sotto.ConfigError, match="agents here x dimension"):
+        sotto.NoiseSource(plan, None, 3).noisy(np.zeros((2, 3)))
+    with pytest.raises(sotto.ConfigError, match="poisson"):
+        sampled = sotto.plan(mechanism="ldp", adjacency="record", sampling_probability=0.1, **PLAN)
+        sotto.NoiseSource(sampled, None, 3)
+
+
+def test_ranks_share_their_noise(launch: Launch) -> None:
+    done = launch(
+        4,
+        """
+import numpy as np, sotto
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+plan = sotto.plan(mechanism="pairs", topology="ring", agents=4, rounds=5, epsilon=3)
+noise = sotto.NoiseSource(plan, comm, 5000)
+mine = noise.draw()
+drawn = np.array(comm.gather(mine, 0)) if comm.rank == 0 else comm.gather(mine, 0)
+if comm.rank == 0:
+    error = np.abs(drawn @ drawn.T / 5000 - plan.covariance).max()
+    print(error < 5 * np.sqrt(2 / 5000) * np.diag(plan.covariance).max())
+""",
+    )
+    assert done.stdout.split() == ["True"], done.stderr
