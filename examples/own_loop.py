@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 import sotto
 
-ROUNDS, DIMENSION, STEP = 300, 10, 0.2
+ROUNDS, DIMENSION, STEP = 200, 10, 0.5
 comm = MPI.COMM_WORLD
 
 # Data of this process, and a truth that all of them look for.
@@ -22,15 +22,17 @@ features = own.normal(size=(5000, DIMENSION))
 targets = features @ truth + 0.1 * own.normal(size=5000)
 
 plan = sotto.plan(
-    mechanism="pairs", topology="ring", agents=comm.size, rounds=ROUNDS, epsilon=4, clip_norm=1
+    mechanism="pairs", topology="ring", agents=comm.size, rounds=ROUNDS, epsilon=1, clip_norm=1,
+    adjacency="record", batch_size=len(targets),
 )
 noise = sotto.NoiseSource(plan, comm, DIMENSION)
 weights = plan.mixing[comm.rank]
 neighbours = [v for v in range(comm.size) if weights[v] > 0 and v != comm.rank]
 
 
-def gradient(model: np.ndarray) -> np.ndarray:
-    return features.T @ (features @ model - targets) / len(targets)
+def gradients(model: np.ndarray) -> np.ndarray:
+    """One row a record, each clipped by itself."""
+    return features * (features @ model - targets)[:, None]
 
 
 def mix(message: np.ndarray) -> np.ndarray:
@@ -44,11 +46,11 @@ def mix(message: np.ndarray) -> np.ndarray:
 
 model = np.zeros(DIMENSION)
 for t in range(ROUNDS):
-    model = mix(model - STEP / (1 + t / 50) * noise.noisy(gradient(model)))
+    model = mix(model - STEP / (1 + t / 50) * noise.noisy(gradients(model)))
 
 error = comm.allreduce(float(np.linalg.norm(model - truth)), MPI.SUM) / comm.size
 if comm.rank == 0:
     print(f"mean distance from the truth {error:.3f} of {np.linalg.norm(truth):.3f}")
-    print(f"epsilon {noise.epsilon:.2f} for all the records of one agent")
+    print(f"epsilon {noise.epsilon:.2f} for one record")
     for statement in noise.statements:
         print("note:", statement)

@@ -155,7 +155,8 @@ class Agent:
 
     @property
     def adjacency(self) -> str:
-        """What is protected: "record", one record of an agent, or "agent", all of them."""
+        """What is protected: "agent", all its records, or one: "record" (replaced),
+        "record-zero-out" or "record-add-remove"."""
         return self._core.adjacency
 
     @property
@@ -200,7 +201,7 @@ class Agent:
     def step(self, gradients: Gradients) -> bool:
         """One round: clips, adds noise, sends, mixes, counts, keeps checkpoints. COLLECTIVE.
 
-        :param gradients: with adjacency "record" those of the records of batch(), len(batch()) x d,
+        :param gradients: with a record adjacency those of the records of batch(), len(batch()) x d,
             or a function f(model, rows) of such, which is asked for at most micro_batch rows at a
             time; with adjacency "agent" one gradient, d, or f(model, rows) of it. float32 or
             float64; rows that follow each other in memory are not copied. Whatever they are, each
@@ -267,10 +268,12 @@ class Agent:
             self._core.end_all(f"{type(failure).__name__}: {failure}")
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_core"):
+            return "<sotto.Agent that did not begin>"
         return f"<sotto.Agent {self.agent} of {self.agents}: round {self.round} of {self.rounds}>"
 
 
-Agent.__init__ = takes_options_of("train", refused=_NOT_OF_AN_AGENT)(Agent.__init__)  # type: ignore[method-assign]
+setattr(Agent, "__init__", takes_options_of("train", refused=_NOT_OF_AN_AGENT)(Agent.__init__))
 
 _agents: "weakref.WeakSet[Agent]" = weakref.WeakSet()
 _hook_is_set = False

@@ -1,6 +1,7 @@
 #include "agent.hpp"
 
 #include <fmt/format.h>
+#include <pybind11/eigen.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -245,7 +246,7 @@ class Agent {
     }
     void set_gradients(const py::object& given, py::handle self) {
         HandedFunctions& functions = objective_->functions();
-        const bool records = setup_.config.plan.adjacency == Adjacency::record;
+        const bool records = setup_.config.plan.adjacency != Adjacency::agent;
         auto& wanted = records ? functions.record_gradients : functions.batch_gradient;
         if (PyCallable_Check(given.ptr()) != 0) {
             wanted = AskedGradients(py::reinterpret_borrow<py::function>(given), self);
@@ -351,8 +352,7 @@ void bind_agent(py::module_& module) {
         .def_property_readonly("mechanism", [](Agent& a) { return a.config().plan.mechanism; })
         .def_property_readonly("adjacency",
                                [](Agent& a) {
-                                   return a.config().plan.adjacency == Adjacency::record ? "record"
-                                                                                         : "agent";
+                                   return name_of(a.config().plan.adjacency);
                                })
         .def_property_readonly("epsilon", &Agent::epsilon)
         .def_property_readonly(

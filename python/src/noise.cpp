@@ -13,12 +13,14 @@
 #include "arrays.hpp"
 #include "commands/plan/plan_job.hpp"
 #include "job.hpp"
+#include "learn/clipped_records.hpp"
 #include "run/options/plan_options.hpp"
 #include "run/planning.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learn/handed_objective.hpp"
+#include "sotto/learn/record_objective.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/privacy/ledger_json.hpp"
 
@@ -114,19 +116,16 @@ class Source {
         const py::array array = gradients_from(given);
         const HandedGradients handed = gradients_in(array);
         require_gradients(handed);
+        Eigen::MatrixXd clipped(dimension_, std::ssize(network_->local_agents()));
+        if (made_->config.plan.adjacency == Adjacency::agent)
+            clip_each(handed, clipped);
+        else
+            sum_clipped(handed, clipped.col(0));
         next_round();
-        Eigen::MatrixXd contributions(dimension_, noise_.cols());
-        const bool l1 = plan_.distribution() == StreamDistribution::laplace;
-        for (Index o = 0; o < noise_.cols(); ++o) {
-            const auto agent =
-                static_cast<Index>(source_->outputs()[static_cast<std::size_t>(o)].local_index);
-            auto contribution = contributions.col(o);
-            std::visit(
-                [&](const auto& all) { contribution = all.col(agent).template cast<double>(); },
-                handed);
-            (void)clip_to_grid(contribution, l1, made_->config.plan.clip_norm, plan_.grid_step());
-            contribution += noise_.col(o);
-        }
+        Eigen::MatrixXd contributions = noise_;
+        for (Index o = 0; o < noise_.cols(); ++o)
+            contributions.col(o) += clipped.col(
+                static_cast<Index>(source_->outputs()[static_cast<std::size_t>(o)].local_index));
         return result(contributions);
     }
 
@@ -151,28 +150,54 @@ class Source {
     }
 
   private:
+    /// One gradient an agent, or, of one agent, one a record.
     void require_gradients(const HandedGradients& handed) const {
-        if (made_->config.plan.adjacency == Adjacency::record)
-            throw ConfigError(
-                "noisy: a plan of adjacency record clips each record's gradient "
-                "(allowed: adjacency agent; sotto.Agent does the other)");
         if (plan_.entry != NoiseEntry::gradient)
             throw ConfigError(fmt::format(
                 "noisy: mechanism {} adds noise to messages, not to gradients (use draw())",
                 plan_.mechanism));
+        const Index agents = std::ssize(network_->local_agents());
+        const bool records = made_->config.plan.adjacency != Adjacency::agent;
+        if (records && agents > 1)
+            throw ConfigError(
+                "noisy: records of several agents in one process are not possible "
+                "(allowed: one process an agent, or adjacency agent)");
         std::visit(
             [&](const auto& all) {
-                const Index agents = std::ssize(network_->local_agents());
-                if (all.rows() != dimension_ || all.cols() != agents)
-                    throw ConfigError(
-                        fmt::format("gradients: {} x {} is not allowed ({} x {}: agents here x "
-                                    "dimension)",
-                                    all.cols(),
-                                    all.rows(),
-                                    agents,
-                                    dimension_));
+                if (all.rows() != dimension_ || (!records && all.cols() != agents))
+                    throw ConfigError(fmt::format("gradients: {} x {} is not allowed ({} x {})",
+                                                  all.cols(),
+                                                  all.rows(),
+                                                  records ? "records" : std::to_string(agents),
+                                                  dimension_));
             },
             handed);
+    }
+    void clip_each(const HandedGradients& handed, Eigen::MatrixXd& clipped) const {
+        std::visit([&](const auto& all) { clipped = all.template cast<double>(); }, handed);
+        const bool l1 = plan_.distribution() == StreamDistribution::laplace;
+        for (Index a = 0; a < clipped.cols(); ++a)
+            (void)clip_to_grid(clipped.col(a), l1, made_->config.plan.clip_norm, plan_.grid_step());
+    }
+    /// The sum of clipped gradients over B, on the grid.
+    void sum_clipped(const HandedGradients& handed, Eigen::Ref<Eigen::VectorXd> sum) const {
+        const auto agent = static_cast<std::size_t>(network_->local_agents().front());
+        const auto divisor = static_cast<double>(made_->counted.exposures[agent].batch_size);
+        const double clip = made_->config.plan.clip_norm;
+        const double grid = divisor * plan_.grid_step();
+        Eigen::VectorXd gradient(dimension_);
+        std::visit(
+            [&](const auto& all) {
+                require_clip_and_grid(clip, grid, static_cast<std::size_t>(all.cols()), all.cols());
+                ClippedRecords records(clip, grid, sum);
+                for (Index k = 0; k < all.cols(); ++k) {
+                    gradient = all.col(k).template cast<double>();
+                    (void)records.add(gradient);
+                }
+                records.finish();
+            },
+            handed);
+        sum /= divisor;
     }
     void next_round() {
         if (round_ >= made_->config.plan.rounds)

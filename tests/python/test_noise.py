@@ -40,12 +40,31 @@ def test_gradients_are_clipped_before_noise() -> None:
     wild = np.full((4, 3), 1e9)
     noisy = sotto.NoiseSource(plan, None, 3, noise_seed=4).noisy(wild)
     noise = sotto.NoiseSource(plan, None, 3, noise_seed=4).draw()
-    assert np.allclose(noisy - noise, 0.5 / np.sqrt(3), rtol=1e-9)
-    with pytest.raises(sotto.ConfigError, match="agents here x dimension"):
+    assert np.allclose(noisy - noise, 0.5 / np.sqrt(3), rtol=1e-4)
+    assert (np.linalg.norm(noisy - noise, axis=1) <= 0.5).all()
+    with pytest.raises(sotto.ConfigError, match="2 x 3 is not allowed"):
         sotto.NoiseSource(plan, None, 3).noisy(np.zeros((2, 3)))
     with pytest.raises(sotto.ConfigError, match="poisson"):
-        sampled = sotto.plan(mechanism="ldp", adjacency="record", sampling_probability=0.1, **PLAN)
+        sampled = sotto.plan(mechanism="ldp", adjacency="record-zero-out", sampling_probability=0.1, **PLAN)
         sotto.NoiseSource(sampled, None, 3)
+
+
+def test_records_are_clipped_one_by_one(launch: Launch) -> None:
+    done = launch(
+        2,
+        """
+import numpy as np, sotto
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+plan = sotto.plan(mechanism="ldp", topology="complete", agents=2, rounds=5, epsilon=3,
+                  adjacency="record", batch_size=10, clip_norm=0.5)
+records = np.array([[3.0, 0, 4], [0, 0.1, 0], [np.inf, 0, 0]])
+noisy = sotto.NoiseSource(plan, comm, 3, noise_seed=1).noisy(records)
+noise = sotto.NoiseSource(plan, comm, 3, noise_seed=1).draw()
+print(np.allclose(noisy - noise, [0.03, 0.01, 0.04], atol=1e-7))
+""",
+    )
+    assert done.stdout.split() == ["True", "True"], done.stderr
 
 
 def test_ranks_share_their_noise(launch: Launch) -> None:

@@ -34,7 +34,8 @@ with sotto.Agent(comm, 7, records=40 + comm.rank, run_directory="module", quiet=
 CASES = {
     "pairs": {"mechanism": "pairs"},
     "corn over rounds": {"mechanism": "mafalda", "temporal": "banded:3", "participation": "cyclic:8"},
-    "sampled": {"mechanism": "pairs", "participation": "poisson", "momentum": 0.9},
+    "sampled": {"mechanism": "pairs", "adjacency": "record-zero-out", "participation": "poisson",
+                "momentum": 0.9},
     "sums": {"mechanism": "ldp", "topology": "complete", "secure_sum": True, "agents": 4},
 }
 

@@ -22,7 +22,7 @@ def mypy(*words: str) -> str:
 def test_module_is_typed() -> None:
     package = pathlib.Path(sotto.__file__).parent
     sources = pathlib.Path(os.environ["SOTTO_SOURCE"]) / "python" / "sotto"
-    said = mypy("--strict", "--explicit-package-bases", "--exclude", "torch", str(sources))
+    said = mypy("--strict", "--ignore-missing-imports", "--explicit-package-bases", "--exclude", "torch", str(sources))
     assert "Success" in said, said
     assert (package / "py.typed").is_file()
 
