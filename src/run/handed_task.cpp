@@ -22,6 +22,16 @@ void require_initial(const HandedInputs& inputs) {
         throw ConfigError("initial: a value is not finite (allowed: finite numbers)");
 }
 
+/// How many records, of what size, and which, as far as the program says it.
+Digest digest_of_data(const std::optional<Digest>& said,
+                      Eigen::Index records,
+                      const Eigen::VectorXd& initial) {
+    Hasher hasher("sotto.handed-data.v1");
+    hasher.add(static_cast<std::int64_t>(records)).add(static_cast<std::int64_t>(initial.size()));
+    if (said) hasher.add_bytes(*said);
+    return hasher.finish();
+}
+
 /// COLLECTIVE. @throws DataError, the same on every process, where models differ.
 void require_same_initial(Network& network, const Eigen::VectorXd& initial) {
     const std::span<const double> values(initial.data(), static_cast<std::size_t>(initial.size()));
@@ -53,7 +63,8 @@ LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Networ
     task.statements.push_back(
         "Gradients come from the user's program, which says which records an agent has and which "
         "of them a gradient is of; whatever they are, each is clipped here.");
-    if (inputs.data) task.digests.own = {{{"data", "", records, *inputs.data}}};
+    task.digests.own = {
+        {{"data", "", records, digest_of_data(inputs.data, records, task.initial)}}};
     task = settled_task(std::move(task), config, network);
     require_same_initial(network, task.initial);
     return task;

@@ -19,7 +19,9 @@ struct HandedInputs {
     /// Model that every agent begins with; empty: zero. It must not depend on data.
     Eigen::VectorXd initial;
     std::string description;       ///< for people
-    std::optional<Digest> data{};  ///< of the agent's records, as the program sees fit
+    /// Of the agent's records, as the program sees fit. Without it only their number is compared
+    /// when the run is taken up.
+    std::optional<Digest> data{};
 };
 
 /// The task of agents whose gradients a program hands over. COLLECTIVE.

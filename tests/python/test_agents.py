@@ -147,6 +147,8 @@ def test_a_run_is_taken_up_with_the_same_records_only() -> None:
     del agent
     with pytest.raises(sotto.DataError):
         sotto.Agent(None, D, records=20, resume="run", data_digest=b"b" * 32)
+    with pytest.raises(sotto.DataError):
+        sotto.Agent(None, D, records=21, resume="run", data_digest=b"a" * 32)
     agent = sotto.Agent(None, D, records=20, resume="run", data_digest=b"a" * 32)
     assert agent.round == 3
     while agent.more:

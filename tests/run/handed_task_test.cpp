@@ -25,9 +25,20 @@ TEST(HandedTask, IsThatOfTheProgram) {
     EXPECT_TRUE(task.has_records);
     EXPECT_TRUE(task.resumable);
     EXPECT_FALSE(task.fixed_inputs);
-    ASSERT_EQ(task.digests.own.size(), 1U);
-    EXPECT_EQ(task.digests.own[0].at(0).digest, Digest{9});
-    EXPECT_TRUE(make_handed_task(inputs(), {}, *network).digests.own.empty());
+}
+
+TEST(HandedTask, SaysWhichDataItsAgentsHaveAsFarAsItIsKnown) {
+    const auto digest_of = [](Eigen::Index records, std::optional<Digest> data) {
+        const auto network = make_memory_network(1, 1);
+        HandedInputs handed = inputs();
+        handed.objective = std::make_unique<HandedObjective>(3, records, 8);
+        handed.data = data;
+        return make_handed_task(std::move(handed), {}, *network).digests.own.at(0).at(0).digest;
+    };
+    EXPECT_EQ(digest_of(40, std::nullopt), digest_of(40, std::nullopt));
+    EXPECT_NE(digest_of(40, std::nullopt), digest_of(41, std::nullopt));
+    EXPECT_NE(digest_of(40, std::nullopt), digest_of(40, Digest{9}));
+    EXPECT_NE(digest_of(40, Digest{8}), digest_of(40, Digest{9}));
 }
 
 TEST(HandedTask, BeginsWithZeroUnlessToldOtherwise) {
