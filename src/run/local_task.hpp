@@ -23,7 +23,7 @@ struct LocalTask {
     bool coordinates = false;   ///< every coordinate is a model of its own and clipped by itself
     bool has_records = true;    ///< false: the "record" is the function itself (quadratic)
     bool fixed_inputs = false;  ///< see TaskRecord
-    bool resumable = true;      ///< options, and who makes the task, say how to go on with it
+    bool resumable = false;     ///< options, and who makes the task, say how to go on with it
     std::optional<double> l2;   ///< the only regularisation with which the task means something
     DataDigests digests;        ///< of the files that were read
 };

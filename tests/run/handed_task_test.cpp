@@ -62,7 +62,7 @@ TEST(HandedTask, RefusesAgentsThatBeginWithDifferentModels) {
     // Dimensions and records are alike; digests of models come last.
     int gathers = 0;
     fuzz::ScriptedNetwork network(2, 0, "", [&](int) {
-        const std::string number = ++gathers == 1 ? "3" : "40";
+        const std::string number = ++gathers == 1 ? "3 " : "40 ";
         return gathers <= 2 ? std::vector<std::string>(2, number)
                             : std::vector<std::string>{std::string(32, 'a'), std::string(32, 'b')};
     });

@@ -19,9 +19,9 @@ TEST(Task, SuggestsTheTaskThatWasMeant) {
     expect_contains(message, "logistik");
     expect_contains(message, "did you mean");
     expect_contains(message, "logistic");
-    EXPECT_EQ(
-        task_names(),
-        (std::vector<std::string>{"quadratic", "logistic", "softmax", "mlp", "cnn", "averaging"}));
+    EXPECT_EQ(task_names(),
+              (std::vector<std::string>{
+                  "quadratic", "logistic", "softmax", "mlp", "cnn", "averaging", "python"}));
 }
 
 TEST(Task, KnowsTheRecordsOfEveryAgentAndOneStart) {

@@ -67,7 +67,8 @@ inline std::vector<std::vector<std::string>> read_metrics(const std::filesystem:
 
 /// All rounds of a run.
 inline void train_rounds(OpenRun& run, TrainingListener& listener) {
-    TrainingRounds rounds(run, listener, [] { return false; });
+    const std::function<bool()> never = [] { return false; };
+    TrainingRounds rounds(run, listener, never);
     while (rounds.more()) rounds.run_next();
     rounds.finish();
 }

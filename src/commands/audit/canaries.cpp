@@ -119,7 +119,6 @@ LocalTask make_canary_task(const AuditDesign& design, double divisor, const Netw
         "ledger says holds for each coordinate by itself, not for all of them together. The inputs "
         "are canaries, fixed in advance.");
     task.fixed_inputs = true;
-    task.resumable = false;
     task.rows_are_rounds = true;
     task.coordinates = true;
     return task;

@@ -101,7 +101,17 @@ TEST(TrainingLoop, KeepsTheProgressOfTheRun) {
                     open.prepared.initial,
                     {});
     Watcher watcher;
-    TrainingLoop(open, trainer, watcher, [] { return false; }).run({});
+    const std::function<bool()> never = [] { return false; };
+    TrainingLoop loop(open, trainer, watcher, never);
+    loop.begin({});
+    EXPECT_EQ(watcher.evaluated, std::vector<long>{0});
+    for (long round = 0; round < 12; ++round) {
+        EXPECT_TRUE(loop.more());
+        loop.run_round();
+        EXPECT_EQ(open.progress.rounds, round + 1);
+    }
+    EXPECT_FALSE(loop.more());
+    loop.end();
     EXPECT_EQ(open.progress.rounds, 12);
     EXPECT_FALSE(open.progress.interrupted);
     EXPECT_GT(open.progress.totals.loop_seconds, 0);
