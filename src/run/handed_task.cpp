@@ -57,6 +57,7 @@ LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Networ
         require_initial(inputs);
     });
     LocalTask task;
+    task.resumable = true;
     task.objectives.push_back(std::move(inputs.objective));
     task.description = std::move(inputs.description);
     task.initial = std::move(inputs.initial);

@@ -23,7 +23,8 @@ struct LocalTask {
     bool coordinates = false;   ///< every coordinate is a model of its own and clipped by itself
     bool has_records = true;    ///< false: the "record" is the function itself (quadratic)
     bool fixed_inputs = false;  ///< see TaskRecord
-    bool resumable = false;     ///< options, and who makes the task, say how to go on with it
+    /// Of a task that no option names: who made it makes it again when its run is taken up.
+    bool resumable = false;
     std::optional<double> l2;   ///< the only regularisation with which the task means something
     DataDigests digests;        ///< of the files that were read
 };

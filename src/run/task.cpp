@@ -108,7 +108,6 @@ LocalTask build_task(const TaskConfig& config, Network& network, const Membershi
 }
 
 LocalTask settled_task(LocalTask task, const TaskConfig& config, Network& network) {
-    task.resumable = true;
     task.has_records = task.objectives.front()->record_clipping();
     network.agree([&] { require_room(task.objectives, config.task); });
     if (task.initial.size() == 0)

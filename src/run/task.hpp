@@ -21,7 +21,7 @@ namespace sotto {
                                    Network& network,
                                    const Membership& members);
 
-/// What follows from the objectives of a task that a run can be taken up with: the model they
+/// What follows from the objectives of a task: the model they
 /// begin with, and how many records all agents have. COLLECTIVE.
 /// @throws DataError, NetworkError, the same on every process.
 [[nodiscard]] LocalTask settled_task(LocalTask task, const TaskConfig& config, Network& network);

@@ -280,7 +280,8 @@ PreparedRun prepare_run(const TrainConfig& asked,
     if (phase.planned) tell_choices(std::move(choices), *phase.planned);
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;
-    Run run = meet(config, network, std::move(there), phase, task.description, task.resumable);
+    Run run = meet(
+        config, network, std::move(there), phase, task.description, !make_task || task.resumable);
     agree_on_data(run, phase, std::move(task.digests));
     std::vector<LocalAgent> agents =
         build_agents(run, std::move(task.objectives), task.rows_are_rounds, phase.exposures);
