@@ -1,0 +1,189 @@
+"""What is refused before training, and the choice of a way to the gradients of single records.
+
+Privacy rests on one fact: a record has an effect on its own row of gradients only. Layers that are known to break it are
+refused by their kind. All models are then tried on a few records of the agent's own shard: alone and in company.
+"""
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Iterator, Optional
+
+import torch
+
+from .data import Batch
+from .errors import ModelError
+from .flat import FlatParameters
+from .gradients import WAYS, RecordGradients, SingleGradients
+from .losses import RecordLoss
+
+_TOLERANCE = 1e-3  # relative to the largest number; float32 sums differ by their order
+_ROUNDING = 1e-5  # of gradients, relative to the largest of all parameters
+
+
+def refuse_layers(model: torch.nn.Module) -> None:
+    """Refuses layers that mix records, or write into what must stay as it is.
+
+    :raises ModelError: with the layer's name and kind, and what to use instead.
+    """
+    for name, layer in model.named_modules():
+        reason = _refusal(layer)
+        if reason:
+            raise ModelError(f"model: layer '{name or 'model'}' is {type(layer).__name__}, which {reason}")
+
+
+def _refusal(layer: Any) -> Optional[str]:
+    if isinstance(layer, torch.nn.modules.instancenorm._InstanceNorm):
+        if layer.track_running_stats and layer.training:
+            return "keeps statistics of records; use track_running_stats=False, or GroupNorm"
+    elif isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
+        if layer.training or layer.running_mean is None or layer.running_var is None:
+            return "mixes the records of a batch; use GroupNorm (or keep it in eval() with statistics from public data)"
+    elif isinstance(layer, (torch.nn.Embedding, torch.nn.EmbeddingBag)):
+        if layer.max_norm is not None:
+            return "changes its weights in the forward pass; use max_norm=None"
+        if layer.scale_grad_by_freq:
+            return "scales gradients by counts over the batch; use scale_grad_by_freq=False"
+        if layer.sparse:
+            return "makes sparse gradients; use sparse=False"
+    elif isinstance(layer, (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)):
+        return "spreads batches over devices; use the model inside (its attribute 'module')"
+    return None
+
+
+class Modes:
+    """The training flags that a model's layers had at the start; sotto.torch computes all gradients under these."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self._flags = [(layer, layer.training) for layer in model.modules()]
+
+    def restore(self) -> None:
+        """Gives every layer its flag back."""
+        for layer, flag in self._flags:
+            layer.training = flag
+
+    @contextlib.contextmanager
+    def without_dropout(self) -> Iterator[None]:
+        """Layers of Dropout let everything pass."""
+        for layer, _ in self._flags:
+            if isinstance(layer, torch.nn.modules.dropout._DropoutNd):
+                layer.training = False
+        try:
+            yield
+        finally:
+            self.restore()
+
+    @contextlib.contextmanager
+    def evaluating(self) -> Iterator[None]:
+        """Every layer is in eval()."""
+        for layer, _ in self._flags:
+            layer.training = False
+        try:
+            yield
+        finally:
+            self.restore()
+
+
+class FixedBuffers:
+    """Says whether the buffers of a model are what they were."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self._model = model
+        self._before = self._state()
+
+    def _state(self) -> dict[str, tuple[int, int]]:
+        return {name: (id(buffer), buffer._version) for name, buffer in self._model.named_buffers()}
+
+    def check(self) -> None:
+        """:raises ModelError: the forward pass has written into a buffer."""
+        now = self._state()
+        for name in now:
+            if now[name] != self._before.get(name):
+                raise ModelError(f"model: the forward pass changes buffer '{name}', which keeps something about records; "
+                                 "use a layer without such a buffer, or put this one in eval()")
+
+
+def _close(found: torch.Tensor, wanted: torch.Tensor, floor: float = 1e-12) -> bool:
+    largest = float(wanted.abs().max()) if wanted.numel() else 0.0
+    return bool(torch.allclose(found, wanted, rtol=_TOLERANCE, atol=_TOLERANCE * largest + floor, equal_nan=True))
+
+
+class Checks:
+    """Tries a model on a few records.
+
+    Layers of Dropout let everything pass meanwhile. Where a model is random all the same (a Dropout that is no layer), its
+    values are compared in eval(); the slopes are compared as in training.
+    """
+
+    def __init__(self, model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters, modes: Modes) -> None:
+        self._model = model
+        self._loss = loss
+        self._flat = flat
+        self._modes = modes
+
+    def _losses(self, batch: Batch) -> torch.Tensor:
+        return self._loss(self._model(*batch.inputs), batch.targets, batch.records)
+
+    @contextlib.contextmanager
+    def _deterministic(self, batch: Batch) -> Iterator[None]:
+        with self._modes.without_dropout(), torch.no_grad():
+            random = not torch.equal(self._losses(batch), self._losses(batch))
+        with self._modes.evaluating() if random else self._modes.without_dropout():
+            yield
+
+    def refuse_mixing(self, batch: Batch) -> None:
+        """Refuses a model or loss in which a record has an effect on another one's loss.
+
+        :param batch: a few records, at least one; fewer than two show nothing.
+        :raises ModelError: a loss is another in company, or has a slope by another record's inputs.
+        """
+        remedy = "a record's {} depends on the other records of its batch; make every record's output its own (GroupNorm, " \
+                 "LayerNorm; outputs and targets of the same shape), or use adjacency 'agent' with a model that is"
+        with self._deterministic(batch), torch.no_grad():
+            together = self._losses(batch)
+            alone = torch.cat([self._losses(batch.record(i)) for i in range(batch.records)])
+        if not _close(together, alone):
+            raise ModelError("model: " + remedy.format("loss"))
+        inputs = tuple(x.detach().clone().requires_grad_(x.is_floating_point()) for x in batch.inputs)
+        known = [x for x in inputs if x.requires_grad]
+        with torch.enable_grad():
+            losses = self._losses(Batch(inputs, batch.targets))
+        for i in range(batch.records if known and losses.requires_grad else 0):
+            for slope in torch.autograd.grad(losses[i], known, retain_graph=True, allow_unused=True):
+                if slope is not None and bool((slope.flatten(1) != 0).any(1).index_fill(0, torch.tensor(
+                        [i], device=slope.device), False).any()):
+                    raise ModelError("model: " + remedy.format("gradient"))
+
+    def fits(self, way: RecordGradients, batch: Batch) -> bool:
+        """Whether a way finds the gradients that one record after another gives."""
+        found = self._flat.vector.new_empty(batch.records, self._flat.dimension)
+        wanted = torch.empty_like(found)
+        with self._deterministic(batch):
+            SingleGradients(self._model, self._loss, self._flat).fill(batch, wanted)
+            way.fill(batch, found)
+        # Parameter by parameter; what is almost zero next to the rest may be rounding.
+        floor = _ROUNDING * float(wanted.abs().max())
+        return all(_close(found[:, place], wanted[:, place], floor) for place in map(self._flat.place, self._flat.parameters))
+
+
+def choose_way(name: str, model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters, checks: Checks,
+               batch: Optional[Batch]) -> RecordGradients:
+    """The way of this name, or for "auto" the first that gives right gradients on the batch (without one: one by one).
+
+    :raises ModelError: no such way, or the named one gives other gradients than one record after another does.
+    """
+    if name not in ("auto", *WAYS):
+        raise ModelError(f"gradients: '{name}'; it must be one of auto, {', '.join(WAYS)}")
+    if name == SingleGradients.name or (name == "auto" and batch is None):
+        return SingleGradients(model, loss, flat)
+    if name != "auto":
+        way = WAYS[name](model, loss, flat)
+        if batch is not None and not checks.fits(way, batch):
+            raise ModelError(f"gradients: '{name}' does not find this model's gradients of single records; use 'auto'")
+        return way
+    for candidate in WAYS.values():
+        # What stops one way (no rule, an operation that torch cannot vectorise) does not stop the next.
+        with contextlib.suppress(ModelError, RuntimeError, NotImplementedError, ValueError, TypeError):
+            way = candidate(model, loss, flat)
+            if batch is not None and checks.fits(way, batch):
+                return way
+    return SingleGradients(model, loss, flat)

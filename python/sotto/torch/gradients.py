@@ -1,0 +1,201 @@
+"""Ways to the gradient of every record: hooks on layers, torch's vectorisation, one record after another."""
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Protocol
+
+import torch
+
+from .data import Batch
+from .errors import ModelError
+from .flat import FlatParameters
+from .layers import RULES, GradientRows, Tensors, layers_without_rule
+from .losses import RecordLoss
+
+
+class RecordGradients(Protocol):
+    """Gradients of single records."""
+
+    name: str
+
+    def fill(self, batch: Batch, matrix: torch.Tensor) -> None:
+        """Writes the gradients of the losses of B >= 1 records into matrix, B x d."""
+
+
+class _Call(NamedTuple):
+    """One call of a layer."""
+
+    layer: torch.nn.Module
+    inputs: Tensors
+    outputs: Tensors
+    versions: tuple[int, ...]
+
+    def changed(self) -> bool:
+        """Whether somebody has written into the inputs or outputs since."""
+        return self.versions != _versions(self.inputs + self.outputs)
+
+
+def _versions(tensors: Tensors) -> tuple[int, ...]:
+    return tuple(tensor._version for tensor in tensors)
+
+
+def _tensors(values: Any) -> Tensors:
+    """All tensors in nested tuples, in order."""
+    if isinstance(values, torch.Tensor):
+        return (values,)
+    if isinstance(values, (list, tuple)):
+        return tuple(tensor for value in values for tensor in _tensors(value))
+    return ()
+
+
+class HookGradients:
+    """One forward and one backward pass of the batch; each layer's rule makes the gradients of its parameters.
+
+    Costs about as much as the gradient of the whole batch. Right for models in which no record has an effect on another
+    one's loss; `checks` tells.
+
+    :raises ModelError: a layer with trainable parameters has no rule.
+    """
+
+    name = "hooks"
+
+    def __init__(self, model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters) -> None:
+        missing = layers_without_rule(model)
+        if missing:
+            raise ModelError(f"gradients: no hooks for {', '.join(missing)}; use gradients='auto'")
+        self._model = model
+        self._loss = loss
+        self._flat = flat
+        self._copies = False
+        self._layers = [layer for layer in model.modules()
+                        if any(p is not None and flat.holds(p) for p in layer._parameters.values())]
+
+    @contextlib.contextmanager
+    def _recording(self, calls: list[_Call]) -> Iterator[None]:
+        def record(layer: torch.nn.Module, inputs: Any, output: Any) -> Any:
+            kept, outputs = _tensors(inputs), _tensors(output)
+            if not any(tensor.requires_grad for tensor in outputs):
+                return None
+            if self._copies:  # later layers write into what they get
+                kept = tuple(tensor.detach().clone() for tensor in kept)
+                output = outputs[0].clone() if isinstance(output, torch.Tensor) else tuple(x.clone() for x in outputs)
+            calls.append(_Call(layer, kept, outputs, _versions(kept + outputs)))
+            return output
+
+        handles = [layer.register_forward_hook(record) for layer in self._layers]
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def _run(self, batch: Batch) -> tuple[list[_Call], torch.Tensor]:
+        calls: list[_Call] = []
+        with torch.enable_grad(), self._recording(calls):
+            losses = self._loss(self._model(*batch.inputs), batch.targets, batch.records)
+        return calls, losses
+
+    def fill(self, batch: Batch, matrix: torch.Tensor) -> None:
+        """Writes the gradients of the losses of B >= 1 records into matrix, B x d."""
+        calls, losses = self._run(batch)
+        if not self._copies and any(call.changed() for call in calls):
+            self._copies = True
+            calls, losses = self._run(batch)
+        outputs = [output for call in calls for output in call.outputs]
+        found = iter(torch.autograd.grad(losses.sum(), outputs, allow_unused=True) if outputs else ())
+        rows = GradientRows(matrix, self._flat)
+        with torch.no_grad():
+            for call in calls:
+                self._add(call, [next(found) for _ in call.outputs], batch.records, rows)
+            rows.close()
+
+    @staticmethod
+    def _add(call: _Call, slopes: list[Optional[torch.Tensor]], records: int, rows: GradientRows) -> None:
+        if all(slope is None for slope in slopes):
+            return
+        full = tuple(torch.zeros_like(output) if slope is None else slope for slope, output in zip(slopes, call.outputs))
+        inputs = tuple(value.detach() for value in call.inputs)
+        if any(value.dim() == 0 or len(value) != records for value in (*inputs, *full)):
+            raise ModelError(f"model: {type(call.layer).__name__} works on tensors whose first axis is not the records'; "
+                             "use gradients='auto'")
+        RULES[type(call.layer)](call.layer, inputs, full, rows)
+
+
+def _vectorisation() -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """vmap, grad and functional_call of torch.func (from 2.0) or of functorch (1.13)."""
+    try:
+        from torch.func import functional_call, grad, vmap  # type: ignore[import]
+    except ImportError:
+        try:
+            from functorch import grad, vmap  # type: ignore[import]
+            from torch.nn.utils.stateless import functional_call
+        except ImportError as error:
+            raise ModelError("gradients: 'vectorised' needs torch.func or functorch; use gradients='one-by-one'") from error
+    return vmap, grad, functional_call
+
+
+class VectorisedGradients:
+    """torch's own vectorisation (torch.func, or functorch): every record by itself, all at once.
+
+    Works for layers without rules too, where torch can vectorise all their operations. Randomness (Dropout) differs from
+    record to record.
+
+    :raises ModelError: this torch has neither torch.func nor functorch.
+    """
+
+    name = "vectorised"
+
+    def __init__(self, model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters) -> None:
+        vmap, grad, self._call = _vectorisation()
+        self._model = model
+        self._loss = loss
+        self._flat = flat
+        self._names = [(f"{prefix}.{name}" if prefix else name, parameter)
+                       for prefix, layer in model.named_modules(remove_duplicate=False)
+                       for name, parameter in layer._parameters.items()
+                       if parameter is not None and flat.holds(parameter)]
+        self._gradients = vmap(grad(self._one), in_dims=(None, 0, 0), randomness="different")
+
+    def _one(self, vector: torch.Tensor, inputs: Tensors, target: torch.Tensor) -> torch.Tensor:
+        views = {id(p): vector[self._flat.place(p)].view(p.shape) for p in self._flat.parameters}
+        named = {name: views[id(parameter)] for name, parameter in self._names}
+        outputs = self._call(self._model, named, tuple(value.unsqueeze(0) for value in inputs))
+        return self._loss(outputs, target.unsqueeze(0), 1).sum()
+
+    def fill(self, batch: Batch, matrix: torch.Tensor) -> None:
+        """Writes the gradients of the losses of B >= 1 records into matrix, B x d."""
+        matrix.copy_(self._gradients(self._flat.vector, batch.inputs, batch.targets))
+
+
+class SingleGradients:
+    """One forward and backward pass a record. Right for every model; slow."""
+
+    name = "one-by-one"
+
+    def __init__(self, model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters) -> None:
+        self._model = model
+        self._loss = loss
+        self._flat = flat
+
+    def fill(self, batch: Batch, matrix: torch.Tensor) -> None:
+        """Writes the gradients of the losses of B >= 1 records into matrix, B x d."""
+        for i in range(batch.records):
+            sum_gradient(self._model, self._loss, self._flat, batch.record(i), matrix[i])
+
+
+def sum_gradient(model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters, batch: Batch, row: torch.Tensor) -> None:
+    """Writes the gradient of the sum of the losses of a batch into row (d), by one backward pass."""
+    with torch.enable_grad():
+        losses = loss(model(*batch.inputs), batch.targets, batch.records)
+        found = torch.autograd.grad(losses.sum(), flat.parameters, allow_unused=True)
+    for parameter, gradient in zip(flat.parameters, found):
+        place = row[flat.place(parameter)]
+        if gradient is None:
+            place.zero_()
+        else:
+            place.copy_(gradient.reshape(-1))
+
+
+# In the order in which "auto" tries them.
+WAYS: dict[str, Callable[[torch.nn.Module, RecordLoss, FlatParameters], RecordGradients]] = {
+    HookGradients.name: HookGradients, VectorisedGradients.name: VectorisedGradients, SingleGradients.name: SingleGradients}

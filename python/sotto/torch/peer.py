@@ -1,0 +1,262 @@
+"""A PyTorch model that trains as one agent of sotto."""
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from typing import Any, Callable, NamedTuple, Optional, Protocol
+
+import numpy
+import torch
+
+from .checks import Checks, FixedBuffers, Modes, choose_way, refuse_layers
+from .data import Batch, Records, Rows, spread
+from .errors import ModelError
+from .flat import FlatParameters, Vector, dimension
+from .gradients import sum_gradient
+from .losses import Loss, RecordLoss
+from .threads import cores_here, default_device, fair_threads, ranks_here, set_threads
+
+_CHECKED_RECORDS = 3
+
+
+class Agent(Protocol):
+    """What a PrivatePeer needs of `sotto.Agent`."""
+
+    agent: int
+    agents: int
+    round: int
+    rounds: int
+    dimension: int
+    model: Vector
+    adjacency: str
+    micro_batch: int
+    evaluation: Any
+
+    def step(self, gradients: Any) -> bool: ...
+
+    def finish(self) -> dict[str, Any]: ...
+
+
+class Evaluation(NamedTuple):
+    """Mean loss of a data set, and the share of records that are right (NaN where targets are no classes)."""
+
+    loss: float
+    accuracy: float
+
+
+class _Sums(NamedTuple):
+    """Sum of losses, number of right records (NaN where targets are no classes), number of records."""
+
+    loss: float
+    correct: float
+    records: int
+
+
+def right_classes(outputs: Any, targets: torch.Tensor) -> Optional[torch.Tensor]:
+    """Which records are given their class; None where outputs and targets are no classes.
+
+    Scores of classes (records, classes) with integer targets (records,): the largest score. One score a record with
+    targets 0 or 1: its sign.
+    """
+    if not isinstance(outputs, torch.Tensor):
+        return None
+    if outputs.dim() == 2 and targets.dim() == 1 and outputs.shape[1] > 1 and not targets.is_floating_point():
+        return outputs.argmax(1) == targets
+    if outputs.shape == targets.shape and outputs.numel() == len(targets) and bool(((targets == 0) | (targets == 1)).all()):
+        return ((outputs > 0) == (targets > 0)).reshape(-1)
+    return None
+
+
+class PrivatePeer:
+    """One agent that trains a torch model on its own records, together with the others.
+
+        peer = PrivatePeer(model, torch.nn.CrossEntropyLoss(), shard, agent, test=test)
+        result = peer.train()                 # or: while peer.step(): ...
+
+    :param model: trained where it is: its trainable parameters become views into one vector, d numbers of type float32 (or
+        all float64). Gradients are taken with the training flags it has now. Its buffers stay fixed. Every rank gives the
+        same model; `sotto.Agent(initial=sotto.torch.parameters(model))` gives sotto its values.
+    :param loss: loss(outputs, targets): a module or function of torch with a reduction, or any callable, which then is
+        called on one record at a time. A record's loss is that of a batch of this record only (`losses.RecordLoss`).
+    :param dataset: this agent's records, a map-style Dataset of (input, ..., target); the model is called with all inputs,
+        stacked. `sotto.Agent(records=)` must be its length.
+    :param agent: a `sotto.Agent` of `dimension(model)` coordinates.
+    :param test: records for evaluations, or None.
+    :param device: None: the GPU of this rank's number where torch.cuda.is_available(), otherwise the CPU. The model is moved.
+    :param gradients: "hooks" (as fast as the gradient of a batch), "vectorised" (torch.func or functorch), "one-by-one", or
+        "auto", the first of these that gives the right gradients on three records. With hooks, privacy relies on the model
+        treating records alone, which these three records must show; with the others it does not.
+    :param threads: threads of torch and OpenBLAS in this process; None: the host's cores over its ranks, which agent 0 says
+        on standard error where there are fewer than cores; 0: left as they are.
+    :param seed: of Dropout and other randomness of the forward pass: agent u gets torch.manual_seed(seed + u). None leaves
+        torch's generator as it is. Such randomness must not depend on data; it needs no secrecy, since any masks leave the
+        clipped gradients as private as others.
+    :param evaluation_records: records of the shard, and of `test`, that evaluations during training read, at equal
+        distances; None: all. After the last round all of `test` are read.
+    :raises ModelError: a layer or the loss mixes records, buffers change, or parts do not fit; with what to use instead.
+
+    LOCAL, but for `step` and `train`.
+    """
+
+    def __init__(self, model: torch.nn.Module, loss: Loss, dataset: Any, agent: Agent, test: Optional[Any] = None,
+                 device: Optional[torch.device | str] = None, *, gradients: str = "auto", threads: Optional[int] = None,
+                 seed: Optional[int] = None, evaluation_records: Optional[int] = 1000) -> None:
+        if agent.dimension != dimension(model):
+            raise ModelError(f"agent: dimension {agent.dimension}; this model's is {dimension(model)} (sotto.torch.dimension)")
+        self._agent = agent
+        self._set_threads(threads)
+        self.device = default_device() if device is None else torch.device(device)
+        self._model = model.to(self.device)
+        self._records = Records(dataset, self.device)
+        self._test = None if test is None else Records(test, self.device)
+        self._evaluation_records = evaluation_records
+        self._loss = RecordLoss(loss, self.device)
+        refuse_layers(self._model)
+        self._modes = Modes(self._model)
+        self._buffers = FixedBuffers(self._model)
+        self._flat = FlatParameters(self._model)
+        self._stale = True
+        self._load(agent.model)
+        self._check(gradients)
+        if seed is not None:
+            torch.manual_seed(seed + agent.agent)
+        agent.evaluation = self._evaluate_for_agent
+
+    def _set_threads(self, threads: Optional[int]) -> None:
+        if threads == 0:
+            return
+        count = fair_threads() if threads is None else threads
+        set_threads(count)
+        if threads is None and self._agent.agent == 0 and count < cores_here():
+            print(f"sotto.torch: {count} thread{'s' if count > 1 else ''} a rank ({ranks_here()} ranks on {cores_here()} cores); "
+                  "PrivatePeer(threads=) sets another number", file=sys.stderr)
+
+    def _check(self, gradients: str) -> None:
+        """Refuses mixing, chooses the way, and sees that buffers stay."""
+        batch = None
+        if len(self._records) > 0:
+            batch = self._records.batch(spread(len(self._records), _CHECKED_RECORDS))
+        checks = Checks(self._model, self._loss, self._flat, self._modes)
+        if batch is not None:
+            checks.refuse_mixing(batch)
+            self._buffers.check()
+        self._way = choose_way(gradients, self._model, self._loss, self._flat, checks, batch)
+        self._buffers.check()
+
+    @property
+    def gradients(self) -> str:
+        """How gradients of records are found: "hooks", "vectorised" or "one-by-one"."""
+        return self._way.name
+
+    @property
+    def model(self) -> torch.nn.Module:
+        """The torch model with the agent's current parameters. What is written into them is lost with the next round."""
+        if self._stale:
+            self._load(self._agent.model)
+        return self._model
+
+    def _load(self, values: Vector) -> None:
+        self._flat.load(values)
+        self._stale = False
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """A copy of the model's state (current parameters, frozen ones, buffers) for `load_state_dict` of such a model."""
+        return {name: value.detach().clone() for name, value in self.model.state_dict().items()}
+
+    def _rows_of_records(self, values: Vector, rows: Rows) -> Vector:
+        """Gradients of single records, (len(rows), d), float32 (float64 of a float64 model), in host memory."""
+        matrix = self._flat.vector.new_empty(len(rows), self._flat.dimension)
+        if len(rows) > 0:
+            self._prepare(values)
+            self._way.fill(self._records.batch(rows), matrix)
+            self._buffers.check()
+        return self._on_host(matrix)
+
+    def _mean_of_records(self, values: Vector, rows: Rows) -> Vector:
+        """Mean gradient of records, (d,); zeros without records. At most `micro_batch` are in memory at a time."""
+        total = torch.zeros_like(self._flat.vector)
+        row = torch.empty_like(total)
+        size = max(1, int(self._agent.micro_batch))
+        if len(rows) > 0:
+            self._prepare(values)
+        for first in range(0, len(rows), size):
+            sum_gradient(self._model, self._loss, self._flat, self._records.batch(rows[first:first + size]), row)
+            total += row
+        self._buffers.check()
+        return self._on_host(total / max(1, len(rows)))
+
+    def _prepare(self, values: Vector) -> None:
+        if self._stale:
+            self._load(values)
+        self._modes.restore()
+
+    @staticmethod
+    def _on_host(gradients: torch.Tensor) -> Vector:
+        result: Vector = gradients.detach().cpu().numpy()
+        return result
+
+    def step(self) -> bool:
+        """One round: gradients, clipping, noise, exchange, mixing, accounting. COLLECTIVE over all agents.
+
+        :returns: False after the last round, or where the run was stopped.
+        :raises ModelError: a buffer changed, or the data set does not hold the agent's rows. Errors of sotto pass through.
+        """
+        find = self._mean_of_records if self._agent.adjacency == "agent" else self._rows_of_records
+        self._stale = True
+        try:
+            return bool(self._agent.step(find))
+        finally:
+            self._stale = True
+
+    def train(self) -> dict[str, Any]:
+        """All rounds that are left, then `sotto.Agent.finish`: the JSON of `sotto train`. COLLECTIVE over all agents."""
+        while self.step():
+            pass
+        return self._agent.finish()
+
+    def evaluate(self, dataset: Any) -> Evaluation:
+        """Mean loss, and accuracy where targets are classes (else NaN), of the current model in eval(). LOCAL.
+
+        The figures come from raw data: they are not private outputs.
+
+        :raises ModelError: the data set has no records.
+        """
+        records = Records(dataset, self.device)
+        if len(records) == 0:
+            raise ModelError("dataset: no records to evaluate; at least one is needed")
+        with self._current(self._agent.model if self._stale else None):
+            sums = self._sums(records, None)
+        return Evaluation(sums.loss / sums.records, sums.correct / sums.records)
+
+    @contextlib.contextmanager
+    def _current(self, values: Optional[Vector]) -> Any:
+        """The model in eval() with these parameters (None: those it has)."""
+        if values is not None:
+            self._load(values)
+        with self._modes.evaluating(), torch.no_grad():
+            yield
+
+    def _sums(self, records: Records, wanted: Optional[int]) -> _Sums:
+        rows = spread(len(records), len(records) if wanted is None else wanted)
+        loss, correct = 0.0, 0.0
+        for first in range(0, len(rows), 256):
+            batch: Batch = records.batch(rows[first:first + 256])
+            outputs = self._model(*batch.inputs)
+            loss += float(self._loss(outputs, batch.targets, batch.records).sum(dtype=torch.float64))
+            right = right_classes(outputs, batch.targets)
+            correct += math.nan if right is None else float(right.sum())
+        return _Sums(loss, correct, len(rows))
+
+    def _evaluate_for_agent(self, values: Vector) -> dict[str, tuple[float, float, int]]:
+        """For `sotto.Agent.evaluation`: sums over the shard and over `test`; 0 right where targets are no classes."""
+        last = self._agent.round >= self._agent.rounds
+        with self._current(values):
+            found = {"train": self._sums(self._records, self._evaluation_records)}
+            if self._test is not None:
+                found["test"] = self._sums(self._test, None if last else self._evaluation_records)
+        self._stale = True
+        return {name: (sums.loss, int(numpy.nan_to_num(sums.correct)), sums.records) for name, sums in found.items()}
+
+
+__all__ = ["Agent", "Evaluation", "PrivatePeer"]
