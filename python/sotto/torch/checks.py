@@ -110,7 +110,7 @@ def _close(found: torch.Tensor, wanted: torch.Tensor, floor: float = 1e-12) -> b
 class Checks:
     """Tries a model on a few records.
 
-    Layers of Dropout let everything pass meanwhile. Where a model is random all the same (a Dropout that is no layer), its
+    Parameters are moved a little meanwhile, since zeros hide what they multiply. Layers of Dropout let everything pass. Where a model is random all the same (a Dropout that is no layer), its
     values are compared in eval(); the slopes are compared as in training.
     """
 
@@ -122,6 +122,20 @@ class Checks:
 
     def _losses(self, batch: Batch) -> torch.Tensor:
         return self._loss(self._model(*batch.inputs), batch.targets, batch.records)
+
+    @contextlib.contextmanager
+    def moved_parameters(self) -> Iterator[None]:
+        """Parameters are near what they were, and none is zero; torch's generator is where it was afterwards."""
+        vector = self._flat.vector
+        before = vector.clone()
+        width = 0.02 + 0.1 * float(before.square().mean().sqrt())
+        with torch.random.fork_rng():
+            noise = torch.randn(before.shape, generator=torch.Generator().manual_seed(1), dtype=before.dtype)
+            vector += width * noise.to(vector.device)
+            try:
+                yield
+            finally:
+                vector.copy_(before)
 
     @contextlib.contextmanager
     def _deterministic(self, batch: Batch) -> Iterator[None]:
@@ -136,13 +150,13 @@ class Checks:
         :param batch: a few records, at least one; fewer than two show nothing.
         :raises ModelError: a loss is another in company, or has a slope by another record's inputs.
         """
-        remedy = "a record's {} depends on the other records of its batch; make every record's output its own (GroupNorm, " \
-                 "LayerNorm; outputs and targets of the same shape), or use adjacency 'agent' with a model that is"
+        complaint = "model: a record's {} depends on the other records of its batch; use layers that treat records alone " \
+                    "(GroupNorm, LayerNorm), and a loss whose outputs and targets have the same shape or are scores and classes"
         with self._deterministic(batch), torch.no_grad():
             together = self._losses(batch)
             alone = torch.cat([self._losses(batch.record(i)) for i in range(batch.records)])
         if not _close(together, alone):
-            raise ModelError("model: " + remedy.format("loss"))
+            raise ModelError(complaint.format("loss"))
         inputs = tuple(x.detach().clone().requires_grad_(x.is_floating_point()) for x in batch.inputs)
         known = [x for x in inputs if x.requires_grad]
         with torch.enable_grad():
@@ -151,15 +165,16 @@ class Checks:
             for slope in torch.autograd.grad(losses[i], known, retain_graph=True, allow_unused=True):
                 if slope is not None and bool((slope.flatten(1) != 0).any(1).index_fill(0, torch.tensor(
                         [i], device=slope.device), False).any()):
-                    raise ModelError("model: " + remedy.format("gradient"))
+                    raise ModelError(complaint.format("gradient"))
 
     def fits(self, way: RecordGradients, batch: Batch) -> bool:
-        """Whether a way finds the gradients that one record after another gives."""
+        """Whether a way finds the gradients that one record after another gives, and can take the model as it is in training."""
         found = self._flat.vector.new_empty(batch.records, self._flat.dimension)
         wanted = torch.empty_like(found)
         with self._deterministic(batch):
             SingleGradients(self._model, self._loss, self._flat).fill(batch, wanted)
             way.fill(batch, found)
+        way.fill(batch, torch.empty_like(found))
         # Parameter by parameter; what is almost zero next to the rest may be rounding.
         floor = _ROUNDING * float(wanted.abs().max())
         return all(_close(found[:, place], wanted[:, place], floor) for place in map(self._flat.place, self._flat.parameters))

@@ -76,6 +76,9 @@ class HookGradients:
             kept, outputs = _tensors(inputs), _tensors(output)
             if not any(tensor.requires_grad for tensor in outputs):
                 return None
+            if not isinstance(output, torch.Tensor):
+                # Of several outputs one may be computed from another: slopes are those of what the layer gives away.
+                output = outputs = tuple(x.view_as(x) for x in outputs)
             if self._copies:  # later layers write into what they get
                 kept = tuple(tensor.detach().clone() for tensor in kept)
                 output = outputs[0].clone() if isinstance(output, torch.Tensor) else tuple(x.clone() for x in outputs)
@@ -121,24 +124,24 @@ class HookGradients:
         RULES[type(call.layer)](call.layer, inputs, full, rows)
 
 
-def _vectorisation() -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """vmap, grad and functional_call of torch.func (from 2.0) or of functorch (1.13)."""
+def _vectorisation() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """vmap and functional_call of torch.func (from 2.0), or of functorch and torch 1.13."""
     try:
-        from torch.func import functional_call, grad, vmap  # type: ignore[import]
+        from torch.func import functional_call, vmap  # type: ignore[import]
     except ImportError:
         try:
-            from functorch import grad, vmap  # type: ignore[import]
+            from functorch import vmap  # type: ignore[import]
             from torch.nn.utils.stateless import functional_call
         except ImportError as error:
             raise ModelError("gradients: 'vectorised' needs torch.func or functorch; use gradients='one-by-one'") from error
-    return vmap, grad, functional_call
+    return vmap, functional_call
 
 
 class VectorisedGradients:
     """torch's own vectorisation (torch.func, or functorch): every record by itself, all at once.
 
-    Works for layers without rules too, where torch can vectorise all their operations. Randomness (Dropout) differs from
-    record to record.
+    Works for layers without rules too, where torch can vectorise all their operations. Every record has parameters of its
+    own, whose gradients one backward pass finds. Randomness (Dropout) differs from record to record.
 
     :raises ModelError: this torch has neither torch.func nor functorch.
     """
@@ -146,25 +149,38 @@ class VectorisedGradients:
     name = "vectorised"
 
     def __init__(self, model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters) -> None:
-        vmap, grad, self._call = _vectorisation()
+        vmap, self._call = _vectorisation()
         self._model = model
         self._loss = loss
         self._flat = flat
-        self._names = [(f"{prefix}.{name}" if prefix else name, parameter)
+        number = {id(parameter): i for i, parameter in enumerate(flat.parameters)}
+        self._names = [(f"{prefix}.{name}" if prefix else name, number[id(parameter)])
                        for prefix, layer in model.named_modules(remove_duplicate=False)
                        for name, parameter in layer._parameters.items()
                        if parameter is not None and flat.holds(parameter)]
-        self._gradients = vmap(grad(self._one), in_dims=(None, 0, 0), randomness="different")
+        self._losses = vmap(self._one, randomness="different")
 
-    def _one(self, vector: torch.Tensor, inputs: Tensors, target: torch.Tensor) -> torch.Tensor:
-        views = {id(p): vector[self._flat.place(p)].view(p.shape) for p in self._flat.parameters}
-        named = {name: views[id(parameter)] for name, parameter in self._names}
+    def _one(self, parameters: Tensors, inputs: Tensors, target: torch.Tensor) -> torch.Tensor:
+        named = {name: parameters[i] for name, i in self._names}
         outputs = self._call(self._model, named, tuple(value.unsqueeze(0) for value in inputs))
         return self._loss(outputs, target.unsqueeze(0), 1).sum()
 
     def fill(self, batch: Batch, matrix: torch.Tensor) -> None:
         """Writes the gradients of the losses of B >= 1 records into matrix, B x d."""
-        matrix.copy_(self._gradients(self._flat.vector, batch.inputs, batch.targets))
+        own = tuple(p.detach().expand(batch.records, *p.shape).requires_grad_() for p in self._flat.parameters)
+        with torch.enable_grad():
+            losses = self._losses(own, batch.inputs, batch.targets)
+        _write(torch.autograd.grad(losses.sum(), own, allow_unused=True), self._flat, matrix)
+
+
+def _write(gradients: tuple[Optional[torch.Tensor], ...], flat: FlatParameters, matrix: torch.Tensor) -> None:
+    """Gradients of all parameters (of B records each) into their columns; zeros where there is none."""
+    for parameter, gradient in zip(flat.parameters, gradients):
+        columns = matrix[:, flat.place(parameter)]
+        if gradient is None:
+            columns.zero_()
+        else:
+            columns.copy_(gradient.reshape(len(matrix), -1))
 
 
 class SingleGradients:
@@ -188,12 +204,7 @@ def sum_gradient(model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters,
     with torch.enable_grad():
         losses = loss(model(*batch.inputs), batch.targets, batch.records)
         found = torch.autograd.grad(losses.sum(), flat.parameters, allow_unused=True)
-    for parameter, gradient in zip(flat.parameters, found):
-        place = row[flat.place(parameter)]
-        if gradient is None:
-            place.zero_()
-        else:
-            place.copy_(gradient.reshape(-1))
+    _write(found, flat, row.unsqueeze(0))
 
 
 # In the order in which "auto" tries them.

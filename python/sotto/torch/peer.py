@@ -138,10 +138,11 @@ class PrivatePeer:
         if len(self._records) > 0:
             batch = self._records.batch(spread(len(self._records), _CHECKED_RECORDS))
         checks = Checks(self._model, self._loss, self._flat, self._modes)
-        if batch is not None:
-            checks.refuse_mixing(batch)
-            self._buffers.check()
-        self._way = choose_way(gradients, self._model, self._loss, self._flat, checks, batch)
+        with checks.moved_parameters():
+            if batch is not None:
+                checks.refuse_mixing(batch)
+                self._buffers.check()
+            self._way = choose_way(gradients, self._model, self._loss, self._flat, checks, batch)
         self._buffers.check()
 
     @property

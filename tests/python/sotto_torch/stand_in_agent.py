@@ -1,0 +1,60 @@
+"""An agent alone, without noise: the interface of sotto.Agent in plain numpy."""
+import numpy
+
+
+class StandInAgent:
+    """Clips, averages over the expected batch, and steps."""
+
+    def __init__(self, comm, dimension, records, initial=None, rounds=3, step_size=0.1, clip_norm=1.0, adjacency="record",
+                 micro_batch=64, probability=0.5, batches=None, seed=0, evaluate_every=1):
+        self.agent, self.agents = 0, 1
+        self.round, self.rounds = 0, rounds
+        self.dimension, self.clip_norm, self.adjacency = dimension, clip_norm, adjacency
+        self.micro_batch = micro_batch
+        self.evaluation = None
+        self.evaluations = []
+        self.calls = []
+        self._model = numpy.zeros(dimension) if initial is None else numpy.array(initial, numpy.float64)
+        self._step_size, self._probability, self._records = step_size, probability, records
+        self._random = numpy.random.default_rng(seed)
+        self._batches = batches
+        self._evaluate_every = evaluate_every
+
+    @property
+    def model(self):
+        view = self._model.view()
+        view.flags.writeable = False
+        return view
+
+    def batch(self):
+        if self._batches is not None:
+            return numpy.array(self._batches[self.round], numpy.int64)
+        return numpy.flatnonzero(self._random.random(self._records) < self._probability)
+
+    def _clipped_sum(self, gradients, rows):
+        total = numpy.zeros(self.dimension)
+        for first in range(0, len(rows), self.micro_batch):
+            part = rows[first:first + self.micro_batch]
+            values = gradients(self.model, part)
+            assert values.shape == (len(part), self.dimension)
+            self.calls.append(values)
+            norms = numpy.linalg.norm(values.astype(numpy.float64), axis=1, keepdims=True)
+            total += (values * numpy.minimum(1, self.clip_norm / numpy.maximum(norms, 1e-300))).sum(0)
+        return total
+
+    def step(self, gradients):
+        rows = self.batch()
+        if self.adjacency == "agent":
+            direction = gradients(self.model, rows)
+            assert direction.shape == (self.dimension,)
+            self.calls.append(direction)
+        else:
+            direction = self._clipped_sum(gradients, rows) / max(1.0, self._probability * self._records)
+        self._model -= self._step_size * direction
+        self.round += 1
+        if self.evaluation is not None and self.round % self._evaluate_every == 0:
+            self.evaluations.append(self.evaluation(self.model))
+        return self.round < self.rounds
+
+    def finish(self):
+        return {"rounds": self.round}
