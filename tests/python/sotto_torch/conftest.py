@@ -1,12 +1,13 @@
-"""Lets the tests import the module from the sources, and makes them repeatable."""
+"""Lets the tests import the module (the sources, unless PYTHONPATH names a built one), and makes them repeatable."""
+import importlib.util
 import pathlib
 import sys
 
 import pytest
+import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "python"))
-
-import torch  # noqa: E402
+if importlib.util.find_spec("sotto") is None:
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "python"))
 
 
 @pytest.fixture(autouse=True)
