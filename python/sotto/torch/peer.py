@@ -18,10 +18,11 @@ from .losses import Loss, RecordLoss
 from .threads import cores_here, default_device, fair_threads, ranks_here, set_threads
 
 _CHECKED_RECORDS = 3
+_EVALUATED_AT_ONCE = 256
 
 
 class Agent(Protocol):
-    """What a PrivatePeer needs of `sotto.Agent`."""
+    """What a PrivatePeer needs of `sotto.Agent`; and `evaluate_by(train=, test=, test_records=)`, or an attribute `evaluation`."""
 
     agent: int
     agents: int
@@ -31,7 +32,6 @@ class Agent(Protocol):
     model: Vector
     adjacency: str
     micro_batch: int
-    evaluation: Any
 
     def step(self, gradients: Any) -> bool: ...
 
@@ -92,8 +92,9 @@ class PrivatePeer:
     :param seed: of Dropout and other randomness of the forward pass: agent u gets torch.manual_seed(seed + u). None leaves
         torch's generator as it is. Such randomness must not depend on data; it needs no secrecy, since any masks leave the
         clipped gradients as private as others.
-    :param evaluation_records: records of the shard, and of `test`, that evaluations during training read, at equal
-        distances; None: all. After the last round all of `test` are read.
+    :param evaluation_records: most records of the shard, and of `test`, that evaluations during training read, at equal
+        distances; None: all. After the last round all of `test` are read. An agent with `evaluate_by` chooses itself
+        (`eval_records`).
     :raises ModelError: a layer or the loss mixes records, buffers change, or parts do not fit; with what to use instead.
 
     LOCAL, but for `step` and `train`.
@@ -121,7 +122,7 @@ class PrivatePeer:
         self._check(gradients)
         if seed is not None:
             torch.manual_seed(seed + agent.agent)
-        agent.evaluation = self._evaluate_for_agent
+        self._offer_evaluations()
 
     def _set_threads(self, threads: Optional[int]) -> None:
         if threads == 0:
@@ -212,8 +213,9 @@ class PrivatePeer:
 
     def train(self) -> dict[str, Any]:
         """All rounds that are left, then `sotto.Agent.finish`: the JSON of `sotto train`. COLLECTIVE over all agents."""
-        while self.step():
-            pass
+        more = bool(getattr(self._agent, "more", True))  # a run taken up again may have none left
+        while more:
+            more = self.step()
         return self._agent.finish()
 
     def evaluate(self, dataset: Any) -> Evaluation:
@@ -227,7 +229,7 @@ class PrivatePeer:
         if len(records) == 0:
             raise ModelError("dataset: no records to evaluate; at least one is needed")
         with self._current(self._agent.model if self._stale else None):
-            sums = self._sums(records, None)
+            sums = self._sums(records, numpy.arange(len(records), dtype=numpy.int64))
         return Evaluation(sums.loss / sums.records, sums.correct / sums.records)
 
     @contextlib.contextmanager
@@ -238,26 +240,48 @@ class PrivatePeer:
         with self._modes.evaluating(), torch.no_grad():
             yield
 
-    def _sums(self, records: Records, wanted: Optional[int]) -> _Sums:
-        rows = spread(len(records), len(records) if wanted is None else wanted)
+    def _sums(self, records: Records, rows: Rows) -> _Sums:
         loss, correct = 0.0, 0.0
-        for first in range(0, len(rows), 256):
-            batch: Batch = records.batch(rows[first:first + 256])
+        for first in range(0, len(rows), _EVALUATED_AT_ONCE):
+            batch: Batch = records.batch(rows[first:first + _EVALUATED_AT_ONCE])
             outputs = self._model(*batch.inputs)
             loss += float(self._loss(outputs, batch.targets, batch.records).sum(dtype=torch.float64))
             right = right_classes(outputs, batch.targets)
             correct += math.nan if right is None else float(right.sum())
         return _Sums(loss, correct, len(rows))
 
-    def _evaluate_for_agent(self, values: Vector) -> dict[str, tuple[float, float, int]]:
-        """For `sotto.Agent.evaluation`: sums over the shard and over `test`; 0 right where targets are no classes."""
-        last = self._agent.round >= self._agent.rounds
-        with self._current(values):
-            found = {"train": self._sums(self._records, self._evaluation_records)}
-            if self._test is not None:
-                found["test"] = self._sums(self._test, None if last else self._evaluation_records)
-        self._stale = True
-        return {name: (sums.loss, int(numpy.nan_to_num(sums.correct)), sums.records) for name, sums in found.items()}
+    def _losses_of(self, records: Records) -> Callable[[Vector, int, int], tuple[float, Optional[float], int]]:
+        """Losses over rows first, first + stride, ... as sotto asks for them; None right where targets are no classes."""
+
+        def losses(values: Vector, first: int, stride: int) -> tuple[float, Optional[float], int]:
+            with self._current(values):
+                sums = self._sums(records, numpy.arange(first, len(records), stride, dtype=numpy.int64))
+            self._stale = True
+            return sums.loss, None if math.isnan(sums.correct) else sums.correct, sums.records
+
+        return losses
+
+    def _offer_evaluations(self) -> None:
+        """Gives the agent what computes its losses, in the way that it knows."""
+        train = self._losses_of(self._records)
+        test = None if self._test is None else self._losses_of(self._test)
+        if hasattr(self._agent, "evaluate_by"):
+            self._agent.evaluate_by(train=train, test=test, test_records=0 if self._test is None else len(self._test))
+            return
+
+        def evaluation(values: Vector) -> dict[str, tuple[float, float, int]]:
+            last = self._agent.round >= self._agent.rounds
+            found = {"train": train(values, 0, self._stride(len(self._records)))}
+            if test is not None and self._test is not None:
+                found["test"] = test(values, 0, 1 if last else self._stride(len(self._test)))
+            return {name: (loss, correct or 0.0, records) for name, (loss, correct, records) in found.items()}
+
+        self._agent.evaluation = evaluation
+
+    def _stride(self, records: int) -> int:
+        """Distance between the rows of an evaluation."""
+        wanted = self._evaluation_records
+        return 1 if wanted is None else max(1, -(-records // wanted))
 
 
 __all__ = ["Agent", "Evaluation", "PrivatePeer"]

@@ -154,6 +154,30 @@ def test_evaluations_give_sums_of_a_share_and_of_the_whole_test_set_at_the_end()
     assert 0 <= correct <= records and loss > 0
 
 
+def test_an_agent_that_asks_for_rows_gets_sums_over_them():
+    class Asks(StandInAgent):
+        def evaluate_by(self, *, train, test, test_records):
+            self.train, self.test, self.test_records = train, test, test_records
+
+    data, test = separable(), separable(50)
+    model = small_model()
+    agent = Asks(None, dimension(model), records=60, initial=parameters(model))
+    peer = PrivatePeer(model, LOSS, data, agent, test=test)
+    assert agent.test_records == 50 and agent.evaluation is None
+    parts = [agent.test(agent.model, first, 3) for first in range(3)]
+    assert [records for _, _, records in parts] == [17, 17, 16]
+    found = peer.evaluate(test)
+    assert sum(loss for loss, _, _ in parts) / 50 == pytest.approx(found.loss, rel=1e-6)
+    assert sum(correct for _, correct, _ in parts) / 50 == pytest.approx(found.accuracy)
+    assert agent.train(agent.model, 59, 1)[2] == 1
+
+
+def test_nothing_is_left_to_train_where_the_agent_says_so():
+    peer, agent = make(rounds=2)
+    agent.more = False
+    assert peer.train() == {"rounds": 0}
+
+
 def test_evaluation_of_all_records_is_the_mean_loss():
     data, model = separable(), small_model()
     peer, _ = make(model, data)
