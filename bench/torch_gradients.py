@@ -9,7 +9,7 @@ from torch import nn
 import common
 from common import median
 
-sys.path.insert(0, str(common.ROOT / "python"))
+sys.path[:0] = [str(common.BUILD / "python"), str(common.ROOT / "python")]
 from sotto.torch.data import Batch  # noqa: E402
 from sotto.torch.flat import FlatParameters  # noqa: E402
 from sotto.torch.gradients import WAYS, sum_gradient  # noqa: E402

@@ -276,7 +276,7 @@ class PrivatePeer:
                 found["test"] = test(values, 0, 1 if last else self._stride(len(self._test)))
             return {name: (loss, correct or 0.0, records) for name, (loss, correct, records) in found.items()}
 
-        self._agent.evaluation = evaluation
+        setattr(self._agent, "evaluation", evaluation)
 
     def _stride(self, records: int) -> int:
         """Distance between the rows of an evaluation."""
