@@ -4,6 +4,7 @@
 FOLDER/extra has Doxygen's output already. The README is the front page; a page that no section below names stands
 under "More", so that a new page needs no line here.
 """
+import itertools
 import pathlib
 import pkgutil
 import re
@@ -53,35 +54,28 @@ def copy_pages():
 def write_cpp_page():
     """What Doxygen made, and what it found undocumented."""
     said = (folder / "cpp-warnings.txt").read_text().splitlines()
-    missing = sorted({line for line in said if line.endswith("is not documented.")})
     for line in said:
         if "error:" in line:
             sys.exit(f"Doxygen: {line}")
-    rows = []
-    for line in missing:
-        place, number, what = re.match(r".*/(include/[^:]*):(\d+): (.*) is not documented\.$", line).groups()
-        rows.append(f"| `{place}:{number}` | {what.replace('|', ' ')} |")
+    missing = re.compile(r".*/include/(sotto/[^:]*):(\d+): warning: (?:Member |Compound )?(.*) is not documented\.$")
+    found = sorted({(match[1], int(match[2]), match[3]) for line in said if (match := missing.match(line))})
     headers = sorted((root / "include" / "sotto").rglob("*.hpp"))
-    listed = ["| where | what |", "|---|---|", *rows] if rows else ["Every one has a comment."]
-    (folder / "docs" / "cpp.md").write_text(
-        "\n".join(
-            [
-                "# C++ reference",
-                "",
-                '<p><a href="../cpp/index.html">Classes and functions of the public headers</a> ('
-                f"{len(headers)} headers, made by Doxygen). [Accounting from another program](library.md) says how to"
-                " link with them.</p>".replace("[Accounting from another program](library.md)",
-                                               '<a href="library.html">Accounting from another program</a>'),
-                "",
-                "## Public declarations without a comment of their own",
-                "",
-                f"{len(rows)}, most of them members that say what they are by their name.",
-                "",
-                *listed,
-                "",
-            ]
-        )
-    )
+    text = [
+        "# C++ reference",
+        "",
+        '<p><a href="../cpp/index.html">Classes and functions of the public headers</a>, made by Doxygen from '
+        f"{len(headers)} headers.</p>",
+        "",
+        "[Accounting from another program](library.md) says how to link with them.",
+        "",
+        "## Public declarations without a comment of their own",
+        "",
+        f"{len(found)}: members that say by their name what they are, or share the comment above them.",
+    ]
+    for header, places in itertools.groupby(found, key=lambda place: place[0]):
+        text += ["", f"`{header}`", ""]
+        text += [f"- line {line}: `{what}`" for _, line, what in places]
+    (folder / "docs" / "cpp.md").write_text("\n".join(text) + "\n")
 
 
 def write_python_page():
