@@ -21,8 +21,6 @@ suppress_warnings = ["myst.header"]  # pages that begin with a second-level head
 # Equations are written as LaTeX between dollars. Sphinx marks them for MathJax; KaTeX draws them, which is small
 # enough to go with the site.
 myst_enable_extensions = ["dollarmath"]
-myst_dmath_allow_space = False
-myst_dmath_allow_digits = False
 mathjax_path = "katex/katex.min.js"
 mathjax_options = {"defer": "defer"}
 html_css_files = ["katex/katex.min.css", "site.css"]

@@ -127,6 +127,7 @@ struct TrainConfig {
     /// agent's loss to rank 0. Unset: where ranks read the same data, or all agents live in one
     /// process.
     std::optional<bool> optimality_gap;
+    bool tensorboard = false;  ///< event files in the run directory, beside metrics.csv
     bool dry_run = false;
     std::optional<NetworkSpec> network;  ///< that a dry run predicts rounds for
     std::optional<std::uint64_t> noise_seed;

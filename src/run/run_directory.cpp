@@ -5,16 +5,13 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <sstream>
 
 #include "run/sent_mark.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
-#include "sotto/core/names.hpp"
 
 namespace sotto {
 
@@ -36,12 +33,6 @@ ConfigError unusable(const fs::path& path, const std::string& reason) {
 ConfigError holds_a_run(const fs::path& path) {
     return unusable(path, "it already holds a run; name another directory or remove it first");
 }
-
-constexpr NameTable<ModelStage, 3> stage_names{{{{ModelStage::last, "last"},
-                                                 {ModelStage::averaged, "averaged"},
-                                                 {ModelStage::consensus, "consensus"}}}};
-
-std::string field(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
 
 }  // namespace
 
@@ -70,13 +61,7 @@ RunDirectory RunDirectory::create(const std::string& wanted, const std::string& 
         throw_unusable(path, errno);
     }
     directory.metrics_.open(path / "metrics.csv", std::ios::trunc);
-    directory.metrics_
-        << "round,epsilon,test_loss,test_loss_worst,test_loss_mean_model,test_accuracy,"
-           "test_accuracy_mean_model,train_loss_mean_model,optimality_gap,"
-           "optimality_gap_agents,consensus_distance,elapsed_seconds,gradient_seconds,"
-           "noise_seconds,exchange_seconds,mix_seconds,models,test_records,"
-           "train_records\n"
-        << std::flush;
+    directory.metrics_ << metrics_head() << '\n' << std::flush;
     return directory;
 }
 
@@ -145,38 +130,9 @@ void RunDirectory::write(const std::string& file, std::string_view content) cons
     write_file_atomically(path_ / file, content, Readers::owner);
 }
 
-void RunDirectory::append_metrics(long round,
-                                  double epsilon,
-                                  const Evaluation& evaluation,
-                                  double elapsed_seconds,
-                                  const std::optional<RoundSeconds>& phases,
-                                  ModelStage stage) {
-    constexpr double untold = std::numeric_limits<double>::quiet_NaN();
-    const RoundSeconds seconds = phases.value_or(RoundSeconds{untold, untold, untold, untold});
+void RunDirectory::append_metrics(const MetricsRow& row) {
     errno = ENOSPC;  // where less is written than asked for
-    metrics_ << round;
-    for (const double value : {epsilon,
-                               evaluation.test_loss,
-                               evaluation.test_loss_worst,
-                               evaluation.test_loss_mean_model,
-                               evaluation.test_accuracy,
-                               evaluation.test_accuracy_mean_model,
-                               evaluation.train_loss_mean_model,
-                               evaluation.optimality_gap,
-                               evaluation.optimality_gap_agents,
-                               evaluation.consensus_distance,
-                               elapsed_seconds,
-                               seconds.gradient,
-                               seconds.noise,
-                               seconds.exchange,
-                               seconds.mix})
-        metrics_ << ',' << field(value);
-    const auto records = [](const std::optional<long>& most) {
-        return most ? std::to_string(*most) : std::string("all");
-    };
-    metrics_ << ',' << stage_names.name_of(stage) << ',' << records(evaluation.records.test) << ','
-             << records(evaluation.records.train) << '\n'
-             << std::flush;
+    metrics_ << metrics_line(row) << '\n' << std::flush;
     if (!metrics_) throw_unusable(path_ / "metrics.csv", errno);
 }
 

@@ -8,18 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "sotto/agent/evaluation.hpp"
-#include "sotto/agent/trainer.hpp"
+#include "run/metrics_row.hpp"
 #include "sotto/core/files.hpp"
 
 namespace sotto {
-
-/// Of which models a row of metrics.csv is.
-enum class ModelStage {
-    last,      ///< as they are after some round
-    averaged,  ///< means of models, after the last round
-    consensus  ///< after final gossip
-};
 
 /// What a run leaves behind (docs/run-directory.md). One process (rank 0) owns it; others write
 /// only their agents' models. Files are replaced atomically; metrics.csv grows by whole lines. Only
@@ -39,13 +31,7 @@ class RunDirectory {
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
     void write(const std::string& file, std::string_view content) const;
-    /// One row of metrics.csv. @param round rounds completed.
-    void append_metrics(long round,
-                        double epsilon,
-                        const Evaluation& evaluation,
-                        double elapsed_seconds,
-                        const std::optional<RoundSeconds>& phases,
-                        ModelStage stage = ModelStage::last);
+    void append_metrics(const MetricsRow& row);
     /// For a new run, on every process: each host may have a directory of its own.
     /// @throws ConfigError if messages of a run may have left here: there is a config.ini, which is
     /// written before the first of them, or a mark or a checkpoint that says so.

@@ -37,14 +37,14 @@ TEST(RunDirectory, AddsALineOfMetricsAtATime) {
         for (std::string line; std::getline(file, line);) result.push_back(line);
         return result;
     };
-    directory.append_metrics(0, infinity, evaluation, 0.5, RoundSeconds{1, 2, 3, 4});
+    directory.append_metrics({0, infinity, evaluation, 0.5, RoundSeconds{1, 2, 3, 4}});
     ASSERT_EQ(lines().size(), 2u);
     // Infinite and unknown values are empty fields.
     EXPECT_EQ(lines()[1], "0,,0.25,,,,,,,,,0.5,1,2,3,4,last,all,all");
     EXPECT_EQ(std::ranges::count(lines()[0], ','), std::ranges::count(lines()[1], ','));
     EXPECT_EQ(lines()[0].substr(0, 24), "round,epsilon,test_loss,");
     evaluation.records = {std::nullopt, 1000};
-    directory.append_metrics(7, 1.5, evaluation, 0.5, {});
+    directory.append_metrics({7, 1.5, evaluation, 0.5, {}});
     ASSERT_EQ(lines().size(), 3u);
     EXPECT_EQ(lines()[2].substr(0, 11), "7,1.5,0.25,");
     EXPECT_TRUE(lines()[2].ends_with(",last,all,1000")) << lines()[2];

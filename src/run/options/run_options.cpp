@@ -91,6 +91,14 @@ every agent has a data file of its own (`%r`), and `optimality_gap` is then null
           .beside_run = true,
           .peers_may_set = false},
          bound(&TrainConfig::optimality_gap, on_off())},
+        {{.name = "tensorboard",
+          .help = "{}: write what metrics.csv holds as TensorBoard event files, too",
+          .details = R"(
+Rank 0 writes them to `tensorboard/` in the run directory as the run goes: `tensorboard --logdir runs` shows all runs
+([run directory](../run-directory.md)). TensorBoard itself is not part of sotto.)",
+          .beside_run = true,
+          .changes_results = false},
+         bound(&TrainConfig::tensorboard, on_off())},
         secure_sum_option<TrainConfig>(),
         {{.name = "pad-rounds",
           .help = "with --participation poisson: work through the same number of records every "

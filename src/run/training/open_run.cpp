@@ -139,6 +139,7 @@ OpenRun open_run(PreparedRun prepared) {
     take_coins(prepared, rings);
     std::vector<SecureSum> sums;
     Recorders recorders;
+    std::optional<TensorboardFile> tensorboard;
     network.agree([&] {
         if (run.config.link_encryption && network.processes() > 1)
             network.protect(run.session.secrets, run.key_epoch);
@@ -147,6 +148,9 @@ OpenRun open_run(PreparedRun prepared) {
                               rings,
                               directory.path() / numbered_file("views", "", start),
                               prepared.initial.size());
+        if (run.leader() && run.config.tensorboard)
+            tensorboard =
+                TensorboardFile::create(directory.path() / "tensorboard", rounds_before(prepared));
     });
     const auto notes =
         network.all_gather(to_json(process_note(network, rings)),
@@ -166,6 +170,7 @@ OpenRun open_run(PreparedRun prepared) {
                  .rings = std::move(rings),
                  .sums = std::move(sums),
                  .recorders = std::move(recorders),
+                 .tensorboard = std::move(tensorboard),
                  .progress = progress,
                  .account = deducted.keep(),
                  .configuration = std::move(configuration),

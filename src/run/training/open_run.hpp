@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "run/checkpoint_store.hpp"
 #include "run/recorders.hpp"
 #include "run/run_directory.hpp"
+#include "run/tensorboard_file.hpp"
 #include "run/training/prepare_run.hpp"
 #include "sotto/agent/evaluation.hpp"
 #include "sotto/agent/trainer.hpp"
@@ -34,6 +36,7 @@ struct OpenRun {
     std::vector<KeyRing> rings;   ///< one per local agent
     std::vector<SecureSum> sums;  ///< likewise, where agents learn sums only
     Recorders recorders;
+    std::optional<TensorboardFile> tensorboard;  ///< on process 0, where it is asked for
     RunProgress progress;
     std::optional<AccountUse> account;  ///< of this process, see DeductedRun
     std::string configuration;          ///< text of config.ini

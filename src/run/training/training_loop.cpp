@@ -147,13 +147,14 @@ void TrainingLoop::report_evaluation(ModelStage stage) {
     const long round = progress_.rounds;
     const double loop_seconds = progress_.totals.loop_seconds;
     const double epsilon = ledger.epsilon_after(round);
-    open_.directory.append_metrics(
-        round,
-        epsilon,
-        progress_.evaluation,
-        loop_seconds,
-        seconds_to_tell(trainer_.seconds(), run_.config, run_.network.processes()),
-        stage);
+    const MetricsRow row{round,
+                         epsilon,
+                         progress_.evaluation,
+                         loop_seconds,
+                         seconds_to_tell(trainer_.seconds(), run_.config, run_.network.processes()),
+                         stage};
+    open_.directory.append_metrics(row);
+    if (open_.tensorboard) open_.tensorboard->add(row);
     listener_.on_evaluation(round, epsilon, progress_.evaluation);
     if (views.empty() || round >= run_.config.plan.rounds || progress_.interrupted ||
         !views.cheap(loop_seconds))

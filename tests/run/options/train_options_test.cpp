@@ -38,6 +38,7 @@ OptionTexts other_run() {
     return {{"eval-every", "6"},
             {"eval-records", "450"},
             {"optimality-gap", "off"},
+            {"tensorboard", "on"},
             {"secure-sum", "on"},
             {"pad-rounds", "true"},
             {"view", "node:0;all-nodes"},
@@ -128,12 +129,12 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
 TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return o.beside_run; }),
               (std::set<std::string>{
-                  "resume",        "without",      "finish",          "data",
-                  "test-data",     "roster",       "identity",        "budget-account",
-                  "threads",       "stall-warn",   "stall-abort",     "checkpoint-every",
-                  "eval-every",    "eval-records", "link-encryption", "past-noise-memory",
-                  "view",          "dry-run",      "bootstrap",       "network",
-                  "optimality-gap"}));
+                  "resume",         "without",      "finish",          "data",
+                  "test-data",      "roster",       "identity",        "budget-account",
+                  "threads",        "stall-warn",   "stall-abort",     "checkpoint-every",
+                  "eval-every",     "eval-records", "link-encryption", "past-noise-memory",
+                  "view",           "dry-run",      "bootstrap",       "network",
+                  "optimality-gap", "tensorboard"}));
 }
 
 TEST(TrainOptions, ThatDoNotReproduceTheRun) {
@@ -157,7 +158,7 @@ TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
 }
 
 TEST(TrainOptions, ThatDoNotChangeResults) {
-    for (const char* name : {"budget-account", "threads", "stall-warn"})
+    for (const char* name : {"budget-account", "threads", "stall-warn", "tensorboard"})
         EXPECT_FALSE(changes_results(name)) << name;
     for (const char* name : {"epsilon", "data", "seed", "no-such-option"})
         EXPECT_TRUE(changes_results(name)) << name;
@@ -196,7 +197,8 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "common-variance = false\nvariance-cap = 1e4\n"
         "\n# Task\ntask = logistic\nstandardise = on\ndata = synthetic\n"
         "test-fraction = 0.2\nclip-quantile = 0.9\nclip-share = 0.05\nl2 = 0\nseed = 1\n"
-        "\n# Run\neval-every = 0\neval-records = auto\nsecure-sum = off\npad-rounds = "
+        "\n# Run\neval-every = 0\neval-records = auto\ntensorboard = off\nsecure-sum = "
+        "off\npad-rounds = "
         "false\ncheckpoint-every = 0\n"
         "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\nprecision = float64\n"
         "mask-partners = 16\npast-noise-memory = 2048\nstall-warn = 30\nstall-abort = 300\nthreads "
