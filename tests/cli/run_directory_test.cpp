@@ -154,6 +154,24 @@ TEST_P(RunDirectoryOf, ACompletedTrainingHoldsEverything) {
                   message_bytes);
 }
 
+TEST_P(RunDirectoryOf, HoldsOneEventFileWhereTensorboardIsAskedFor) {
+    const TempDir directory;
+    Arguments arguments{
+        "train", "--rounds", "4", "--quiet", "--tensorboard", "on", "--run-directory", "run"};
+    if (GetParam() == one_process) arguments.insert(arguments.end(), {"--agents", "3"});
+    const Outcome outcome = run_sotto(directory, GetParam(), arguments);
+    if (outcome.text().find("libprotobuf-dev") != std::string::npos)
+        GTEST_SKIP() << "built without Protocol Buffers";
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(directory / "run/tensorboard"))
+        names.push_back(entry.path().filename());
+    ASSERT_EQ(names.size(), 1U);
+    EXPECT_TRUE(names[0].starts_with("events.out.tfevents.")) << names[0];
+    EXPECT_NE(content_of(directory / ("run/tensorboard/" + names[0])).find("loss/test_loss"),
+              std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(AloneAndOverMpi,
                          RunDirectoryOf,
                          testing::Values(one_process, 3),

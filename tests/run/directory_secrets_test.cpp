@@ -146,6 +146,8 @@ TEST(DirectorySecrets, AreWhatTheOptionsKeep) {
     EXPECT_EQ(all_of(config),
               "metrics.csv summary.json report.html (losses and accuracies of raw data, without "
               "noise)\n");
+    config.tensorboard = true;
+    test::expect_contains(all_of(config), "report.html tensorboard/ (");
     config.trust.emplace();
     test::expect_contains(all_of(config), "checkpoints/*/*.seeds (");
     config.noise_seed = 7;
