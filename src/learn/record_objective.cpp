@@ -51,6 +51,7 @@ RecordObjective::RecordObjective(Dataset shard, std::shared_ptr<const Dataset> t
 void RecordObjective::mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
                                     std::span<const Eigen::Index> rows,
                                     Eigen::Ref<Eigen::VectorXd> gradient) {
+    prepare(model);
     gradient_.resize(dimension());
     gradient.setZero();
     for (const Eigen::Index row : rows) {
@@ -66,6 +67,7 @@ void RecordObjective::clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorX
                                            double grid_step,
                                            Eigen::Ref<Eigen::VectorXd> sum) {
     require_clip_and_grid(clip_norm_l2, grid_step, rows.size(), largest_batch());
+    prepare(model);
     gradient_.resize(dimension());
     ClippedRecords clipped(clip_norm_l2, grid_step, sum);
     for (const Eigen::Index row : rows) {
@@ -96,6 +98,7 @@ LossSum RecordObjective::test_loss(const Eigen::Ref<const Eigen::VectorXd>& mode
 
 Eigen::VectorXd RecordObjective::record_losses(const Eigen::Ref<const Eigen::VectorXd>& model,
                                                const Dataset& records) {
+    prepare(model);
     Eigen::VectorXd losses(records.records());
     for (Eigen::Index row = 0; row < losses.size(); ++row)
         losses(row) = record_loss(model, records, row).loss;
@@ -106,6 +109,7 @@ LossSum RecordObjective::loss_over(const Dataset& data,
                                    const Eigen::Ref<const Eigen::VectorXd>& model,
                                    Eigen::Index first,
                                    Eigen::Index stride) {
+    prepare(model);
     LossSum sum;
     sum.has_accuracy = has_accuracy();
     for (Eigen::Index row = first; row < data.records(); row += stride) {

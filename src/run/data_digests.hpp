@@ -15,10 +15,10 @@ namespace sotto {
 
 /// A file as it was read.
 struct FileDigest {
-    std::string option;  ///< that names it: "data" or "test-data"
+    std::string option;  ///< that names it: "data", "test-data", or "task" for a model
     std::string path;
-    std::int64_t records = 0;
-    Digest digest{};  ///< digest_of_records
+    std::int64_t records = 0;  ///< 0 of a model
+    Digest digest{};           ///< digest_of_records; of a model's bytes
 };
 
 /// Where the records of the agents of this process come from. Nothing for what follows from options

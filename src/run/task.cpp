@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "run/own_task.hpp"
+#include "run/named_task.hpp"
 #include "run/peer_notes.hpp"
 #include "run/record_task.hpp"
 #include "run/tasks/table.hpp"
@@ -97,10 +97,7 @@ bool has_fixed_inputs(const TaskConfig& config) {
 
 LocalTask build_task(const TaskConfig& config, Network& network, const Membership& members) {
     TaskRecord record;
-    network.agree([&] {
-        record =
-            is_own_task(config.task) ? own_task(config.task) : tasks().find("task", config.task);
-    });
+    network.agree([&] { record = named_task(config.task); });
     LocalTask task = record.needs_records() ? build_record_task(config, network, members)
                                             : record.build(config, network, members);
     task.fixed_inputs = record.fixed_inputs;

@@ -30,13 +30,15 @@ std::array<std::vector<PairSecrets>, 2> secrets_of_two() {
 DataDigests one_file() { return {{{"data", "train.svm", 9, Digest{7}}}, Digest{8}, {}}; }
 
 /// What process 0 makes of what process 1 sends; or process 1 of what process 0 finds.
-std::string message(int process, const std::string& theirs, const std::string& verdict) {
+std::string message(int process,
+                    const std::string& theirs,
+                    const std::string& verdict,
+                    const DataDigests& digests = one_file()) {
     std::array<std::vector<PairSecrets>, 2> secrets = secrets_of_two();
     fuzz::ScriptedNetwork network(
         2, process, verdict, [&](int) { return std::vector<std::string>(2, theirs); });
-    return message_of<Error>([&] {
-        require_same_data(network, secrets[static_cast<std::size_t>(process)], one_file());
-    });
+    return message_of<Error>(
+        [&] { require_same_data(network, secrets[static_cast<std::size_t>(process)], digests); });
 }
 
 std::string shown(const std::string& host, std::uint64_t count, std::size_t bytes) {
@@ -65,6 +67,12 @@ TEST(RequireSameData, NamesFileRankAndHostThatDiffer) {
                     "rank 1 (node7) read another number of files");
     expect_contains(message(1, shown("node0", 2, 64), found(1)),
                     "dealt others to the agents than rank 0 (node0)");
+}
+
+TEST(RequireSameData, NamesAModelThatDiffers) {
+    const DataDigests model{{{"task", "model.pt", 0, Digest{7}}}, Digest{8}, {}};
+    expect_contains(message(0, shown("node7", 2, 64), "", model),
+                    "task: model.pt is another file on rank 1 (node7) than on rank 0 (");
 }
 
 TEST(RequireSameData, RefusesOtherBytes) {

@@ -66,6 +66,16 @@ TEST(RecordTask, RefusesOptionsOfOtherTasks) {
     }
 }
 
+TEST(RecordTask, MakesNoObjectiveOfATaskThatHasNoRecords) {
+    for (const char* name : {"quadratic", "own.so"}) {
+        TaskConfig config = on("x");
+        config.task = name;
+        expect_contains(message_of<ConfigError>(
+                            [&] { (void)make_record_objective(config, LocalData{}, {}, nullptr); }),
+                        "has no records");
+    }
+}
+
 TEST(RecordTask, MakesTheObjectiveOfOneAgentOfTheDataOfAll) {
     const TemporaryFolder folder;
     const TaskConfig config = on(folder.write("data.txt", test::records_with_own_feature(40)));

@@ -21,7 +21,7 @@ class RecordObjective : public Objective {
     bool counts_shortened_records() const final { return true; }
     void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
                        std::span<const Eigen::Index> rows,
-                       Eigen::Ref<Eigen::VectorXd> gradient) final;
+                       Eigen::Ref<Eigen::VectorXd> gradient) override;
     void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>& model,
                               std::span<const Eigen::Index> rows,
                               double clip_norm_l2,
@@ -42,6 +42,9 @@ class RecordObjective : public Objective {
         double loss = 0;
         bool correct = false;  ///< counted where has_accuracy()
     };
+    /// Called once before losses or gradients at a model are asked for; the model they are given is
+    /// this one until the next call.
+    virtual void prepare(const Eigen::Ref<const Eigen::VectorXd>& /*model*/) {}
     /// Loss of one record of the training or test data.
     [[nodiscard]] virtual Loss record_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
                                            const Dataset& data,
@@ -53,14 +56,16 @@ class RecordObjective : public Objective {
                                  Eigen::Index row,
                                  Eigen::Ref<Eigen::VectorXd> gradient) = 0;
     [[nodiscard]] virtual bool has_accuracy() const { return false; }
+    /// Losses of rows first, first + stride, ... of the training or test data: record by record
+    /// unless a derived class has a faster way.
+    [[nodiscard]] virtual LossSum loss_over(const Dataset& data,
+                                            const Eigen::Ref<const Eigen::VectorXd>& model,
+                                            Eigen::Index first,
+                                            Eigen::Index stride);
     [[nodiscard]] const Dataset& shard() const { return shard_; }
+    [[nodiscard]] const Dataset& test() const { return *test_; }
 
   private:
-    LossSum loss_over(const Dataset& data,
-                      const Eigen::Ref<const Eigen::VectorXd>& model,
-                      Eigen::Index first,
-                      Eigen::Index stride);
-
     Dataset shard_;
     std::shared_ptr<const Dataset> test_;
     Eigen::VectorXd gradient_;

@@ -11,7 +11,9 @@ namespace {
 
 std::vector<Option<TaskConfig>> model_options() {
     return {{{.name = "task",
-              .help = join(task_names(), ", ") + ", or FILE.so (a task of your own); " +
+              .help = join(task_names(), ", ") +
+                      ", FILE.pt (a TorchScript model), or "
+                      "FILE.so (a task of your own); " +
                       task_defaults_text(),
               .details = R"(
 [Tasks](../tasks.md) says what they learn, from which formats, and what that means for the guarantee. `config.ini`
