@@ -69,6 +69,7 @@ double sampling_probability_of(const Participation& participation,
 
 }  // namespace
 
+std::vector<std::string> adjacency_names() { return adjacencies.names(); }
 Adjacency parse_adjacency(std::string_view option, std::string_view text) {
     return adjacencies.parse(option, text);
 }

@@ -118,12 +118,14 @@ std::vector<View> ViewRecord::observers(const ViewArguments& arguments, const Gr
     return views;
 }
 
-std::string view_placeholders(ViewUse use) {
+std::vector<std::string> view_placeholder_list(ViewUse use) {
     std::vector<std::string> allowed;
     for (const ViewRecord& record : view_records().records())
         if (record.allows(use)) allowed.push_back(record.placeholder());
-    return join(allowed, ", ");
+    return allowed;
 }
+
+std::string view_placeholders(ViewUse use) { return join(view_placeholder_list(use), ", "); }
 
 const ViewRecord* record_of(const View& view, const Graph& graph) {
     for (const ViewRecord& record : view_records().records())

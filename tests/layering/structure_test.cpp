@@ -32,7 +32,8 @@ constexpr std::array<Exception, 0> longer_than_allowed{};
 constexpr std::array<Exception, 3> without_a_test_of_their_name{{
     {"src/commands/cli/main.cpp", "calls run_program; every test in tests/cli runs it"},
     {"src/commands/cli/write_option_pages.cpp",
-     "a program that writes the pages of option_pages.cpp, which option_pages_test.cpp compares"},
+     "a program that writes the pages of option_pages.cpp, manual_pages.cpp and "
+     "shell_completions.cpp, which their tests and tests/install look at"},
     {"src/noise/mechanisms/table.cpp",
      "the list of mechanisms; tests/noise/mechanism_test.cpp goes through all of them"},
 }};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sotto {
 
@@ -14,6 +15,7 @@ enum class Adjacency {
     record_zero_out,   ///< one record's contribution zeroed: Delta = C/B
     record_add_remove  ///< one record added or removed, divisor B unchanged: Delta = C/B
 };
+[[nodiscard]] std::vector<std::string> adjacency_names();
 [[nodiscard]] Adjacency parse_adjacency(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(Adjacency adjacency);
 

@@ -55,7 +55,10 @@ inline constexpr std::string_view eavesdropper_view = "eavesdropper";
 /// All kinds of views, in the order of help texts.
 [[nodiscard]] Registry<ViewRecord>& view_records();
 
-/// Placeholders of the views that may be named there: "eavesdropper, node:a, coalition:a,b, ...".
+/// Placeholders of the views that may be named there: "eavesdropper", "node:a", "coalition:a,b",
+/// ...
+[[nodiscard]] std::vector<std::string> view_placeholder_list(ViewUse use);
+/// The same in one text: "eavesdropper, node:a, coalition:a,b, ...".
 [[nodiscard]] std::string view_placeholders(ViewUse use);
 
 /// The kind a user would name this observer by; null if there is none.

@@ -205,6 +205,12 @@ Command account_command() {
             .example =
                 "sotto account --graph florentine_families.edges --mechanism ldp --rounds "
                 "100 --view all-nodes",
+            .description = R"(
+Says for every observer and every agent what the observer learns from the messages of all rounds: mu and epsilon, exact at `--delta`,
+worst first. The plan is solved as `sotto plan` does, read with `--plan`, or that of a training with `--run`. It works alone and under
+mpirun, where observers are spread over the ranks.
+
+With `--mu` or `--epsilon` and only `--delta` beside it, or with `--noise-multiplier`, it converts figures and does nothing else.)",
             .options = options,
             .parallel = true,
             .run = run};

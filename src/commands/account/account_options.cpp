@@ -14,33 +14,34 @@ namespace {
 /// Who observes whom, and of what inputs.
 std::vector<Option<AccountConfig>> observer_options() {
     constexpr NameTable<bool, 2> inputs{{{{false, "adaptive"}, {true, "fixed"}}}};
-    return {{{.name = "view",
-              .help = "who observes: " + view_placeholders(ViewUse::account),
-              .details = R"(
+    return {
+        {{.name = "view",
+          .help = "who observes: {}",
+          .details = R"(
 `all-messages:a,b`: the seeds of these agents, and every message. Agents are named by number; the error for one that
 does not exist says how a graph file's labels are numbered.)",
-              .beside_run = true},
-             bound(&AccountConfig::view, any_text())},
-            {{.name = "targets", .help = "about whom: all, or u,...", .beside_run = true},
-             bound(&AccountConfig::targets, any_text())},
-            {{.name = "inputs",
-              .help = "adaptive (training: gradients follow messages), fixed (averaging, private "
-                      "means)",
-              .details = R"(
+          .beside_run = true},
+         bound(&AccountConfig::view, any_text(one_of(view_placeholder_list(ViewUse::account))))},
+        {{.name = "targets", .help = "about whom: all, or u,...", .beside_run = true},
+         bound(&AccountConfig::targets, any_text(among_others("", {"all"})))},
+        {{.name = "inputs",
+          .help = "adaptive (training: gradients follow messages), fixed (averaging, private "
+                  "means)",
+          .details = R"(
 Changes `argument` only.)"},
-             bound(
-                 [](auto& c) -> auto& { return c.subject.fixed_inputs; }, words(inputs))},
-            {{.name = "l2",
-              .help = "regularisation of the training, which counts in partial views",
-              .details = R"(
+         bound(
+             [](auto& c) -> auto& { return c.subject.fixed_inputs; }, words(inputs))},
+        {{.name = "l2",
+          .help = "regularisation of the training, which counts in partial views",
+          .details = R"(
 With `--step-schedule inverse`, step size 1 and `--l2 1`: averaging.)"},
-             bound(
-                 [](auto& c) -> auto& { return c.subject.l2; }, any_real())},
-            {{.name = "sensitivity",
-              .help = "Delta of one participation (default 1 with --noise-std or matrices, else "
-                      "from --adjacency, --clip-norm, --batch-size)"},
-             bound(
-                 [](auto& c) -> auto& { return c.subject.sensitivity; }, any_real())}};
+         bound(
+             [](auto& c) -> auto& { return c.subject.l2; }, any_real())},
+        {{.name = "sensitivity",
+          .help = "Delta of one participation (default 1 with --noise-std or matrices, else "
+                  "from --adjacency, --clip-norm, --batch-size)"},
+         bound(
+             [](auto& c) -> auto& { return c.subject.sensitivity; }, any_real())}};
 }
 
 std::vector<Option<AccountOptions>> run_to_account_for() {
@@ -52,7 +53,7 @@ Graph, plans, sensitivities and rounds are those of the directory; rounds that w
 are gone. Of a run that has not ended all planned rounds count. Only what is marked may stand beside it, and
 `--config`.)",
               .beside_run = true},
-             bound(&AccountOptions::run, any_text())}};
+             bound(&AccountOptions::run, folder_path())}};
 }
 
 std::vector<Option<AccountConfig>> departure_options() {
@@ -71,9 +72,9 @@ std::vector<Option<AccountOptions>> other_options() {
           .help = "FILE.npy: A of observations O = A G + B Z, instead of a plan",
           .details = R"(
 float64, with `--agents`; instead of graph and plan ([the library](../library.md)).)"},
-         bound(&AccountOptions::observation_a, any_text())},
+         bound(&AccountOptions::observation_a, file_path())},
         {{.name = "observation-b", .help = "FILE.npy: B"},
-         bound(&AccountOptions::observation_b, any_text())},
+         bound(&AccountOptions::observation_b, file_path())},
         {{.name = "mu",
           .help = "convert this mu into epsilon at --delta, nothing else",
           .details = R"(
@@ -103,7 +104,7 @@ rounds ([accounting](../accounting.md)).)"},
           .details = R"(
 With a name that ends in `.svg` the picture, drawn by gnuplot if installed, and the table in FILE.txt.)",
           .beside_run = true},
-         bound(&AccountOptions::by_distance, any_text())},
+         bound(&AccountOptions::by_distance, file_path())},
         {{.name = "threads",
           .help = "threads of one process (0: all cores; under mpirun 1)",
           .beside_run = true,

@@ -36,11 +36,9 @@ default), otherwise `likelihood`. `canary-records` has defaults of its own: `--a
 `--batch-size 400`, 100 rounds. `reconstruction` takes `--data`, `--partition`
 (default iid) and `--seed`; `membership` all task options, 1000 rounds by default and the tasks logistic, softmax, mlp
 and cnn. An option that means nothing to an attack is refused (exit code 2).)"},
-             bound(&AuditConfig::attack, any_text())},
-            {{.name = "view",
-              .help = "who attacks: " + view_placeholders(ViewUse::audit),
-              .beside_run = true},
-             bound(&AuditConfig::view, any_text())}};
+             bound(&AuditConfig::attack, any_text(among_others("", attacks().names())))},
+            {{.name = "view", .help = "who attacks: {}", .beside_run = true},
+             bound(&AuditConfig::view, any_text(one_of(view_placeholder_list(ViewUse::audit))))}};
 }
 
 std::vector<Option<AuditConfig>> likelihood_options() {
@@ -52,7 +50,8 @@ std::vector<Option<AuditConfig>> likelihood_options() {
         {{.name = "hypothesis",
           .help = "what the target contributes over the rounds: constant, random (signs), worst "
                   "(signs that the view tells apart best), or all three"},
-         bound(&AuditConfig::hypothesis, any_text())},
+         bound(&AuditConfig::hypothesis,
+               any_text(among_others("", {"constant", "random", "worst", "all"})))},
         {{.name = "trials",
           .help = fmt::format("of every hypothesis (default: as many as the width asks); canary "
                               "records, {} to {} (default: {})",
@@ -76,7 +75,7 @@ std::vector<Option<AuditConfig>> verdict_options() {
                       "view",
               .reproduces_run = false,
               .beside_run = true},
-             bound(&AuditConfig::run, any_text())}};
+             bound(&AuditConfig::run, folder_path())}};
 }
 
 /// What means nothing to an attack: options of the task, unless it trains one, and of the

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "run/options/written_options.hpp"
@@ -11,8 +12,11 @@ namespace sotto::cli {
 /// of its own that is linked into the program (Registered).
 struct Command {
     std::string name{};
-    std::string summary{};  ///< one line
-    std::string example{};  ///< shown at the end of its help
+    std::string summary{};      ///< one line
+    std::string example{};      ///< shown at the end of its help
+    std::string description{};  ///< more, for its manual page; Markdown
+    /// Files it reads or writes by itself, for its manual page: name and what it holds.
+    std::vector<std::pair<std::string, std::string>> files{};
     /// What it understands, as in a configuration in which nothing is given.
     std::vector<WrittenGroup> (*options)() = nullptr;
     bool parallel = false;  ///< takes part in an MPI job; others run on rank 0 only

@@ -9,7 +9,7 @@ namespace sotto::cli {
 namespace {
 
 OptionFormat<std::string> output_file() {
-    OptionFormat<std::string> format = any_text();
+    OptionFormat<std::string> format = file_path();
     format.kind = OptionKind::output;
     return format;
 }
@@ -29,7 +29,7 @@ OptionGroup<GeneralOptions>& general_options() {
 Lines `name = value`; `#` begins a comment. A mistyped option, key or value is an error that names the nearest one.)",
             .reproduces_run = false,
             .changes_results = false},
-           bound_to_nothing<GeneralOptions>(OptionKind::value)},
+           bound_to_nothing<GeneralOptions>(OptionKind::value, among_others("", {"FILE"}))},
           {{.name = "json",
             .help = "write one JSON object to FILE, or to standard output with -",
             .details = R"(

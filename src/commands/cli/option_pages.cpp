@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "commands/cli/option_usage.hpp"
 #include "run/options/train_options.hpp"
 
 namespace sotto::cli {
@@ -58,25 +59,6 @@ std::string cell(const std::string& text) {
     return result;
 }
 
-std::string usage_of(const WrittenOption& option) {
-    switch (option.kind) {
-        case OptionKind::flag:
-            return "--" + option.name;
-        case OptionKind::output:
-            return "--" + option.name + " [FILE]";
-        case OptionKind::list:
-            return "--" + option.name + " \"VALUE ...\"";
-        case OptionKind::value:
-            break;
-    }
-    return "--" + option.name + " VALUE";
-}
-
-/// Values that the help does not name already.
-std::string values_of(const WrittenOption& option) {
-    return option.help.find(option.allowed) == std::string::npos ? option.allowed : std::string();
-}
-
 bool is_of_training(const WrittenGroup& group) {
     return std::ranges::any_of(train_option_set().groups(), [&](const auto& of_training) {
         return of_training.title == group.title;
@@ -89,12 +71,10 @@ std::string table_of(const WrittenGroup& group) {
     if (training) text += " ranks | rank 0 sets it | config.ini |";
     text += training ? "\n|---|---|---|---|---|---|---|---|\n" : "\n|---|---|---|---|---|\n";
     for (const WrittenOption& option : group.options) {
-        const std::string standing =
-            option.kind == OptionKind::flag ? "" : option.text.value_or("");
         text += fmt::format("| `{}` | {} | {} | {}{} | {} |",
                             usage_of(option),
-                            cell(standing),
-                            cell(values_of(option)),
+                            cell(default_of(option)),
+                            cell(values_beside_help(option)),
                             cell(option.help),
                             option.positional ? "; a word by itself is its value" : "",
                             option.beside_run ? "yes" : "");

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "commands/cli/command_table.hpp"
+#include "commands/cli/exit_codes.hpp"
 #include "commands/cli/job.hpp"
 #include "run/error_line.hpp"
 #include "sotto/core/blas_kernels.hpp"
@@ -31,12 +32,9 @@ std::string program_help() {
         text += fmt::format("  {:<8} {}\n", command.name, command.summary);
     text +=
         "\n`sotto <command> --help` lists the options of a command. `sotto --version` prints the "
-        "version.\n"
-        "exit codes: 0 done, 1 other, 2 usage or configuration, 3 data, 4 privacy refused, 5 "
-        "network or "
-        "peer, 6 audit inconsistent, 7 complete already, 8 interrupted, 9 disk full or failing\n\n"
-        "example: sotto train --mechanism corn --epsilon 10\n";
-    return text;
+        "version.\n";
+    return text + "exit codes: " + exit_code_list() +
+           "\n\nexample: sotto train --mechanism corn --epsilon 10\n";
 }
 
 /// Refuses what the command line of a job begins with. The ranks first meet over MPI: a launcher

@@ -26,7 +26,7 @@ OptionSet<GraphOptions> option_set() {
         .add(graph_options(), &GraphOptions::graph)
         .add(option_group<GraphOptions>("Output",
                                         {{{{.name = "out", .help = "write the edge list to FILE"},
-                                           bound(&GraphOptions::out, any_text())}}}));
+                                           bound(&GraphOptions::out, file_path())}}}));
 }
 
 std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
@@ -53,6 +53,9 @@ Command graph_command() {
         .name = "graph",
         .summary = "make or inspect a graph and its mixing matrix",
         .example = "sotto graph --topology ring --agents 16 --mixing metropolis --out ring.edges",
+        .description = R"(
+Makes a graph of a topology, or reads an edge list, and says how well its mixing matrix mixes: degrees, second eigenvalue, spectral
+gap. An edge list has two labels a line.)",
         .options = options,
         .run = run};
 }

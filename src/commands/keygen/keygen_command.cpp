@@ -28,9 +28,9 @@ OptionSet<KeygenOptions> option_set() {
     return OptionSet<KeygenOptions>().add(option_group<KeygenOptions>(
         "Identity",
         {{{{.name = "identity", .help = "new FILE for the identity; keep it secret"},
-           bound(&KeygenOptions::identity, any_text())},
+           bound(&KeygenOptions::identity, file_path())},
           {{.name = "roster", .help = "FILE to append the public key to; made if there is none"},
-           bound(&KeygenOptions::roster, any_text())},
+           bound(&KeygenOptions::roster, file_path())},
           {{.name = "name",
             .help = "one word for people (default: the identity's file name)",
             .details = R"(
@@ -82,6 +82,9 @@ Command keygen_command() {
         .name = "keygen",
         .summary = "make an agent's identity and add its public key to a roster",
         .example = "sotto keygen --identity agent0.identity --roster agents.roster --name alice",
+        .description = R"(
+Makes an identity, with which an agent proves who it is (`sotto train --roster FILE --identity FILE`), and appends its public key to a
+roster. An existing identity is never overwritten.)",
         .options = options,
         .run = run};
 }

@@ -32,7 +32,7 @@ std::vector<Option<LedgerOptions>> total_options() {
               .details = R"(
 Words by themselves are its values. A run that is there twice counts once.)",
               .positional = true},
-             bound(&LedgerOptions::directories, path_list())},
+             bound(&LedgerOptions::directories, folder_list())},
             {{.name = "delta",
               .help = "delta of the total (default: the largest of the runs), or of a new account"},
              bound(&LedgerOptions::delta, real_between(0, 1))},
@@ -45,20 +45,19 @@ Words by themselves are its values. A run that is there twice counts once.)",
 std::vector<Option<LedgerOptions>> account_options() {
     return {
         {{.name = "budget-account", .help = "FILE to show: what may be spent, was, and is left"},
-         bound(&LedgerOptions::budget_account, any_text())},
+         bound(&LedgerOptions::budget_account, file_path())},
         {{.name = "open-account",
           .help = "new FILE for `train --budget-account`; with --epsilon and --delta",
           .details = R"(
 It has mode 0600. With `--identity` it is signed: only that agent's runs can use it, and nobody else can change it
 unnoticed ([the ledger](../ledger.md)).)"},
-         bound(&LedgerOptions::open_account, any_text())},
+         bound(&LedgerOptions::open_account, file_path())},
         {{.name = "epsilon", .help = "all that runs may spend from the new account"},
          bound(&LedgerOptions::epsilon, positive_real())},
         {{.name = "adjacency", .help = "of the new account: {}; runs with another are refused"},
-         bound(&LedgerOptions::adjacency,
-               named("agent, record, record-zero-out, record-add-remove", parse_adjacency))},
+         bound(&LedgerOptions::adjacency, named(one_of(adjacency_names()), parse_adjacency))},
         {{.name = "identity", .help = "FILE of the agent whose account it is"},
-         bound(&LedgerOptions::identity, any_text())}};
+         bound(&LedgerOptions::identity, file_path())}};
 }
 
 OptionSet<LedgerOptions> option_set() {
@@ -134,6 +133,10 @@ Command ledger_command() {
     return {.name = "ledger",
             .summary = "add up what several runs on the same data reveal; budget accounts",
             .example = "sotto ledger runs/monday runs/tuesday sweeps/a9a",
+            .description = R"(
+Adds up what runs and sweeps on the same data reveal, agent by agent, from the ledgers in their directories. With
+`--budget-account FILE` it shows an account of what runs may spend, with `--open-account FILE` it makes one.)",
+            .files = {{"DIR/ledger.json", "what a run has revealed; read"}},
             .options = options,
             .run = run};
 }

@@ -61,6 +61,10 @@ Command plan_command() {
             .example =
                 "sotto plan --mechanism corn --utility horizon:200 --agents 20 --epsilon 10 "
                 "--out plan.json",
+            .description = R"(
+Solves the noise plan that spends the privacy budget with the least noise for the utility, and says what it protects, against whom,
+and how near it is to the best possible. `sotto train` does the same before it trains. A plan that is written with `--out` can be
+given to `train`, `account` and `audit` with `--plan`.)",
             .options = options,
             .run = run};
 }

@@ -84,7 +84,7 @@ OptionSet<PlanJobConfig> plan_option_set() {
         .add(option_group<PlanJobConfig>(
             "Output",
             {{{{.name = "out", .help = "write the plan to FILE, for --plan"},
-               bound(&PlanJobConfig::out, any_text())},
+               bound(&PlanJobConfig::out, file_path())},
               {{.name = "dimension",
                 .help = "parameters of the model, for what exchanges cost (and --max-bytes)"},
                bound(&PlanJobConfig::dimension, whole(1))}}}));

@@ -34,9 +34,9 @@ std::vector<Option<ReportOptions>> report_options() {
           .help = "DIR of the run",
           .positional = true,
           .reproduces_run = false},
-         bound(&ReportOptions::run_directory, any_text())},
+         bound(&ReportOptions::run_directory, folder_path())},
         {{.name = "out", .help = "FILE to write (default: report.html in the run's directory)"},
-         bound(&ReportOptions::out, any_text())},
+         bound(&ReportOptions::out, file_path())},
         {{.name = "coalition-size",
           .help = "coalitions up to this size that see every message (default: as many sizes as "
                   "make 7000 observers)",
@@ -109,6 +109,10 @@ Command report_command() {
     return {.name = "report",
             .summary = "write a page about a run: losses, privacy, the graph and who learns what",
             .example = "sotto report runs/20261120-120000-pairs --out report.html",
+            .description = R"(
+Writes one page about a run that holds everything it shows and opens without a network: losses, privacy spent, noise and time, and
+the graph, where a click on an agent shows what it learns about the others. It can be made while a run goes on, and after it failed.)",
+            .files = {{"DIR/report.html", "the page, where `--out` names no other"}},
             .options = options,
             .run = run};
 }

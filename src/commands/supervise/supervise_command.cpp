@@ -100,6 +100,12 @@ Command supervise_command() {
             .example =
                 "sotto supervise --max-restarts 10 -- mpirun -n 20 --hostfile hosts sotto "
                 "train --data a9a.gz --run-directory runs/long",
+            .description = R"(
+Starts the command line behind `--`, and starts a training again with `--resume` from its last checkpoint when a rank, a host or the
+network was lost, with growing pauses. Ctrl-C stops the training cleanly after the round and a checkpoint; a second one ends it at
+once.)",
+            .files = {{"DIR/restarts.txt", "starts and restarts of the run, and why"},
+                      {"DIR/logs/", "what each rank said, start by start"}},
             .options = options,
             .run = run};
 }

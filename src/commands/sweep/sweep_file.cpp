@@ -180,11 +180,11 @@ std::vector<Option<SweepOptions>> places() {
               .help = "FILE with the options and the values to try",
               .positional = true,
               .reproduces_run = false},
-             bound(&SweepOptions::file, any_text())},
+             bound(&SweepOptions::file, file_path())},
             {{.name = "output",
               .help = "DIR of results and runs (default sweeps/<name of FILE>)",
               .reproduces_run = false},
-             bound(&SweepOptions::output, any_text())}};
+             bound(&SweepOptions::output, folder_path())}};
 }
 
 std::vector<Option<SweepConfig>> choices() {
@@ -195,7 +195,7 @@ std::vector<Option<SweepConfig>> choices() {
             {{.name = "choose-by",
               .help = "figure that chooses, and is drawn: " + join(sweep_metrics()),
               .reproduces_run = false},
-             bound(&SweepConfig::choose_by, any_text())},
+             bound(&SweepConfig::choose_by, any_text(among_others("", sweep_metrics())))},
             {{.name = "validation-seeds",
               .help = "seeds of the trainings that choose; none of --seed",
               .reproduces_run = false},

@@ -71,6 +71,24 @@ Command train_command() {
         .example =
             "mpirun -n 20 sotto train --data a9a.gz --mechanism corn --epsilon 10 "
             "--rounds 1000",
+        .description = R"(
+Agents train one model together: they exchange models with their neighbours in a graph, and add noise that is correlated across agents
+and rounds, so that mixing cancels most of it while the messages of every agent stay private. What it reveals is accounted exactly.
+
+Under mpirun every rank is one agent; with `--agents` above the number of ranks a rank hosts several. Alone all agents run in one
+process, and come to the same bits. Ctrl-C stops after a whole round; `sotto train --resume DIR` goes on.)",
+        .files = {{"DIR/config.ini",
+                   "every option with its value; DIR is `--run-directory`, by default "
+                   "runs/TIME-MECHANISM"},
+                  {"DIR/plan.json", "the noise plan"},
+                  {"DIR/ledger.json", "what the run has revealed"},
+                  {"DIR/metrics.csv",
+                   "losses, accuracies, epsilon and times, one row an evaluation"},
+                  {"DIR/summary.json", "the JSON object of `--json`"},
+                  {"DIR/manifest.json",
+                   "version, hosts, digests, public keys, commitments to seeds"},
+                  {"DIR/agents/AGENT/model.npy", "the final model of each agent"},
+                  {"DIR/checkpoints/", "what `--resume` goes on from"}},
         .options = options,
         .parallel = true,
         .run = run};

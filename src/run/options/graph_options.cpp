@@ -12,7 +12,7 @@ namespace {
 
 std::vector<Option<TopologySpec>> topology_options() {
     return {{{.name = "topology", .help = "{}", .shapes_sums = true},
-             bound(&TopologySpec::topology, named(join(topology_names(), ", "), parse_topology))},
+             bound(&TopologySpec::topology, named(one_of(topology_names()), parse_topology))},
             {{.name = "agents",
               .help = "number of agents (under mpirun: the number of ranks, or more: then every "
                       "rank hosts several)",
@@ -30,6 +30,13 @@ std::vector<Option<TopologySpec>> topology_options() {
              bound(&TopologySpec::graph_seed, whole(0))}};
 }
 
+/// Rules have names; a matrix is a file.
+AllowedValues mixing_words() {
+    AllowedValues allowed = one_of(mixing_rule_names());
+    allowed.words.emplace_back("FILE");
+    return allowed;
+}
+
 std::vector<Option<GraphConfig>> file_and_mixing_options() {
     return {{{.name = "graph",
               .help = "edge list FILE instead of a topology (plain or .gz)",
@@ -37,9 +44,9 @@ std::vector<Option<GraphConfig>> file_and_mixing_options() {
 A graph file is an edge list: two labels a line, further columns ignored, `#` comments. Its largest component is
 used, and that is said; agents are numbered by ascending label (numerically when all are integers).)",
               .shapes_sums = true},
-             bound(&GraphConfig::file, any_text())},
+             bound(&GraphConfig::file, file_path())},
             {{.name = "mixing",
-              .help = join(mixing_rule_names(), ", ") + ", or FILE (text or .npy)",
+              .help = "{}, or FILE (text or .npy)",
               .details = R"(
 `optimised`: weights and noise are made for each other, by whatever `plan` and `train` are told of mechanism, utility, rounds, gossip
 steps, coalitions and seed groups (never by budgets), or for the noise of `--plan` FILE; `graph`, which plans no noise, takes
@@ -51,7 +58,7 @@ mechanisms that correlate rounds or put noise on messages.
 A mixing file is an n x n matrix, as text or `.npy`: rows sum to 1, entries are 0 where there is no edge. They may be negative, as long
 as no eigenvalue beside that of the mean has modulus above 1 (not with `zip-dl` and `homomorphic`).)",
               .shapes_sums = true},
-             bound(&GraphConfig::mixing, some_text())},
+             bound(&GraphConfig::mixing, some_text(mixing_words()))},
             {{.name = "mixing-schedule",
               .help = "fixed, random (a fresh graph of the topology every round), one-peer "
                       "(exponential topology), or FILE.npy: mixing matrices of consecutive rounds, "
@@ -64,7 +71,8 @@ consensus after log2 n rounds for n = 2^k. FILE: P matrices n x n, one below the
 Plans are solved for the schedule; not with mechanisms that correlate rounds, or whose noise depends on the receiver.
 Partial views count all neighbours of the union as heard in every round.)",
               .shapes_sums = true},
-             bound(&GraphConfig::mixing_schedule, some_text())}};
+             bound(&GraphConfig::mixing_schedule,
+                   some_text(among_others("", {"fixed", "random", "one-peer", "FILE.npy"})))}};
 }
 
 }  // namespace

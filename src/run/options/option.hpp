@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "run/options/allowed_values.hpp"
 #include "sotto/core/registry.hpp"
 
 namespace sotto {
@@ -41,7 +42,7 @@ struct OptionFacts {
 template <class Config>
 struct Binding {
     OptionKind kind = OptionKind::value;
-    std::string allowed{};  ///< values, in words; empty: any text, or the help says it
+    AllowedValues allowed{};
     /// @param option what to call it in messages: "--epsilon".  @throws ConfigError naming the
     /// option, the text and what is allowed.
     std::function<void(Config&, const std::string& option, const std::string& text)> read{};

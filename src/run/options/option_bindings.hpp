@@ -62,9 +62,9 @@ template <class Access, class Value>
 
 /// Of an option that whoever parses a command line acts on: no configuration holds it.
 template <class Config>
-[[nodiscard]] Binding<Config> bound_to_nothing(OptionKind kind) {
+[[nodiscard]] Binding<Config> bound_to_nothing(OptionKind kind, AllowedValues allowed = {}) {
     return {kind,
-            "",
+            std::move(allowed),
             [](Config&, const std::string&, const std::string&) {},
             [](const Config&) { return std::optional<std::string>(); }};
 }

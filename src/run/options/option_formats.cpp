@@ -131,14 +131,18 @@ std::optional<long> number_or_word(const std::string& option,
     return static_cast<long>(whole(1).read(option, text));
 }
 
-OptionFormat<std::string> any_text() {
-    return {"",
+OptionFormat<std::string> any_text(AllowedValues allowed) {
+    return {std::move(allowed),
             [](const std::string&, const std::string& text) { return text; },
             [](const std::string& text) { return text; }};
 }
 
-OptionFormat<std::string> some_text() {
-    OptionFormat<std::string> format = any_text();
+OptionFormat<std::string> file_path() { return any_text(among_others("", {"FILE"})); }
+
+OptionFormat<std::string> folder_path() { return any_text(among_others("", {"DIR"})); }
+
+OptionFormat<std::string> some_text(AllowedValues allowed) {
+    OptionFormat<std::string> format = any_text(std::move(allowed));
     format.read = [](const std::string& option, const std::string& text) {
         if (text.empty()) throw ConfigError(fmt::format("{}: a value is needed", option));
         return text;
@@ -150,7 +154,7 @@ OptionFormat<bool> flag() {
     constexpr NameTable<bool, 2> table{{{{true, "true"}, {false, "false"}}}};
     OptionFormat<bool> format = words(table);
     format.kind = OptionKind::flag;
-    format.allowed.clear();
+    format.allowed = {};
     return format;
 }
 
@@ -165,6 +169,12 @@ OptionFormat<std::vector<std::string>> word_list() {
 
 OptionFormat<std::vector<std::string>> path_list() {
     return {"one or more", read_words, write_words, OptionKind::list};
+}
+
+OptionFormat<std::vector<std::string>> folder_list() {
+    OptionFormat<std::vector<std::string>> format = path_list();
+    format.allowed.words = {"DIR"};
+    return format;
 }
 
 }  // namespace sotto

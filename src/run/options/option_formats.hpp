@@ -16,7 +16,7 @@ namespace sotto {
 /// How values of one type are read and written.
 template <class Value>
 struct OptionFormat {
-    std::string allowed;  ///< values in words; empty: any text, or the option's help says it
+    AllowedValues allowed;
     /// @throws ConfigError naming option, text and what is allowed.
     std::function<Value(const std::string& option, const std::string& text)> read;
     std::function<std::string(const Value&)> write;
@@ -40,9 +40,12 @@ void require_inside_unit_interval(const std::string& option, double value);
 [[nodiscard]] std::optional<long> number_or_word(const std::string& option,
                                                  const std::string& text,
                                                  std::vector<std::string> words);
-[[nodiscard]] OptionFormat<std::string> any_text();
+[[nodiscard]] OptionFormat<std::string> any_text(AllowedValues allowed = {});
+/// The same, of a file or a folder; the option's help says so.
+[[nodiscard]] OptionFormat<std::string> file_path();
+[[nodiscard]] OptionFormat<std::string> folder_path();
 /// Any but none at all: where the option has a default, nothing would mean that.
-[[nodiscard]] OptionFormat<std::string> some_text();
+[[nodiscard]] OptionFormat<std::string> some_text(AllowedValues allowed = {});
 [[nodiscard]] OptionFormat<bool> flag();
 [[nodiscard]] OptionFormat<bool> on_off();
 /// Words separated by blanks; one that holds blanks stands in double quotes.
@@ -50,11 +53,12 @@ void require_inside_unit_interval(const std::string& option, double value);
 [[nodiscard]] OptionFormat<std::vector<std::string>> word_list();
 /// The same; one may be there twice.
 [[nodiscard]] OptionFormat<std::vector<std::string>> path_list();
+[[nodiscard]] OptionFormat<std::vector<std::string>> folder_list();
 
 /// Words of a table.
 template <class Value, std::size_t N>
 [[nodiscard]] OptionFormat<Value> words(const NameTable<Value, N>& table) {
-    return {join(table.names(), ", "),
+    return {one_of(table.names()),
             [table](const std::string& option, const std::string& text) {
                 return table.parse(option, text);
             },
@@ -62,9 +66,9 @@ template <class Value, std::size_t N>
 }
 
 /// Values of a type that has a function to read them and one, name_of, to write them.
-/// @param allowed as in OptionFormat.  @param parse (option, text) to value.
+/// @param allowed of the format.  @param parse (option, text) to value.
 template <class Parse>
-[[nodiscard]] auto named(std::string allowed, Parse parse) {
+[[nodiscard]] auto named(AllowedValues allowed, Parse parse) {
     using Value = std::invoke_result_t<Parse, std::string_view, std::string_view>;
     return OptionFormat<Value>{
         std::move(allowed),

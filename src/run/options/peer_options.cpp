@@ -10,7 +10,7 @@ namespace {
 /// One of the files that prove who the agents are.
 Binding<TrainConfig> trust_file(std::string TrustConfig::*member) {
     return {OptionKind::value,
-            "",
+            among_others("", {"FILE"}),
             [member](TrainConfig& config, const std::string&, const std::string& text) {
                 if (!config.trust) config.trust.emplace();
                 *config.trust.*member = text;
@@ -26,7 +26,7 @@ std::vector<Option<TrainConfig>> key_options() {
         {{.name = "run-directory",
           .help = "DIR to write to (default runs/<time>-<mechanism>)",
           .reproduces_run = false},
-         bound(&TrainConfig::run_directory, any_text())},
+         bound(&TrainConfig::run_directory, folder_path())},
         {{.name = "noise-seed",
           .help = "reproducible noise: INSECURE, for experiments; the ledger says so",
           .details = R"(
@@ -59,7 +59,7 @@ file, the agent that loses most is counted.)",
           .beside_run = true,
           .peers_may_set = false,
           .changes_results = false},
-         bound(&TrainConfig::budget_account, any_text())},
+         bound(&TrainConfig::budget_account, file_path())},
         {{.name = "bootstrap",
           .help = "who builds graph, mixing and plan: central (rank 0), distributed (every rank; "
                   "all must come to the same)",

@@ -12,7 +12,7 @@ namespace sotto {
 
 namespace {
 
-OptionFormat<std::string> mechanism_name(std::string allowed) {
+OptionFormat<std::string> mechanism_name(AllowedValues allowed) {
     return {std::move(allowed),
             [](const std::string& option, const std::string& text) {
                 return find_mechanism(option, text).name;
@@ -22,7 +22,7 @@ OptionFormat<std::string> mechanism_name(std::string allowed) {
 
 /// A number of records; nothing for all.
 OptionFormat<std::optional<long>> number_or_all() {
-    return {"",
+    return {among_others("", {"all"}),
             [](const std::string& option, const std::string& text) {
                 return number_or_word(option, text, {"all"});
             },
@@ -35,7 +35,7 @@ OptionFormat<std::optional<long>> number_or_all() {
 Binding<PlanConfig> temporal_kind() {
     static constexpr std::string_view chosen = "auto";
     return {OptionKind::value,
-            "auto, dense, banded:B, one-lag",
+            one_of({"auto", "dense", "banded:B", "one-lag"}),
             [](PlanConfig& config, const std::string& option, const std::string& text) {
                 const long restart = config.temporal.restart;
                 config.choose_temporal = text == chosen;
@@ -65,7 +65,7 @@ Binding<PlanConfig> temporal_restart() {
 Binding<PlanConfig> participation_of_records() {
     static constexpr std::string_view chosen = "cyclic-poisson:auto";
     return {OptionKind::value,
-            "every, cyclic:b, poisson, cyclic-poisson:b, cyclic-poisson:auto",
+            one_of({"every", "cyclic:b", "poisson", "cyclic-poisson:b", "cyclic-poisson:auto"}),
             [](PlanConfig& config, const std::string& option, const std::string& text) {
                 config.choose_cycle = text == chosen;
                 config.participation = config.choose_cycle
@@ -81,7 +81,7 @@ Binding<PlanConfig> participation_of_records() {
 Binding<PlanConfig> final_gossip() {
     constexpr long long most = 100000;
     return {OptionKind::value,
-            "auto, or a whole number from 0",
+            among_others("auto, or a whole number from 0", {"auto"}),
             [](PlanConfig& config, const std::string& option, const std::string& text) {
                 config.default_final_gossip = false;
                 config.final_gossip.reset();
@@ -99,7 +99,7 @@ Binding<PlanConfig> final_gossip() {
 Binding<PlanConfig> clip_norm() {
     static constexpr std::string_view learnt = "auto", from = "auto:";
     return {OptionKind::value,
-            "a number above 0, auto, auto:C",
+            among_others("a number above 0, auto, auto:C", {"auto", "auto:C"}),
             [](PlanConfig& config, const std::string& option, const std::string& text) {
                 const bool starts_there = text.starts_with(from);
                 config.learn_clip = text == learnt || starts_there;
@@ -118,7 +118,7 @@ Binding<PlanConfig> clip_norm() {
 Binding<PlanConfig> gossip_steps() {
     static constexpr std::string_view chosen = "auto";
     return {OptionKind::value,
-            "auto, or a whole number from 1 to 1000",
+            among_others("auto, or a whole number from 1 to 1000", {"auto"}),
             [](PlanConfig& config, const std::string& option, const std::string& text) {
                 config.choose_gossip_steps = text == chosen;
                 config.gossip_steps = config.choose_gossip_steps
@@ -134,7 +134,7 @@ Binding<PlanConfig> gossip_steps() {
 /// The schedule without its first step size, which is an option of its own.
 Binding<PlanConfig> step_schedule() {
     return {OptionKind::value,
-            "",
+            among_others("", {"constant", "inverse-sqrt", "inverse", "piecewise:ROUND:FACTOR,..."}),
             [](PlanConfig& config, const std::string& option, const std::string& text) {
                 config.steps = parse_step_schedule(option, text, config.steps.step_size);
             },
@@ -165,10 +165,10 @@ among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no c
 models and what is computed from them are not covered, and the ledger says so. With `zip-dl` and `homomorphic` `--l2`
 times the step size is at most 2: beyond, contributions would grow from round to round.)",
           .peers_may_set = false},
-         bound(&PlanConfig::mechanism, mechanism_name(join(mechanisms().names(), ", ")))},
+         bound(&PlanConfig::mechanism, mechanism_name(one_of(mechanisms().names())))},
         {{.name = "utility", .help = "what the noise plan minimises: {}"},
          bound(&PlanConfig::utility,
-               named("one-step, horizon:H, trajectory, final", parse_utility))},
+               named(one_of({"one-step", "horizon:H", "trajectory", "final"}), parse_utility))},
         {{.name = "spatial-mechanism",
           .help = "how space-time correlates agents: {}",
           .details = R"(
@@ -219,7 +219,8 @@ default. The ledger says what it spends.)",
           .peers_may_set = false},
          bound(&PlanConfig::noise_std, positive_real())},
         {{.name = "calibration", .help = "{}", .peers_may_set = false},
-         bound(&PlanConfig::calibration, named("exact, rdp, paper", parse_calibration))},
+         bound(&PlanConfig::calibration,
+               named(one_of({"exact", "rdp", "paper"}), parse_calibration))},
         {{.name = "adjacency",
           .help = "what is protected: agent, record (replaced), record-zero-out, "
                   "record-add-remove",
@@ -227,7 +228,8 @@ default. The ledger says what it spends.)",
 `record-add-remove`: one record added or removed, the divisor of the batch unchanged; the sensitivity is C/B, as with
 `record-zero-out`.)",
           .peers_may_set = false},
-         bound(&PlanConfig::adjacency, named("", parse_adjacency))},
+         bound(&PlanConfig::adjacency,
+               named(among_others("", adjacency_names()), parse_adjacency))},
         {{.name = "clip-norm",
           .help = "L2 clip C of a gradient: {}",
           .details = R"(
@@ -304,7 +306,7 @@ says what K = 1, 2, 4 and 8 leave and cost; config.ini of a run has the choice.)
 `plain`: every exchange mixes what the one before gave, W^K. `chebyshev`: m_(k+1) = a_k W m_k - b_k m_(k-1), which comes as
 near to the mean as about the square of the number of plain steps; the mixing matrix must be symmetric, and fixed.)",
           .ranks_must_agree = true},
-         bound(&PlanConfig::gossip, named(join(gossip_rule_names(), ", "), parse_gossip_rule))},
+         bound(&PlanConfig::gossip, named(one_of(gossip_rule_names()), parse_gossip_rule))},
         {{.name = "max-bytes",
           .help = "bytes that all agents together may send in the rounds, for --gossip-steps auto",
           .ranks_must_agree = true},
@@ -325,7 +327,8 @@ to messages, since it does not hide models.)",
               "what agents end up with: none (the last model), tail:F (the mean of the last F T "
               "rounds' models), ema:B (y <- B y + (1 - B) x)",
           .ranks_must_agree = true},
-         bound(&PlanConfig::average, named("", parse_average))},
+         bound(&PlanConfig::average,
+               named(among_others("", {"none", "tail:F", "ema:B"}), parse_average))},
         {{.name = "momentum",
           .help = "B from 0 to 0.9999: u <- B u + noisy gradient, x <- x - eta u",
           .details = R"(
@@ -348,7 +351,15 @@ std::vector<Option<PlanConfig>> shared_noise_options() {
 With `pairs` groups of two only. `nearest:K`: every agent with the K others that are nearest by hops. FILE: agent numbers
 of one group a line.)",
               .peers_may_set = false},
-             bound(&PlanConfig::seed_groups, any_text())},
+             bound(&PlanConfig::seed_groups,
+                   any_text(among_others("",
+                                         {"all",
+                                          "edges",
+                                          "all-pairs",
+                                          "neighbourhoods",
+                                          "nearest:K",
+                                          "circulant:K",
+                                          "FILE"})))},
             {{.name = "common-variance",
               .help = "one private variance for all agents (pairs, corn-hbc)"},
              bound(&PlanConfig::common_variance, flag())},
@@ -369,11 +380,11 @@ with the cube of the number of pairs.)"},
               .details = R"(
 `epsilon` or `agent epsilon` a line.)",
               .peers_may_set = false},
-             bound(&PlanConfig::budgets_file, any_text())},
+             bound(&PlanConfig::budgets_file, file_path())},
             {{.name = "plan",
               .help = "use the saved plan FILE instead of solving",
               .peers_may_set = false},
-             bound(&PlanConfig::plan_file, any_text())}};
+             bound(&PlanConfig::plan_file, file_path())}};
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 /// Agents, and whether the wire is recorded.
 Binding<TrainConfig> recorded_views() {
     return {OptionKind::value,
-            "",
+            among_others("", {std::string(eavesdropper_view)}),
             [](TrainConfig& config, const std::string& option, const std::string& text) {
                 RecordedNames recorded = parse_recorded_names(option, text);
                 config.record_views = std::move(recorded.agents);
@@ -44,7 +44,7 @@ Binding<TrainConfig> of_resumed_run(Member member, const OptionFormat<Value>& fo
 
 OptionFormat<std::optional<EvaluatedRecords>> evaluated_records() {
     return {
-        "auto, all, or a whole number, at least 1",
+        among_others("auto, all, or a whole number, at least 1", {"auto", "all"}),
         [](const std::string& option, const std::string& text) -> std::optional<EvaluatedRecords> {
             const auto records = number_or_word(option, text, {"auto", "all"});
             if (text == "auto") return std::nullopt;
@@ -114,12 +114,11 @@ time themselves, as sparse ones do, still show.)",
 std::vector<Option<TrainConfig>> view_options() {
     return {
         {{.name = "view",
-          .help = "additional views of the ledger, separated by ';': " +
-                  view_placeholders(ViewUse::ledger),
+          .help = "additional views of the ledger, separated by ';': {}",
           .details = R"(
 [The ledger](../ledger.md) says what they add.)",
           .beside_run = true},
-         bound(&TrainConfig::views, any_text())},
+         bound(&TrainConfig::views, any_text(one_of(view_placeholder_list(ViewUse::ledger))))},
         {{.name = "record-view",
           .help = "a,b,...: agents whose received messages, gradients, noise and seeds are written "
                   "to the run directory; eavesdropper (alone or among them): what every agent "
@@ -149,7 +148,7 @@ std::vector<Option<TrainConfig>> start_options() {
 Only what this page and the others mark may stand beside it ([resuming](../resuming.md)).)",
           .reproduces_run = false,
           .beside_run = true},
-         of_resumed_run(&ResumeConfig::directory, any_text())},
+         of_resumed_run(&ResumeConfig::directory, folder_path())},
         {{.name = "without",
           .help = "a,b,...: agents that leave the run that is taken up",
           .reproduces_run = false,

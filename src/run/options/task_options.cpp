@@ -9,11 +9,17 @@ namespace sotto {
 
 namespace {
 
+/// Tasks have names; one of your own is a file.
+AllowedValues task_words() {
+    AllowedValues allowed = one_of(task_names());
+    allowed.words.emplace_back("FILE.pt");
+    allowed.words.emplace_back("FILE.so");
+    return allowed;
+}
+
 std::vector<Option<TaskConfig>> model_options() {
     return {{{.name = "task",
-              .help = join(task_names(), ", ") +
-                      ", FILE.pt (a TorchScript model), or "
-                      "FILE.so (a task of your own); " +
+              .help = "{}, FILE.pt (a TorchScript model), or FILE.so (a task of your own); " +
                       task_defaults_text(),
               .details = R"(
 [Tasks](../tasks.md) says what they learn, from which formats, and what that means for the guarantee. `config.ini`
@@ -21,7 +27,7 @@ holds the defaults that were used.)",
               .ranks_must_agree = true,
               .peers_may_set = false,
               .describes_data = true},
-             bound(&TaskConfig::task, some_text())},
+             bound(&TaskConfig::task, some_text(task_words()))},
             {{.name = "standardise",
               .help = "{}: CSV columns by mean and deviation of the training data, which no "
                       "guarantee counts",
@@ -46,13 +52,13 @@ the file and keeps its agents' shards only, dealt by `--partition`. [Tasks](../t
               .beside_run = true,
               .peers_may_set = false,
               .describes_data = true},
-             bound(&TaskConfig::data, some_text())},
+             bound(&TaskConfig::data, some_text(among_others("", {"synthetic", "FILE"})))},
             {{.name = "test-data",
               .help = "FILE[,FILE...] to test on, instead of splitting the data",
               .beside_run = true,
               .peers_may_set = false,
               .describes_data = true},
-             bound(&TaskConfig::test_data, any_text())},
+             bound(&TaskConfig::test_data, file_path())},
             {{.name = "test-fraction",
               .help = "part of the data to test on, in (0, 1)",
               .ranks_must_agree = true,
@@ -63,7 +69,9 @@ the file and keeps its agents' shards only, dealt by `--partition`. [Tasks](../t
                       "default 10); default dirichlet:10, iid for values to predict",
               .ranks_must_agree = true,
               .describes_data = true},
-             bound(&TaskConfig::partition, named("", parse_partition))}};
+             bound(&TaskConfig::partition,
+                   named(among_others("", {"iid", "dirichlet:ALPHA", "by-label:k", "by-writer:k"}),
+                         parse_partition))}};
 }
 
 std::vector<Option<TrainConfig>> regularisation_and_seed() {

@@ -27,11 +27,11 @@ void require_fits_ini(const WrittenOption& option) {
 
 WrittenOption written_option(const OptionFacts& facts,
                              OptionKind kind,
-                             const std::string& allowed,
+                             const AllowedValues& allowed,
                              std::optional<std::string> text) {
     WrittenOption option{facts, kind, allowed, std::move(text)};
     if (const std::size_t place = option.help.find("{}"); place != std::string::npos)
-        option.help.replace(place, 2, allowed);
+        option.help.replace(place, 2, allowed.text);
     return option;
 }
 

@@ -16,13 +16,13 @@ using OptionTexts = std::map<std::string, std::string>;
 /// An option and what one configuration says about it.
 struct WrittenOption : OptionFacts {
     OptionKind kind = OptionKind::value;
-    std::string allowed{};
+    AllowedValues allowed{};
     std::optional<std::string> text{};  ///< its value; none: not given
 };
 /// With the allowed values in their place in the help.
 [[nodiscard]] WrittenOption written_option(const OptionFacts& facts,
                                            OptionKind kind,
-                                           const std::string& allowed,
+                                           const AllowedValues& allowed,
                                            std::optional<std::string> text);
 
 struct WrittenGroup {

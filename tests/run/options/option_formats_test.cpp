@@ -60,7 +60,7 @@ TEST(RealFormats, RefuseWhatIsOutsideWithOptionValueAndRange) {
                         std::string("--x: ") + text + " is not allowed (must lie strictly");
     EXPECT_EQ(real_between(1, 2).read("--x", "2"), 2);
     EXPECT_EQ(positive_real().read("--x", "1e-300"), 1e-300);
-    EXPECT_EQ(real_between(0, 1e9).allowed, "0 to 1e9");
+    EXPECT_EQ(real_between(0, 1e9).allowed.text, "0 to 1e9");
 }
 
 TEST(WholeFormat, HasABottomAndATop) {
@@ -72,8 +72,8 @@ TEST(WholeFormat, HasABottomAndATop) {
     expect_contains(refusal(whole(0), "1.5"), "1.5");
     EXPECT_EQ(whole(0).read("--x", "9007199254740993"), 9007199254740993);
     EXPECT_EQ(whole(0).write(9007199254740993), "9007199254740993");
-    EXPECT_EQ(whole(0).allowed, "whole, at least 0");
-    EXPECT_EQ(whole(1, 1000).allowed, "1 to 1000");
+    EXPECT_EQ(whole(0).allowed.text, "whole, at least 0");
+    EXPECT_EQ(whole(1, 1000).allowed.text, "1 to 1000");
 }
 
 TEST(NumberOrWord, IsANumberOrNothingForAWord) {
@@ -88,7 +88,7 @@ TEST(NumberOrWord, IsANumberOrNothingForAWord) {
 TEST(Switches, AreOnOrOffAndFlagsTrueOrFalse) {
     EXPECT_TRUE(on_off().read("--x", "on"));
     EXPECT_EQ(on_off().write(false), "off");
-    EXPECT_EQ(on_off().allowed, "on, off");
+    EXPECT_EQ(on_off().allowed.text, "on, off");
     EXPECT_EQ(on_off().kind, OptionKind::value);
     EXPECT_TRUE(flag().read("--x", "true"));
     EXPECT_EQ(flag().write(true), "true");
