@@ -1,7 +1,7 @@
 # Debian packages, one an install component (deploy/package builds them): `cpack -G DEB` in the build folder. After all
 # install rules.
 
-set(SOTTO_PACKAGE_CONTACT "sotto maintainers <sotto@localhost.localdomain>" CACHE STRING "Maintainer of the Debian packages")
+set(SOTTO_PACKAGE_CONTACT "sotto maintainers <maintainers@sotto.invalid>" CACHE STRING "Maintainer of the Debian packages")
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME sotto)

@@ -191,8 +191,9 @@ std::string fish_quoted(std::string_view text) {
 
 /// What fish offers as a value.
 std::string fish_values(const CompletedOption& option) {
-    std::string words = fmt::format("{}", fmt::join(option.words, " "));
-    if (option.folders) words += " (__fish_complete_directories)";
+    std::vector<std::string> offered = option.words;
+    if (option.folders) offered.emplace_back("(__fish_complete_directories)");
+    const std::string words = fmt::format("{}", fmt::join(offered, " "));
     std::string text = option.files ? " -F" : "";
     if (!words.empty()) text += " -a " + fish_quoted(words);
     return text;
@@ -202,7 +203,8 @@ std::string fish_line(const std::string& condition, const CompletedOption& optio
     const std::string start = fmt::format("complete -c sotto -n {}", fish_quoted(condition));
     std::string text = fmt::format("{} -l {} -d {}", start, option.name, fish_quoted(option.help));
     if (option.takes_value) text += (option.files ? " -r" : " -x") + fish_values(option);
-    if (option.positional) text += "\n" + start + fish_values(option);
+    if (const std::string values = fish_values(option); option.positional && !values.empty())
+        text += "\n" + start + values;
     return text + "\n";
 }
 

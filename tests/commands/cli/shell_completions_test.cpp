@@ -55,7 +55,7 @@ TEST(FishCompletion, HasALineAnOption) {
                     "complete -c sotto -n '__fish_seen_subcommand_from paint' -l colour -d 'which "
                     "[one]: it\\'s yours' -x -a 'red mix:'\n");
     expect_contains(text, "-l dry -d 'no paint'\n");
-    expect_contains(text, " -a ' (__fish_complete_directories)'\n");
+    expect_contains(text, " -a '(__fish_complete_directories)'\n");
 }
 
 TEST(Completions, NameEveryOptionOfTheProgram) {
