@@ -40,15 +40,15 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "${sotto_launcher}")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "gnuplot-nox, openssh-client")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "slurm-client, libsotto-dev")
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "private peer-to-peer training over MPI
- Every MPI rank is an agent that keeps its own data. Agents train one model
- together by exchanging models with their neighbours in a graph, and add noise
- that is correlated across agents and rounds, so that mixing cancels most of
- it while every agent's messages stay private. What an observer learns is
- accounted exactly, and an audit checks the accounting against the messages
- that were really sent.
- .
- This package has the program, its manual pages and guides, completions for
- bash, zsh and fish, and scripts for clusters.")
+Every MPI rank is an agent that keeps its own data. Agents train one model
+together by exchanging models with their neighbours in a graph, and add noise
+that is correlated across agents and rounds, so that mixing cancels most of
+it while every agent's messages stay private. What an observer learns is
+accounted exactly, and an audit checks the accounting against the messages
+that were really sent.
+
+This package has the program, its manual pages and guides, completions for
+bash, zsh and fish, and scripts for clusters.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsotto-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
@@ -63,23 +63,26 @@ endif()
 list(JOIN sotto_headers_need ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "cmake, ${sotto_mpi_dev}")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "private peer-to-peer training over MPI (development files)
- Graphs, noise plans, privacy accounting and views of observers as C++20
- libraries, for use without MPI or with it: headers, static libraries and a
- CMake package for find_package(sotto).
- .
- Tasks and mechanisms of one's own for the program sotto are built with it.")
+Graphs, noise plans, privacy accounting and views of observers as C++20
+libraries, for use without MPI or with it: headers, static libraries and a
+CMake package for find_package(sotto).
+
+Tasks and mechanisms of one's own for the program sotto are built with it.")
 
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-sotto)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3, python3-numpy")
-if(Python3_VERSION_MINOR)
-    math(EXPR sotto_next_python "${Python3_VERSION_MINOR} + 1")
+if("python" IN_LIST CPACK_COMPONENTS_ALL AND Python_EXECUTABLE)
+    # The compiled part is for the interpreter that it was built with.
+    execute_process(COMMAND ${Python_EXECUTABLE} -c "import sys; print(sys.version_info.minor)"
+        OUTPUT_VARIABLE sotto_python OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    math(EXPR sotto_next_python "${sotto_python} + 1")
     set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
-        "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${sotto_next_python}), python3-numpy")
+        "python3 (>= 3.${sotto_python}), python3 (<< 3.${sotto_next_python}), python3-numpy")
 endif()
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "private peer-to-peer training over MPI (Python module)
- Graphs, noise plans, privacy accounting and trainings of sotto for Python:
- import sotto.")
+Graphs, noise plans, privacy accounting and trainings of sotto for Python:
+import sotto.")
 
 include(CPack)
