@@ -4,6 +4,7 @@
 
 #include "commands/cli/command_table.hpp"
 #include "commands/cli/exit_codes.hpp"
+#include "commands/cli/option_usage.hpp"
 #include "commands/cli/roff_text.hpp"
 #include "run/run_fixtures.hpp"
 
@@ -30,7 +31,7 @@ TEST(ManualPages, OfCommandsHaveAllTheirOptionsAnExampleAndADescription) {
             std::ranges::find(pages, "sotto-" + command.name + ".1", &ManualPage::file)->text;
         for (const WrittenGroup& group : command.options())
             for (const WrittenOption& option : group.options)
-                expect_contains(text, "\n.TP\n" + roff_bold("--" + option.name).substr(0, 5));
+                expect_contains(text, "\n.TP\n" + roff_bold(usage_of(option)) + "\n");
         expect_contains(text, ".SH EXAMPLES\n.EX\n" + roff_bold(command.example));
         EXPECT_GT(command.description.size(), 100U) << command.name;
         for (const auto& [file, content] : command.files)
@@ -40,10 +41,12 @@ TEST(ManualPages, OfCommandsHaveAllTheirOptionsAnExampleAndADescription) {
 
 TEST(ManualPages, ExplainEveryExitCode) {
     for (const ManualPage& page : manual_pages(commands()))
-        for (const ExitCodeRecord& record : exit_codes())
+        for (const ExitCodeRecord& record : exit_codes()) {
+            const std::string meaning = roff_paragraphs(record.meaning, ".IP");
             expect_contains(page.text,
                             ".TP\n" + roff_bold(std::to_string(static_cast<int>(record.code))) +
-                                "\n" + roff_literal(record.meaning));
+                                "\n" + meaning.substr(0, meaning.size() - 1) + ".");
+        }
 }
 
 TEST(ManualPage, SaysWhatIsKnownAboutAnOption) {
