@@ -39,7 +39,7 @@ py::dict described(const std::string& group, const WrittenOption& option) {
     facts["help"] = option.help;
     facts["details"] = option.details;
     facts["kind"] = kind_name(option.kind);
-    facts["allowed"] = option.allowed;
+    facts["allowed"] = option.allowed.text;
     facts["positional"] = option.positional;
     facts["default"] = option.text;
     facts["describes_data"] = option.describes_data;
