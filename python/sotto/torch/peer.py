@@ -22,7 +22,7 @@ _EVALUATED_AT_ONCE = 256
 
 
 class Agent(Protocol):
-    """What a PrivatePeer needs of `sotto.Agent`; and `evaluate_by(train=, test=, test_records=)`, or an attribute `evaluation`."""
+    """What a PrivatePeer needs of `sotto.Agent`."""
 
     agent: int
     agents: int
@@ -32,6 +32,9 @@ class Agent(Protocol):
     model: Vector
     adjacency: str
     micro_batch: int
+    more: bool
+
+    def evaluate_by(self, *, train: Any, test: Any, test_records: int) -> None: ...
 
     def step(self, gradients: Any) -> bool: ...
 
@@ -92,9 +95,6 @@ class PrivatePeer:
     :param seed: of Dropout and other randomness of the forward pass: agent u gets torch.manual_seed(seed + u). None leaves
         torch's generator as it is. Such randomness must not depend on data; it needs no secrecy, since any masks leave the
         clipped gradients as private as others.
-    :param evaluation_records: most records of the shard, and of `test`, that evaluations during training read, at equal
-        distances; None: all. After the last round all of `test` are read. An agent with `evaluate_by` chooses itself
-        (`eval_records`).
     :raises ModelError: a layer or the loss mixes records, buffers change, or parts do not fit; with what to use instead.
 
     LOCAL, but for `step` and `train`.
@@ -102,7 +102,7 @@ class PrivatePeer:
 
     def __init__(self, model: torch.nn.Module, loss: Loss, dataset: Any, agent: Agent, test: Optional[Any] = None,
                  device: Optional[torch.device | str] = None, *, gradients: str = "auto", threads: Optional[int] = None,
-                 seed: Optional[int] = None, evaluation_records: Optional[int] = 1000) -> None:
+                 seed: Optional[int] = None) -> None:
         if agent.dimension != dimension(model):
             raise ModelError(f"agent: dimension {agent.dimension}; this model's is {dimension(model)} (sotto.torch.dimension)")
         self._agent = agent
@@ -111,7 +111,6 @@ class PrivatePeer:
         self._model = model.to(self.device)
         self._records = Records(dataset, self.device)
         self._test = None if test is None else Records(test, self.device)
-        self._evaluation_records = evaluation_records
         self._loss = RecordLoss(loss, self.device)
         refuse_layers(self._model)
         self._modes = Modes(self._model)
@@ -122,7 +121,8 @@ class PrivatePeer:
         self._check(gradients)
         if seed is not None:
             torch.manual_seed(seed + agent.agent)
-        self._offer_evaluations()
+        agent.evaluate_by(train=self._losses_of(self._records), test=None if self._test is None else self._losses_of(self._test),
+                          test_records=0 if self._test is None else len(self._test))
 
     def _set_threads(self, threads: Optional[int]) -> None:
         if threads == 0:
@@ -213,9 +213,8 @@ class PrivatePeer:
 
     def train(self) -> dict[str, Any]:
         """All rounds that are left, then `sotto.Agent.finish`: the JSON of `sotto train`. COLLECTIVE over all agents."""
-        more = bool(getattr(self._agent, "more", True))  # a run taken up again may have none left
-        while more:
-            more = self.step()
+        while self._agent.more:
+            self.step()
         return self._agent.finish()
 
     def evaluate(self, dataset: Any) -> Evaluation:
@@ -260,28 +259,6 @@ class PrivatePeer:
             return sums.loss, None if math.isnan(sums.correct) else sums.correct, sums.records
 
         return losses
-
-    def _offer_evaluations(self) -> None:
-        """Gives the agent what computes its losses, in the way that it knows."""
-        train = self._losses_of(self._records)
-        test = None if self._test is None else self._losses_of(self._test)
-        if hasattr(self._agent, "evaluate_by"):
-            self._agent.evaluate_by(train=train, test=test, test_records=0 if self._test is None else len(self._test))
-            return
-
-        def evaluation(values: Vector) -> dict[str, tuple[float, float, int]]:
-            last = self._agent.round >= self._agent.rounds
-            found = {"train": train(values, 0, self._stride(len(self._records)))}
-            if test is not None and self._test is not None:
-                found["test"] = test(values, 0, 1 if last else self._stride(len(self._test)))
-            return {name: (loss, correct or 0.0, records) for name, (loss, correct, records) in found.items()}
-
-        setattr(self._agent, "evaluation", evaluation)
-
-    def _stride(self, records: int) -> int:
-        """Distance between the rows of an evaluation."""
-        wanted = self._evaluation_records
-        return 1 if wanted is None else max(1, -(-records // wanted))
 
 
 __all__ = ["Agent", "Evaluation", "PrivatePeer"]

@@ -11,7 +11,6 @@ class StandInAgent:
         self.round, self.rounds = 0, rounds
         self.dimension, self.clip_norm, self.adjacency = dimension, clip_norm, adjacency
         self.micro_batch = micro_batch
-        self.evaluation = None
         self.evaluations = []
         self.calls = []
         self._model = numpy.zeros(dimension) if initial is None else numpy.array(initial, numpy.float64)
@@ -52,9 +51,17 @@ class StandInAgent:
             direction = self._clipped_sum(gradients, rows) / max(1.0, self._probability * self._records)
         self._model -= self._step_size * direction
         self.round += 1
-        if self.evaluation is not None and self.round % self._evaluate_every == 0:
-            self.evaluations.append(self.evaluation(self.model))
+        if self.round % self._evaluate_every == 0:
+            test = self.test(self.model, 0, 1) if self.test is not None else None
+            self.evaluations.append({"train": self.train(self.model, 0, 1), "test": test})
+        return self.more
+
+    @property
+    def more(self):
         return self.round < self.rounds
+
+    def evaluate_by(self, *, train, test, test_records):
+        self.train, self.test, self.test_records = train, test, test_records
 
     def finish(self):
         return {"rounds": self.round}

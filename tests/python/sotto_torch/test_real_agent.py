@@ -1,0 +1,74 @@
+"""A PyTorch model with sotto.Agent itself."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import TensorDataset
+
+sotto = pytest.importorskip("sotto")
+import sotto.torch  # noqa: E402
+
+EXAMPLE = pathlib.Path(__file__).resolve().parents[3] / "examples" / "torch_mnist.py"
+LAUNCHER = ["mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+
+
+def model():
+    torch.manual_seed(2)
+    return nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 2))
+
+
+def records(count=40):
+    generator = torch.Generator().manual_seed(1)
+    inputs = torch.randn(count, 6, generator=generator)
+    return TensorDataset(inputs, (inputs.sum(1) > 0).long())
+
+
+def agent_of(net, folder, **options):
+    given = dict(records=40, rounds=4, mechanism="none", adjacency="record", batch_size=40, step_size=0.5, clip_norm=0.3,
+                 initial=sotto.torch.parameters(net), run_directory=str(folder), quiet=True, eval_every=1)
+    return sotto.Agent(None, sotto.torch.dimension(net), **(given | options))
+
+
+def test_rounds_without_noise_are_clipped_gradient_steps(tmp_path):
+    net, data = model(), records()
+    agent = agent_of(net, tmp_path / "run")
+    peer = sotto.torch.PrivatePeer(net, nn.CrossEntropyLoss(), data, agent, test=data)
+    wanted = sotto.torch.parameters(model())
+    other = model()
+    for _ in range(4):
+        torch.nn.utils.vector_to_parameters(torch.tensor(wanted, dtype=torch.float32), other.parameters())
+        total = numpy.zeros(len(wanted))
+        for inputs, target in data:
+            other.zero_grad()
+            nn.CrossEntropyLoss()(other(inputs[None]), target[None]).backward()
+            gradient = torch.cat([p.grad.reshape(-1) for p in other.parameters()]).numpy().astype(float)
+            total += gradient * min(1, 0.3 / numpy.linalg.norm(gradient))
+        wanted = wanted - 0.5 * total / 40
+    said = peer.train()
+    assert numpy.abs(agent.model - wanted).max() < 1e-5
+    assert said["test_accuracy"] == pytest.approx(peer.evaluate(data).accuracy)
+    assert said["test_loss"] == pytest.approx(peer.evaluate(data).loss, rel=1e-6)
+
+
+def test_a_layer_that_mixes_is_refused_before_anything_is_sent(tmp_path):
+    net = nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5), nn.Linear(5, 2))
+    agent = agent_of(net, tmp_path / "run")
+    with pytest.raises(sotto.torch.ModelError, match="GroupNorm"):
+        sotto.torch.PrivatePeer(net, nn.CrossEntropyLoss(), records(), agent)
+    assert agent.round == 0
+
+
+@pytest.mark.skipif("SOTTO_DATA_DIR" not in os.environ, reason="SOTTO_DATA_DIR is not set")
+def test_the_example_trains_over_ranks(tmp_path):
+    done = subprocess.run([*LAUNCHER, "-n", "3", sys.executable, str(EXAMPLE), "--rounds", "25", "--epsilon", "8",
+                           "--run-directory", str(tmp_path / "run")], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["agents"] == 3 and summary["epsilon"] <= 8 * (1 + 1e-9)
+    assert summary["test_accuracy"] > 0.5
