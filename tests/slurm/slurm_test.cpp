@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 
 #include "../multihost/interrupted_run.hpp"
 #include "cluster.hpp"
@@ -240,6 +241,37 @@ TEST_F(SlurmJob, EndsForGoodWhenCancelledAndCanGoOnWithoutAgents) {
     expect_within_budget(ledger);
     EXPECT_EQ(ledger.at("phases").back().at("agents_gone"), (Json{4, 5}));
     EXPECT_EQ(json_of(directory_of(job) / "summary.json").at("rounds"), rounds);
+}
+
+TEST_F(SlurmJob, EndsAtItsCheckpointWhenRepeatedRoundsHaveUsedUpABudget) {
+    constexpr long length = 10'000'000;
+    Arguments options = training(length);
+    options.back() = std::to_string(length);
+    const std::string job = submit(on_nodes("3"), options);
+    const fs::path run = directory_of(job);
+    ASSERT_TRUE(happens([&] { return fs::exists(run / "sent/0.now"); }, 60)) << log_of(job);
+    cluster_->signal_rank(4, run_of(job), SIGKILL);
+    ASSERT_TRUE(comes_to(job, "PENDING"));
+    // As after a loss of power, when all messages but those of the end had left.
+    for (int u = 0; u < agents; ++u) {
+        const fs::path mark = run / fmt::format("sent/{}", u);
+        std::string text = content_of(mark);
+        text.replace(text.find("\nround "), std::string::npos, fmt::format("\nround {}\n", length));
+        std::ofstream(mark) << text;
+        fs::remove(run / fmt::format("sent/{}.now", u));
+    }
+    ASSERT_TRUE(comes_to(job, "COMPLETED"));
+    const auto starts = starts_of(job);
+    ASSERT_EQ(starts.size(), 3U) << log_of(job);
+    EXPECT_TRUE(starts[1].ends_with(" train --resume " + run_of(job))) << starts[1];
+    EXPECT_EQ(starts[2], starts[1] + " --finish");
+    EXPECT_NE(log_of(job).find("a budget does not allow another round; checkpoint of round 0;"),
+              std::string::npos)
+        << log_of(job);
+    EXPECT_EQ(json_of(run / "summary.json").at("resumed").at("finished"), true);
+    const Json ledger = json_of(run / "ledger.json");
+    expect_within_budget(ledger);
+    EXPECT_EQ(ledger.at("rounds").at("accounted"), length);
 }
 
 TEST_F(SlurmJob, OfAnArrayHasADirectoryOfItsOwn) {
