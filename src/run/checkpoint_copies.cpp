@@ -192,13 +192,13 @@ void open_into(Opened& opened, const Identity& identity, const Key& key, std::st
 }
 
 /// The mark first: with a checkpoint and no mark the agent could not go on.
-void write_restored(const fs::path& directory, int agent, const Opened& opened) {
-    restore_mark(directory, opened.run, agent, opened.sent.first, opened.sent.second);
-    for (const auto& [round, bytes] : opened.files) {
-        const fs::path file = checkpoint_file(checkpoint_folder(directory, round), agent);
-        create_folder(file.parent_path());
-        write_file_atomically(file, bytes, Readers::owner);
-    }
+void write_restored(RestoredFiles& files,
+                    const fs::path& directory,
+                    int agent,
+                    const Opened& opened) {
+    restore_mark(files, directory, opened.run, agent, opened.sent.first, opened.sent.second);
+    for (const auto& [round, bytes] : opened.files)
+        files.write(checkpoint_file(checkpoint_folder(directory, round), agent), bytes);
 }
 
 /// Copies of checkpoints that this process's agents do not have.
@@ -269,7 +269,9 @@ struct Outcome {
 };
 
 /// Everybody's, in lines. COLLECTIVE.
-std::vector<std::string> share_outcomes(Network& network, const std::vector<Outcome>& own) {
+std::vector<std::string> share_outcomes(Network& network,
+                                        const std::vector<Outcome>& own,
+                                        Stay stay) {
     ByteWriter writer;
     for (const Outcome& outcome : own) writer.put(outcome);
     const auto agents = 2 * static_cast<std::uint64_t>(network.agents()) + 1024;
@@ -285,9 +287,10 @@ std::vector<std::string> share_outcomes(Network& network, const std::vector<Outc
                         ? fmt::format("agent {}: no copy of its checkpoint of round {} opens",
                                       outcome.agent,
                                       outcome.round)
-                        : fmt::format("agent {}: its checkpoint was restored from a copy on "
+                        : fmt::format("agent {}: its checkpoint {} restored from a copy on "
                                       "another disk; rounds up to {} count as sent",
                                       outcome.agent,
+                                      stay == Stay::for_good ? "was" : "would be",
                                       outcome.until));
             }
         }
@@ -298,6 +301,7 @@ std::vector<std::string> share_outcomes(Network& network, const std::vector<Outc
 }  // namespace
 
 std::vector<std::string> restore_from_copies(
+    RestoredFiles& files,
     const fs::path& directory,
     Network& network,
     const Membership& members,
@@ -334,11 +338,11 @@ std::vector<std::string> restore_from_copies(
     network.agree([&] {
         for (const auto& [agent, copies] : opened) {
             if (copies.files.empty()) continue;
-            write_restored(directory, agent, copies);
+            write_restored(files, directory, agent, copies);
             outcomes.push_back({agent, copies.files.rbegin()->first, copies.sent.second});
         }
     });
-    return share_outcomes(network, outcomes);
+    return share_outcomes(network, outcomes, files.stay());
 }
 
 void forget_copies(const fs::path& folder) {

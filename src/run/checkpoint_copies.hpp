@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "run/restored_files.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/plan/membership.hpp"
 #include "sotto/trust/identity.hpp"
@@ -42,13 +43,14 @@ void keep_copies(const std::filesystem::path& directory,
 /// where the agent's mark of sent rounds is missing too, one that counts all that may have left by
 /// the newest copy. What does not open is left out. Everybody who keeps a copy is asked.
 /// COLLECTIVE.
-/// @param identity of a local agent by its index, read only where it is needed; null: this process
-/// was given none.
+/// @param files takes them.  @param identity of a local agent by its index, read only where it is
+/// needed; null: this process was given none.
 /// @return on every process a line for each agent that was restored, and each checkpoint of which
 /// no copy opens, as their processes say.
 /// @throws DataError, the same everywhere, for an agent that has nothing but copies, and no
 /// identity to open them.
 [[nodiscard]] std::vector<std::string> restore_from_copies(
+    RestoredFiles& files,
     const std::filesystem::path& directory,
     Network& network,
     const Membership& members,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "run/checkpoint_copies.hpp"
@@ -41,17 +40,17 @@ std::string pack_files(const std::vector<std::pair<std::string, fs::path>>& file
     return writer.take();
 }
 
-/// Only what allowed() says: another's word must not choose files.
+/// Hands over names and contents, but only what allowed() says: another's word must not choose
+/// files.
 void unpack_files(std::string_view packed,
-                  const fs::path& folder,
-                  const std::function<bool(const std::string&)>& allowed) {
-    create_folder(folder);
+                  const std::function<bool(const std::string&)>& allowed,
+                  const std::function<void(const std::string& name, std::string_view)>& take) {
     ByteReader reader(packed, "a copy of rank 0's files");
     while (!reader.done()) {
         const std::string name(reader.get_text());
         const std::string_view content = reader.get_text();
         if (!allowed(name)) reader.fail();
-        write_file_atomically(folder / name, content, Readers::owner);
+        take(name, content);
     }
 }
 
@@ -156,30 +155,36 @@ std::string pack_all(const fs::path& directory) {
     return writer.take();
 }
 
-void unpack_all(const std::string& packed, const fs::path& directory) {
+void unpack_all(RestoredFiles& files, const std::string& packed, const fs::path& directory) {
     ByteReader reader(packed, "the copies of rank 0's files");
     const std::string_view history = reader.get_text();
     bool newest = true;
     while (!reader.done()) {
         const auto round = reader.get<std::int64_t>();
         if (round < 0) reader.fail();
-        const fs::path folder = checkpoint_folder(directory, round);
-        unpack_files(reader.get_text(), folder, [](const std::string& name) {
-            return name == manifest_name || name == metrics_name;
-        });
-        if (std::exchange(newest, false))
-            fs::rename(folder / metrics_name, directory / metrics_name);
-        else
-            fs::remove(folder / metrics_name);
+        unpack_files(
+            reader.get_text(),
+            [](const std::string& name) { return name == manifest_name || name == metrics_name; },
+            [&](const std::string& name, std::string_view content) {
+                if (name == manifest_name)
+                    files.write(checkpoint_folder(directory, round) / name, content);
+                else if (newest)
+                    files.write(directory / name, content);
+            });
+        newest = false;
     }
     // The history last: with it a run is there.
     if (history.size() < sizeof(std::int64_t)) reader.fail();
-    unpack_files(history.substr(sizeof(std::int64_t)), directory, is_of_history);
+    unpack_files(history.substr(sizeof(std::int64_t)),
+                 is_of_history,
+                 [&](const std::string& name, std::string_view content) {
+                     files.write(directory / name, content);
+                 });
 }
 
 }  // namespace
 
-bool restore_history(const fs::path& directory, Network& network) {
+bool restore_history(RestoredFiles& files, const fs::path& directory, Network& network) {
     double lost = 0;
     network.agree([&] {
         if (network.process() == 0 &&
@@ -208,7 +213,7 @@ bool restore_history(const fs::path& directory, Network& network) {
     });
     const auto came = network.send_parcels(packed, receivers, 2 * most_copy_bytes);
     network.agree([&] {
-        if (!came.empty()) unpack_all(came.front(), directory);
+        if (!came.empty()) unpack_all(files, came.front(), directory);
     });
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "run/restored_files.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {
@@ -22,8 +23,10 @@ void keep_manifest(const std::filesystem::path& directory,
 
 /// Where process 0 has no options or no history of the run, and somebody has copies: the newest
 /// copies become its files. They are another's word, as process 0's own files are to all others.
-/// COLLECTIVE, before anything else is read of the run. @return whether there was something to
-/// restore, on every process.
-bool restore_history(const std::filesystem::path& directory, Network& network);
+/// COLLECTIVE, before anything else is read of the run. @param files takes them.  @return whether
+/// there was something to restore, on every process.
+bool restore_history(RestoredFiles& files,
+                     const std::filesystem::path& directory,
+                     Network& network);
 
 }  // namespace sotto

@@ -147,13 +147,14 @@ std::function<Identity(std::size_t)> given_identity(const TrainConfig& config,
 
 FoundCheckpoint open_checkpoint(Network& network,
                                 const TrainConfig& config,
-                                const Membership& members) {
+                                const Membership& members,
+                                RestoredFiles& restored) {
     std::vector<int> numbers;
     for (const int place : network.local_agents()) numbers.push_back(members.number(place));
-    const std::vector<std::string> restored = restore_from_copies(
-        config.resume->directory, network, members, given_identity(config, numbers));
+    const std::vector<std::string> notes = restore_from_copies(
+        restored, config.resume->directory, network, members, given_identity(config, numbers));
     FoundCheckpoint found = find_checkpoint(config.resume->directory, network, numbers);
-    found.notes.insert(found.notes.begin(), restored.begin(), restored.end());
+    found.notes.insert(found.notes.begin(), notes.begin(), notes.end());
     network.agree([&] { require_own_options(found.local, config); });
     return found;
 }

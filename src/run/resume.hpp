@@ -8,6 +8,7 @@
 
 #include "run/checkpoint_store.hpp"
 #include "run/config.hpp"
+#include "run/restored_files.hpp"
 #include "run/run_history.hpp"
 #include "run/train_result.hpp"
 #include "sotto/net/network.hpp"
@@ -54,11 +55,13 @@ void require_own_options(const std::vector<Checkpoint>& local, const TrainConfig
 
 /// The newest usable checkpoint, the local agents' options compared with it: nothing that the
 /// configuration names has been read, executed or written yet. COLLECTIVE.
-/// @param members who takes part from here on.
+/// @param members who takes part from here on.  @param restored takes what comes from copies; until
+/// the run is taken up it must be there.
 /// @throws DataError, NetworkError, the same everywhere.
 [[nodiscard]] FoundCheckpoint open_checkpoint(Network& network,
                                               const TrainConfig& config,
-                                              const Membership& members);
+                                              const Membership& members,
+                                              RestoredFiles& restored);
 
 /// How the run goes on from a checkpoint, by what was sent since. COLLECTIVE.
 /// @param members who takes part from here on.  @param credentials of the local agents, if any.

@@ -266,17 +266,19 @@ std::optional<long> largest_of_all(Network& network, std::optional<long> own, lo
 
 }  // namespace
 
-void restore_mark(const fs::path& directory, const Digest& run, int agent, int phase, long round) {
+void restore_mark(RestoredFiles& files,
+                  const fs::path& directory,
+                  const Digest& run,
+                  int agent,
+                  int phase,
+                  long round) {
     bool there = false;
     for_each_mark(directory, run, [&](const fs::path&, const auto&, const Mark& mark) {
         there = there || std::ranges::find(mark.agents, agent) != mark.agents.end();
     });
     if (there) return;
-    create_folder(directory / "sent");
-    write_file_atomically(
-        mark_file(directory, agent),
-        fmt::format("{}{}\n", mark_head(run, {}, std::array{agent}, phase), round),
-        Readers::owner);
+    files.write(mark_file(directory, agent),
+                fmt::format("{}{}\n", mark_head(run, {}, std::array{agent}, phase), round));
 }
 
 std::optional<long> sent_before(const fs::path& directory,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "run/restored_files.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/net/network.hpp"
@@ -44,8 +45,12 @@ class SentMark {
 
 /// Writes a mark for an agent that has none in the directory: its disk was lost. LOCAL.
 /// @param round of the phase, below which all may have left.  @throws ConfigError.
-void restore_mark(
-    const std::filesystem::path& directory, const Digest& run, int agent, int phase, long round);
+void restore_mark(RestoredFiles& files,
+                  const std::filesystem::path& directory,
+                  const Digest& run,
+                  int agent,
+                  int phase,
+                  long round);
 
 /// Whether a mark in the directory, on this host, says that a round may have left; one that cannot
 /// be read says so, too.

@@ -113,6 +113,10 @@ TEST_P(EveryHost, MayLoseItsDiskAndGetsBackWhatTheOthersKeep) {
     const long most = marked(disk(GetParam()) / fmt::format("run/sent/{}", 2 * GetParam() - 2));
     EXPECT_GT(most, 0);
     fs::remove_all(disk(GetParam()) / "run");
+    const Outcome look = launch(agents, resume({"--identity", directory_ / "id%r", "--dry-run"}));
+    EXPECT_EQ(look.exit_code, 0) << look.text();
+    EXPECT_NE(look.out.find("its checkpoint would be restored"), std::string::npos) << look.text();
+    EXPECT_FALSE(fs::exists(disk(GetParam()) / "run")) << "a dry run leaves something behind";
     const Outcome without_identity = launch(agents, resume({}));
     EXPECT_EQ(without_identity.exit_code, 3) << without_identity.text();
     EXPECT_NE(without_identity.err.find("give --identity beside --resume"), std::string::npos)

@@ -47,9 +47,10 @@ class CopiesOfCheckpoints : public ::testing::Test {
             if (entry.path().string().ends_with(ending)) lost.push_back(entry.path());
         for (const fs::path& file : lost) fs::remove(file);
     }
-    std::vector<std::string> restored() {
+    std::vector<std::string> restored(Stay stay = Stay::for_good) {
+        RestoredFiles files(stay);
         return restore_from_copies(
-            folder.path(""), *network, members, [&](std::size_t a) -> Identity {
+            files, folder.path(""), *network, members, [&](std::size_t a) -> Identity {
                 return Identity::read(path_of(a));
             });
     }
@@ -88,6 +89,18 @@ TEST_F(CopiesOfCheckpoints, GiveBackWhatWasLostAndCountAllThatMayHaveLeft) {
     EXPECT_EQ(sent(1), std::nullopt);
 }
 
+TEST_F(CopiesOfCheckpoints, ForALookLeaveNothingBehindAndSayWhatWouldBeRestored) {
+    seal({.round = 10, .phase = 0, .until = 20});
+    lose(".checkpoint");
+    const auto notes = restored(Stay::for_a_look);
+    ASSERT_EQ(notes.size(), 2U);
+    EXPECT_EQ(notes[1],
+              "agent 4: its checkpoint would be restored from a copy on another disk; rounds up to "
+              "20 count as sent");
+    EXPECT_FALSE(fs::exists(checkpoint_folder(folder.path(""), 10) / "agent-4.checkpoint"));
+    EXPECT_FALSE(fs::exists(folder.path("sent")));
+}
+
 TEST_F(CopiesOfCheckpoints, CountByTheNewestOfThem) {
     seal({.round = 10, .phase = 0, .until = 20});
     keep_copies(folder.path(""),
@@ -124,11 +137,13 @@ TEST_F(CopiesOfCheckpoints, ThatDoNotOpenAreLeftOutAndNamed) {
 }
 
 TEST_F(CopiesOfCheckpoints, NeedAnIdentityThatThisProcessWasGiven) {
+    RestoredFiles files(Stay::for_good);
     seal({.round = 10, .phase = 0, .until = 20});
-    EXPECT_TRUE(restore_from_copies(folder.path(""), *network, members, {}).empty());
+    EXPECT_TRUE(restore_from_copies(files, folder.path(""), *network, members, {}).empty());
     lose("agent-4.checkpoint");
-    expect_contains(message_of<DataError>(
-                        [&] { (void)restore_from_copies(folder.path(""), *network, members, {}); }),
+    expect_contains(message_of<DataError>([&] {
+                        (void)restore_from_copies(files, folder.path(""), *network, members, {});
+                    }),
                     "agent 4's checkpoints are gone; others keep copies, which only its identity "
                     "opens: give --identity beside --resume (or --without 4)");
 }
@@ -177,7 +192,7 @@ class CopiesOfOthers : public ::testing::Test {
         const fs::path file = folder.path("id");
         if (!fs::exists(file)) own.write_new(file);
         return restore_from_copies(
-            folder.path(""), network, {3, {0, 1, 2}}, [&](std::size_t) -> Identity {
+            files, folder.path(""), network, {3, {0, 1, 2}}, [&](std::size_t) -> Identity {
                 return Identity::read(file);
             });
     }
@@ -194,6 +209,7 @@ class CopiesOfOthers : public ::testing::Test {
             {.checkpoint = to_bytes(copied_checkpoint_of(1, 10)), .phase = phase, .until = until});
     }
     test::TemporaryFolder folder;
+    RestoredFiles files{Stay::for_good};
     const Identity own = Identity::generate();
     const Said nothing{"", ""};
 };

@@ -156,17 +156,19 @@ TEST_F(SentMarks, OfAgentsThatLeaveMayBeLost) {
 }
 
 TEST_F(SentMarks, AreWrittenAgainWhereNoneIsLeft) {
+    RestoredFiles files(Stay::for_good);
     mark().set(4);
-    restore_mark(folder.path(""), run, 5, 0, 9);  // has one
+    restore_mark(files, folder.path(""), run, 5, 0, 9);  // has one
     EXPECT_EQ(sent(), 4);
-    restore_mark(folder.path(""), run, 7, 0, 9);
+    restore_mark(files, folder.path(""), run, 7, 0, 9);
     EXPECT_EQ(sent(0, {2, 5, 7}), 9);
     // It is nobody's who could say less.
     std::ofstream(folder.path("sent/7.now"), std::ios::binary) << std::string(16, '\0');
     EXPECT_EQ(sent(0, {2, 5, 7}), 9);
     Digest other{};
-    expect_contains(message_of<DataError>([&] { restore_mark(folder.path(""), other, 8, 0, 9); }),
-                    "it is of another run");
+    expect_contains(
+        message_of<DataError>([&] { restore_mark(files, folder.path(""), other, 8, 0, 9); }),
+        "it is of another run");
 }
 
 }  // namespace

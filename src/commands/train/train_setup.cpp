@@ -27,9 +27,18 @@ int agents_left(const ResumeConfig& resume) {
     return history.phases.back().members.size() - static_cast<int>(resume.without.size());
 }
 
+/// Of files that are restored.
+Stay stay_of(const OptionTexts& given) {
+    const auto dry_run = given.find("dry-run");
+    return dry_run != given.end() && dry_run->second == "true" ? Stay::for_a_look : Stay::for_good;
+}
+
 /// config.ini of the run to take up, as rank 0 reads it: the others may not see its files. Nothing
 /// for a new run. COLLECTIVE. @throws Error if some ranks take up a run and others do not.
-std::optional<ConfigText> share_config_of_run(Network& ranks, const OptionTexts& given) {
+/// @param restored takes the files that rank 0 had lost.
+std::optional<ConfigText> share_config_of_run(Network& ranks,
+                                              const OptionTexts& given,
+                                              RestoredFiles& restored) {
     const bool resumes = given.contains("resume");
     const std::string own = resumes ? "--resume" : "";
     const auto all = ranks.all_gather(own, std::string_view("--resume").size());
@@ -47,7 +56,7 @@ std::optional<ConfigText> share_config_of_run(Network& ranks, const OptionTexts&
                             with - all.begin()));
     });
     // Who lost its disk gets back what the others keep of it.
-    (void)restore_history(given.at("resume"), ranks);
+    (void)restore_history(restored, given.at("resume"), ranks);
     ranks.agree([&] {
         if (ranks.process() == 0) of_run = config_of_run("--resume", given.at("resume"));
     });
@@ -93,8 +102,9 @@ TrainSetup read_train_setup(Network& ranks,
                 given,
                 "cannot be given with --resume, which goes on with the run's own options");
     });
-    const std::optional<ConfigText> of_run = share_config_of_run(ranks, given);
     TrainSetup setup;
+    setup.restored = std::make_shared<RestoredFiles>(stay_of(given));
+    const std::optional<ConfigText> of_run = share_config_of_run(ranks, given, *setup.restored);
     ranks.agree([&] {
         OptionNames names;
         if (of_run)

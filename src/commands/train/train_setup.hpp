@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "commands/cli/general_options.hpp"
 #include "run/config.hpp"
 #include "run/options/written_options.hpp"
+#include "run/restored_files.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto::cli {
@@ -14,6 +16,8 @@ namespace sotto::cli {
 struct TrainSetup {
     TrainConfig config;
     GeneralOptions general;
+    /// What rank 0 had lost of the run and was given back; gone with this after a dry run.
+    std::shared_ptr<RestoredFiles> restored;
 };
 
 /// Reads the options of a training; of one that is taken up, config.ini as rank 0 has it, beside

@@ -266,8 +266,9 @@ PreparedRun prepare_run(const TrainConfig& asked,
     if (config.resume)
         before = share_history(network, *config.resume, most_temporal_values(config.plan));
     Membership members = agree_on_members(config, network, before ? &*before : nullptr);
+    RestoredFiles restored(config.dry_run ? Stay::for_a_look : Stay::for_good);
     std::optional<FoundCheckpoint> found;
-    if (before) found = open_checkpoint(network, config, members);
+    if (before) found = open_checkpoint(network, config, members, restored);
     Participants there = gather_participants(config, network, std::move(members));
     if (make_task) network.agree([&] { require_given_clip(config.plan); });
     LocalTask task = make_task ? make_task() : build_task(config.task, network, there.members);
