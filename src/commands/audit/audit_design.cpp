@@ -71,9 +71,7 @@ int choose_target(const AuditConfig& config, const AuditSubject& subject) {
                             config.view));
         targets = {*config.target};
     }
-    const auto losses = largest_losses(subject, targets, config.train.threads);
-    const auto most = std::ranges::max_element(losses) - losses.begin();
-    return targets[static_cast<std::size_t>(most)];
+    return most_exposed(targets, largest_losses(subject, targets, config.train.threads));
 }
 
 /// Without those that are the same up to their sign.

@@ -132,6 +132,13 @@ std::vector<int> agents_outside(const View& view, int agents) {
     return outside;
 }
 
+int most_exposed(const std::vector<int>& agents, const std::vector<double>& losses) {
+    constexpr double alike = 1e-6;
+    const double least = *std::ranges::max_element(losses) * (1 - alike);
+    const auto first = std::ranges::find_if(losses, [&](double loss) { return loss >= least; });
+    return agents[static_cast<std::size_t>(first - losses.begin())];
+}
+
 std::vector<int> distances_from_members(const View& view, const Graph& graph) {
     std::vector<int> nearest(static_cast<std::size_t>(graph.agents()), -1);
     for (const int member : view.members) {

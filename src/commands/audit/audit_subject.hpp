@@ -34,6 +34,10 @@ struct AuditSubject {
 
 /// Agents that are not members of the view, ascending.
 [[nodiscard]] std::vector<int> agents_outside(const View& view, int agents);
+/// The agent of whom most is learnt. Optimal noise leaves many agents the same loss but for
+/// rounding, which differs between machines: of those within a millionth of the largest, the first.
+/// @param losses one an agent, not negative; may be infinite.
+[[nodiscard]] int most_exposed(const std::vector<int>& agents, const std::vector<double>& losses);
 /// Of every agent from the nearest member; -1 without members.
 [[nodiscard]] std::vector<int> distances_from_members(const View& view, const Graph& graph);
 

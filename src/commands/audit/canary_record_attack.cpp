@@ -35,7 +35,9 @@ int choose_target(const AuditConfig& config, const AuditSubject& subject) {
     const std::vector<int> outside = agents_outside(subject.view, agents);
     const Eigen::VectorXd precision =
         observed_precision(subject.account->plan, {subject.view.members});
-    return *std::ranges::max_element(outside, {}, [&](int agent) { return precision(agent); });
+    std::vector<double> seen;
+    for (const int agent : outside) seen.push_back(precision(agent));
+    return most_exposed(outside, seen);
 }
 
 CanaryRecords new_canaries(const AuditConfig& config, const AuditSubject& subject) {

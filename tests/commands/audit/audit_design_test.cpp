@@ -44,6 +44,21 @@ TEST(AuditDesign, AsksAboutTheAgentTheViewLearnsMostAbout) {
     EXPECT_EQ(design_of(config).design.target, outside.back());
 }
 
+TEST(AuditDesign, AsksAboutTheFirstOfAgentsWhoseLossesDifferByRoundingAlone) {
+    const auto [subject, design] = design_of(audit_config("corn", 20, 20));
+    const std::vector<int> outside = agents_outside(subject.view, 20);
+    const auto losses =
+        view_losses(subject.process, subject.account->use, subject.view, outside, ViewOptions{});
+    const auto most = std::ranges::max_element(
+        losses, {}, [](const SquaredSensitivity& loss) { return loss.certified(); });
+    long alike = 0;
+    for (std::size_t t = 0; t < outside.size(); ++t) {
+        if (losses[t].certified() < most->certified() * (1 - 1e-6)) continue;
+        if (++alike == 1) EXPECT_EQ(design.target, outside[t]);
+    }
+    EXPECT_GT(alike, 1);
+}
+
 TEST(AuditDesign, LeavesOutHypothesesThatAreTheSame) {
     // Every round of independent noise tells as much whatever the sign: the worst signs are the
     // constant ones.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "commands/audit/audit_fixtures.hpp"
 
 namespace sotto {
@@ -62,6 +64,14 @@ TEST(AuditSubject, OfATrainingMayHaveATrustedAggregatorAndFixedInputsMayNot) {
     EXPECT_NO_THROW((void)subject_of(config, false));
     expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, true); }),
                     "trusted aggregator");
+}
+
+TEST(MostExposed, IsTheFirstOfAgentsWhoseLossesDifferByRoundingAlone) {
+    EXPECT_EQ(most_exposed({3, 5, 8}, {2, 3 - 1e-12, 3}), 5);
+    EXPECT_EQ(most_exposed({3, 5, 8}, {2, 3 - 1e-4, 3}), 8);
+    EXPECT_EQ(most_exposed({3, 5}, {0, 0}), 3);
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(most_exposed({3, 5, 8}, {2, infinite, infinite}), 5);
 }
 
 TEST(DistancesFromMembers, AreThoseFromTheNearest) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ctime>
 
 #include "commands/audit/audit_fixtures.hpp"
 #include "commands/audit/audit_report.hpp"
@@ -61,9 +62,11 @@ TEST_P(Audit, MeasuresWhatTheAccountantSays) {
     config.width = 0.05 * wider;
     const TemporaryFolder folder;
     config.train.run_directory = folder.path("run");
+    const std::clock_t start = std::clock();
     const LikelihoodResult result = audit<LikelihoodResult>(config);
     EXPECT_TRUE(result.consistent()) << audit_report_text(result);
-    EXPECT_LT(result.seconds, 60);
+    // Of this process: others may have the processors.
+    EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 60);
     for (std::size_t h = 0; h < result.verdicts.size(); ++h) {
         const AttackFigures& figures = result.verdicts[h].figures;
         const double theory = result.design.hypotheses[h].mu_theory;
