@@ -14,6 +14,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+/// Where signs tell the same, rounding must not choose: it differs between machines.
+constexpr double sign_rounding = 1e-9;
+
 /// Changes signs of `rounds`, one at a time, as long as s^T gram s grows.
 double ascend(const MatrixXd& gram, const std::vector<Index>& rounds, VectorXd& signs) {
     VectorXd pull = gram * signs;
@@ -22,7 +25,7 @@ double ascend(const MatrixXd& gram, const std::vector<Index>& rounds, VectorXd& 
         for (const Index t : rounds) {
             const double others = pull(t) - gram(t, t) * signs(t);
             const double better = others < 0 ? -1.0 : 1.0;
-            if (better == signs(t) || std::abs(others) <= 1e-12 * gram(t, t)) continue;
+            if (better == signs(t) || std::abs(others) <= sign_rounding * gram(t, t)) continue;
             pull += (better - signs(t)) * gram.col(t);
             signs(t) = better;
             changed = true;
@@ -49,7 +52,7 @@ VectorXd worst_signs(const MatrixXd& gram, const Participation& participation) {
                                  : start == 1 ? (i % 2 == 0 ? 1 : -1)
                                               : (random.below(2) == 0 ? 1 : -1);
             const double value = ascend(gram, mine, signs);
-            if (value > most * (1 + 1e-12)) {
+            if (value > most * (1 + sign_rounding)) {
                 most = value;
                 best = signs;
             }

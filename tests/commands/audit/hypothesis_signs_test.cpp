@@ -56,6 +56,18 @@ TEST(HypothesisSigns, ConstantStartsWhereItTellsMost) {
     }
 }
 
+TEST(HypothesisSigns, DoNotFollowFromRounding) {
+    constexpr Eigen::Index rounds = 12;
+    const MatrixXd even =
+        MatrixXd::Identity(rounds, rounds) + MatrixXd::Constant(rounds, rounds, 0.5);
+    for (std::uint64_t seed = 1; seed < 6; ++seed) {
+        const MatrixXd rounded = even + 1e-13 * random_gram(rounds, seed);
+        for (const SignPattern pattern : parse_hypothesis("all"))
+            EXPECT_EQ(make_signs(pattern, rounded, rounds, {4}, 1),
+                      make_signs(pattern, even, rounds, {4}, 1));
+    }
+}
+
 TEST(HypothesisSigns, RandomOnesFollowTheSeedAlone) {
     const auto signs = [](std::uint64_t seed) {
         return make_signs(SignPattern::random, std::nullopt, 64, {1}, seed);
