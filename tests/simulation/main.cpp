@@ -26,7 +26,7 @@ constexpr const char* help =
 struct Totals {
     std::map<std::string, long> faults, endings;
     long schedules = 0, starts = 0, resumed = 0, completed = 0, compared = 0, old_disks = 0,
-         departures = 0, failed = 0;
+         departures = 0, lost_disks = 0, came_back = 0, failed = 0;
 
     void add(const ScheduleResult& result) {
         for (std::size_t i = 0; i < result.fired.size(); ++i)
@@ -40,6 +40,8 @@ struct Totals {
         compared += result.compared ? 1 : 0;
         old_disks += result.old_disks;
         departures += result.departures;
+        lost_disks += result.lost_disks;
+        came_back += result.came_back;
         failed += result.violations.empty() ? 0 : 1;
     }
 };
@@ -47,13 +49,16 @@ struct Totals {
 std::string text_of(const Totals& totals, double seconds) {
     std::string text = fmt::format(
         "{} schedules, {} starts ({} resumed), {} runs completed, {} compared with one process, {} "
-        "disks put back, {} departures; {} schedules with a violation; {:.1f} s\nfaults:",
+        "disks put back, {} lost ({} agents of them took part again), {} departures; {} schedules "
+        "with a violation; {:.1f} s\nfaults:",
         totals.schedules,
         totals.starts,
         totals.resumed,
         totals.completed,
         totals.compared,
         totals.old_disks,
+        totals.lost_disks,
+        totals.came_back,
         totals.departures,
         totals.failed,
         seconds);
@@ -66,7 +71,8 @@ std::string text_of(const Totals& totals, double seconds) {
 std::string json_of(const Totals& totals, std::uint64_t first, double seconds) {
     std::string text = fmt::format(
         "{{\"first_seed\": {}, \"schedules\": {}, \"starts\": {}, \"resumed\": {}, \"completed\": "
-        "{}, \"compared_with_one_process\": {}, \"disks_put_back\": {}, \"departures\": {}, "
+        "{}, \"compared_with_one_process\": {}, \"disks_put_back\": {}, \"disks_lost\": {}, "
+        "\"agents_back\": {}, \"departures\": {}, "
         "\"violations\": {}, \"seconds\": {:.1f}, \"faults\": {{",
         first,
         totals.schedules,
@@ -75,6 +81,8 @@ std::string json_of(const Totals& totals, std::uint64_t first, double seconds) {
         totals.completed,
         totals.compared,
         totals.old_disks,
+        totals.lost_disks,
+        totals.came_back,
         totals.departures,
         totals.failed,
         seconds);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "simulation/disk.hpp"
 #include "simulation/job.hpp"
@@ -47,7 +48,8 @@ class Runner {
           folder_(std::move(folder)),
           trace_(options.trace),
           planted_(options.planted),
-          faults_(options.faults) {}
+          faults_(options.faults),
+          lost_(options.lost) {}
 
     ScheduleResult run() {
         set_up();
@@ -56,8 +58,9 @@ class Runner {
         for (int number = 0; number < most_starts; ++number) {
             if (number > 0) {
                 if (planted_ != Planted::nothing || !schedule_.goes_on()) break;
-                start = schedule_.next_start(start);
+                start = schedule_.next_start(start, std::exchange(lost_, {}));
                 put_back(start);
+                lose(start);
             }
             if (carry_out(start, number)) break;
         }
@@ -113,9 +116,37 @@ class Runner {
                 put_back_.insert(agent);
         }
         old_.insert(put_back_.begin(), put_back_.end());
+        // Their copies may have been on it.
+        if (!put_back_.empty()) old_.insert(gone_.begin(), gone_.end());
         // Seeds of a clean stop that are put back on all disks are taken up a second time
         // (docs/resuming.md says so): nobody remembers what was used since the copy.
         if (std::ranges::includes(put_back_, start.numbers)) uses_ = uses_before_copy_;
+    }
+
+    /// Of these hosts nothing is left of the run, unless others keep copies.
+    void lose(const Start& start) {
+        if (start.lost_disks.empty() || schedule_.shared_disk()) return;
+        // Who keeps the newest copy for whom is not asked here: with two that miss something nobody
+        // may have it, nor where what was to be kept was changed on the way.
+        const bool others_know =
+            start.lost_disks.size() == 1 && put_back_.empty() && gone_.empty() && !changed_;
+        front_lost_ = front_lost_ || (start.lost_disks.front() == start.numbers.front() &&
+                                      fs::exists(history_of(start)));
+        for (const int agent : start.lost_disks) {
+            result_.lost_disks += fs::remove_all(disk_of(agent) + "/run") > 0 ? 1 : 0;
+            gone_.insert(agent);
+        }
+        if (!others_know) old_.insert(gone_.begin(), gone_.end());
+    }
+    std::string history_of(const Start& start) const {
+        return disk_of(start.numbers.front()) + "/run/history.json";
+    }
+    /// Whether the run is taken up: its files are there, or copies of them elsewhere.
+    bool is_there(const Start& start) const {
+        if (fs::exists(history_of(start))) return true;
+        return front_lost_ && std::ranges::any_of(start.numbers, [&](int agent) {
+                   return fs::exists(disk_of(agent) + "/run/checkpoints/run.copy");
+               });
     }
 
     /// What must be counted: of agents whose marks are old, what others still know.
@@ -157,7 +188,7 @@ class Runner {
 
     /// @return whether nothing is left to do.
     bool carry_out(Start& start, int number) {
-        const bool resumed = fs::exists(disk_of(start.numbers.front()) + "/run/history.json");
+        const bool resumed = is_there(start);
         if (!resumed && number > 0) {
             // It never came to a run directory, or lost it: another run begins.
             start.numbers.clear();
@@ -168,6 +199,8 @@ class Runner {
             sent_.clear();
             old_.clear();
             put_back_.clear();
+            gone_.clear();
+            front_lost_ = false;
             forget_reproducible();
         }
         if (std::ssize(old_) == schedule_.agents()) forget_reproducible();
@@ -184,17 +217,18 @@ class Runner {
         for (const Use& use : outcome.uses)
             uses_.try_emplace({use.what[0], use.what[1]}, use.content);
         for (std::size_t i = 0; i < outcome.fired.size(); ++i)
-            if (outcome.fired[i] > 0)
-                ++result_.fired[static_cast<std::size_t>(start.faults[i].kind)];
+            if (outcome.fired[i] > 0) note_fault(start.faults[i].kind);
         for (const std::string& text : outcome.violations)
             result_.violations.push_back(fmt::format("start {}: {}", number, text));
         bool finished = !outcome.ranks.empty();
         for (const RankOutcome& rank : outcome.ranks) {
             finished = finished && rank.state == RankState::ended && rank.exit_code == 0;
             if (rank.exchanges > 0) put_back_.clear();
+            if (rank.exchanges > 0) result_.came_back += gone_.contains(rank.number) ? 1 : 0;
             sent_[rank.number] +=
                 (rank.exchanges + schedule_.gossip_steps() - 1) / schedule_.gossip_steps();
         }
+        if (sent_anything(outcome)) gone_.clear();
         judge(outcome, number);
         check_ledger(options, outcome, number);
         result_.completed = result_.completed || finished;
@@ -218,6 +252,7 @@ class Runner {
                                 fault.at,
                                 fault.seconds);
         for (const int agent : start.old_disks) text += fmt::format(", old disk of {}", agent);
+        for (const int agent : start.lost_disks) text += fmt::format(", lost disk of {}", agent);
         for (const int agent : start.leaving) text += fmt::format(", without {}", agent);
         return text + (start.launcher_attends ? "" : ", no launcher");
     }
@@ -262,15 +297,24 @@ class Runner {
         }
     }
 
+    void note_fault(FaultKind kind) {
+        ++result_.fired[static_cast<std::size_t>(kind)];
+        changed_ = changed_ || is_deviation(kind) || kind == FaultKind::corrupt ||
+                   kind == FaultKind::tear || kind == FaultKind::replay;
+    }
+
+    static bool sent_anything(const StartOutcome& outcome) {
+        return std::ranges::any_of(outcome.ranks,
+                                   [](const RankOutcome& rank) { return rank.exchanges > 0; });
+    }
+
     /// What is on disk now counts all that left.
     void check_ledger(const StartOptions& options, const StartOutcome& outcome, int number) {
         if (outcome.ranks.empty() || outcome.ranks.front().deviates) return;
         const auto counted = counted_rounds(options.ledger, schedule_.agents());
         const auto known = known_rounds();
-        bool begun = false;
-        for (const RankOutcome& rank : outcome.ranks) begun = begun || rank.exchanges > 0;
-        // Old disks are counted for again by the next start that gets so far.
-        if (!begun && !old_.empty()) return;
+        // Old and lost disks are counted for again by the next start that gets so far.
+        if (!sent_anything(outcome) && !(old_.empty() && gone_.empty())) return;
         for (const RankOutcome& rank : outcome.ranks) {
             if (rank.deviates) continue;
             const auto own = counted.find(rank.number);
@@ -328,6 +372,10 @@ class Runner {
     std::map<int, long> sent_;  // rounds of every agent, over all starts
     std::set<int> old_;         // agents whose disk was put back
     std::set<int> put_back_;    // the same, since anything was sent
+    std::vector<int> lost_;     // hosts that lose their disks next, beside those of the seed
+    std::set<int> gone_;        // agents whose disk was lost since anything was sent
+    bool front_lost_ = false;   // rank 0's disk was
+    bool changed_ = false;      // somebody said something else than it should, or the network did
 };
 
 }  // namespace

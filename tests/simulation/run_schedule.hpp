@@ -34,6 +34,7 @@ struct ScheduleResult {
     std::array<long, static_cast<std::size_t>(Ending::count)> endings{};   ///< of ranks
     std::vector<std::string> lines;                                        ///< of ranks, in order
     long starts = 0, resumed = 0, old_disks = 0, departures = 0;
+    long lost_disks = 0, came_back = 0;  ///< of hosts, and of these how many took part again
     bool completed = false, compared = false;
     std::uint64_t digest = 0;  ///< of everything that happened
 };
@@ -53,6 +54,8 @@ struct RunOptions {
     Planted planted = Planted::nothing;
     /// Of the first start, instead of those of the seed; no launcher attends to it.
     std::optional<std::vector<Fault>> faults{};
+    /// Hosts that lose their disks before the second start, beside those that the seed draws.
+    std::vector<int> lost{};
 };
 
 /// @param folder of the schedule only; it is gone afterwards.

@@ -29,7 +29,9 @@ constexpr std::array<std::string_view, 4> topologies{"ring", "complete", "path",
 
 }  // namespace
 
-Schedule::Schedule(std::uint64_t seed) : seed_(seed), random_(seed, 0) { draw_job(); }
+Schedule::Schedule(std::uint64_t seed) : seed_(seed), random_(seed, 0), losses_(seed, 6) {
+    draw_job();
+}
 
 void Schedule::draw_job() {
     agents_ = static_cast<int>(random_.between(3, 6));
@@ -135,6 +137,10 @@ std::vector<std::string> Schedule::arguments(const Start& resumed) const {
         list.emplace_back("--without");
         list.push_back(fmt::format("{}", fmt::join(resumed.leaving, ",")));
     }
+    if (lost_any_ && identities_) {
+        list.emplace_back("--identity");
+        list.emplace_back("../identity-%r");
+    }
     return list;
 }
 
@@ -179,7 +185,24 @@ Start Schedule::first_start() {
     return start;
 }
 
-Start Schedule::next_start(const Start& before) {
+/// Who has no identity gets nothing back: it leaves, or the run is refused.
+void Schedule::draw_losses(Start& start) {
+    if (shared_disk_ || !losses_.chance(0.3)) return;
+    for (const int number : start.numbers)
+        if (losses_.chance(0.3)) start.lost_disks.push_back(number);
+    if (start.lost_disks.empty()) start.lost_disks.push_back(losses_.choose(start.numbers));
+    const std::size_t leaving = start.lost_disks.size();
+    if (identities_ || losses_.chance(0.5) || start.lost_disks.front() == 0 ||
+        start.numbers.size() < leaving + 2)
+        return;
+    for (const int number : start.lost_disks) {
+        start.leaving.push_back(number);
+        std::erase(start.numbers, number);
+    }
+    std::ranges::sort(start.leaving);
+}
+
+Start Schedule::next_start(const Start& before, const std::vector<int>& lost) {
     Start start;
     start.numbers = before.numbers;
     start.launcher_attends = random_.chance(0.6);
@@ -195,6 +218,11 @@ Start Schedule::next_start(const Start& before) {
             if (random_.chance(0.4)) start.old_disks.push_back(number);
     start.faults = random_.chance(0.5) ? draw_faults(static_cast<int>(start.numbers.size()))
                                        : std::vector<Fault>{};
+    draw_losses(start);
+    for (const int number : lost)
+        if (std::ranges::find(start.lost_disks, number) == start.lost_disks.end())
+            start.lost_disks.push_back(number);
+    lost_any_ = lost_any_ || !start.lost_disks.empty();
     return start;
 }
 

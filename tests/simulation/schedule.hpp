@@ -11,10 +11,11 @@ namespace sotto::simulation {
 
 /// One start of the job of a schedule.
 struct Start {
-    std::vector<int> numbers;    ///< agents that take part, ascending
-    std::vector<int> leaving;    ///< of those before
-    std::vector<int> old_disks;  ///< hosts whose disk is put back to what it was
-    long snapshot_step = 0;      ///< when a copy of all disks is kept
+    std::vector<int> numbers;     ///< agents that take part, ascending
+    std::vector<int> leaving;     ///< of those before
+    std::vector<int> old_disks;   ///< hosts whose disk is put back to what it was
+    std::vector<int> lost_disks;  ///< hosts whose run directory is gone
+    long snapshot_step = 0;       ///< when a copy of all disks is kept
     std::vector<Fault> faults;
     bool launcher_attends = true;
 };
@@ -42,18 +43,23 @@ class Schedule {
 
     /// The first start, or one after `before`. Call in order.
     [[nodiscard]] Start first_start();
-    [[nodiscard]] Start next_start(const Start& before);
+    /// @param lost hosts that lose their disks, beside those that the seed draws.
+    [[nodiscard]] Start next_start(const Start& before, const std::vector<int>& lost = {});
     /// Whether to go on after a start that did not complete the run.
     [[nodiscard]] bool goes_on() { return random_.chance(0.9); }
     [[nodiscard]] std::string description() const;
 
   private:
     void draw_job();
+    void draw_losses(Start& start);
     [[nodiscard]] std::vector<Fault> draw_faults(int ranks);
     [[nodiscard]] Fault draw_fault(int ranks);
 
     std::uint64_t seed_;
     Random random_;
+    Random
+        losses_;  // a stream of its own: without losses a seed is what it was before there were any
+    bool lost_any_ = false;
     int agents_ = 3, gossip_steps_ = 1;
     long rounds_ = 4, checkpoint_every_ = 1, evaluate_every_ = 1;
     bool link_encryption_ = true, reproducible_ = false, identities_ = false, shared_disk_ = true,

@@ -91,8 +91,26 @@ TEST_F(Simulation, WhatLeftIsCountedWhereverPowerIsLost) {
     strike_everywhere(FaultKind::power_loss, 1);
 }
 
-// A rank lies after a clean stop was taken up; then all disks come back with the seeds of that stop,
-// and it says something else with the same noise.
+// Each in turn, rank 0's too, after a rank has crashed: others keep copies.
+TEST_F(Simulation, AHostThatHasLostItsDiskTakesPartAgain) {
+    const auto wanted = [](const Schedule& schedule) {
+        return schedule.identities() && !schedule.shared_disk();
+    };
+    for (const int host : {0, 1, 2}) {
+        long came_back = 0;
+        for (std::uint64_t seed = 0, tries = 0; came_back < 2 && tries < 30; ++tries) {
+            seed = seed_with(wanted, seed + 1);
+            const std::vector<Fault> crash{{FaultKind::crash, 1, 0, false, 330, 0}};
+            const ScheduleResult result = run(seed, {.faults = crash, .lost = {host}});
+            EXPECT_EQ(result.violations, std::vector<std::string>{}) << "seed " << seed;
+            came_back += result.came_back;
+        }
+        EXPECT_GE(came_back, 2) << "host " << host;
+    }
+}
+
+// A rank lies after a clean stop was taken up; then all disks come back with the seeds of that
+// stop, and it says something else with the same noise.
 TEST_F(Simulation, AsksNobodyToRememberWhatAllDisksHaveForgotten) {
     const ScheduleResult result = run(31538);
     EXPECT_GT(result.old_disks, 0);
