@@ -249,7 +249,7 @@ TEST_F(SlurmJob, EndsAtItsCheckpointWhenRepeatedRoundsHaveUsedUpABudget) {
     options.back() = std::to_string(length);
     const std::string job = submit(on_nodes("3"), options);
     const fs::path run = directory_of(job);
-    ASSERT_TRUE(happens([&] { return fs::exists(run / "sent/0.now"); }, 60)) << log_of(job);
+    ASSERT_TRUE(happens([&] { return fs::exists(run / "config.ini"); }, 60)) << log_of(job);
     cluster_->signal_rank(4, run_of(job), SIGKILL);
     ASSERT_TRUE(comes_to(job, "PENDING"));
     // As after a loss of power, when all messages but those of the end had left.
