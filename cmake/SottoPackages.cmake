@@ -20,9 +20,11 @@ set(CPACK_SOTTO_SOURCE_DIR ${PROJECT_SOURCE_DIR})
 
 set(CPACK_COMPONENTS_ALL program development)
 get_cmake_property(sotto_components COMPONENTS)
-if(SOTTO_PYTHON AND "python" IN_LIST sotto_components)
-    list(APPEND CPACK_COMPONENTS_ALL python)
-endif()
+foreach(component python torch)
+    if(component IN_LIST sotto_components)
+        list(APPEND CPACK_COMPONENTS_ALL ${component})
+    endif()
+endforeach()
 
 # What an MPI job needs beside the library.
 set(sotto_launcher openmpi-bin)
@@ -72,17 +74,27 @@ Tasks and mechanisms of one's own for the program sotto are built with it.")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-sotto)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3, python3-numpy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3, python3-numpy, python3-mpi4py, ${sotto_launcher}")
 if("python" IN_LIST CPACK_COMPONENTS_ALL AND Python_EXECUTABLE)
     # The compiled part is for the interpreter that it was built with.
     execute_process(COMMAND ${Python_EXECUTABLE} -c "import sys; print(sys.version_info.minor)"
         OUTPUT_VARIABLE sotto_python OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     math(EXPR sotto_next_python "${sotto_python} + 1")
     set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
-        "python3 (>= 3.${sotto_python}), python3 (<< 3.${sotto_next_python}), python3-numpy")
+        "python3 (>= 3.${sotto_python}), python3 (<< 3.${sotto_next_python}), python3-numpy, python3-mpi4py, ${sotto_launcher}")
 endif()
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "private peer-to-peer training over MPI (Python module)
-Graphs, noise plans, privacy accounting and trainings of sotto for Python:
-import sotto.")
+Graphs, noise plans, privacy accounting and trainings of sotto for Python,
+agents whose gradients a Python program computes, under mpirun, and private
+training of PyTorch models: import sotto.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-torch, python3-pandas, python3-matplotlib")
+
+set(CPACK_DEBIAN_TORCH_PACKAGE_NAME sotto-torch)
+set(CPACK_DEBIAN_TORCH_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_TORCH_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_TORCH_PACKAGE_DEPENDS "sotto (= ${PROJECT_VERSION}-1)")
+set(CPACK_DEBIAN_TORCH_DESCRIPTION "private peer-to-peer training over MPI (TorchScript models)
+The plugin with which sotto trains TorchScript models: sotto train --task
+model.pt. It brings libtorch, which is large; nothing else of sotto needs it.")
 
 include(CPack)
