@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "run/config.hpp"
 #include "run/error_line.hpp"
 #include "run/training/stall_limits.hpp"
@@ -23,6 +25,7 @@ std::unique_ptr<Network> make_network(std::optional<int> communicator, int agent
 void end_job(Network& network, ExitCode code, const char* message) {
     print_error_line(fmt::format("{}: {}", network.process_name(), message));
     network.abort(code);
+    std::abort();  // not reached: for the compiler, which does not see it in a virtual function
 }
 
 }  // namespace sotto::python
