@@ -11,7 +11,7 @@ import tempfile
 import common
 from common import median
 
-REPETITIONS = 2 if common.QUICK else 9
+REPETITIONS = 2 if common.QUICK else 7
 DIMENSIONS = [1000, 100000] if common.QUICK else [1000, 100000, 1000000]
 RANKS = 2
 PROGRAM = """
