@@ -94,6 +94,7 @@ class Agent:
             raise ConfigError(f"records: {records} is not allowed (at least 1: of the own shard)")
         if comm is not None or launched():
             prepare_mpi()
+            _require_communicator(comm)
         words = to_arguments("train", options, _NOT_OF_AN_AGENT)
         if options.get("resume") is None:
             words += ["--task", "python"]
@@ -278,6 +279,14 @@ setattr(Agent, "__init__", takes_options_of("train", refused=_NOT_OF_AN_AGENT)(A
 
 _agents: "weakref.WeakSet[Agent]" = weakref.WeakSet()
 _hook_is_set = False
+
+
+def _require_communicator(comm: "Communicator | None") -> None:
+    """Several processes of a job that each train alone is not what anybody wants."""
+    from mpi4py import MPI
+
+    if comm is None and MPI.COMM_WORLD.Get_size() > 1:
+        raise ConfigError("comm: None is not allowed under mpirun (MPI.COMM_WORLD: one process an agent)")
 
 
 def _stop_all_on_errors(comm: "Communicator | None") -> None:

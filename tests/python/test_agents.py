@@ -1,12 +1,17 @@
 """Agents whose gradients come from here."""
 
+import os
 import pathlib
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 
 import sotto
-from conftest import Launch
+from conftest import LAUNCHER, Launch
 
 D = 5
 
@@ -163,7 +168,7 @@ from mpi4py import MPI
 import sotto
 comm = MPI.COMM_WORLD
 data = np.random.default_rng(comm.rank).normal(size=(30, 4))
-with sotto.Agent(comm, 4, records=30, rounds=12, mechanism="pairs", topology="ring", epsilon=4,
+with sotto.Agent(comm, 4, records=30, rounds=2000 if "--long" in sys.argv else 12, mechanism="pairs", topology="ring", epsilon=4,
                  adjacency="record", batch_size=5, step_size=0.2, run_directory="run", quiet=True,
                  noise_seed=9, **eval(sys.argv[1])) as agent:
     while agent.more:
@@ -199,6 +204,51 @@ def test_errors_of_all_are_told_once(launch: Launch) -> None:
     done = launch(3, TRAINING, "{'clip_norm': -1}", seconds=60)
     assert done.returncode == 2
     assert done.stderr.count("ConfigError") == 1
+
+
+def test_ranks_do_not_train_alone_unasked(launch: Launch) -> None:
+    done = launch(2, TRAINING.replace("sotto.Agent(comm,", "sotto.Agent(None,"), "{}", seconds=60)
+    assert done.returncode != 0
+    assert "comm: None is not allowed under mpirun" in done.stderr
+
+
+def test_a_signal_stops_all_after_a_round_and_the_run_goes_on(
+    launch: Launch, tmp_path: pathlib.Path
+) -> None:
+    slow = TRAINING.replace("agent.step(", "time.sleep(0.02); agent.step(").replace(
+        "import sys", "import sys, time"
+    )
+    (tmp_path / "slow.py").write_text(slow)
+    job = subprocess.Popen(
+        [*LAUNCHER, "-n", "3", sys.executable, str(tmp_path / "slow.py"), "{}", "--long"],
+        cwd=tmp_path,
+        env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    metrics = tmp_path / "run" / "metrics.csv"
+    for _ in range(600):
+        if metrics.is_file() and len(metrics.read_text().splitlines()) > 3:
+            break
+        time.sleep(0.1)
+    job.send_signal(signal.SIGUSR1)
+    said, _ = job.communicate(timeout=60)
+    assert job.returncode == 0
+    rounds = {line.split()[1] for line in said.splitlines()}
+    assert len(rounds) == 1 and 0 < int(rounds.pop()) < 2000
+    assert sotto.Run(tmp_path / "run").ledger["status"] == "interrupted"
+    resumed = f"""
+from mpi4py import MPI
+import numpy as np, sotto
+agent = sotto.Agent(MPI.COMM_WORLD, 4, records=30, resume={str(tmp_path / "run")!r}, quiet=True)
+before = agent.round
+agent.step(np.zeros((len(agent.batch()), 4)))
+print(before, agent.round)
+"""
+    done = launch(3, resumed)
+    assert done.returncode == 0, done.stderr
+    before, after = map(int, done.stdout.splitlines()[0].split())
+    assert before > 0 and after == before + 1
 
 
 def test_agents_begin_with_one_model(launch: Launch) -> None:
