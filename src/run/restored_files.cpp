@@ -13,6 +13,23 @@ namespace sotto {
 
 namespace fs = std::filesystem;
 
+RestoredFiles::RestoredFiles(Stay stay, const fs::path& directory)
+    : stay_(stay), directory_(directory) {
+    for (fs::path above = directory; !above.empty() && !fs::exists(above);
+         above = above.parent_path())
+        missing_.push_back(above);
+}
+
+void RestoredFiles::remove_empty_around(const fs::path& file) const {
+    if (directory_.empty()) return;
+    std::error_code ignored;
+    const std::string inside = (directory_ / "").string();
+    for (fs::path folder = file.parent_path(); folder.string().starts_with(inside);
+         folder = folder.parent_path())
+        fs::remove(folder, ignored);
+    for (const fs::path& folder : missing_) fs::remove(folder, ignored);
+}
+
 void RestoredFiles::make_folder(const fs::path& folder) {
     std::vector<fs::path> missing;
     for (fs::path above = folder; !above.empty() && !fs::exists(above); above = above.parent_path())
@@ -43,6 +60,7 @@ RestoredFiles::~RestoredFiles() {
             // What a dry run has found is told all the same.
         }
     for (const fs::path& folder : folders_ | std::views::reverse) fs::remove(folder, ignored);
+    for (const Written& written : files_) remove_empty_around(written.file);
 }
 
 }  // namespace sotto

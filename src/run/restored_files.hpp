@@ -18,7 +18,9 @@ enum class Stay { for_good, for_a_look };
 /// process is killed meanwhile: then they are those of a start that was.)
 class RestoredFiles {
   public:
-    explicit RestoredFiles(Stay stay) : stay_(stay) {}
+    /// @param directory of the run. Several processes may restore into it at once: what of it was
+    /// not there when this was made goes with the last of them.
+    explicit RestoredFiles(Stay stay, const std::filesystem::path& directory = {});
     ~RestoredFiles();
     RestoredFiles(const RestoredFiles&) = delete;
     RestoredFiles& operator=(const RestoredFiles&) = delete;
@@ -30,11 +32,15 @@ class RestoredFiles {
 
   private:
     void make_folder(const std::filesystem::path& folder);
+    /// Empty folders of the run's directory in which the file was, and the directory.
+    void remove_empty_around(const std::filesystem::path& file) const;
     struct Written {
         std::filesystem::path file;
         std::optional<std::string> before;
     };
     Stay stay_;
+    std::filesystem::path directory_;
+    std::vector<std::filesystem::path> missing_;  // the directory and those above, innermost first
     std::vector<Written> files_;
     std::vector<std::filesystem::path> folders_;  // from the outermost on
 };

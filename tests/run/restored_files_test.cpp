@@ -45,5 +45,21 @@ TEST_F(FilesThatWereRestored, ForALookLeaveFoldersInWhichOthersHaveWritten) {
     EXPECT_EQ(read_file(lost.parent_path() / "another's"), "kept");
 }
 
+TEST_F(FilesThatWereRestored, ForALookByTwoProcessesGoWithTheLastOfThem) {
+    const fs::path run = folder.path("above/run");
+    {
+        auto first = std::make_unique<RestoredFiles>(Stay::for_a_look, run);
+        const RestoredFiles unused(Stay::for_a_look, run);
+        auto second = std::make_unique<RestoredFiles>(Stay::for_a_look, run);
+        first->write(run / "agents/0/checkpoint", "again");
+        second->write(run / "agents/1/checkpoint", "again");
+        first.reset();
+        EXPECT_TRUE(fs::exists(run / "agents/1/checkpoint"));
+        EXPECT_FALSE(fs::exists(run / "agents/0"));
+        second.reset();
+    }
+    EXPECT_FALSE(fs::exists(folder.path("above")));
+}
+
 }  // namespace
 }  // namespace sotto

@@ -103,7 +103,9 @@ TrainSetup read_train_setup(Network& ranks,
                 "cannot be given with --resume, which goes on with the run's own options");
     });
     TrainSetup setup;
-    setup.restored = std::make_shared<RestoredFiles>(stay_of(given));
+    const auto resumed = given.find("resume");
+    setup.restored = std::make_shared<RestoredFiles>(
+        stay_of(given), resumed == given.end() ? std::string() : resumed->second);
     const std::optional<ConfigText> of_run = share_config_of_run(ranks, given, *setup.restored);
     ranks.agree([&] {
         OptionNames names;

@@ -266,7 +266,8 @@ PreparedRun prepare_run(const TrainConfig& asked,
     if (config.resume)
         before = share_history(network, *config.resume, most_temporal_values(config.plan));
     Membership members = agree_on_members(config, network, before ? &*before : nullptr);
-    RestoredFiles restored(config.dry_run ? Stay::for_a_look : Stay::for_good);
+    RestoredFiles restored(config.dry_run ? Stay::for_a_look : Stay::for_good,
+                           config.resume ? config.resume->directory : std::string());
     std::optional<FoundCheckpoint> found;
     if (before) found = open_checkpoint(network, config, members, restored);
     Participants there = gather_participants(config, network, std::move(members));
