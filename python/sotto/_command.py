@@ -26,16 +26,8 @@ def run_for_json(command: str, arguments: Sequence[str]) -> tuple[int, dict[str,
         return code, said
 
 
-def launched() -> bool:
-    """Whether a launcher of MPI started this process."""
-    return any(
-        name in os.environ
-        for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_STEP_ID")
-    )
-
-
 def prepare_mpi() -> None:
     """Under a launcher, starts MPI by mpi4py, which also ends it."""
-    if launched():
+    if _core.launched():
         os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
         from mpi4py import MPI  # noqa: F401

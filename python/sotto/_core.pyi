@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 __version__: str
-commit: str
-mpi_library: str
 
+def launched() -> bool: ...
 def command_names() -> list[str]: ...
 def options(command: str) -> list[dict[str, Any]]: ...
 def run(command: str, arguments: Sequence[str]) -> int: ...
@@ -58,7 +57,6 @@ class Agent:
     round: int
     rounds: int
     more: bool
-    interrupted: bool
     batch_size: int
     clip_norm: float
     mechanism: str

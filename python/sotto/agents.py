@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._command import launched, prepare_mpi
+from ._command import prepare_mpi
 from ._options import options_of, takes_options_of, to_arguments
 from .errors import ConfigError, Error
 
@@ -64,6 +64,7 @@ class Agent:
     on. An exception of the program within the ``with`` block ends the whole job with its message.
     """
 
+    @takes_options_of("train", refused=_NOT_OF_AN_AGENT)
     def __init__(
         self,
         comm: "Communicator | None",
@@ -92,7 +93,7 @@ class Agent:
         """
         if records is None or records < 1:
             raise ConfigError(f"records: {records} is not allowed (at least 1: of the own shard)")
-        if comm is not None or launched():
+        if comm is not None or _core.launched():
             prepare_mpi()
             _require_communicator(comm)
         words = to_arguments("train", options, _NOT_OF_AN_AGENT)
@@ -274,8 +275,6 @@ class Agent:
             return "<sotto.Agent that did not begin>"
         return f"<sotto.Agent {self.agent} of {self.agents}: round {self.round} of {self.rounds}>"
 
-
-setattr(Agent, "__init__", takes_options_of("train", refused=_NOT_OF_AN_AGENT)(Agent.__init__))
 
 _agents: "weakref.WeakSet[Agent]" = weakref.WeakSet()
 _hook_is_set = False

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._command import launched, run_for_json
+from . import _core
+from ._command import run_for_json
 from ._options import takes_options_of, to_arguments
 from .errors import DataError
 
@@ -158,7 +159,7 @@ def train(*, verbose: bool = False, **options: Any) -> Run:
     quiet = [] if verbose else ["--quiet"]
     said = run_for_json("train", quiet + to_arguments("train", options, _NOT_OF_TRAIN))[1]
     directory = said.get("run_directory")
-    if launched():
+    if _core.launched():
         from mpi4py import MPI
 
         directory = MPI.COMM_WORLD.bcast(directory, root=0)

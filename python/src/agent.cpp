@@ -36,7 +36,7 @@ using Vector = Eigen::Ref<const Eigen::VectorXd>;
 
 /// What the program says of its data and model.
 struct Inputs {
-    Eigen::Index dimension = 0, records = 0, test_records = 0, most_rows = 1;
+    Eigen::Index dimension = 0, records = 0, most_rows = 1;
     Eigen::VectorXd initial;
     std::string description;
     std::optional<Digest> data;
@@ -208,7 +208,6 @@ class Agent {
     [[nodiscard]] Network& network() { return *network_; }
     [[nodiscard]] long round() const { return training_->run().progress.rounds; }
     [[nodiscard]] LocalAgent& local() { return training_->trainer().agents().front(); }
-    [[nodiscard]] bool interrupted() const { return interrupted_; }
     [[nodiscard]] std::string ledger() const {
         return to_json(training_->run().prepared.ledger, status(), round());
     }
@@ -226,7 +225,7 @@ class Agent {
         std::unique_ptr<HandedObjective> objective;
         network_->agree([&] {
             objective = std::make_unique<HandedObjective>(
-                inputs.dimension, inputs.records, inputs.most_rows, inputs.test_records);
+                inputs.dimension, inputs.records, inputs.most_rows);
         });
         objective_ = objective.get();
         return make_handed_task({std::move(objective),
@@ -298,7 +297,6 @@ std::unique_ptr<Agent> make_agent(std::optional<int> communicator,
                                   const std::optional<py::bytes>& data_digest) {
     Inputs inputs{.dimension = dimension,
                   .records = records,
-                  .test_records = 0,
                   .most_rows = most_rows,
                   .initial = initial.value_or(Eigen::VectorXd()),
                   .description = description,
@@ -346,14 +344,11 @@ void bind_agent(py::module_& module) {
         .def_property_readonly("round", &Agent::round)
         .def_property_readonly("rounds", [](Agent& a) { return a.config().plan.rounds; })
         .def_property_readonly("more", &Agent::more)
-        .def_property_readonly("interrupted", &Agent::interrupted)
         .def_property_readonly("batch_size", [](Agent& a) { return a.local().batch_size; })
         .def_property_readonly("clip_norm", [](Agent& a) { return a.config().plan.clip_norm; })
         .def_property_readonly("mechanism", [](Agent& a) { return a.config().plan.mechanism; })
         .def_property_readonly("adjacency",
-                               [](Agent& a) {
-                                   return name_of(a.config().plan.adjacency);
-                               })
+                               [](Agent& a) { return name_of(a.config().plan.adjacency); })
         .def_property_readonly("epsilon", &Agent::epsilon)
         .def_property_readonly(
             "directory", [](Agent& a) { return a.training().run().directory.path().string(); })

@@ -10,7 +10,7 @@
 #include "signals.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/net/mpi_session.hpp"
+#include "sotto/net/launch_environment.hpp"
 
 namespace py = pybind11;
 
@@ -68,8 +68,10 @@ int run(const std::string& command, const std::vector<std::string>& arguments) {
 
 void bind_commands(py::module_& module) {
     module.attr("__version__") = build_version();
-    module.attr("commit") = build_commit();
-    module.attr("mpi_library") = MpiSession::library_version();
+    module.def(
+        "launched",
+        [] { return launch_environment().launched; },
+        "Whether a launcher of MPI started this process.");
     module.def("command_names", command_names, "Names of the program's commands.");
     module.def("options",
                options_of,

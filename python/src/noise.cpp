@@ -52,7 +52,10 @@ SharedNoise share_noise(Network& network, const MadePlan& made, std::optional<st
                 "plan: participation poisson is not possible here: its coins are "
                 "drawn by an agent (allowed: full, cyclic:b; sotto.Agent has it)");
     });
-    const Topography topography = share_topography(network, made.built.topography, 1.0);
+    const Topography topography =
+        share_topography(network,
+                         made.built.topography,
+                         most_mixing_matrices(made.config.graph, made.config.plan.rounds));
     shared.plan =
         share_plan(network, made.plan(), topography.graph, most_temporal_values(made.config.plan));
     verify_agreement(network,
@@ -75,8 +78,9 @@ Ledger ledger_of(const MadePlan& made, const SharedNoise& shared, Index dimensio
     record.reproducible_noise = seeded;
     record.authentication = shared.authentication;
     record.more_statements.push_back(
-        "Noise for another program: that messages are what noisy() returned, mixed as planned, and "
-        "that nothing else of the data leaves, is that program's word.");
+        "Noise for another program: that messages are made of it and of earlier messages, mixed as "
+        "planned, that records take part as often as planned, and that nothing else of the data "
+        "leaves, is that program's word.");
     return Ledger(std::move(record));
 }
 

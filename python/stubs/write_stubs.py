@@ -43,16 +43,14 @@ def taken(function: ast.FunctionDef, command: str, refused: set[str]) -> None:
 class Stub(ast.NodeTransformer):
     """A module without bodies."""
 
-    def __init__(self, refused: dict[str, set[str]], of_init: str | None) -> None:
-        self.refused, self.of_init = refused, of_init
+    def __init__(self, refused: dict[str, set[str]]) -> None:
+        self.refused = refused
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         for decorator in node.decorator_list:
             command = options_of(decorator)
             if command is not None:
                 taken(node, command, self.refused[node.name])
-        if node.name == "__init__" and node.args.kwarg is not None and self.of_init:
-            taken(node, self.of_init, self.refused["__init__"])
         node.decorator_list = [d for d in node.decorator_list if options_of(d) is None]
         node.body = [ast.Expr(ast.Constant(...))]
         return node
@@ -63,12 +61,11 @@ def stub_of(name: str, source: str, module: object) -> str | None:
     if "takes_options_of(" not in source:
         return None
     refused: dict[str, set[str]] = {}
-    of_init = None
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef) and node.args.kwarg is not None:
             function = getattr(module, node.name, None)
             if node.name == "__init__":
-                function, of_init = module.Agent.__init__, "train"  # type: ignore[attr-defined]
+                function = module.Agent.__init__  # type: ignore[attr-defined]
             if function is None:
                 continue
             import inspect
@@ -77,12 +74,11 @@ def stub_of(name: str, source: str, module: object) -> str | None:
             for command in sotto._options._core.command_names():
                 keywords = {o.keyword for o in sotto._options.options_of(command)}
                 refused.setdefault(node.name, set()).update(keywords - allowed)
-    tree = Stub(refused, of_init).visit(ast.parse(source))
+    tree = Stub(refused).visit(ast.parse(source))
     tree.body = [
         node
         for node in tree.body
-        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute))
-        and not (isinstance(node, ast.FunctionDef) and node.name.startswith("_"))
+        if not (isinstance(node, ast.FunctionDef) and node.name.startswith("_"))
     ]
     head = f"from typing import Sequence, Union\n{VALUE} = Union[str, int, float, bool]\n"
     text = ast.unparse(ast.fix_missing_locations(tree))

@@ -35,6 +35,20 @@ def test_noise_is_used_up() -> None:
     assert any("another program" in said for said in noise.statements)
 
 
+@pytest.mark.parametrize(
+    "mechanism", ["ldp", "pairs", "decor", "muffliato", "zip-dl", "homomorphic"]
+)
+def test_ledger_counts_what_a_training_counts(mechanism: str) -> None:
+    plan = sotto.plan(mechanism=mechanism, **PLAN)
+    noise = sotto.NoiseSource(plan, None, 2, noise_seed=1)
+    for _ in range(plan.rounds):
+        noise.draw()
+    run = sotto.train(
+        mechanism=mechanism, task="quadratic", final_gossip=0, run_directory="run", **PLAN
+    )
+    assert noise.epsilon == pytest.approx(run.summary["epsilon"], rel=1e-6)
+
+
 def test_gradients_are_clipped_before_noise() -> None:
     plan = sotto.plan(mechanism="ldp", clip_norm=0.5, **PLAN)
     wild = np.full((4, 3), 1e9)

@@ -62,6 +62,7 @@ def test_help_reads_like_documentation() -> None:
     import inspect
 
     text = sotto.train.__doc__ or ""
-    assert "    mechanism: " in text and "[0.1]" in text or "clip_norm" in text
+    assert "\n    mechanism: " in text and "[pairs]" in text
+    assert "\n    clip_norm: " in text and "[0.1]" in text
     assert "batch_size" in inspect.signature(sotto.train).parameters
     assert "data" not in inspect.signature(sotto.Agent.__init__).parameters

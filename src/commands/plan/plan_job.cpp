@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/budgets.hpp"
 #include "run/configured_gossip.hpp"
 #include "run/gossip_choice.hpp"
 #include "run/hidden_by_sums.hpp"
@@ -98,9 +99,10 @@ PlanJobConfig read_plan_options(const OptionTexts& given) {
 PrivacyRecord MadePlan::record() const {
     PrivacyRecord record;
     record.secure_sums = sums;
-    PlanUse use;
-    use.participation = config.plan.participation;
-    record.phases.push_back(first_phase(plan(), counted.exposures, use, config.plan.rounds));
+    record.phases.push_back(first_phase(plan(),
+                                        counted.exposures,
+                                        plan_use(config.plan, built.topography.mixing),
+                                        config.plan.rounds));
     record.budgets = counted.budgets;
     record.adjacency = config.plan.adjacency;
     record.rounds = config.plan.rounds;
