@@ -13,7 +13,6 @@ import gzip
 import os
 import pathlib
 import sys
-from typing import Any
 
 import numpy
 import numpy.typing
@@ -89,17 +88,10 @@ def cnn(seed: int) -> torch.nn.Module:
     return model
 
 
-def communicator() -> Any:
-    """All ranks under a launcher; None of a single process."""
-    from mpi4py import MPI
-
-    return MPI.COMM_WORLD if MPI.COMM_WORLD.size > 1 else None
-
-
 def main() -> int:
     """Trains, and prints what agent 0 knows at the end."""
     options = arguments()
-    comm = communicator()
+    comm = sotto.communicator()
     rank, ranks = (comm.rank, comm.size) if comm is not None else (0, 1)
     shard = read_mnist(options.data, "train", rank, ranks, options.seed)
     test = read_mnist(options.data, "t10k")

@@ -8,7 +8,7 @@ account, audit         what observers learn; attacks on real messages
 epsilon, mu, sampled_epsilon, noise_multiplier
                        conversions
 train, estimate, Run   trainings of the program's own tasks, and what runs leave behind
-Agent                  one agent of a training whose gradients your program computes, under mpi4py
+Agent, communicator    one agent of a training whose gradients your program computes, under mpi4py
 NoiseSource            noise and ledger for somebody else's trainer
 sotto.torch            PyTorch models (imported by itself)
 errors                 what goes wrong, with the program's messages and exit codes
@@ -16,7 +16,7 @@ errors                 what goes wrong, with the program's messages and exit cod
 
 from ._core import __version__
 from .accounting import account, audit, epsilon, mu, noise_multiplier, sampled_epsilon
-from .agents import Agent
+from .agents import Agent, communicator
 from .errors import (
     ConfigError,
     CryptoError,
@@ -46,6 +46,7 @@ __all__ = [
     "__version__",
     "account",
     "audit",
+    "communicator",
     "epsilon",
     "estimate",
     "graph",

@@ -276,6 +276,16 @@ class Agent:
         return f"<sotto.Agent {self.agent} of {self.agents}: round {self.round} of {self.rounds}>"
 
 
+def communicator() -> "Communicator | None":
+    """All processes of the job that mpirun started; None for a process that is alone."""
+    if not _core.launched():
+        return None
+    prepare_mpi()
+    from mpi4py import MPI
+
+    return MPI.COMM_WORLD if MPI.COMM_WORLD.Get_size() > 1 else None
+
+
 _agents: "weakref.WeakSet[Agent]" = weakref.WeakSet()
 _hook_is_set = False
 
