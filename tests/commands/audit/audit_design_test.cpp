@@ -54,7 +54,9 @@ TEST(AuditDesign, AsksAboutTheFirstOfAgentsWhoseLossesDifferByRoundingAlone) {
     long alike = 0;
     for (std::size_t t = 0; t < outside.size(); ++t) {
         if (losses[t].certified() < most->certified() * (1 - 1e-6)) continue;
-        if (++alike == 1) EXPECT_EQ(design.target, outside[t]);
+        if (++alike == 1) {
+            EXPECT_EQ(design.target, outside[t]);
+        }
     }
     EXPECT_GT(alike, 1);
 }
