@@ -335,7 +335,7 @@ void bind_agent(py::module_& module) {
         .def_property_readonly("model",
                                [](py::object self) {
                                    const Eigen::MatrixXd& models =
-                                       self.cast<Agent&>().training().trainer().models();
+                                       self.cast<Agent&>().training().trainer().estimates();
                                    return view_of(models.data(), models.rows(), self);
                                })
         .def_property_readonly("agent", [](Agent& a) { return a.local().number; })

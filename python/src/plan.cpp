@@ -44,7 +44,7 @@ MadePlan solve_plan(const Arguments& arguments) {
 }
 
 py::array_t<int> edges_of(const Topography& topography) {
-    const auto& edges = topography.graph.edges();
+    const auto edges = topography.graph.links();
     py::array_t<int> array({static_cast<py::ssize_t>(edges.size()), py::ssize_t{2}});
     int* next = array.mutable_data();
     for (const auto& [from, to] : edges) {

@@ -20,6 +20,10 @@ namespace {
 void weighted_sum_of_heard(std::span<const double* const> columns,
                            std::span<const double> weights,
                            std::span<double> result) {
+    if (std::ranges::find(columns, nullptr) == columns.end()) {
+        weighted_sum(columns, weights, result);
+        return;
+    }
     std::vector<const double*> heard;
     std::vector<double> their_weights;
     for (std::size_t j = 0; j < columns.size(); ++j)
@@ -136,10 +140,7 @@ void MessageMixing::mix_messages(const Exchange& exchange) {
                           const std::span<double> mixed =
                               part_of_model(exchange, local, first, static_cast<std::size_t>(part));
                           const auto weights = mixing.weights(exchange.agents[local].id);
-                          if (mixing_.fixed())
-                              weighted_sum(columns, weights, mixed);
-                          else
-                              weighted_sum_of_heard(columns, weights, mixed);
+                          weighted_sum_of_heard(columns, weights, mixed);
                           combine(exchange, local, first, mixed);
                           if (timed) mixing_seconds += seconds_between(begin, Clock::now());
                       });

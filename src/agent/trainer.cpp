@@ -73,6 +73,7 @@ Trainer::Trainer(Network& network,
             std::max(agent.batches.largest_batch(), agent.padding.least()));
         agent.padding.prepare(initial.size());
     }
+    if (mixing.push_sum() && !trusted_mean_) weights_.emplace(mixing.agents());
     if (options_.smoothing.momentum > 0) velocities_ = Eigen::MatrixXd::Zero(initial.size(), count);
     start_from(initial.replicate(1, count));
     noise_ = Eigen::MatrixXd::Zero(initial.size(),
@@ -96,6 +97,7 @@ void Trainer::start_from(const Eigen::MatrixXd& models) {
         throw DataError(fmt::format("a model to start from has values beyond {:g}, or not finite",
                                     largest_model_value));
     models_ = models;
+    estimate();
     means_.start(models_);
 }
 
@@ -119,6 +121,12 @@ void Trainer::start_smoothing_from(const Eigen::MatrixXd& velocities,
                                     velocities_.cols()));
     velocities_ = velocities;
     means_.resume(means, models_, rounds_done);
+    if (!weights_) return;
+    weights_.emplace(mixing_->schedule().agents());
+    for (long round = 0; round < rounds_done; ++round)
+        for (int step = 0; step < options_.gossip.steps(); ++step)
+            weights_->mix(mixing_->schedule().at(round));
+    estimate();
 }
 
 void Trainer::compute_gradient(long round, std::size_t agent) {
@@ -129,7 +137,7 @@ void Trainer::compute_gradient(long round, std::size_t agent) {
     auto gradient = gradients().col(column);
     const double step = options_.steps.at(round);
     if (options_.adjacency == Adjacency::agent) {
-        local.objective->mean_gradient(models_.col(column), rows, gradient);
+        local.objective->mean_gradient(estimates().col(column), rows, gradient);
         const double clip = clip_norm(step, 1);
         const bool finite = options_.coordinates
                                 ? clip_coordinates_to_grid(gradient, clip, grid_step_)
@@ -141,10 +149,10 @@ void Trainer::compute_gradient(long round, std::size_t agent) {
     const std::int64_t set_to_zero = local.objective->records_set_to_zero();
     const auto divisor = static_cast<double>(local.batch_size);
     local.objective->clipped_gradient_sum(
-        models_.col(column), rows, clip_norm(step, divisor), divisor * grid_step_, gradient);
+        estimates().col(column), rows, clip_norm(step, divisor), divisor * grid_step_, gradient);
     report.records_set_to_zero += local.objective->records_set_to_zero() - set_to_zero;
     local.padding.work(*local.objective,
-                       models_.col(column),
+                       estimates().col(column),
                        std::ssize(rows),
                        options_.clip_norm,
                        divisor * grid_step_);
@@ -237,7 +245,16 @@ void Trainer::run_round(long round) {
         take_trusted_mean(round);
     else
         exchange_round(round);
-    means_.add(round, models_);
+    estimate();
+    means_.add(round, estimates());
+}
+
+void Trainer::estimate() {
+    if (!weights_) return;
+    estimates_.resize(models_.rows(), models_.cols());
+    parallel_for(models_.cols(), options_.threads, [&](long a) {
+        estimates_.col(a) = models_.col(a) / weights_->of(agents_[static_cast<std::size_t>(a)].id);
+    });
 }
 
 void Trainer::begin_noise(long round) {
@@ -285,6 +302,7 @@ void Trainer::run_final_gossip() {
     messages_ = models_;
     limit_messages(std::vector<std::size_t>(noise_source_.outputs().size()));
     exchange_and_mix(options_.rounds, options_.smoothing.final_gossip, false);
+    estimate();
 }
 
 void Trainer::show_messages(ExchangeId id) const {
@@ -401,6 +419,7 @@ void Trainer::exchange_and_mix(long round, const GossipPolynomial& gossip, bool 
                       models_,
                       shown ? observers_ : nobody,
                       largest_message_value});
+        if (weights_) weights_->mix(mixing_->schedule().at(round), gossip.here(step), before);
         if (shown) show_mixed(round);
     }
 }
@@ -410,12 +429,14 @@ std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    std::int64_t own_messages,
                                    std::int64_t received_messages,
                                    const GossipPolynomial& gossip,
-                                   const Smoothing& smoothing) {
+                                   const Smoothing& smoothing,
+                                   bool push_sum) {
     const bool earlier = !gossip.plain() || !smoothing.final_gossip.plain();
     const std::int64_t vectors_per_agent = 1 +                                       // model
                                            (own_messages == local_agents ? 0 : 1) +  // gradient
                                            (smoothing.momentum > 0 ? 1 : 0) +
-                                           (smoothing.averages() ? 1 : 0) + (earlier ? 1 : 0);
+                                           (smoothing.averages() ? 1 : 0) + (earlier ? 1 : 0) +
+                                           (push_sum ? 1 : 0);
     constexpr std::int64_t vectors_per_message = 2;  // noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *
            (vectors_per_agent * local_agents + vectors_per_message * own_messages +

@@ -130,7 +130,7 @@ void refuse_column_names(const RawEdges& raw, const std::string& path) {
 
 }  // namespace
 
-LoadedGraph read_edge_list(const std::string& path) {
+LoadedGraph read_edge_list(const std::string& path, bool directed) {
     const RawEdges raw = read_raw(path);
     refuse_column_names(raw, path);
 
@@ -147,7 +147,8 @@ LoadedGraph read_edge_list(const std::string& path) {
     if (static_cast<std::size_t>(raw.self_loops) == raw.edges.size())
         throw DataError(fmt::format("edge list {}: no edge between two different labels", path));
 
-    const Graph whole = Graph::from_edges(static_cast<int>(labels.size()), std::move(edges));
+    const Graph whole =
+        Graph::from_links(static_cast<int>(labels.size()), directed, std::move(edges));
     const std::vector<int> component = whole.components();
     std::vector<int> size(component.size(), 0);
     for (const int c : component) ++size[static_cast<std::size_t>(c)];
@@ -170,25 +171,37 @@ LoadedGraph read_edge_list(const std::string& path) {
         agent_of[static_cast<std::size_t>(members[i])] = static_cast<int>(agent_labels.size());
         agent_labels.push_back(kept_labels[i]);
     }
-    std::vector<Edge> kept_edges;
-    for (const auto& [u, v] : whole.edges()) {
+    if (members.size() < 2)
+        throw DataError(fmt::format(
+            "edge list {}: no two agents hear of each other, so that no agent could learn of others "
+            "and they of it; add edges back, or read it without --directed",
+            path));
+    const auto links = whole.links();
+    std::vector<std::pair<int, int>> kept_links;
+    for (const auto& [u, v] : links) {
         const int a = agent_of[static_cast<std::size_t>(u)];
-        if (a >= 0) kept_edges.emplace_back(a, agent_of[static_cast<std::size_t>(v)]);
+        const int b = agent_of[static_cast<std::size_t>(v)];
+        if (a >= 0 && b >= 0) kept_links.emplace_back(a, b);
     }
 
     EdgeListReport report;
     report.labels = whole.agents();
-    report.edges = static_cast<long long>(whole.edges().size());
+    report.edges = std::ssize(links);
     report.self_loops = raw.self_loops;
     report.components = *std::max_element(component.begin(), component.end()) + 1;
     report.agents = *largest;
-    return {Graph::from_edges(report.agents, std::move(kept_edges), std::move(agent_labels)),
+    return {Graph::from_links(
+                report.agents, directed, std::move(kept_links), std::move(agent_labels)),
             report};
 }
 
 std::string format_edge_list(const Graph& graph) {
-    std::string text = fmt::format("# {} agents, {} edges\n", graph.agents(), graph.edges().size());
-    for (const auto& [u, v] : graph.edges())
+    const auto links = graph.links();
+    std::string text = fmt::format("# {} agents, {} {}edges\n",
+                                   graph.agents(),
+                                   links.size(),
+                                   graph.directed() ? "directed " : "");
+    for (const auto& [u, v] : links)
         text += fmt::format("{} {}\n", graph.label(u), graph.label(v));
     return text;
 }

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <boost/graph/strong_components.hpp>
+#include <iterator>
+#include <numeric>
 #include <unordered_set>
 
 #include "sotto/core/error.hpp"
@@ -28,88 +32,108 @@ void check_labels(const std::vector<std::string>& labels, int agents) {
                 "graph labels: \"{}\" is used twice; every agent needs its own", label));
 }
 
+void sort_once(std::vector<std::pair<int, int>>& pairs) {
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+}
+
+void turn(std::vector<std::pair<int, int>>& pairs) {
+    for (auto& [first, second] : pairs) std::swap(first, second);
+    std::sort(pairs.begin(), pairs.end());
+}
+
 }  // namespace
 
 Graph Graph::from_edges(int agents, std::vector<Edge> edges, std::vector<std::string> labels) {
+    const std::size_t given = edges.size();
+    edges.reserve(2 * given);
+    for (std::size_t i = 0; i < given; ++i) edges.emplace_back(edges[i].second, edges[i].first);
+    return {agents, false, std::move(edges), std::move(labels)};
+}
+
+Graph Graph::from_arcs(int agents, std::vector<Arc> arcs, std::vector<std::string> labels) {
+    return {agents, true, std::move(arcs), std::move(labels)};
+}
+
+Graph Graph::from_links(int agents,
+                        bool directed,
+                        std::vector<std::pair<int, int>> links,
+                        std::vector<std::string> labels) {
+    return directed ? from_arcs(agents, std::move(links), std::move(labels))
+                    : from_edges(agents, std::move(links), std::move(labels));
+}
+
+/// @param pairs ascending.
+Graph::Lists Graph::seconds_by_first(int agents, std::span<const std::pair<int, int>> pairs) {
+    Lists lists;
+    lists.starts.assign(static_cast<std::size_t>(agents) + 1, 0);
+    for (const auto& [first, second] : pairs) {
+        ++lists.starts[static_cast<std::size_t>(first) + 1];
+        lists.values.push_back(second);
+    }
+    std::partial_sum(lists.starts.begin(), lists.starts.end(), lists.starts.begin());
+    return lists;
+}
+
+Graph::Graph(int agents, bool directed, std::vector<Arc> arcs, std::vector<std::string> labels)
+    : agents_(agents), directed_(directed), labels_(std::move(labels)) {
     if (agents < 1)
         throw ConfigError(fmt::format("agents: {} given; a graph needs at least 1", agents));
-    for (Edge& edge : edges) {
-        check_edge(edge, agents);
-        if (edge.first > edge.second) std::swap(edge.first, edge.second);
-    }
-    std::erase_if(edges, [](const Edge& edge) { return edge.first == edge.second; });
-    std::sort(edges.begin(), edges.end());
-    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    for (const Arc& arc : arcs) check_edge(arc, agents);
+    std::erase_if(arcs, [](const Arc& arc) { return arc.first == arc.second; });
+    sort_once(arcs);
 
-    if (labels.empty())
-        for (int u = 0; u < agents; ++u) labels.push_back(std::to_string(u));
+    if (labels_.empty())
+        for (int u = 0; u < agents; ++u) labels_.push_back(std::to_string(u));
     else
-        check_labels(labels, agents);
+        check_labels(labels_, agents);
 
-    Graph graph;
-    graph.agents_ = agents;
-    graph.edges_ = std::move(edges);
-    graph.labels_ = std::move(labels);
-
-    const auto n = static_cast<std::size_t>(agents);
-    graph.offset_.assign(n + 1, 0);
-    for (const auto& [u, v] : graph.edges_) {
-        ++graph.offset_[static_cast<std::size_t>(u) + 1];
-        ++graph.offset_[static_cast<std::size_t>(v) + 1];
-    }
-    for (std::size_t u = 0; u < n; ++u) graph.offset_[u + 1] += graph.offset_[u];
-
-    // Edges come in ascending order, so one pass fills the lower neighbours of every agent and a
-    // second one the higher, and every list is ascending without sorting.
-    graph.neighbours_.resize(graph.offset_.back());
-    std::vector<std::size_t> next(graph.offset_.begin(), graph.offset_.end() - 1);
-    for (const auto& [u, v] : graph.edges_)
-        graph.neighbours_[next[static_cast<std::size_t>(v)]++] = u;
-    for (const auto& [u, v] : graph.edges_)
-        graph.neighbours_[next[static_cast<std::size_t>(u)]++] = v;
-
-    graph.closed_.reserve(graph.neighbours_.size() + n);
-    for (int u = 0; u < agents; ++u) {
-        const auto around = graph.neighbours(u);
-        const auto middle = std::lower_bound(around.begin(), around.end(), u);
-        graph.closed_.insert(graph.closed_.end(), around.begin(), middle);
-        graph.closed_.push_back(u);
-        graph.closed_.insert(graph.closed_.end(), middle, around.end());
-    }
-    return graph;
+    hearers_ = seconds_by_first(agents, arcs);
+    std::vector<std::pair<int, int>> both = arcs;
+    turn(arcs);
+    heard_ = seconds_by_first(agents, arcs);
+    both.insert(both.end(), arcs.begin(), arcs.end());
+    sort_once(both);
+    neighbours_ = seconds_by_first(agents, both);
+    std::ranges::copy_if(
+        both, std::back_inserter(edges_), [](const Edge& edge) { return edge.first < edge.second; });
+    for (int u = 0; u < agents; ++u) both.emplace_back(u, u);
+    std::sort(both.begin(), both.end());
+    closed_ = seconds_by_first(agents, both);
 }
 
-std::span<const int> Graph::neighbours(int u) const {
-    const auto i = static_cast<std::size_t>(u);
-    return {neighbours_.data() + offset_[i], offset_[i + 1] - offset_[i]};
+std::vector<Arc> Graph::arcs() const {
+    std::vector<Arc> result;
+    for (int u = 0; u < agents_; ++u)
+        for (const int v : hearers(u)) result.emplace_back(u, v);
+    return result;
 }
 
-std::span<const int> Graph::closed_neighbourhood(int u) const {
-    const auto i = static_cast<std::size_t>(u);
-    return {closed_.data() + offset_[i] + i, offset_[i + 1] - offset_[i] + 1};
+std::vector<std::pair<int, int>> Graph::links() const { return directed_ ? arcs() : edges_; }
+
+bool Graph::hears(int receiver, int sender) const {
+    return std::ranges::binary_search(heard(receiver), sender);
 }
 
 const std::string& Graph::label(int u) const { return labels_[static_cast<std::size_t>(u)]; }
 
 std::vector<int> Graph::components() const {
-    std::vector<int> component(static_cast<std::size_t>(agents_), -1);
-    std::vector<int> pending;
+    using Arcs = boost::compressed_sparse_row_graph<boost::directedS>;
+    const std::vector<Arc> links = arcs();
+    const Arcs graph(boost::edges_are_sorted,
+                     links.begin(),
+                     links.end(),
+                     static_cast<std::size_t>(agents_));
+    std::vector<int> component(static_cast<std::size_t>(agents_));
+    const auto of_vertex =
+        boost::make_iterator_property_map(component.begin(), get(boost::vertex_index, graph));
+    boost::strong_components(graph, of_vertex);
+    std::vector<int> number(component.size(), -1);
     int count = 0;
-    for (int start = 0; start < agents_; ++start) {
-        if (component[static_cast<std::size_t>(start)] >= 0) continue;
-        component[static_cast<std::size_t>(start)] = count;
-        pending.push_back(start);
-        while (!pending.empty()) {
-            const int u = pending.back();
-            pending.pop_back();
-            for (const int v : neighbours(u)) {
-                int& of_v = component[static_cast<std::size_t>(v)];
-                if (of_v >= 0) continue;
-                of_v = count;
-                pending.push_back(v);
-            }
-        }
-        ++count;
+    for (int& c : component) {
+        int& by_lowest = number[static_cast<std::size_t>(c)];
+        if (by_lowest < 0) by_lowest = count++;
+        c = by_lowest;
     }
     return component;
 }
@@ -146,18 +170,19 @@ Graph Graph::induced_subgraph(std::span<const int> kept) const {
         place[static_cast<std::size_t>(kept[i])] = static_cast<int>(i);
         labels.push_back(label(kept[i]));
     }
-    std::vector<Edge> edges;
-    for (const auto& [u, v] : edges_) {
+    std::vector<Arc> between;
+    for (const auto& [u, v] : arcs()) {
         const int a = place[static_cast<std::size_t>(u)], b = place[static_cast<std::size_t>(v)];
-        if (a >= 0 && b >= 0) edges.emplace_back(a, b);
+        if (a >= 0 && b >= 0) between.emplace_back(a, b);
     }
-    return from_edges(static_cast<int>(kept.size()), std::move(edges), std::move(labels));
+    return {static_cast<int>(kept.size()), directed_, std::move(between), std::move(labels)};
 }
 
 Digest Graph::hash() const {
-    Hasher hasher("sotto.graph.v1");
-    hasher.add(std::int64_t{agents_}).add(static_cast<std::int64_t>(edges_.size()));
-    for (const auto& [u, v] : edges_) hasher.add(std::int64_t{u}).add(std::int64_t{v});
+    Hasher hasher(directed_ ? "sotto.graph.directed.v1" : "sotto.graph.v1");
+    const auto pairs = links();
+    hasher.add(std::int64_t{agents_}).add(std::ssize(pairs));
+    for (const auto& [u, v] : pairs) hasher.add(std::int64_t{u}).add(std::int64_t{v});
     return hasher.finish();
 }
 

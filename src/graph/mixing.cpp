@@ -61,7 +61,26 @@ SparseRows lazy_metropolis(const Graph& graph) {
 }
 
 SparseRows row_stochastic(const Graph& graph) {
-    return fill(graph, [&](int u, int) { return 1.0 / (graph.degree(u) + 1); });
+    return fill(graph, [&](int u, int v) {
+        const auto heard = static_cast<double>(graph.heard(u).size());
+        return u == v || graph.hears(u, v) ? 1 / (1 + heard) : 0.0;
+    });
+}
+
+SparseRows shares_of_hearers(const Graph& graph) {
+    return fill(graph, [&](int v, int u) {
+        const auto hearers = static_cast<double>(graph.hearers(u).size());
+        return u == v || graph.hears(v, u) ? 1 / (1 + hearers) : 0.0;
+    });
+}
+
+/// Rules whose weights between two agents are the same both ways.
+void require_undirected(const Graph& graph, MixingRule rule) {
+    if (!graph.directed() || rule == MixingRule::row_stochastic || rule == MixingRule::push_sum)
+        return;
+    throw ConfigError(
+        "mixing: this rule needs an undirected graph (allowed with --directed: push-sum, "
+        "row-stochastic, FILE)");
 }
 
 SparseRows uniform(const Graph& graph) {
@@ -101,12 +120,15 @@ bool columns_sum_to_one(const SparseRows& sparse) {
 
 }  // namespace
 
-MixingMatrix::MixingMatrix(SparseRows sparse)
+MixingMatrix::MixingMatrix(SparseRows sparse, MixingKind kind)
     : sparse_(std::move(sparse)),
+      kind_(kind),
       symmetric_(is_symmetric(sparse_)),
-      doubly_stochastic_(columns_sum_to_one(sparse_)) {}
+      doubly_stochastic_(columns_sum_to_one(sparse_) && columns_sum_to_one(sparse_.transpose())) {
+}
 
 MixingMatrix MixingMatrix::from_rule(const Graph& graph, MixingRule rule) {
+    require_undirected(graph, rule);
     switch (rule) {
         case MixingRule::metropolis:
             return MixingMatrix(metropolis(graph));
@@ -116,15 +138,19 @@ MixingMatrix MixingMatrix::from_rule(const Graph& graph, MixingRule rule) {
             return MixingMatrix(lazy_metropolis(graph));
         case MixingRule::row_stochastic:
             return MixingMatrix(row_stochastic(graph));
+        case MixingRule::push_sum:
+            return MixingMatrix(shares_of_hearers(graph), MixingKind::push_sum);
         case MixingRule::uniform:
             return MixingMatrix(uniform(graph));
     }
     throw Error(ExitCode::other, "mixing: unknown rule");
 }
 
-MixingMatrix MixingMatrix::from_dense(const Graph& graph, const Eigen::MatrixXd& dense) {
-    check_mixing(graph, dense, "mixing matrix");
-    return MixingMatrix(fill(graph, [&](int u, int v) { return dense(u, v); }));
+MixingMatrix MixingMatrix::from_dense(const Graph& graph,
+                                      const Eigen::MatrixXd& dense,
+                                      MixingKind kind) {
+    check_mixing(graph, dense, kind, "mixing matrix");
+    return MixingMatrix(fill(graph, [&](int u, int v) { return dense(u, v); }), kind);
 }
 
 MixingMatrix MixingMatrix::average(int agents) {
@@ -147,7 +173,7 @@ std::span<const double> MixingMatrix::weights(int u) const {
 }
 
 Digest MixingMatrix::hash() const {
-    Hasher hasher("sotto.mixing.v1");
+    Hasher hasher(push_sum() ? "sotto.mixing.push-sum.v1" : "sotto.mixing.v1");
     hasher.add(std::int64_t{agents()});
     for (int u = 0; u < agents(); ++u) {
         hasher.add(static_cast<std::int64_t>(members(u).size()));
@@ -169,6 +195,9 @@ MixingSchedule::MixingSchedule(std::vector<MixingMatrix> matrices)
                             t,
                             matrices_[t].agents(),
                             first.agents()));
+        if (matrices_[t].kind() != first.kind())
+            throw ConfigError(fmt::format(
+                "mixing schedule: push-sum in some rounds, and not in others (matrix {})", t));
         for (int u = 0; u < first.agents(); ++u)
             if (!std::ranges::equal(matrices_[t].members(u), first.members(u)))
                 throw ConfigError(

@@ -24,22 +24,9 @@ double modulus_off_the_mean(const Eigen::MatrixXd& dense) {
                                            : std::nan("");
 }
 
-}  // namespace
-
-void check_mixing(const Graph& graph, const Eigen::MatrixXd& dense, const std::string& name) {
-    const int n = graph.agents();
-    if (dense.rows() != n || dense.cols() != n)
-        throw DataError(fmt::format("{}: {} x {}, but the graph has {} agents; it must be {} x {}",
-                                    name,
-                                    dense.rows(),
-                                    dense.cols(),
-                                    n,
-                                    n,
-                                    n));
-    for (int u = 0; u < n; ++u) {
-        const auto members = graph.closed_neighbourhood(u);
-        double sum = 0;
-        for (int v = 0; v < n; ++v) {
+void check_entries(const Graph& graph, const Eigen::MatrixXd& dense, const std::string& name) {
+    for (int u = 0; u < graph.agents(); ++u)
+        for (int v = 0; v < graph.agents(); ++v) {
             const double weight = dense(u, v);
             const auto reject = [&](const char* rule) {
                 return DataError(
@@ -52,20 +39,50 @@ void check_mixing(const Graph& graph, const Eigen::MatrixXd& dense, const std::s
                                 rule));
             };
             if (!std::isfinite(weight)) throw reject("weights must be finite");
-            if (weight != 0 && !std::binary_search(members.begin(), members.end(), v))
+            if (weight != 0 && u != v && !graph.hears(u, v))
                 throw reject("the graph has no edge there, so it must be 0");
-            sum += weight;
         }
-        if (!(std::abs(sum - 1) <= row_sum_tolerance))
+}
+
+/// @param what "row" or "column".
+void check_sums(const Eigen::VectorXd& sums, const char* what, const std::string& name) {
+    for (Eigen::Index i = 0; i < sums.size(); ++i)
+        if (!(std::abs(sums[i] - 1) <= row_sum_tolerance))
             throw DataError(
-                fmt::format("{}: row {} sums to {:.12g} (agents are numbered from 0); "
-                            "every row must sum to 1 within {}",
+                fmt::format("{}: {} {} sums to {:.12g} (agents are numbered from 0); "
+                            "every {} must sum to 1 within {}",
                             name,
-                            u,
-                            sum,
+                            what,
+                            i,
+                            sums[i],
+                            what,
                             row_sum_tolerance));
-    }
+}
+
+}  // namespace
+
+void check_mixing(const Graph& graph,
+                  const Eigen::MatrixXd& dense,
+                  MixingKind kind,
+                  const std::string& name) {
+    const int n = graph.agents();
+    if (dense.rows() != n || dense.cols() != n)
+        throw DataError(fmt::format("{}: {} x {}, but the graph has {} agents; it must be {} x {}",
+                                    name,
+                                    dense.rows(),
+                                    dense.cols(),
+                                    n,
+                                    n,
+                                    n));
+    check_entries(graph, dense, name);
+    const bool push_sum = kind == MixingKind::push_sum;
+    if (push_sum)
+        check_sums(dense.colwise().sum().transpose(), "column", name);
+    else
+        check_sums(dense.rowwise().sum(), "row", name);
     if (!(dense.minCoeff() < 0)) return;
+    if (push_sum)
+        throw DataError(fmt::format("{}: it has negative entries, which push-sum cannot have", name));
     const double modulus = modulus_off_the_mean(dense);
     if (!(modulus <= 1 + row_sum_tolerance))
         throw DataError(

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sotto/graph/graph.hpp"
+#include "sotto/graph/mixing.hpp"
 
 namespace sotto {
 
@@ -11,10 +12,13 @@ namespace sotto {
 inline constexpr double row_sum_tolerance = 1e-9;
 
 /// @throws DataError that begins with `name` and gives the entry, unless `dense` is a mixing matrix
-/// of the graph: n x n, finite, 0 where there is no edge, rows sum to 1. Entries may be negative;
-/// then all eigenvalues but that of the mean must have modulus at most 1 (within
-/// row_sum_tolerance), which is so by itself where none is. Cost: O(n^2), O(n^3) with negative
-/// entries.
-void check_mixing(const Graph& graph, const Eigen::MatrixXd& dense, const std::string& name);
+/// of the graph: n x n, finite, 0 where an agent hears nothing, rows (push_sum: columns) sum to 1.
+/// Entries may be negative, but not with push_sum; then all eigenvalues but that of the mean must
+/// have modulus at most 1 (within row_sum_tolerance), which is so by itself where none is.
+/// Cost: O(n^2), O(n^3) with negative entries.
+void check_mixing(const Graph& graph,
+                  const Eigen::MatrixXd& dense,
+                  MixingKind kind,
+                  const std::string& name);
 
 }  // namespace sotto

@@ -16,11 +16,12 @@
 namespace sotto {
 namespace {
 
-constexpr NameTable<MixingRule, 5> rule_table{{{
+constexpr NameTable<MixingRule, 6> rule_table{{{
     {MixingRule::metropolis, "metropolis"},
     {MixingRule::max_degree, "max-degree"},
     {MixingRule::lazy_metropolis, "lazy-metropolis"},
     {MixingRule::row_stochastic, "row-stochastic"},
+    {MixingRule::push_sum, "push-sum"},
     {MixingRule::uniform, "uniform"},
 }}};
 
@@ -102,7 +103,7 @@ MixingMatrix make_mixing(const Graph& graph, const std::string& rule_or_file) {
     const Eigen::MatrixXd dense = is_npy(rule_or_file)
                                       ? read_npy(rule_or_file)
                                       : read_text_matrix(rule_or_file, graph.agents(), name);
-    check_mixing(graph, dense, name);
+    check_mixing(graph, dense, MixingKind::averaging, name);
     return MixingMatrix::from_dense(graph, dense);
 }
 

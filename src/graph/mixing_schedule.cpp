@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -27,10 +29,12 @@ Graph graph_of_round(const TopologySpec& topology, long round) {
     std::iota(place.begin(), place.end(), 0);
     for (std::size_t i = place.size(); i > 1; --i)
         std::swap(place[i - 1], place[static_cast<std::size_t>(random.below(i))]);
-    std::vector<Edge> edges;
-    for (const auto& [u, v] : graph.edges())
-        edges.emplace_back(place[static_cast<std::size_t>(u)], place[static_cast<std::size_t>(v)]);
-    return Graph::from_edges(graph.agents(), std::move(edges));
+    auto links = graph.links();
+    for (auto& [u, v] : links) {
+        u = place[static_cast<std::size_t>(u)];
+        v = place[static_cast<std::size_t>(v)];
+    }
+    return Graph::from_links(graph.agents(), graph.directed(), std::move(links));
 }
 
 }  // namespace
@@ -54,17 +58,18 @@ ScheduledMixing random_schedule(const TopologySpec& topology,
             topology.agents,
             most_weights));
     std::vector<MixingMatrix> own;
-    std::vector<Edge> edges;
+    std::set<std::pair<int, int>> links;
     for (long t = 0; t < rounds; ++t) {
         const Graph graph = graph_of_round(topology, t);
-        edges.insert(edges.end(), graph.edges().begin(), graph.edges().end());
+        const auto of_round = graph.links();
+        links.insert(of_round.begin(), of_round.end());
         own.push_back(make_mixing(graph, rule));
     }
-    std::ranges::sort(edges);
-    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-    ScheduledMixing result{Graph::from_edges(topology.agents, std::move(edges)), {}};
+    ScheduledMixing result{
+        Graph::from_links(topology.agents, topology.directed, {links.begin(), links.end()}), {}};
     for (const MixingMatrix& mixing : own)
-        result.matrices.push_back(MixingMatrix::from_dense(result.graph, mixing.dense()));
+        result.matrices.push_back(
+            MixingMatrix::from_dense(result.graph, mixing.dense(), mixing.kind()));
     return result;
 }
 
@@ -73,7 +78,9 @@ std::vector<MixingMatrix> one_peer_schedule(const Graph& exponential_graph) {
     std::vector<MixingMatrix> matrices;
     for (int hop = 1; hop < n; hop *= 2) {
         Eigen::MatrixXd dense = Eigen::MatrixXd::Identity(n, n) / 2;
-        for (int u = 0; u < n; ++u) dense(u, (u + hop) % n) += 0.5;
+        // Arcs of a directed one go from u to u + hop, which hears u.
+        for (int u = 0; u < n; ++u)
+            dense(u, (exponential_graph.directed() ? u - hop + n : u + hop) % n) += 0.5;
         try {
             matrices.push_back(MixingMatrix::from_dense(exponential_graph, dense));
         } catch (const DataError&) {

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -128,6 +131,14 @@ std::vector<Edge> draw_erdos_renyi(int agents, double probability, SeededRandom&
     return edges;
 }
 
+std::vector<Arc> draw_arcs(int agents, double probability, SeededRandom& random) {
+    std::vector<Arc> arcs;
+    for (int u = 0; u < agents; ++u)
+        for (int v = 0; v < agents; ++v)
+            if (u != v && random.uniform() < probability) arcs.emplace_back(u, v);
+    return arcs;
+}
+
 std::vector<Edge> draw_geometric(int agents, double radius, SeededRandom& random) {
     std::vector<std::pair<double, double>> points;
     for (int u = 0; u < agents; ++u) {
@@ -146,9 +157,9 @@ std::vector<Edge> draw_geometric(int agents, double radius, SeededRandom& random
 }
 
 template <class Draw>
-std::optional<GeneratedGraph> draw_until_connected(int agents, Draw&& draw) {
+std::optional<GeneratedGraph> draw_until_connected(Draw&& draw) {
     for (int attempt = 1; attempt <= most_attempts; ++attempt) {
-        Graph graph = Graph::from_edges(agents, draw());
+        Graph graph = draw();
         if (graph.connected()) return GeneratedGraph{std::move(graph), attempt};
     }
     return std::nullopt;
@@ -157,7 +168,8 @@ std::optional<GeneratedGraph> draw_until_connected(int agents, Draw&& draw) {
 /// Whether all draws together have less than one chance in a million, so that drawing would only
 /// waste minutes. Search from agent 0: a connected graph must join each of the other n-1 agents to
 /// one of the at most n-1 agents searched before, independently, so
-/// P(connected) <= (1 - (1-p)^(n-1))^(n-1).
+/// P(connected) <= (1 - (1-p)^(n-1))^(n-1). In a directed graph each of them must hear somebody:
+/// the same bound.
 bool hopeless(int agents, double probability) {
     if (agents < 2) return false;
     const double others = agents - 1;
@@ -173,8 +185,13 @@ GeneratedGraph make_erdos_renyi(const TopologySpec& spec) {
             "edge probability: {} given; it must be greater than 0 and at most 1", probability));
     if (!hopeless(spec.agents, probability)) {
         SeededRandom random(spec.graph_seed, "sotto.graph.erdos-renyi");
-        auto drawn = draw_until_connected(
-            spec.agents, [&] { return draw_erdos_renyi(spec.agents, probability, random); });
+        auto drawn = draw_until_connected([&] {
+            return Graph::from_links(
+                spec.agents,
+                spec.directed,
+                spec.directed ? draw_arcs(spec.agents, probability, random)
+                              : draw_erdos_renyi(spec.agents, probability, random));
+        });
         if (drawn) return std::move(*drawn);
     }
     const double n = spec.agents;
@@ -192,8 +209,9 @@ GeneratedGraph make_geometric(const TopologySpec& spec) {
     const double radius = spec.radius.value_or(usual_radius);
     if (spec.radius) require_positive("radius", radius);
     SeededRandom random(spec.graph_seed, "sotto.graph.geometric");
-    auto drawn = draw_until_connected(spec.agents,
-                                      [&] { return draw_geometric(spec.agents, radius, random); });
+    auto drawn = draw_until_connected([&] {
+        return Graph::from_edges(spec.agents, draw_geometric(spec.agents, radius, random));
+    });
     if (drawn) return std::move(*drawn);
     throw ConfigError(fmt::format(
         "radius: with {:.6g}, {} draws of {} agents give no connected graph; try {:.2g}",
@@ -228,6 +246,19 @@ std::vector<Edge> fixed_edges(Topology topology, int agents) {
     throw Error(ExitCode::other, "a random family has no fixed edges");
 }
 
+/// Families whose edges have a direction of their own.
+void require_directed_family(Topology topology) {
+    constexpr std::array families{
+        Topology::erdos_renyi, Topology::ring, Topology::torus, Topology::exponential};
+    if (std::ranges::find(families, topology) != families.end()) return;
+    std::vector<std::string> names;
+    for (const Topology family : families) names.push_back(name_of(family));
+    throw ConfigError(
+        fmt::format("directed: on is not possible with topology {} (allowed: {}, or --graph FILE)",
+                    name_of(topology),
+                    join(names)));
+}
+
 }  // namespace
 
 Topology parse_topology(std::string_view option, std::string_view text) {
@@ -241,9 +272,12 @@ std::vector<std::string> topology_names() { return topology_table.names(); }
 GeneratedGraph make_topology(const TopologySpec& spec) {
     if (spec.agents < 1)
         throw ConfigError(fmt::format("agents: {} given; a graph needs at least 1", spec.agents));
+    if (spec.directed) require_directed_family(spec.topology);
     if (spec.topology == Topology::erdos_renyi) return make_erdos_renyi(spec);
     if (spec.topology == Topology::geometric) return make_geometric(spec);
-    return {Graph::from_edges(spec.agents, fixed_edges(spec.topology, spec.agents)), 1};
+    return {Graph::from_links(
+                spec.agents, spec.directed, fixed_edges(spec.topology, spec.agents)),
+            1};
 }
 
 }  // namespace sotto

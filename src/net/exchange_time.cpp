@@ -35,7 +35,7 @@ CountedMessages count_messages(const Graph& graph,
     for (int u = 0; u < graph.agents(); ++u) {
         const int from = blocks.process_of(u);
         std::set<int> reached;
-        for (const int v : graph.neighbours(u)) {
+        for (const int v : graph.hearers(u)) {
             const int to = blocks.process_of(v);
             if (to == from) continue;
             ++links[static_cast<std::size_t>(from)];

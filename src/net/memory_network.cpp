@@ -41,12 +41,14 @@ class MemoryNetwork final : public Network {
             for (const int v : graph.closed_neighbourhood(u)) {
                 const auto receivers = graph.closed_neighbourhood(v);
                 const auto place = std::ranges::lower_bound(receivers, u) - receivers.begin();
-                inbox.sources.push_back(
-                    {static_cast<std::size_t>(v), static_cast<std::size_t>(place), u > v});
+                inbox.sources.push_back({static_cast<std::size_t>(v),
+                                         static_cast<std::size_t>(place),
+                                         u > v,
+                                         u == v || graph.hears(u, v)});
             }
             inbox.columns.resize(inbox.sources.size());
-            links_ += graph.degree(u);
         }
+        links_ = static_cast<std::int64_t>(graph.messages());
         connected_ = true;
     }
 
@@ -69,7 +71,7 @@ class MemoryNetwork final : public Network {
                     const double* vector = message.to_all != nullptr
                                                ? message.to_all
                                                : message.per_receiver[source.place];
-                    inbox.columns[j] = from.empty() || from[j] != 0 ? vector + first : nullptr;
+                    inbox.columns[j] = source.sends(from, j) ? vector + first : nullptr;
                 }
                 deliver(static_cast<std::size_t>(u),
                         first,
@@ -77,11 +79,8 @@ class MemoryNetwork final : public Network {
                         inbox.columns);
             }
         });
-        std::int64_t messages = links_;
-        for (const Outgoing& message : outgoing)
-            messages -= std::ranges::count(message.to, std::uint8_t{0});
-        bytes_sent_ +=
-            messages * dimension * static_cast<std::int64_t>(value_size(message_precision()));
+        bytes_sent_ += messages_of(outgoing) * dimension *
+                       static_cast<std::int64_t>(value_size(message_precision()));
     }
 
     void protect(std::span<PairSecrets> /*secrets*/, std::uint32_t /*key_epoch*/) override {}
@@ -104,7 +103,7 @@ class MemoryNetwork final : public Network {
                 const std::span<std::uint64_t> words = std::span(inbox.share).first(count);
                 std::ranges::fill(sum, 0);
                 for (const Source& source : inbox.sources) {
-                    if (source.sender == static_cast<std::size_t>(u)) continue;
+                    if (source.sender == static_cast<std::size_t>(u) || !source.heard) continue;
                     // Among the sender's neighbours: its closed neighbourhood without itself.
                     const std::size_t neighbour =
                         source.place - (source.after_sender ? std::size_t{1} : std::size_t{0});
@@ -180,6 +179,11 @@ class MemoryNetwork final : public Network {
         std::size_t sender;
         std::size_t place;  // of the receiver in the sender's closed neighbourhood
         bool after_sender;  // the receiver's number is higher than the sender's
+        bool heard;         // by the receiver
+        /// @param from of the receiver's Outgoing.  @param j the source's place.
+        [[nodiscard]] bool sends(const std::vector<std::uint8_t>& from, std::size_t j) const {
+            return heard && (from.empty() || from[j] != 0);
+        }
     };
     struct Inbox {
         std::vector<Source> sources;
@@ -187,6 +191,17 @@ class MemoryNetwork final : public Network {
         std::vector<const double*> columns;
         std::vector<std::uint64_t> sum, share;
     };
+
+    /// That others get in one exchange.
+    [[nodiscard]] std::int64_t messages_of(std::span<const Outgoing> outgoing) const {
+        std::int64_t messages = 0;
+        for (std::size_t u = 0; u < inboxes_.size(); ++u) {
+            const std::vector<Source>& sources = inboxes_[u].sources;
+            for (std::size_t j = 0; j < sources.size(); ++j)
+                if (sources[j].sender != u && sources[j].sends(outgoing[u].from, j)) ++messages;
+        }
+        return messages;
+    }
 
     int threads_;
     std::vector<int> local_agents_;

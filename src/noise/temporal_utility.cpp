@@ -9,6 +9,7 @@
 #include "noise/mode_recursion.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "sotto/graph/push_sum.hpp"
 
 namespace sotto {
 
@@ -18,16 +19,17 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Columns: W^K F, W^2K F, ..., W^TK F, each as one column of n columns(F) numbers.
+/// Columns: D^-1 W^K F, D^-1 W^2K F, ..., D^-1 W^TK F, each as one column of n columns(F) numbers.
 MatrixXd propagated(const MixingMatrix& mixing,
                     const MatrixXd& start,
                     Index rounds,
                     const GossipPolynomial& gossip) {
     MatrixXd result(start.size(), rounds);
+    const VectorXd factors = estimate_factors(mixing);
     MatrixXd current = start;
     for (Index t = 0; t < rounds; ++t) {
         current = gossip.times(mixing, current);
-        result.col(t) = current.reshaped();
+        result.col(t) = (factors.asDiagonal() * current).reshaped();
     }
     return result;
 }

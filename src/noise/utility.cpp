@@ -1,12 +1,14 @@
 #include "sotto/noise/utility.hpp"
 
 #include <cmath>
+#include <vector>
 
 #include "noise/impulse_response.hpp"
 #include "noise/utility_gain.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/graph/push_sum.hpp"
 
 namespace sotto {
 
@@ -21,11 +23,21 @@ Eigen::MatrixXd symmetric_utility(const MixingMatrix& mixing, const UtilityGain&
     return multiply(eigen.vectors * gains.asDiagonal(), eigen.vectors.transpose());
 }
 
+/// X^T D^-2 X.
+Eigen::MatrixXd gram_of_estimates(const Eigen::VectorXd& factors, const Eigen::MatrixXd& mixed) {
+    const Eigen::MatrixXd estimates = factors.asDiagonal() * mixed;
+    return estimates.transpose() * estimates;
+}
+
 /// Sums over k <= m by doubling. With P = W^m, A_m = sum (W^k)^T W^k and B_m = sum k (W^k)^T W^k:
-/// A_2m = A_m + P^T A_m P,  B_2m = B_m + P^T (B_m + m A_m) P; one more step appends P W.
-Eigen::MatrixXd mixing_utility(const Eigen::MatrixXd& step, const UtilityWeights& weights) {
+/// A_2m = A_m + P^T A_m P,  B_2m = B_m + P^T (B_m + m A_m) P; one more step appends P W. Every W^k
+/// that is not followed by others is multiplied by D^-1.
+/// @param factors the diagonal of D^-1.
+Eigen::MatrixXd mixing_utility(const Eigen::MatrixXd& step,
+                               const Eigen::VectorXd& factors,
+                               const UtilityWeights& weights) {
     Eigen::MatrixXd reached = step;
-    Eigen::MatrixXd plain = step.transpose() * step;
+    Eigen::MatrixXd plain = gram_of_estimates(factors, step);
     Eigen::MatrixXd ramped = plain;
     long m = 1;
     int bit = 0;
@@ -39,7 +51,7 @@ Eigen::MatrixXd mixing_utility(const Eigen::MatrixXd& step, const UtilityWeights
         if ((weights.length >> bit) % 2 == 1) {
             reached = (reached * step).eval();
             ++m;
-            const Eigen::MatrixXd term = reached.transpose() * reached;
+            const Eigen::MatrixXd term = gram_of_estimates(factors, reached);
             plain += term;
             ramped += static_cast<double>(m) * term;
         }
@@ -50,14 +62,14 @@ Eigen::MatrixXd mixing_utility(const Eigen::MatrixXd& step, const UtilityWeights
 
 /// The same with momentum or a mean of models: age by age.
 Eigen::MatrixXd smoothed_utility(const Eigen::MatrixXd& step,
+                                 const Eigen::VectorXd& factors,
                                  const UtilityWeights& weights,
                                  const Smoothing& smoothing) {
     const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(step.rows(), step.cols());
     ImpulseResponse<Eigen::MatrixXd> response(smoothing, step, one);
     Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(step.rows(), step.cols());
     for (long age = 1; age <= weights.length; ++age) {
-        const Eigen::MatrixXd& now = response.next();
-        sum += weights.at(age) * (now.transpose() * now);
+        sum += weights.at(age) * gram_of_estimates(factors, response.next());
     }
     return sum;
 }
@@ -68,14 +80,39 @@ Eigen::MatrixXd general_utility(const MixingMatrix& mixing,
                                 const Smoothing& smoothing) {
     const Eigen::MatrixXd dense = mixing.dense();
     const Eigen::MatrixXd step = gossip.of(dense);
+    const Eigen::VectorXd factors = estimate_factors(mixing);
     Eigen::MatrixXd result = smoothing.momentum == 0 && !smoothing.averages()
-                                 ? mixing_utility(step, weights)
-                                 : smoothed_utility(step, weights, smoothing);
+                                 ? mixing_utility(step, factors, weights)
+                                 : smoothed_utility(step, factors, weights, smoothing);
     if (smoothing.final_gossip.steps() == 0) return result;
     // Polynomials of one matrix commute.
     const Eigen::MatrixXd after = smoothing.final_gossip.of(dense);
     return after.transpose() * result * after;
 }
+
+/// What mixing that changes makes of models: divided by w with push-sum.
+class Estimates {
+  public:
+    Estimates(const MixingSchedule& schedule, int gossip_steps, long rounds) {
+        if (!schedule.push_sum()) return;
+        PushSumWeights weights(schedule.agents());
+        for (long round = 0; round < rounds; ++round) {
+            for (int step = 0; step < gossip_steps; ++step) weights.mix(schedule.at(round));
+            after_round_.push_back(weights.values());
+        }
+    }
+    /// Adds factor * D^-2, with D of the models after a round.
+    void add_to(Eigen::MatrixXd& sum, double factor, long round) const {
+        if (after_round_.empty())
+            sum.diagonal().array() += factor;
+        else
+            sum.diagonal().array() +=
+                factor / after_round_[static_cast<std::size_t>(round)].array().square();
+    }
+
+  private:
+    std::vector<Eigen::VectorXd> after_round_;
+};
 
 }  // namespace
 
@@ -114,9 +151,11 @@ Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
                                const Smoothing& used) {
     const UtilityWeights weights = utility_weights(utility, rounds);
     const Smoothing smoothing = counted_smoothing(utility, used);
-    if (weights.length == 1 && gossip.steps() == 1 && smoothing.none())  // no decomposition
-        return Eigen::MatrixXd(Eigen::SparseMatrix<double>(mixing.sparse()).transpose() *
-                               Eigen::SparseMatrix<double>(mixing.sparse()));
+    if (weights.length == 1 && gossip.steps() == 1 && smoothing.none()) {  // no decomposition
+        const Eigen::SparseMatrix<double> estimates =
+            estimate_factors(mixing).asDiagonal() * mixing.sparse();
+        return Eigen::MatrixXd(Eigen::SparseMatrix<double>(estimates.transpose()) * estimates);
+    }
     Eigen::MatrixXd result =
         mixing.symmetric()
             ? symmetric_utility(mixing, UtilityGain(utility, rounds, gossip, smoothing))
@@ -133,13 +172,14 @@ Eigen::MatrixXd utility_matrix(const MixingSchedule& schedule,
     const UtilityWeights weights = utility_weights(utility, rounds);
     const long starts = std::min(schedule.period(), most_starts);
     const int n = schedule.agents();
+    const Estimates estimates(schedule, gossip_steps, schedule.period() + weights.length);
     Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(n, n);
     for (long i = 0; i < starts; ++i) {
         const long first = i * schedule.period() / starts;
-        // S_k = W^T (w_k I + S_{k+1}) W, from the last mixing back to the first.
+        // S_k = W^T (w_k D^-2 + S_{k+1}) W, from the last mixing back to the first.
         Eigen::MatrixXd later = Eigen::MatrixXd::Zero(n, n);
         for (long k = weights.length; k >= 1; --k) {
-            later.diagonal().array() += weights.at(k);
+            estimates.add_to(later, weights.at(k), first + k - 1);
             const auto& mixing = schedule.at(first + k - 1).sparse();
             for (int step = 0; step < gossip_steps; ++step) {
                 const Eigen::MatrixXd right = later * mixing;

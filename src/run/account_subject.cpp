@@ -6,6 +6,7 @@
 #include "run/departures.hpp"
 #include "run/planning.hpp"
 #include "run/process_exchanges.hpp"
+#include "run/push_sum_limits.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/net/agreement.hpp"
@@ -75,6 +76,7 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
                             "(allowed: nobody leaves, or Gaussian noise)",
                             subject->plan.mechanism));
         set_exchanges(subject->process, config.plan);
+        require_possible_push_sum(subject->built.topography, subject->plan, config.l2);
         subject->process.step_sizes =
             process_steps(subject->plan, config.plan.steps, config.l2, config.plan.rounds);
     });

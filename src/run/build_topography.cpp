@@ -25,24 +25,27 @@ struct DescribedGraph {
     std::vector<std::string> notes;
 };
 
-DescribedGraph read_graph(const std::string& file) {
-    LoadedGraph loaded = read_edge_list(file);
+DescribedGraph read_graph(const std::string& file, bool directed) {
+    LoadedGraph loaded = read_edge_list(file, directed);
     std::vector<std::string> notes;
     if (loaded.report.components > 1)
         notes.push_back(
-            fmt::format("{}: {} components; using the largest, {} of {} agents and {} of {} edges",
+            fmt::format("{}: {} {}components; using the largest, {} of {} agents and {} of {} edges",
                         file,
                         loaded.report.components,
+                        directed ? "strong " : "",
                         loaded.report.agents,
                         loaded.report.labels,
-                        loaded.graph.edges().size(),
+                        loaded.graph.links().size(),
                         loaded.report.edges));
-    return {std::move(loaded.graph), fmt::format("file {}", file), std::move(notes)};
+    return {std::move(loaded.graph),
+            fmt::format("{}file {}", directed ? "directed, " : "", file),
+            std::move(notes)};
 }
 
 DescribedGraph draw_graph(const TopologySpec& spec) {
     GeneratedGraph generated = make_topology(spec);
-    std::string description = name_of(spec.topology);
+    std::string description = (spec.directed ? "directed " : "") + name_of(spec.topology);
     if (spec.topology == Topology::erdos_renyi)
         description += fmt::format(" p={} (graph seed {})", spec.edge_probability, spec.graph_seed);
     std::vector<std::string> notes;
@@ -94,7 +97,8 @@ ScheduledMixing schedule_of(const GraphConfig& config,
 }
 
 DescribedGraph configured_graph(const GraphConfig& config) {
-    return config.file ? read_graph(*config.file) : draw_graph(config.topology);
+    return config.file ? read_graph(*config.file, config.topology.directed)
+                       : draw_graph(config.topology);
 }
 
 /// @param plan null where no noise is planned.

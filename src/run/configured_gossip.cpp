@@ -74,6 +74,11 @@ void require_chosen_gossip_steps(const PlanConfig& config) {
 
 void require_possible_smoothing(const PlanConfig& config, const Topography& topography) {
     if (!topography.later_mixing.empty()) require_fixed_mixing(config);
+    if (topography.mixing.push_sum() && !config.average.none())
+        throw ConfigError(
+            fmt::format("average: {} is not possible with --mixing push-sum, where models are sums "
+                        "and not what is learnt (allowed: none)",
+                        name_of(config.average)));
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
     const auto refuse = [&](std::string_view option, const std::string& why) {
         throw ConfigError(fmt::format(

@@ -83,6 +83,10 @@ std::vector<Phase> phases_of(const Topography& topography,
     if (!topography.later_mixing.empty())
         throw ConfigError(
             "--departures: not possible with --mixing-schedule, whose matrices are for all agents");
+    if (topography.mixing.push_sum())
+        throw ConfigError(
+            "--departures: not possible with --mixing push-sum, whose sums would lack the part of "
+            "who leaves (allowed: row-stochastic)");
     if (!is_mixing_rule(config.mixing))
         throw ConfigError(fmt::format(
             "--departures: a mixing rule is needed for those who stay; --mixing is '{}'",

@@ -22,8 +22,8 @@ constexpr double little_disagreement = 0.01;
 
 /// Of all messages, where agents exchange once a round.
 double bytes_of(const PlanConfig& config, const Topography& topography, double message_bytes) {
-    return message_bytes * static_cast<double>(config.rounds) * 2.0 *
-           static_cast<double>(topography.graph.edges().size());
+    return message_bytes * static_cast<double>(config.rounds) *
+           static_cast<double>(topography.graph.messages());
 }
 
 PlanConfig with_gossip_steps(PlanConfig config, int steps) {

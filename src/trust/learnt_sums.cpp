@@ -143,21 +143,16 @@ RoundSums::RoundSums(const Graph& graph, const MixingMatrix& mixing, SumRules ru
       column_(static_cast<std::size_t>(graph.agents()), -1) {}
 
 std::vector<RoundSums::Row> RoundSums::rows_of(int receiver) const {
-    const auto around = graph_.neighbours(receiver);
+    const auto around = graph_.heard(receiver);
     std::vector<char> honest;
     for (const int v : around) honest.push_back(outside(v) ? 1 : 0);
-    const auto weights = mixing_.weights(receiver);
-    // Weights stand with the receiver's own among them.
-    const auto own =
-        static_cast<std::size_t>(std::ranges::lower_bound(mixing_.members(receiver), receiver) -
-                                 mixing_.members(receiver).begin());
     std::vector<Row> rows;
     for (const std::vector<int>& part : mask_parts(honest, rules_.mask_partners)) {
         Row row;
         for (const int at : part) {
-            const auto place = static_cast<std::size_t>(at);
-            const double weight = weights[place < own ? place : place + 1];
-            if (weight != 0) row.emplace_back(around[place], weight);
+            const int sender = around[static_cast<std::size_t>(at)];
+            const double weight = mixing_.weight(receiver, sender);
+            if (weight != 0) row.emplace_back(sender, weight);
         }
         if (!row.empty()) rows.push_back(std::move(row));
     }

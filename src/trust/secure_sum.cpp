@@ -40,7 +40,11 @@ SecureSum::SecureSum(const Graph& graph,
         throw ConfigError(fmt::format("mask-partners: {} is not allowed (must be at least 1)",
                                       partners_per_side));
     for (const int receiver : graph.neighbours(agent_)) {
-        const auto around = graph.neighbours(receiver);
+        if (!graph.hears(receiver, agent_)) {  // gets nothing
+            receivers_.push_back({receiver, 1, {}});
+            continue;
+        }
+        const auto around = graph.heard(receiver);
         const auto place =
             static_cast<int>(std::ranges::lower_bound(around, agent_) - around.begin());
         Receiver& entry =

@@ -90,7 +90,7 @@ class Colluders {
 
   private:
     [[nodiscard]] bool affordable(int colluders) const {
-        const double edges = 2.0 * static_cast<double>(graph_.edges().size());
+        const double edges = static_cast<double>(graph_.messages());
         const double agents = graph_.agents();
         const double rows = static_cast<double>(colluders) * rules_.gossip_steps;
         double each = work_each + 4 * colluders * edges / agents;
@@ -128,7 +128,7 @@ class Colluders {
     }
 
     void try_all_but_one(int receiver, std::optional<SumExample>& smallest) {
-        const auto around = graph_.neighbours(receiver);
+        const auto around = graph_.heard(receiver);
         if (around.empty()) return;
         std::vector<int> coalition(around.begin() + 1, around.end());
         coalition.push_back(receiver);
@@ -136,7 +136,7 @@ class Colluders {
     }
 
     void try_mask_partners(int receiver, std::optional<SumExample>& smallest) {
-        const auto around = graph_.neighbours(receiver);
+        const auto around = graph_.heard(receiver);
         if (around.empty()) return;
         std::vector<int> coalition{receiver};
         for (const int place :
@@ -149,7 +149,7 @@ class Colluders {
         std::vector<int> coalition{a, b};
         std::vector<int> only_one;
         std::ranges::set_symmetric_difference(
-            graph_.neighbours(a), graph_.neighbours(b), std::back_inserter(only_one));
+            graph_.heard(a), graph_.heard(b), std::back_inserter(only_one));
         std::erase_if(only_one, [&](int v) { return v == a || v == b; });
         if (only_one.empty()) return;
         coalition.insert(coalition.end(), only_one.begin() + 1, only_one.end());

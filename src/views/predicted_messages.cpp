@@ -48,7 +48,7 @@ const MixingMatrix& PredictedMessages::mixing_at(long round) const {
 
 /// Who gets the message of a sender that the view reads.
 int PredictedMessages::a_receiver_of(int sender) const {
-    for (const int r : process_.graph->neighbours(sender))
+    for (const int r : process_.graph->hearers(sender))
         if (view_.kind == View::Kind::all_messages || view_.has_member(r)) return r;
     return sender;
 }
@@ -156,7 +156,7 @@ MatrixXd PredictedMessages::own_messages_less_seen(const SeenStep& step) {
     } else {
         for (const int v : agents_.seen) {
             const bool same = !injects() || same_noise_to_all(*process_.plan, v);
-            for (const int r : process_.graph->neighbours(v)) {
+            for (const int r : process_.graph->hearers(v)) {
                 if (view_.kind == View::Kind::neighbours && !view_.has_member(r)) continue;
                 observed.push_back(known_message(step, v, r) - step.message(v, r));
                 if (same) break;

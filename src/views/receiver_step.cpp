@@ -86,7 +86,7 @@ RowEntries observed_messages(const ReceiverMessages& messages,
     RowEntries observed;
     for (const int v : agents.seen) {
         const bool same = messages.same_to_all(v);
-        for (const int r : graph.neighbours(v)) {
+        for (const int r : graph.hearers(v)) {
             if (!agents.present[static_cast<std::size_t>(r)]) continue;
             if (view.kind != View::Kind::all_messages && !view.has_member(r)) continue;
             messages.add(observed, static_cast<int>(observed.rows++), v, r, 1.0);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "sotto/agent/round_observer.hpp"
 #include "sotto/graph/gossip.hpp"
 #include "sotto/graph/mixing.hpp"
+#include "sotto/graph/push_sum.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/noise/smoothing.hpp"
 #include "sotto/plan/noise_plan.hpp"
@@ -74,6 +76,8 @@ struct RoundSeconds {
 /// x_u rounded to the plan's grid, of which the clip leaves room; where it depends on the receiver,
 /// every neighbour gets a message of its own, and the agent keeps another (of s_u without
 /// rounding).
+/// Where mixing is push-sum, gradients are taken at z_u = x_u / w_u, which is what agents end up with
+/// too; w is mixed beside x, by every process for all agents, since it follows from the weights.
 /// With K gossip steps the agents send and mix K times; in the later steps m_u is what they mixed,
 /// combined with what they had before as the GossipPolynomial says.
 /// Gradient and noise lie on the plan's grid, so their sum is exact and its low-order bits do
@@ -130,8 +134,12 @@ class Trainer {
     /// enters the message, and what secure sums hold.
     [[nodiscard]] double message_limit() const { return std::min(message_limit_, grid_limit_); }
 
-    /// d x local agents.
+    /// x, d x local agents: what is mixed.
     [[nodiscard]] const Eigen::MatrixXd& models() const { return models_; }
+    /// z, what has been learnt: x / w with push-sum, else models(). d x local agents.
+    [[nodiscard]] const Eigen::MatrixXd& estimates() const {
+        return weights_ ? estimates_ : models_;
+    }
     /// u of every agent, d x local agents; no columns without momentum.
     [[nodiscard]] const Eigen::MatrixXd& velocities() const { return velocities_; }
     /// Means of models so far, d x local agents; no columns where there are none (yet).
@@ -150,12 +158,14 @@ class Trainer {
     /// round (as many, or one for every receiver) and of their neighbours, and what the options ask
     /// for besides: velocities, means of models, messages of the exchange before; beside those of
     /// its NoiseSource.
+    /// @param push_sum whether there are estimates beside models.
     [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
                                                    std::int64_t local_agents,
                                                    std::int64_t own_messages,
                                                    std::int64_t received_messages,
                                                    const GossipPolynomial& gossip = 1,
-                                                   const Smoothing& smoothing = {});
+                                                   const Smoothing& smoothing = {},
+                                                   bool push_sum = false);
 
   private:
     void compute_gradient(long round, std::size_t agent);
@@ -183,6 +193,8 @@ class Trainer {
     /// Sends and mixes as often as the polynomial has steps. @param shown to observers.
     void exchange_and_mix(long round, const GossipPolynomial& gossip, bool shown);
     void show_mixed(long round) const;
+    /// Makes estimates of models.
+    void estimate();
 
     Network& network_;
     std::unique_ptr<MessageMixing> mixing_;
@@ -202,6 +214,8 @@ class Trainer {
         return gradients_.cols() > 0 ? gradients_ : messages_;
     }
     Eigen::MatrixXd models_;  // d x local agents
+    std::optional<PushSumWeights> weights_;  // with push-sum
+    Eigen::MatrixXd estimates_;              // d x local agents, with push-sum
     // The same; no columns where a gradient becomes its agent's one message, and nobody looks on.
     Eigen::MatrixXd gradients_;
     Eigen::MatrixXd velocities_;  // with momentum

@@ -13,9 +13,9 @@ inline constexpr std::size_t longest_label = 256;
 /// What an edge-list file held, beside the graph made of it.
 struct EdgeListReport {
     int labels = 0;            ///< distinct labels in the file
-    long long edges = 0;       ///< distinct undirected edges in the file
+    long long edges = 0;       ///< distinct edges in the file, or arcs
     long long self_loops = 0;  ///< dropped
-    int components = 0;
+    int components = 0;        ///< strong ones, where edges are directed
     int agents = 0;  ///< of the largest component, which is the graph
 };
 
@@ -31,9 +31,10 @@ struct LoadedGraph {
 /// @throws DataError if the file is missing or is not text, a line has one label only, a label is
 /// longer than longest_label, there are more than 131072 labels or 4194304 lines, the first line
 /// looks like column names, or no edge is left.
-[[nodiscard]] LoadedGraph read_edge_list(const std::string& path);
+/// @param directed a line "u v" says that v hears u, and the largest strong component is kept.
+[[nodiscard]] LoadedGraph read_edge_list(const std::string& path, bool directed = false);
 
-/// One "label label" line per edge, with a comment line on top. Read back, a connected graph of two
+/// One "label label" line per edge or arc, with a comment line on top. Read back, a connected graph of two
 /// or more agents whose labels ascend (generated, or read from a file) is the same graph.
 [[nodiscard]] std::string format_edge_list(const Graph& graph);
 

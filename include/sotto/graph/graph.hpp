@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,8 +12,11 @@ namespace sotto {
 
 /// Undirected edge, first < second.
 using Edge = std::pair<int, int>;
+/// Directed edge: second hears first.
+using Arc = std::pair<int, int>;
 
-/// Simple undirected graph of agents 0..n-1: who may send to whom. Immutable.
+/// Simple graph of agents 0..n-1: who may send to whom. Undirected, neighbours hear each other; in
+/// a directed one perhaps only one of two hears the other. Immutable.
 class Graph {
   public:
     /// Self-loops are dropped; repeated edges, and the two directions of one edge, count once.
@@ -23,35 +26,72 @@ class Graph {
     [[nodiscard]] static Graph from_edges(int agents,
                                           std::vector<Edge> edges,
                                           std::vector<std::string> labels = {});
+    /// Directed. Self-loops are dropped; repeated arcs count once. Otherwise as from_edges.
+    [[nodiscard]] static Graph from_arcs(int agents,
+                                         std::vector<Arc> arcs,
+                                         std::vector<std::string> labels = {});
+    /// from_arcs or from_edges.
+    [[nodiscard]] static Graph from_links(int agents,
+                                          bool directed,
+                                          std::vector<std::pair<int, int>> links,
+                                          std::vector<std::string> labels = {});
 
     [[nodiscard]] int agents() const { return agents_; }
-    /// Ascending, each edge once.
+    /// Whether it was made of arcs.
+    [[nodiscard]] bool directed() const { return directed_; }
+    /// Pairs of neighbours, ascending, each once, whatever their directions.
     [[nodiscard]] std::span<const Edge> edges() const { return edges_; }
-    /// Ascending, without u itself.
-    [[nodiscard]] std::span<const int> neighbours(int u) const;
-    /// Ascending, with u itself: the agents whose messages u mixes.
-    [[nodiscard]] std::span<const int> closed_neighbourhood(int u) const;
+    /// Messages of one exchange: arcs, or both directions of every edge.
+    [[nodiscard]] std::size_t messages() const { return heard_.values.size(); }
+    /// (sender, receiver) of these messages, ascending.
+    [[nodiscard]] std::vector<Arc> arcs() const;
+    /// What from_links makes the graph of: its arcs where it is directed, else its edges.
+    [[nodiscard]] std::vector<std::pair<int, int>> links() const;
+    /// Whose messages u gets: ascending, without u itself.
+    [[nodiscard]] std::span<const int> heard(int u) const { return heard_.of(u); }
+    /// Who gets u's messages: ascending, without u itself.
+    [[nodiscard]] std::span<const int> hearers(int u) const { return hearers_.of(u); }
+    /// Whether `receiver` gets messages of `sender`, another agent.
+    [[nodiscard]] bool hears(int receiver, int sender) const;
+    /// Whom u hears or who hears u: ascending, without u itself.
+    [[nodiscard]] std::span<const int> neighbours(int u) const { return neighbours_.of(u); }
+    /// Ascending, with u itself: among them are the agents whose messages u mixes.
+    [[nodiscard]] std::span<const int> closed_neighbourhood(int u) const { return closed_.of(u); }
     [[nodiscard]] int degree(int u) const { return static_cast<int>(neighbours(u).size()); }
     [[nodiscard]] const std::string& label(int u) const;
-    /// Component index of every agent, numbered by their lowest agent.
+    /// Component index of every agent, numbered by their lowest agent: of agents that hear of each
+    /// other, over others perhaps. In a directed graph these are its strong components.
+    /// Cost O(n + edges).
     [[nodiscard]] std::vector<int> components() const;
+    /// Whether there is one component: every agent hears of every other.
     [[nodiscard]] bool connected() const;
-    /// Number of edges on a shortest path from `source`; -1 where unreachable. Cost O(n + edges).
+    /// Number of edges between neighbours on a shortest path from `source`, whatever their
+    /// directions; -1 where unreachable. Cost O(n + edges).
     [[nodiscard]] std::vector<int> distances_from(int source) const;
     /// Those agents, numbered from 0 in the order given, with their labels and the edges between
     /// them. @param kept ascending.
     [[nodiscard]] Graph induced_subgraph(std::span<const int> kept) const;
-    /// Digest of the number of agents and the edges (labels excluded).
+    /// Digest of the number of agents and the edges or arcs (labels excluded).
     [[nodiscard]] Digest hash() const;
 
   private:
-    Graph() = default;
+    /// Agents by agent.
+    struct Lists {
+        std::vector<int> values;
+        std::vector<std::size_t> starts;  // one an agent, and the end
+        [[nodiscard]] std::span<const int> of(int u) const {
+            const auto i = static_cast<std::size_t>(u);
+            return {values.data() + starts[i], starts[i + 1] - starts[i]};
+        }
+    };
+    Graph(int agents, bool directed, std::vector<Arc> arcs, std::vector<std::string> labels);
+    static Lists seconds_by_first(int agents, std::span<const std::pair<int, int>> pairs);
+
     int agents_ = 0;
+    bool directed_ = false;
     std::vector<Edge> edges_;
     std::vector<std::string> labels_;
-    std::vector<int> neighbours_;
-    std::vector<int> closed_;
-    std::vector<std::size_t> offset_;  // of u in neighbours_; closed_ is offset by u more
+    Lists heard_, hearers_, neighbours_, closed_;
 };
 
 }  // namespace sotto

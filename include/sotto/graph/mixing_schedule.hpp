@@ -24,7 +24,8 @@ struct ScheduledMixing {
                                               long rounds);
 
 /// One peer a round: in round t agent u takes the mean of its own model and that of u + 2^(t mod
-/// ceil(log2 n)) mod n. Doubly stochastic, and on the exponential graph.
+/// ceil(log2 n)) mod n, or u - 2^(...) where the graph is directed. Doubly stochastic, and on the
+/// exponential graph.
 [[nodiscard]] std::vector<MixingMatrix> one_peer_schedule(const Graph& exponential_graph);
 
 /// P matrices n x n from a .npy file, one below the other. @throws DataError naming file, matrix

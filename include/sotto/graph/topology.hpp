@@ -34,6 +34,9 @@ struct TopologySpec {
     double edge_probability = 0.5;  ///< erdos-renyi; in (0, 1]
     std::optional<double> radius;   ///< geometric; default 1.5 sqrt(log n / (pi n))
     std::uint64_t graph_seed = 0;   ///< random families
+    /// Messages go one way: u -> v of ring, torus and exponential as listed; every ordered pair
+    /// with probability p in erdos-renyi. No other family.
+    bool directed = false;
 };
 
 struct GeneratedGraph {
@@ -41,10 +44,11 @@ struct GeneratedGraph {
     int attempts = 1;  ///< draws until a connected graph appeared
 };
 
-/// A connected graph of the family. Random families are drawn again, from the same seeded
-/// sequence, until connected (at most 1000 times).
-/// @throws ConfigError if the family does not exist for this number of agents (what is allowed is
-///         in the message) or no draw was connected (with the probability to try instead).
+/// A connected graph of the family: strongly, where it is directed. Random families are drawn again,
+/// from the same seeded sequence, until connected (at most 1000 times).
+/// @throws ConfigError if the family does not exist for this number of agents or directed (what is
+///         allowed is in the message) or no draw was connected (with the probability to try
+///         instead).
 [[nodiscard]] GeneratedGraph make_topology(const TopologySpec& spec);
 
 }  // namespace sotto

@@ -30,14 +30,15 @@ struct Outgoing {
     const double* to_all = nullptr;
     std::vector<const double*> per_receiver;
     /// Members of the closed neighbourhood, ascending, that get this agent's message, and whose
-    /// messages it gets: not 0; its own entries always. Empty: all of them. Where v sends to u,
+    /// messages it gets, of those that hear it and that it hears: not 0; its own entries always.
+    /// Empty: all of them. Where v sends to u,
     /// both must say so, and all agents of an exchange must have lists, or none.
     std::vector<std::uint8_t> to{}, from{};
 };
 
 /// Called when coordinates [first, first + count) of all messages to one local agent are there:
 /// columns[j] points to these coordinates of the message from the j-th member of its closed
-/// neighbourhood (ascending; its own among them). Ranges arrive in order and cover the dimension
+/// neighbourhood (ascending; its own among them), null where it does not hear that one. Ranges arrive in order and cover the dimension
 /// once; null for a member that sends it nothing; for large messages in several calls, so that each
 /// is mixed while it is in the cache. The pointers are valid during the call. Calls for different
 /// agents may come from different threads.
@@ -47,7 +48,7 @@ using Delivery = std::function<void(std::size_t local_index,
                                     std::span<const double* const> columns)>;
 
 /// Writes coordinates [first, first + words.size()) of one local agent's share for its neighbour-th
-/// neighbour (ascending, without itself). `first` is a multiple of 8. Calls may come from different
+/// neighbour (ascending, without itself), one that hears it. `first` is a multiple of 8. Calls may come from different
 /// threads, also for one agent.
 using ShareSource = std::function<void(std::size_t local_index,
                                        std::size_t neighbour,

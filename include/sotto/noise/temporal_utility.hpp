@@ -14,7 +14,8 @@ namespace sotto {
 ///
 ///     H_st = eta_s eta_t sum_{tau >= max(s,t)} Tr((P^{tau-t+1})^T P^{tau-s+1} R),
 ///
-/// P = P_K(W) the mixing of one round.
+/// P = P_K(W) the mixing of one round; with push-sum every power of it is multiplied by D^-1
+/// (estimate_factors).
 ///
 /// Source: [U] eq. 9, docs/equations.md 6. No matrix with n T rows is formed.
 /// @param spatial_covariance R, n x n.  @param step_sizes eta_t, one a round (its size is T).

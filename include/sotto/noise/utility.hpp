@@ -10,7 +10,7 @@
 namespace sotto {
 
 /// Which of the noise that mixing leaves behind a plan minimises: Tr(M R) with
-/// M = sum_{k>=1} w_k (W^k)^T W^k.
+/// M = sum_{k>=1} w_k (W^k)^T D^-2 W^k, D = I but with push-sum (estimate_factors).
 struct Utility {
     enum class Kind {
         one_step,    ///< w_1 = 1: the noise after one mixing ([W] eq. 10a)
@@ -26,7 +26,7 @@ struct Utility {
 [[nodiscard]] Utility parse_utility(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(const Utility& utility);
 
-/// M, n x n, symmetric, positive semidefinite: M = sum_a w_a g_a(W)^T g_a(W), with g_a(W) what
+/// M, n x n, symmetric, positive semidefinite: M = sum_a w_a g_a(W)^T D^-2 g_a(W), with g_a(W) what
 /// noise of one round has become a rounds later in what agents end up with. Without smoothing it is
 /// P_K(W)^a; with momentum, means of models and final gossip docs/equations.md 16. Means and final
 /// gossip count for `final` alone: it is about what agents end up with, the others about the models
@@ -42,7 +42,7 @@ struct Utility {
                                              const Smoothing& smoothing = {});
 
 /// The same for mixing that changes: M = mean over rounds s of sum_k w_k P^T P with the products P
-/// = W_{s+k-1} ... W_s ([U] A.7), over all s of one period, at most 20 of them, evenly spaced.
+/// = D^-1 W_{s+k-1} ... W_s ([U] A.7; D holds push-sum's w after round s+k-1, else I), over all s of one period, at most 20 of them, evenly spaced.
 /// Cost: O(20 n^3 K length).
 [[nodiscard]] Eigen::MatrixXd utility_matrix(const MixingSchedule& schedule,
                                              const Utility& utility,

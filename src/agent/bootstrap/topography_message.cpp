@@ -13,12 +13,22 @@
 
 namespace sotto {
 
+namespace {
+
+bool get_flag(ByteReader& reader) {
+    const auto flag = reader.get<std::uint8_t>();
+    if (flag > 1) reader.fail();
+    return flag == 1;
+}
+
+}  // namespace
+
 std::uint64_t largest_topography_bytes(int agents, double most_matrices) {
     constexpr double sizes = 64;
-    const double n = agents, edges = n * (n - 1) / 2;
-    const double weights = most_matrices * (n + 2 * edges);
+    const double n = agents, arcs = n * (n - 1);
+    const double weights = most_matrices * (n + arcs);
     const double bytes = sizes + n * (sizeof(std::uint64_t) + longest_label) +
-                         2 * sizeof(std::int32_t) * edges + sizeof(double) * weights;
+                         2 * sizeof(std::int32_t) * arcs + sizeof(double) * weights;
     return static_cast<std::uint64_t>(std::min(bytes, 0x1p62));
 }
 
@@ -27,8 +37,11 @@ std::string pack_topography(const Topography& topography) {
     ByteWriter packer;
     packer.put(std::int32_t{graph.agents()});
     for (int u = 0; u < graph.agents(); ++u) packer.put_text(graph.label(u));
-    packer.put(static_cast<std::uint64_t>(graph.edges().size()));
-    for (const auto& [u, v] : graph.edges()) {
+    packer.put(static_cast<std::uint8_t>(graph.directed()));
+    packer.put(static_cast<std::uint8_t>(topography.mixing.push_sum()));
+    const auto links = graph.links();
+    packer.put(static_cast<std::uint64_t>(links.size()));
+    for (const auto& [u, v] : links) {
         packer.put(std::int32_t{u});
         packer.put(std::int32_t{v});
     }
@@ -48,13 +61,15 @@ Topography unpack_topography(std::string_view bytes, int wanted_agents) {
     if (agents != wanted_agents) reader.fail();
     std::vector<std::string> labels;
     for (int u = 0; u < agents; ++u) labels.emplace_back(reader.get_text());
-    std::vector<Edge> edges(reader.get_count(2 * sizeof(std::int32_t)));
-    for (auto& [u, v] : edges) {
+    const bool directed = get_flag(reader);
+    const MixingKind kind = get_flag(reader) ? MixingKind::push_sum : MixingKind::averaging;
+    std::vector<std::pair<int, int>> links(reader.get_count(2 * sizeof(std::int32_t)));
+    for (auto& [u, v] : links) {
         u = reader.get<std::int32_t>();
         v = reader.get<std::int32_t>();
     }
     try {
-        Graph graph = Graph::from_edges(agents, std::move(edges), std::move(labels));
+        Graph graph = Graph::from_links(agents, directed, std::move(links), std::move(labels));
         const std::size_t later =
             reader.get_count(static_cast<std::size_t>(agents) * sizeof(double));
         const auto get_mixing = [&] {
@@ -62,7 +77,7 @@ Topography unpack_topography(std::string_view bytes, int wanted_agents) {
             for (int u = 0; u < agents; ++u)
                 for (const int v : graph.closed_neighbourhood(u))
                     weights(u, v) = reader.get<double>();
-            return MixingMatrix::from_dense(graph, weights);
+            return MixingMatrix::from_dense(graph, weights, kind);
         };
         MixingMatrix mixing = get_mixing();
         std::vector<MixingMatrix> later_mixing;

@@ -132,7 +132,7 @@ std::string subject_text(const SubjectConfig& config, const AccountSubject& subj
     std::string text = fmt::format("graph      {}, {} agents, {} edges, mixing {}\n",
                                    subject.built.description,
                                    graph.agents(),
-                                   graph.edges().size(),
+                                   graph.links().size(),
                                    config.graph.mixing);
     for (const auto& note : subject.built.notes) text += fmt::format("note       {}\n", note);
     text += fmt::format(

@@ -35,9 +35,9 @@ bool nearly_equal(std::uint64_t a, std::uint64_t b) { return std::min(a - b, b -
 MaskCheck check_masks(const fs::path& folder, const View& view, const Graph& graph) {
     MaskCheck result;
     for (const int receiver : view.members) {
-        const auto neighbours = graph.neighbours(receiver);
-        if (neighbours.size() < 2) continue;  // its sum is the one neighbour's message
-        for (const int sender : neighbours) {
+        const auto heard = graph.heard(receiver);
+        if (heard.size() < 2) continue;  // its sum is the one neighbour's message
+        for (const int sender : heard) {
             const fs::path file = folder / "wire" / std::to_string(sender) / "messages.bin";
             if (!fs::exists(file)) continue;
             WireReader reader(file);

@@ -70,7 +70,7 @@ void Progress::on_start(const PlannedNoise&,
                "graph      {}, {} agents, {} edges\n",
                built.description,
                built.topography.graph.agents(),
-               built.topography.graph.edges().size());
+               built.topography.graph.links().size());
     for (const auto& note : built.notes) fmt::print(report_, "note       {}\n", note);
     fmt::print(report_, "task       {}\n{}", task, plan_report);
     if (estimate != nullptr)

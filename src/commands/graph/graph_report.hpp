@@ -15,13 +15,16 @@ struct GraphReport {
     int agents = 0;
     std::size_t edges = 0;
     bool connected = false;
-    int degree_min = 0, degree_max = 0;
+    bool directed = false;
+    int degree_min = 0, degree_max = 0;  ///< agents that one hears
+    /// Smallest and largest n pi_u (perron_vector): 1 where all count alike in what is learnt.
+    double perron_min = 1, perron_max = 1;
     double lambda2 = 0;  ///< second largest eigenvalue of the mixing matrix, by modulus
-    bool doubly_stochastic = false;
+    bool doubly_stochastic = false, push_sum = false;
     std::string graph_hash;  ///< hexadecimal
 };
 
-/// Cost: that of second_eigenvalue_modulus.
+/// Cost: that of second_eigenvalue_modulus and perron_vector.
 [[nodiscard]] GraphReport describe_graph(const BuiltTopography& built, std::string mixing);
 
 /// The JSON object of `sotto graph` (docs/cli.md), as text, and the same for people.

@@ -21,7 +21,7 @@ void print_plan(std::FILE* out, const MadePlan& made) {
     fmt::print(out,
                "graph      {}, {} edges, mixing {}\n",
                made.built.description,
-               made.built.topography.graph.edges().size(),
+               made.built.topography.graph.links().size(),
                config.graph.mixing);
     for (const auto& note : made.built.notes) fmt::print(out, "note       {}\n", note);
     fmt::print(out,

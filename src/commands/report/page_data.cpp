@@ -46,7 +46,8 @@ Json page_graph(const RecordedRun& run) {
     json["labels"] = Json::array();
     for (int u = 0; u < graph.agents(); ++u) json["labels"].push_back(graph.label(u));
     json["edges"] = Json::array();
-    for (const auto& [u, v] : graph.edges()) json["edges"].push_back({u, v});
+    json["directed"] = graph.directed();
+    for (const auto& [u, v] : graph.links()) json["edges"].push_back({u, v});
     json["gone"] = run.history.phases.back().members.gone();
     return json;
 }

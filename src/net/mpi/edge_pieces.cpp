@@ -85,23 +85,23 @@ void EdgePieces::pack(std::size_t j, std::int64_t piece, Eigen::Index count) {
     const ChunkAddress address{id_.round, id_.step, piece};
     if (encrypted_ && sent_.messages[j] == 1) {  // saves a copy
         const auto* const bytes = static_cast<const std::uint8_t*>(values_[first]);
-        ciphers_[j].seal(address, {bytes, size}, sealed());
+        cipher_to(j).seal(address, {bytes, size}, sealed());
         return;
     }
     for (std::size_t m = 0; m < sent_.messages[j]; ++m)
         if (std::uint8_t* const own = target.data() + m * size; own != values_[first + m])
             std::memcpy(own, values_[first + m], size);
-    if (encrypted_) ciphers_[j].seal(address, target, sealed());
+    if (encrypted_) cipher_to(j).seal(address, target, sealed());
 }
 
 void EdgePieces::open(std::size_t j, std::int64_t piece, Eigen::Index count) {
     const std::span<std::uint8_t> plain = received_.plain(j, count, encrypted_);
-    ciphers_[j].open(
+    cipher_from(j).open(
         {id_.round, id_.step, piece}, {plain.data(), plain.size() + LinkCipher::tag_size}, plain);
 }
 
 void EdgePieces::swap(std::int64_t piece, Eigen::Index count) {
-    for (std::size_t j = 0; j < links_.degree(); ++j)
+    for (std::size_t j = 0; j < sent_.messages.size(); ++j)
         if (sent_.messages[j] > 0) pack(j, piece, count);
     sent_.set_counts(count, encrypted_);
     received_.set_counts(count, encrypted_);
@@ -118,14 +118,15 @@ void EdgePieces::swap(std::int64_t piece, Eigen::Index count) {
                                        request);
     });
     if (!encrypted_) return;
-    for (std::size_t j = 0; j < links_.degree(); ++j)
+    for (std::size_t j = 0; j < received_.messages.size(); ++j)
         if (received_.messages[j] > 0) open(j, piece, count);
 }
 
 void EdgePieces::count_sent(Eigen::Index dimension, Eigen::Index longest) {
     const auto chunks = static_cast<std::size_t>((dimension + longest - 1) / longest);
-    const auto sealed = encrypted_ ? links_.degree() - static_cast<std::size_t>(std::ranges::count(
-                                                           sent_.messages, std::size_t{0}))
+    const auto sealed = encrypted_ ? sent_.messages.size() -
+                                         static_cast<std::size_t>(
+                                             std::ranges::count(sent_.messages, std::size_t{0}))
                                    : 0;
     bytes_sent_ += static_cast<std::int64_t>(sent_.neighbour.size() * sent_.size_of(dimension) +
                                              sealed * chunks * LinkCipher::tag_size);

@@ -66,7 +66,8 @@ class EdgePieces {
     [[nodiscard]] bool encrypted() const { return encrypted_; }
 
     /// Begins an exchange of pieces of up to `longest` values.
-    /// @param sent, received messages by neighbour; they are numbered in the order of neighbours.
+    /// @param sent messages by destination.  @param received by source. They are numbered in this
+    /// order.
     /// @param packed whether swap() follows, rather than spread(), which needs no room.
     /// @param value_size bytes of a number.
     void begin(ExchangeId id,
@@ -102,7 +103,8 @@ class EdgePieces {
     [[nodiscard]] std::int64_t bytes_sent() const { return bytes_sent_; }
 
   private:
-    /// Messages of one direction, one behind the other; those of one neighbour end with a tag.
+    /// Messages of one direction, one behind the other; those of one neighbour, a destination or a
+    /// source, end with a tag.
     struct Room {
         std::vector<std::byte> bytes;
         std::vector<std::size_t> messages;       // by neighbour
@@ -130,9 +132,16 @@ class EdgePieces {
                                                     bool encrypted);
         void set_counts(Eigen::Index count, bool encrypted);
     };
-    /// Makes the bytes for the j-th neighbour of what was put.
+    /// Makes the bytes for the j-th destination of what was put.
     void pack(std::size_t j, std::int64_t piece, Eigen::Index count);
+    /// What came from the j-th source.
     void open(std::size_t j, std::int64_t piece, Eigen::Index count);
+    [[nodiscard]] LinkCipher& cipher_to(std::size_t destination) {
+        return ciphers_[links_.destinations()[destination]];
+    }
+    [[nodiscard]] LinkCipher& cipher_from(std::size_t source) {
+        return ciphers_[links_.sources()[source]];
+    }
 
     MpiWorld& world_;
     const MpiLinks& links_;

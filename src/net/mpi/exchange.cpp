@@ -58,10 +58,10 @@ void MpiExchange::number_messages(std::span<const Outgoing> outgoing) {
     // Of exchanges in which nothing rests they stay what they are.
     if (!restricted && numbered_ == shared) return;
     numbered_ = restricted ? std::nullopt : std::optional(shared);
-    sent_.assign(links_.outgoing(), links_.degree(), shared, [&](const LinkEnd& link) {
+    sent_.assign(links_.outgoing(), links_.destinations().size(), shared, [&](const LinkEnd& link) {
         return allowed(outgoing[link.local].to, link.place);
     });
-    received_.assign(links_.incoming(), links_.degree(), shared, [&](const LinkEnd& link) {
+    received_.assign(links_.incoming(), links_.sources().size(), shared, [&](const LinkEnd& link) {
         return allowed(outgoing[link.local].from, link.place);
     });
 }

@@ -13,8 +13,8 @@ void MpiExchangeSum::run(ExchangeId id,
                          const SumDelivery& deliver) {
     if (!numbered_) {
         const auto all = [](const LinkEnd&) { return true; };
-        sent_.assign(links_.outgoing(), links_.degree(), false, all);
-        received_.assign(links_.incoming(), links_.degree(), false, all);
+        sent_.assign(links_.outgoing(), links_.destinations().size(), false, all);
+        received_.assign(links_.incoming(), links_.sources().size(), false, all);
         numbered_ = true;
     }
     const Eigen::Index longest = piece_length(dimension, links_.most_links());

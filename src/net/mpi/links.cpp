@@ -1,6 +1,7 @@
 #include "links.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace sotto {
@@ -17,15 +18,25 @@ std::size_t place_in(std::span<const int> ascending, int agent) {
     return static_cast<std::size_t>(std::ranges::lower_bound(ascending, agent) - ascending.begin());
 }
 
-/// In the order in which their messages go, with numbers of neighbours and of senders.
-std::vector<LinkEnd> ordered(std::vector<DirectedEdge> edges, std::span<const int> neighbours) {
+/// Processes at the other ends, ascending, each once.
+std::vector<int> processes_of(const std::vector<DirectedEdge>& edges) {
+    std::vector<int> processes;
+    for (const DirectedEdge& edge : edges) processes.push_back(edge.neighbour_process);
+    std::ranges::sort(processes);
+    const auto repeated = std::ranges::unique(processes);
+    processes.erase(repeated.begin(), repeated.end());
+    return processes;
+}
+
+/// In the order in which their messages go, with numbers of the other processes and of senders.
+std::vector<LinkEnd> ordered(std::vector<DirectedEdge> edges, std::span<const int> processes) {
     std::ranges::sort(edges, {}, [](const DirectedEdge& edge) {
         return std::tuple(edge.neighbour_process, edge.sender, edge.receiver);
     });
     std::vector<LinkEnd> ends;
     for (std::size_t e = 0; e < edges.size(); ++e) {
         DirectedEdge& edge = edges[e];
-        edge.end.neighbour = place_in(neighbours, edge.neighbour_process);
+        edge.end.neighbour = place_in(processes, edge.neighbour_process);
         const bool goes_on = e > 0 && edges[e - 1].neighbour_process == edge.neighbour_process;
         edge.end.sender =
             goes_on ? ends.back().sender + (edges[e - 1].sender == edge.sender ? 0U : 1U) : 0;
@@ -67,46 +78,57 @@ void MpiLinks::list_links(const Graph& graph) {
         for (std::size_t place = 0; place < members.size(); ++place) {
             const int other = members[place];
             const int process = blocks_.process_of(other);
+            const bool heard = other == agent || graph.hears(agent, other);
             if (process == own) {
-                inner_.push_back({local,
-                                  place,
-                                  static_cast<std::size_t>(other - first),
-                                  place_in(graph.closed_neighbourhood(other), agent)});
+                if (heard)
+                    inner_.push_back({local,
+                                      place,
+                                      static_cast<std::size_t>(other - first),
+                                      place_in(graph.closed_neighbourhood(other), agent)});
                 continue;
             }
-            neighbours_.push_back(process);
-            to.push_back({process, agent, other, {0, local, place, 0}});
-            from.push_back({process, other, agent, {0, local, place, 0}});
+            if (graph.hears(other, agent))
+                to.push_back({process, agent, other, {0, local, place, 0}});
+            if (heard) from.push_back({process, other, agent, {0, local, place, 0}});
         }
     }
-    std::ranges::sort(neighbours_);
-    const auto repeated = std::ranges::unique(neighbours_);
-    neighbours_.erase(repeated.begin(), repeated.end());
-    outgoing_ = ordered(std::move(to), neighbours_);
-    incoming_ = ordered(std::move(from), neighbours_);
+    const std::vector<int> destinations = processes_of(to), sources = processes_of(from);
+    std::ranges::set_union(destinations, sources, std::back_inserter(neighbours_));
+    for (const int process : destinations)
+        destinations_.push_back(place_in(neighbours_, process));
+    for (const int process : sources) sources_.push_back(place_in(neighbours_, process));
+    outgoing_ = ordered(std::move(to), destinations);
+    incoming_ = ordered(std::move(from), sources);
 }
 
 void MpiLinks::count_links(const Graph& graph) {
-    std::vector<std::size_t> links(static_cast<std::size_t>(blocks_.processes()), 0);
+    std::vector<std::size_t> to(static_cast<std::size_t>(blocks_.processes()), 0), from = to;
     for (int agent = 0; agent < blocks_.agents(); ++agent) {
         const int process = blocks_.process_of(agent);
-        for (const int other : graph.neighbours(agent))
-            if (blocks_.process_of(other) != process) ++links[static_cast<std::size_t>(process)];
+        for (const int hearer : graph.hearers(agent)) {
+            const int other = blocks_.process_of(hearer);
+            if (other == process) continue;
+            ++to[static_cast<std::size_t>(process)];
+            ++from[static_cast<std::size_t>(other)];
+        }
     }
-    most_links_ = std::ranges::max(links);
+    most_links_ = std::max(std::ranges::max(to), std::ranges::max(from));
 }
 
 void MpiLinks::create_communicator() {
-    // One spare entry: some libraries reject a null pointer even for no neighbours.
-    std::vector<int> peers(degree() + 1, world_.rank());
-    std::ranges::copy(neighbours_, peers.begin());
-    const int count = mpi_count(degree());
+    const auto ranks_of = [&](const std::vector<std::size_t>& places) {
+        // One spare entry: some libraries reject a null pointer even for no neighbours.
+        std::vector<int> ranks(places.size() + 1, world_.rank());
+        std::ranges::transform(places, ranks.begin(), [&](std::size_t j) { return neighbours_[j]; });
+        return ranks;
+    };
+    const std::vector<int> sources = ranks_of(sources_), destinations = ranks_of(destinations_);
     check_mpi(MPI_Dist_graph_create_adjacent(world_.communicator(),
-                                             count,
-                                             peers.data(),
+                                             mpi_count(sources_.size()),
+                                             sources.data(),
                                              MPI_UNWEIGHTED,
-                                             count,
-                                             peers.data(),
+                                             mpi_count(destinations_.size()),
+                                             destinations.data(),
                                              MPI_UNWEIGHTED,
                                              MPI_INFO_NULL,
                                              0,

@@ -18,7 +18,7 @@ namespace sotto {
 
 /// The end, at an agent of this process, of an edge to an agent of another.
 struct LinkEnd {
-    std::size_t neighbour;  ///< number of the other process among the neighbours
+    std::size_t neighbour;  ///< number of the other process among destinations or sources
     std::size_t local;      ///< number of the agent among the local ones
     std::size_t place;      ///< of the other agent in this one's closed neighbourhood
     std::size_t sender;     ///< of who sends along it, among those who send to that process
@@ -30,8 +30,9 @@ struct InnerLink {
     std::size_t sender, place_of_receiver;  ///< of the sender, and of the receiver at it
 };
 
-/// The edges of this process's agents: a communicator of the processes that host their neighbours
-/// (MPI_Dist_graph_create_adjacent, reorder = 0), and in which order messages go between two.
+/// The edges of this process's agents: a communicator in which every process is joined with those
+/// that host agents its own agents hear or are heard by (MPI_Dist_graph_create_adjacent, reorder =
+/// 0), and in which order messages go between two.
 class MpiLinks {
   public:
     MpiLinks(MpiWorld& world, AgentBlocks blocks) : world_(world), blocks_(blocks) {}
@@ -45,9 +46,11 @@ class MpiLinks {
 
     [[nodiscard]] MPI_Comm communicator() const { return communicator_; }
     [[nodiscard]] const AgentBlocks& blocks() const { return blocks_; }
-    /// Processes, ascending, without this one.
+    /// Processes, ascending, without this one: all that anything goes to or comes from.
     [[nodiscard]] std::span<const int> neighbours() const { return neighbours_; }
-    [[nodiscard]] std::size_t degree() const { return neighbours_.size(); }
+    /// Numbers among neighbours(), ascending: of those that messages go to, and come from.
+    [[nodiscard]] std::span<const std::size_t> destinations() const { return destinations_; }
+    [[nodiscard]] std::span<const std::size_t> sources() const { return sources_; }
 
     /// Members of a local agent's closed neighbourhood.
     [[nodiscard]] std::size_t members(std::size_t local) const { return members_[local]; }
@@ -60,7 +63,7 @@ class MpiLinks {
     [[nodiscard]] std::span<const LinkEnd> outgoing() const { return outgoing_; }
     [[nodiscard]] std::span<const LinkEnd> incoming() const { return incoming_; }
     [[nodiscard]] std::span<const InnerLink> inner() const { return inner_; }
-    /// The largest number of edges from or to other processes that any process has.
+    /// The largest number of edges from other processes, or to them, that any process has.
     [[nodiscard]] std::size_t most_links() const { return most_links_; }
 
   private:
@@ -72,6 +75,7 @@ class MpiLinks {
     AgentBlocks blocks_;
     MPI_Comm communicator_ = MPI_COMM_NULL;
     std::vector<int> neighbours_;
+    std::vector<std::size_t> destinations_, sources_;
     std::vector<std::size_t> members_, own_places_;  // by local agent
     std::vector<LinkEnd> outgoing_, incoming_;
     std::vector<InnerLink> inner_;

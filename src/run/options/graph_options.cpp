@@ -37,8 +37,31 @@ AllowedValues mixing_words() {
     return allowed;
 }
 
+/// Mixing that is named comes after it.
+Binding<GraphConfig> directed_binding() {
+    Binding<GraphConfig> binding =
+        bound([](auto& graph) -> auto& { return graph.topology.directed; }, flag());
+    binding.read = [read = std::move(binding.read)](
+                       GraphConfig& graph, const std::string& option, const std::string& text) {
+        read(graph, option, text);
+        if (graph.topology.directed) graph.mixing = "push-sum";
+    };
+    return binding;
+}
+
 std::vector<Option<GraphConfig>> file_and_mixing_options() {
-    return {{{.name = "graph",
+    return {{{.name = "directed",
+              .help = "messages go one way along an edge: of an edge list's u v, v hears u; "
+                      "topologies ring, torus, exponential and erdos-renyi",
+              .details = R"(
+A line `u v` of an edge list says that v hears u, and its largest strong component is used; in a ring agent u + 1 hears u, in an
+exponential graph u + 2^k does, a torus goes right and down, erdos-renyi draws every ordered pair. Mixing, unless it is named, is
+`push-sum`: agents come to the mean of all. With `row-stochastic` they come to a weighted mean, and the weights are said. Mechanisms
+that correlate pairs (`decor`, `pairs`, near seed groups) share seeds between agents one of whom hears the other. Partial views see
+what their members hear. Not with mechanisms that put noise on messages.)",
+              .shapes_sums = true},
+             directed_binding()},
+            {{.name = "graph",
               .help = "edge list FILE instead of a topology (plain or .gz)",
               .details = R"(
 A graph file is an edge list: two labels a line, further columns ignored, `#` comments. Its largest component is
@@ -54,6 +77,10 @@ private independent noise and the default utility. Symmetric weights on the edge
 local optimum found, 1 to 40% less noise than with metropolis where edges are few (equations.md 17). It takes about a second for 20 agents,
 seconds for 100. Every process comes to the same weights on processors of one kind; with `--secure-sum` all must. Not with schedules, nor with
 mechanisms that correlate rounds or put noise on messages.
+
+`row-stochastic`: every agent weighs itself and those it hears alike; agents come to a weighted mean, of irregular graphs not to that
+of all. `push-sum`: every agent gives itself and those who hear it equal shares; models are sums, and what is learnt is the
+model divided by a number that every agent works out from the graph (equations.md 18). Not with `--l2`, `--average` or departures.
 
 A mixing file is an n x n matrix, as text or `.npy`: rows sum to 1, entries are 0 where there is no edge. They may be negative, as long
 as no eigenvalue beside that of the mean has modulus above 1 (not with `zip-dl` and `homomorphic`).)",

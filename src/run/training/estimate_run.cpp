@@ -140,7 +140,7 @@ std::int64_t messages_from_others(const PreparedRun& prepared, const NoiseSource
     std::int64_t links = 0;
     std::set<int> senders;
     for (const auto& agent : prepared.agents)
-        for (const int other : prepared.run.topography.graph.neighbours(agent.id)) {
+        for (const int other : prepared.run.topography.graph.heard(agent.id)) {
             if (network.blocks().process_of(other) == network.process()) continue;
             ++links;
             senders.insert(other);
@@ -158,7 +158,8 @@ double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
                               std::ssize(noise.outputs()),
                               messages_from_others(prepared, noise),
                               configured_gossip(run.phase, run.topography.mixing),
-                              configured_smoothing(run.phase, run.topography)) +
+                              configured_smoothing(run.phase, run.topography),
+                              run.topography.mixing.push_sum()) +
         noise.memory_bytes(dimension));
 }
 

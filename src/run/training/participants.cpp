@@ -161,6 +161,8 @@ BuiltTopography keep_members(BuiltTopography built,
     };
     if (!is_mixing_rule(config.graph.mixing))
         refuse("mixing FILE", "whose weights are for all agents");
+    if (built.topography.mixing.push_sum())
+        refuse("mixing push-sum", "whose sums would lack the part of who leaves");
     if (!built.topography.later_mixing.empty())
         refuse("mixing-schedule", "whose matrices are for all agents");
     if (config.plan.plan_file) refuse("plan", "whose noise is for all agents");

@@ -14,6 +14,7 @@
 #include "run/learnt_clip.hpp"
 #include "run/options/train_options.hpp"
 #include "run/plan_report.hpp"
+#include "run/push_sum_limits.hpp"
 #include "run/resumed_phase.hpp"
 #include "run/sampling_gain.hpp"
 #include "run/task.hpp"
@@ -288,7 +289,10 @@ PreparedRun prepare_run(const TrainConfig& asked,
     std::vector<LocalAgent> agents =
         build_agents(run, std::move(task.objectives), task.rows_are_rounds, phase.exposures);
     network.connect(run.topography.graph);
-    network.agree([&] { require_possible_exchange(config, run.plan, task.fixed_inputs); });
+    network.agree([&] {
+        require_possible_push_sum(run.topography, run.plan, config.l2);
+        require_possible_exchange(config, run.plan, task.fixed_inputs);
+    });
     Ledger ledger = open_ledger(run, phase, task);
     RunHistory history = history_with(run, ledger, before);
     std::optional<LedgerViews> views;

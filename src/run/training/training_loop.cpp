@@ -120,7 +120,7 @@ void TrainingLoop::evaluate_now(ModelStage stage) {
     const auto start = Clock::now();
     progress_.evaluation = evaluate(run_.network,
                                     trainer_.agents(),
-                                    trainer_.models(),
+                                    trainer_.estimates(),
                                     run_.config.l2,
                                     minimum_,
                                     records_now(),

@@ -70,10 +70,10 @@ Trainer make_trainer(OpenRun& open) {
 }
 
 void write_models(const OpenRun& open, const Trainer& trainer) {
-    for (Eigen::Index a = 0; a < trainer.models().cols(); ++a) {
+    for (Eigen::Index a = 0; a < trainer.estimates().cols(); ++a) {
         const LocalAgent& agent = trainer.agents()[static_cast<std::size_t>(a)];
         open.directory.write_model(agent.number,
-                                   {trainer.models().col(a).data(),
+                                   {trainer.estimates().col(a).data(),
                                     static_cast<std::size_t>(agent.objective->model_parameters())});
     }
 }
@@ -121,7 +121,7 @@ void TrainingRounds::finish() {
     open_.progress.seconds = trainer_.seconds();
     if (run.config.plan.learn_clip)
         open_.progress.clip_norm = configured_clip(run.config).clip_norm(
-            trainer_.models()(trainer_.models().rows() - 1, 0));
+            trainer_.estimates()(trainer_.estimates().rows() - 1, 0));
     // Of other processes nobody learns it.
     if (run.network.processes() == 1) open_.progress.own_reports = own_reports_text(trainer_);
 }
