@@ -42,9 +42,10 @@ class Drawing {
 
   draw() {
     const svg = d3.select("#graph").attr("viewBox", `0 0 ${this.width} ${this.height}`);
-    svg.append("g").selectAll("line").data(this.links).join("line")
+    const lines = svg.append("g").selectAll("line").data(this.links).join("line")
       .attr("x1", (l) => l.source.x).attr("y1", (l) => l.source.y)
       .attr("x2", (l) => l.target.x).attr("y2", (l) => l.target.y);
+    if (data.graph.directed) this.drawArrows(svg, lines);
     this.circles = svg.append("g").selectAll("g").data(this.nodes).join("g")
       .attr("class", (n) => (this.gone.has(n.agent) ? "agent gone" : "agent"))
       .attr("data-agent", (n) => n.agent)
@@ -55,6 +56,19 @@ class Drawing {
     this.circles.append("text").attr("class", "inside").attr("dy", "0.35em");
     if (this.labelsBeside())
       this.circles.append("text").attr("class", "name").attr("y", this.radius + 15).style("font-size", "12px").text((n) => n.label);
+  }
+
+  /// Lines end before the circle of who hears, with a head.
+  drawArrows(svg, lines) {
+    const head = Math.max(4, this.radius * 0.55);
+    svg.append("defs").append("marker").attr("id", "head").attr("orient", "auto").attr("markerUnits", "userSpaceOnUse")
+      .attr("viewBox", "0 0 10 10").attr("refX", 10).attr("refY", 5).attr("markerWidth", head).attr("markerHeight", head)
+      .append("path").attr("d", "M0,0 L10,5 L0,10 z").attr("class", "head");
+    const short = (l, axis) => {
+      const length = Math.hypot(l.target.x - l.source.x, l.target.y - l.source.y) || 1;
+      return l.target[axis] - (l.target[axis] - l.source[axis]) * Math.min(1, (this.radius + 1) / length);
+    };
+    lines.attr("x2", (l) => short(l, "x")).attr("y2", (l) => short(l, "y")).attr("marker-end", "url(#head)");
   }
 
   listen() {

@@ -49,7 +49,7 @@ function showSummary() {
 function showGraphWords() {
   const edges = data.graph.edges.length;
   document.getElementById("graph-about").textContent =
-    `${agents} agents and ${edges} edges: ${data.graph.description}. Agents send models to their neighbours only. ` +
+    `${agents} agents and ${edges} edges: ${data.graph.description}. ${data.graph.directed ? "Agents send models along the arrows only" : "Agents send models to their neighbours only"}. ` +
     (everyEdge > 1 ? `The drawing has ${drawnEdges.length} of the edges, spread over all. ` : "") +
     `Colours say how much the chosen observers can learn about each agent (${units[ledger.adjacency] || ledger.adjacency}), over the whole run.` +
     (data.graph.notes.length > 0 ? ` Note: ${data.graph.notes.join("; ")}.` : "");
