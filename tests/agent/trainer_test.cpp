@@ -429,5 +429,104 @@ TEST(Trainer, WithoutNoiseFindsTheOptimumOfLogisticRegression) {
     }
 }
 
+/// Everybody hears the one before, and agent 2 hears agent 0 besides.
+Topography push_sum_ring(int agents) {
+    std::vector<Arc> arcs{{0, 2}};
+    for (int u = 0; u < agents; ++u) arcs.emplace_back(u, (u + 1) % agents);
+    Graph graph = Graph::from_arcs(agents, arcs);
+    MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::push_sum);
+    return {std::move(graph), std::move(mixing)};
+}
+
+TEST(PushSumTrainer, TakesGradientsAtModelsDividedByTheirWeights) {
+    // X <- (X - eta G(X / w)) A^T, w <- A w; two exchanges a round, three in the end.
+    constexpr int agents = 6;
+    const Topography topography = push_sum_ring(agents);
+    const Eigen::MatrixXd twice = topography.mixing.dense() * topography.mixing.dense();
+    TrainerOptions options;
+    options.clip_norm = 1e6;
+    options.steps.step_size = 0.01;
+    options.rounds = 8;
+    options.gossip = 2;
+    options.smoothing.final_gossip = GossipPolynomial(2);
+    const Eigen::Vector2d initial(0.4, -1.5);
+    test::SilentTraining training(topography, quadratic_agents(agents), initial, options);
+    Eigen::MatrixXd models = initial.replicate(1, agents), estimates = models;
+    Eigen::VectorXd weights = Eigen::VectorXd::Ones(agents);
+    for (long t = 0; t < 8; ++t) {
+        Eigen::MatrixXd gradients(2, agents);
+        for (int u = 0; u < agents; ++u)
+            make_quadratic_objective(u, agents)->mean_gradient(
+                estimates.col(u), {}, gradients.col(u));
+        models = (models - 0.01 * gradients) * twice.transpose();
+        weights = twice * weights;
+        estimates = models * weights.cwiseInverse().asDiagonal();
+        training.run(1);
+        EXPECT_LT((training.trainer->models() - models).cwiseAbs().maxCoeff(), 1e-10) << t;
+        EXPECT_LT((training.trainer->estimates() - estimates).cwiseAbs().maxCoeff(), 1e-10) << t;
+    }
+    EXPECT_GT((estimates - models).cwiseAbs().maxCoeff(), 0.01);
+    training.trainer->run_final_gossip();
+    weights = twice * weights;
+    estimates = models * twice.transpose() * weights.cwiseInverse().asDiagonal();
+    EXPECT_LT((training.trainer->estimates() - estimates).cwiseAbs().maxCoeff(), 1e-10);
+}
+
+TEST(PushSumTrainer, GoesOnWithTheWeightsOfItsRound) {
+    constexpr int agents = 5;
+    const Topography topography = push_sum_ring(agents);
+    TrainerOptions options;
+    options.steps.step_size = 0.01;
+    options.rounds = 9;
+    const Eigen::Vector2d initial(0.4, -1.5);
+    test::SilentTraining whole(topography, quadratic_agents(agents), initial, options);
+    test::SilentTraining later(topography, quadratic_agents(agents), initial, options);
+    whole.run(4);
+    later.trainer->start_from(whole.trainer->models());
+    later.trainer->start_smoothing_from(
+        Eigen::MatrixXd(2, 0), Eigen::MatrixXd(2, 0), 4);
+    EXPECT_EQ(later.trainer->estimates(), whole.trainer->estimates());
+    later.next = 4;
+    whole.run(5);
+    later.run(5);
+    EXPECT_EQ(later.trainer->estimates(), whole.trainer->estimates());
+}
+
+TEST(PushSumTrainer, LearnsWhatAllAgentsLearnTogether) {
+    // Row-stochastic weights come to another optimum on this graph, push-sum to that of all.
+    constexpr int agents = 6;
+    Topography topography = push_sum_ring(agents);
+    TrainerOptions options;
+    options.clip_norm = 1e6;
+    options.steps.step_size = 2e-4;
+    options.rounds = 40'000;
+    const Eigen::Vector2d initial(0.4, -1.5);
+    Eigen::Vector2d optimum = Eigen::Vector2d::Zero();
+    {
+        // Gradients are linear: their mean at two points gives where it is zero.
+        const auto mean_gradient = [&](const Eigen::Vector2d& at) {
+            Eigen::Vector2d sum = Eigen::Vector2d::Zero(), one;
+            for (int u = 0; u < agents; ++u) {
+                make_quadratic_objective(u, agents)->mean_gradient(at, {}, one);
+                sum += one / agents;
+            }
+            return sum;
+        };
+        Eigen::Matrix2d slope;
+        const Eigen::Vector2d at_zero = mean_gradient(optimum);
+        for (int i = 0; i < 2; ++i) slope.col(i) = mean_gradient(Eigen::Vector2d::Unit(i)) - at_zero;
+        optimum = slope.inverse() * -at_zero;
+    }
+    test::SilentTraining sums(topography, quadratic_agents(agents), initial, options);
+    sums.run(options.rounds);
+    const double off =
+        (sums.trainer->estimates().colwise() - optimum).cwiseAbs().maxCoeff();
+    EXPECT_LT(off, 0.005);
+    topography.mixing = MixingMatrix::from_rule(topography.graph, MixingRule::row_stochastic);
+    test::SilentTraining means(topography, quadratic_agents(agents), initial, options);
+    means.run(options.rounds);
+    EXPECT_GT((means.trainer->estimates().colwise() - optimum).cwiseAbs().minCoeff(), 2 * off);
+}
+
 }  // namespace
 }  // namespace sotto

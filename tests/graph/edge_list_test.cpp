@@ -134,5 +134,25 @@ TEST(EdgeList, ADamagedCompressedFileIsRefused) {
     EXPECT_FALSE(refusal(content).empty());
 }
 
+TEST(DirectedEdgeList, KeepsTheLargestStrongComponent) {
+    const test::TemporaryFile file("1 2\n2 3\n3 1\n3 4\n4 5\n5 4\n");
+    const LoadedGraph loaded = read_edge_list(file.path(), true);
+    EXPECT_EQ(loaded.report.labels, 5);
+    EXPECT_EQ(loaded.report.edges, 6);
+    EXPECT_EQ(loaded.report.components, 2);
+    EXPECT_EQ(loaded.graph.arcs(), (std::vector<Arc>{{0, 1}, {1, 2}, {2, 0}}));
+    EXPECT_EQ(loaded.graph.label(2), "3");
+    EXPECT_EQ(read_edge_list(file.path()).graph.agents(), 5);
+    const test::TemporaryFile again(format_edge_list(loaded.graph));
+    EXPECT_EQ(read_edge_list(again.path(), true).graph.hash(), loaded.graph.hash());
+}
+
+TEST(DirectedEdgeList, NeedsAgentsThatHearOfEachOther) {
+    const test::TemporaryFile file("1 2\n2 3\n");
+    EXPECT_TRUE(test::contains(
+        test::message_of<DataError>([&] { (void)read_edge_list(file.path(), true); }),
+        "no two agents hear of each other"));
+}
+
 }  // namespace
 }  // namespace sotto

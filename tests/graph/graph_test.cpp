@@ -99,5 +99,54 @@ TEST(Graph, RefusesWhatIsNotAGraphAndSaysWhy) {
                          "twice"));
 }
 
+TEST(DirectedGraph, TellsWhoHearsWhom) {
+    // 0 -> 1 -> 2 -> 0, 0 <-> 2, 3 -> 0.
+    const Graph graph = Graph::from_arcs(4, {{0, 1}, {1, 2}, {2, 0}, {0, 2}, {3, 0}, {3, 0}, {1, 1}});
+    EXPECT_TRUE(graph.directed());
+    EXPECT_EQ(graph.messages(), 5U);
+    EXPECT_EQ(graph.arcs(), (std::vector<Arc>{{0, 1}, {0, 2}, {1, 2}, {2, 0}, {3, 0}}));
+    EXPECT_EQ(graph.links(), graph.arcs());
+    EXPECT_TRUE(std::ranges::equal(graph.heard(0), std::vector{2, 3}));
+    EXPECT_TRUE(std::ranges::equal(graph.hearers(0), std::vector{1, 2}));
+    EXPECT_TRUE(std::ranges::equal(graph.neighbours(0), std::vector{1, 2, 3}));
+    EXPECT_TRUE(std::ranges::equal(graph.closed_neighbourhood(0), std::vector{0, 1, 2, 3}));
+    EXPECT_TRUE(graph.hears(1, 0));
+    EXPECT_FALSE(graph.hears(0, 1));
+    EXPECT_EQ(graph.edges().size(), 4U);  // pairs, whatever their directions
+}
+
+TEST(DirectedGraph, HasStrongComponents) {
+    const Graph graph = Graph::from_arcs(5, {{0, 1}, {1, 0}, {1, 2}, {2, 3}, {3, 4}, {4, 2}});
+    EXPECT_EQ(graph.components(), (std::vector{0, 0, 1, 1, 1}));
+    EXPECT_FALSE(graph.connected());
+    EXPECT_TRUE(Graph::from_arcs(3, {{0, 1}, {1, 2}, {2, 0}}).connected());
+    EXPECT_FALSE(Graph::from_arcs(3, {{0, 1}, {1, 2}}).connected());
+    const std::vector<int> kept{2, 3, 4};
+    const Graph part = graph.induced_subgraph(kept);
+    EXPECT_TRUE(part.directed());
+    EXPECT_TRUE(part.connected());
+    EXPECT_EQ(part.arcs(), (std::vector<Arc>{{0, 1}, {1, 2}, {2, 0}}));
+}
+
+TEST(DirectedGraph, HasAnotherHashThanWithoutDirectionsOrWithOthers) {
+    const std::vector<Arc> ring{{0, 1}, {1, 2}, {2, 0}}, back{{1, 0}, {2, 1}, {0, 2}};
+    const Graph graph = Graph::from_arcs(3, ring);
+    EXPECT_NE(graph.hash(), Graph::from_edges(3, ring).hash());
+    EXPECT_NE(graph.hash(), Graph::from_arcs(3, back).hash());
+    EXPECT_EQ(graph.hash(), Graph::from_links(3, true, ring).hash());
+}
+
+TEST(Graph, SendsBothWaysAlongAnEdge) {
+    for (const auto& [name, graph] : test::sample_graphs()) {
+        EXPECT_FALSE(graph.directed());
+        EXPECT_EQ(graph.messages(), 2 * graph.edges().size()) << name;
+        EXPECT_EQ(Graph::from_links(graph.agents(), false, graph.links()).hash(), graph.hash());
+        for (int u = 0; u < graph.agents(); ++u) {
+            EXPECT_TRUE(std::ranges::equal(graph.heard(u), graph.neighbours(u))) << name;
+            EXPECT_TRUE(std::ranges::equal(graph.hearers(u), graph.neighbours(u))) << name;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace sotto

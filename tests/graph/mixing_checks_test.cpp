@@ -26,15 +26,15 @@ Eigen::MatrixXd halves() {
 std::string why(int u, int v, double weight) {
     Eigen::MatrixXd dense = halves();
     dense(u, v) = weight;
-    return message_of<DataError>([&] { check_mixing(path, dense, "mixing file x"); });
+    return message_of<DataError>([&] { check_mixing(path, dense, MixingKind::averaging, "mixing file x"); });
 }
 
 TEST(CheckMixing, AcceptsWeightsOfTheGraphThatSumToOne) {
-    EXPECT_NO_THROW(check_mixing(path, halves(), "x"));
+    EXPECT_NO_THROW(check_mixing(path, halves(), MixingKind::averaging, "x"));
     Eigen::MatrixXd rounded = halves();
     rounded(0, 0) += 0.5 * row_sum_tolerance;
-    EXPECT_NO_THROW(check_mixing(path, rounded, "x"));
-    EXPECT_NO_THROW(check_mixing(path, Eigen::MatrixXd::Identity(3, 3), "x"));
+    EXPECT_NO_THROW(check_mixing(path, rounded, MixingKind::averaging, "x"));
+    EXPECT_NO_THROW(check_mixing(path, Eigen::MatrixXd::Identity(3, 3), MixingKind::averaging, "x"));
 }
 
 TEST(CheckMixing, NamesSourceEntryAndRule) {
@@ -49,13 +49,13 @@ TEST(CheckMixing, NamesSourceEntryAndRule) {
 TEST(CheckMixing, TakesNegativeEntriesThatBringAgentsTogether) {
     Eigen::MatrixXd dense(3, 3);
     dense << 0.4, 0.6, 0, 0.6, -0.2, 0.6, 0, 0.6, 0.4;
-    EXPECT_NO_THROW(check_mixing(path, dense, "x"));
+    EXPECT_NO_THROW(check_mixing(path, dense, MixingKind::averaging, "x"));
     dense << 0.2, 0.8, 0, 0.8, -0.6, 0.8, 0, 0.8, 0.2;  // eigenvalues 1, 0.2, -1.4
-    EXPECT_TRUE(contains(message_of<DataError>([&] { check_mixing(path, dense, "mixing file x"); }),
+    EXPECT_TRUE(contains(message_of<DataError>([&] { check_mixing(path, dense, MixingKind::averaging, "mixing file x"); }),
                          "mixing file x: it has negative entries, and an eigenvalue beside that of "
                          "the mean of modulus 1.4"));
     dense << 1.5, -0.5, 0, 0.5, 0, 0.5, 0, 0.5, 0.5;  // not symmetric
-    EXPECT_TRUE(contains(message_of<DataError>([&] { check_mixing(path, dense, "x"); }),
+    EXPECT_TRUE(contains(message_of<DataError>([&] { check_mixing(path, dense, MixingKind::averaging, "x"); }),
                          "must be at most 1"));
     EXPECT_TRUE(contains(why(1, 0, -0.1), "row 1 sums to 0.65"));
 }
@@ -65,7 +65,7 @@ TEST(CheckMixing, RefusesAnotherSize) {
                               Eigen::MatrixXd::Identity(3, 4).eval(),
                               Eigen::MatrixXd(0, 0)})
         EXPECT_TRUE(
-            contains(message_of<DataError>([&] { check_mixing(path, dense, "name"); }), "name: "));
+            contains(message_of<DataError>([&] { check_mixing(path, dense, MixingKind::averaging, "name"); }), "name: "));
 }
 
 }  // namespace

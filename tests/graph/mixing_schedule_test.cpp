@@ -95,5 +95,25 @@ TEST(OnePeerSchedule, TakesTheMeanWithOnePeerForAnyNumberOfAgents) {
                          "--topology exponential"));
 }
 
+TEST(DirectedSchedule, DrawsDirectedGraphsOnTheirUnion) {
+    TopologySpec spec = spec_of(Topology::ring, 6);
+    spec.directed = true;
+    const ScheduledMixing drawn = random_schedule(spec, "push-sum", 5);
+    EXPECT_TRUE(drawn.graph.directed());
+    for (const MixingMatrix& mixing : drawn.matrices) {
+        EXPECT_TRUE(mixing.push_sum());
+        for (int u = 0; u < 6; ++u) EXPECT_EQ((mixing.dense().row(u).array() > 0).count(), 2);
+    }
+}
+
+TEST(DirectedSchedule, OfOnePeerHearsWhoIsBehind) {
+    TopologySpec spec = spec_of(Topology::exponential, 8);
+    spec.directed = true;
+    const Graph graph = make_topology(spec).graph;
+    Eigen::MatrixXd product = Eigen::MatrixXd::Identity(8, 8);
+    for (const MixingMatrix& mixing : one_peer_schedule(graph)) product = mixing.dense() * product;
+    EXPECT_LT((product.array() - 0.125).abs().maxCoeff(), 1e-15);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -212,5 +212,57 @@ TEST(MixingSchedule, RefusesMatricesThatAreNotOnOneGraph) {
                          "5 agents"));
 }
 
+/// 0 -> 1 -> 2 -> 0, 0 -> 2.
+Graph four_arcs() { return Graph::from_arcs(3, {{0, 1}, {1, 2}, {2, 0}, {0, 2}}); }
+
+TEST(DirectedMixing, WeighsThoseHeardByTheirNumberOrByTheirHearers) {
+    const Graph graph = four_arcs();
+    Eigen::MatrixXd rows(3, 3), columns(3, 3);
+    rows << 0.5, 0, 0.5, 0.5, 0.5, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3;
+    columns << 1.0 / 3, 0, 0.5, 1.0 / 3, 0.5, 0, 1.0 / 3, 0.5, 0.5;
+    const MixingMatrix mean = MixingMatrix::from_rule(graph, MixingRule::row_stochastic);
+    EXPECT_TRUE(mean.dense().isApprox(rows, 1e-15));
+    EXPECT_EQ(mean.kind(), MixingKind::averaging);
+    const MixingMatrix sums = MixingMatrix::from_rule(graph, MixingRule::push_sum);
+    EXPECT_TRUE(sums.dense().isApprox(columns, 1e-15));
+    EXPECT_TRUE(sums.push_sum());
+    EXPECT_FALSE(sums.doubly_stochastic());
+    EXPECT_FALSE(sums.symmetric());
+    const MixingMatrix again =
+        MixingMatrix::from_dense(graph, sums.dense(), MixingKind::push_sum);
+    EXPECT_EQ(again.hash(), sums.hash());
+    EXPECT_NE(MixingMatrix::from_rule(graph, MixingRule::row_stochastic).hash(), sums.hash());
+}
+
+TEST(DirectedMixing, RefusesRulesOfUndirectedGraphsAndWeightsOfWhoIsNotHeard) {
+    const Graph graph = four_arcs();
+    for (const MixingRule rule : {MixingRule::metropolis, MixingRule::max_degree,
+                                  MixingRule::lazy_metropolis, MixingRule::uniform})
+        EXPECT_TRUE(contains(
+            message_of<ConfigError>([&] { (void)MixingMatrix::from_rule(graph, rule); }),
+            "push-sum, row-stochastic, FILE"));
+    Eigen::MatrixXd dense = Eigen::MatrixXd::Identity(3, 3);
+    dense(0, 0) = dense(0, 1) = 0.5;  // 0 does not hear 1
+    EXPECT_TRUE(contains(
+        message_of<DataError>([&] { (void)MixingMatrix::from_dense(graph, dense); }),
+        "entry (0, 1)"));
+    dense = MixingMatrix::from_rule(graph, MixingRule::row_stochastic).dense();
+    EXPECT_TRUE(contains(message_of<DataError>([&] {
+                             (void)MixingMatrix::from_dense(graph, dense, MixingKind::push_sum);
+                         }),
+                         "column 0 sums to"));
+}
+
+TEST(MixingSchedule, IsPushSumInAllRoundsOrInNone) {
+    const Graph graph = four_arcs();
+    const MixingMatrix sums = MixingMatrix::from_rule(graph, MixingRule::push_sum);
+    EXPECT_TRUE(MixingSchedule({sums, sums}).push_sum());
+    EXPECT_TRUE(contains(message_of<ConfigError>([&] {
+                             (void)MixingSchedule(
+                                 {sums, MixingMatrix::from_rule(graph, MixingRule::row_stochastic)});
+                         }),
+                         "push-sum in some rounds"));
+}
+
 }  // namespace
 }  // namespace sotto

@@ -1,6 +1,7 @@
 #include "sotto/graph/topology.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iostream>
 
@@ -211,6 +212,51 @@ TEST(Topology, AProbabilityThatIsUnlikelyButPossibleIsStillDrawn) {
     const GeneratedGraph generated = make_topology(erdos_renyi(20, 0.1, 5));
     EXPECT_TRUE(generated.graph.connected());
     EXPECT_GT(generated.attempts, 1);
+}
+
+TEST(DirectedTopology, GoesOneWay) {
+    const auto arcs_of = [](Topology topology, int agents) {
+        TopologySpec spec;
+        spec.topology = topology;
+        spec.agents = agents;
+        spec.directed = true;
+        return make_topology(spec).graph.arcs();
+    };
+    EXPECT_EQ(arcs_of(Topology::ring, 4), (std::vector<Arc>{{0, 1}, {1, 2}, {2, 3}, {3, 0}}));
+    const auto exponential = arcs_of(Topology::exponential, 16);
+    EXPECT_EQ(exponential.size(), 64U);
+    for (const auto& [u, v] : exponential)
+        EXPECT_TRUE(std::has_single_bit(static_cast<unsigned>((v - u + 16) % 16)));
+    const auto torus = arcs_of(Topology::torus, 9);
+    EXPECT_EQ(torus.size(), 18U);
+    EXPECT_TRUE(std::ranges::find(torus, Arc{0, 1}) != torus.end());
+    EXPECT_TRUE(std::ranges::find(torus, Arc{1, 0}) == torus.end());
+}
+
+TEST(DirectedTopology, DrawsStronglyConnectedGraphsOfBothDirections) {
+    TopologySpec spec;
+    spec.agents = 12;
+    spec.edge_probability = 0.25;
+    spec.directed = true;
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        spec.graph_seed = seed;
+        const Graph graph = make_topology(spec).graph;
+        EXPECT_TRUE(graph.directed());
+        EXPECT_TRUE(graph.connected());
+        std::size_t both = 0;
+        for (const auto& [u, v] : graph.arcs()) both += graph.hears(u, v) ? 1 : 0;
+        EXPECT_LT(both, graph.messages());
+        EXPECT_EQ(graph.hash(), make_topology(spec).graph.hash());
+    }
+}
+
+TEST(DirectedTopology, IsRefusedForFamiliesWithoutDirections) {
+    TopologySpec spec;
+    spec.topology = Topology::star;
+    spec.directed = true;
+    const std::string refusal = test::message_of<ConfigError>([&] { (void)make_topology(spec); });
+    EXPECT_TRUE(test::contains(refusal, "directed: on is not possible with topology star"));
+    EXPECT_TRUE(test::contains(refusal, "erdos-renyi, ring, torus, exponential"));
 }
 
 }  // namespace

@@ -79,8 +79,8 @@ TEST(EdgePieces, SwapAPieceOfEveryMessage) {
                 Edges edges(graph, encrypted);
                 const auto all = [](const LinkEnd&) { return true; };
                 MessageNumbers sent, received;
-                sent.assign(edges.links.outgoing(), edges.links.degree(), false, all);
-                received.assign(edges.links.incoming(), edges.links.degree(), false, all);
+                sent.assign(edges.links.outgoing(), edges.links.destinations().size(), false, all);
+                received.assign(edges.links.incoming(), edges.links.sources().size(), false, all);
                 edges.pieces.begin(
                     {3, 1}, longest, sent.of_neighbours(), received.of_neighbours(), true);
                 for (const Eigen::Index count : {longest, Eigen::Index{4}}) {
@@ -100,7 +100,7 @@ TEST(EdgePieces, SwapAPieceOfEveryMessage) {
                     }
                 }
                 edges.pieces.count_sent(13, longest);
-                const std::size_t tags = encrypted ? 2 * 16 * edges.links.degree() : 0;
+                const std::size_t tags = encrypted ? 2 * 16 * edges.links.destinations().size() : 0;
                 EXPECT_EQ(edges.pieces.bytes_sent(),
                           static_cast<std::int64_t>(edges.links.outgoing().size() * 13 * 8 + tags));
             }
@@ -110,12 +110,14 @@ TEST(EdgePieces, SpreadTheSameToEveryNeighbour) {
     for (const auto& [name, graph] : test::graphs_of(test::mpi_session().ranks())) {
         Edges edges(graph, false);
         const Eigen::VectorXd values = test::message(edges.world.rank(), -1, 0, longest);
-        const std::vector<std::size_t> one_each(edges.links.degree(), 1);
-        edges.pieces.begin({0, 0}, longest, one_each, one_each, false);
+        const auto sources = edges.links.sources();
+        const std::vector<std::size_t> sent(edges.links.destinations().size(), 1);
+        const std::vector<std::size_t> received(sources.size(), 1);
+        edges.pieces.begin({0, 0}, longest, sent, received, false);
         edges.pieces.spread(values.data(), longest);
-        for (std::size_t j = 0; j < edges.links.degree(); ++j)
+        for (std::size_t j = 0; j < sources.size(); ++j)
             EXPECT_EQ(edges.received(j, longest),
-                      test::message(edges.links.neighbours()[j], -1, 0, longest))
+                      test::message(edges.links.neighbours()[sources[j]], -1, 0, longest))
                 << name;
     }
 }
@@ -128,12 +130,12 @@ TEST(EdgePieces, GoOnlyAlongEdgesThatDoNotRest) {
             // From lower to higher numbers only.
             MessageNumbers sent, received;
             sent.assign(
-                edges.links.outgoing(), edges.links.degree(), false, [&](const LinkEnd& end) {
+                edges.links.outgoing(), edges.links.destinations().size(), false, [&](const LinkEnd& end) {
                     const auto [own, other] = edges.ends(graph, end);
                     return other > own;
                 });
             received.assign(
-                edges.links.incoming(), edges.links.degree(), false, [&](const LinkEnd& end) {
+                edges.links.incoming(), edges.links.sources().size(), false, [&](const LinkEnd& end) {
                     const auto [own, other] = edges.ends(graph, end);
                     return other < own;
                 });

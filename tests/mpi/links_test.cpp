@@ -26,17 +26,22 @@ TEST(MpiLinks, OfOneAgentEachAreItsNeighbours) {
         EXPECT_TRUE(std::ranges::equal(links.neighbours(), graph.neighbours(world.rank()))) << name;
         EXPECT_EQ(closed[links.own_place(0)], world.rank()) << name;
         EXPECT_EQ(links.members(0), closed.size()) << name;
-        for (const auto ends : {links.outgoing(), links.incoming()}) {
-            EXPECT_EQ(ends.size(), links.degree()) << name;
-            for (std::size_t j = 0; j < links.degree(); ++j) {
+        const auto expect_ends = [&](auto ends, auto processes, auto agents) {
+            EXPECT_EQ(ends.size(), agents.size()) << name;
+            EXPECT_EQ(processes.size(), agents.size()) << name;
+            for (std::size_t j = 0; j < agents.size(); ++j) {
                 EXPECT_EQ(ends[j].neighbour, j) << name;
-                EXPECT_EQ(closed[ends[j].place], links.neighbours()[j]) << name;
+                EXPECT_EQ(closed[ends[j].place], agents[j]) << name;
+                EXPECT_EQ(links.neighbours()[processes[j]], agents[j]) << name;
             }
-        }
+        };
+        const auto hearers = graph.hearers(world.rank()), heard = graph.heard(world.rank());
+        expect_ends(links.outgoing(), links.destinations(), hearers);
+        expect_ends(links.incoming(), links.sources(), heard);
         int in = 0, out = 0, weighted = 0;
         MPI_Dist_graph_neighbors_count(links.communicator(), &in, &out, &weighted);
-        EXPECT_EQ(in, graph.degree(world.rank())) << name;
-        EXPECT_EQ(out, graph.degree(world.rank())) << name;
+        EXPECT_EQ(in, std::ssize(heard)) << name;
+        EXPECT_EQ(out, std::ssize(hearers)) << name;
     }
 }
 
@@ -47,8 +52,9 @@ std::vector<std::pair<int, int>> edges_of(const MpiLinks& links,
                                           std::size_t neighbour,
                                           bool outgoing) {
     std::vector<std::pair<int, int>> edges;
+    const auto processes = outgoing ? links.destinations() : links.sources();
     for (const LinkEnd& end : outgoing ? links.outgoing() : links.incoming()) {
-        if (end.neighbour != neighbour) continue;
+        if (processes[end.neighbour] != neighbour) continue;
         const int own = own_first + static_cast<int>(end.local);
         const int other = graph.closed_neighbourhood(own)[end.place];
         edges.emplace_back(outgoing ? own : other, outgoing ? other : own);
@@ -65,10 +71,10 @@ TEST(MpiLinks, OfSeveralAgentsAreAllEdgesInTheSameOrderAtBothEnds) {
             links.connect(graph);
             const int own = world.rank(), first = blocks.first(own);
             std::size_t found = links.inner().size();
-            for (std::size_t j = 0; j < links.degree(); ++j) {
+            for (std::size_t j = 0; j < links.neighbours().size(); ++j) {
                 std::vector<std::pair<int, int>> wanted_out, wanted_in;
                 for (int u = 0; u < agents; ++u)
-                    for (const int v : graph.neighbours(u)) {
+                    for (const int v : graph.hearers(u)) {
                         const int from = blocks.process_of(u), to = blocks.process_of(v);
                         if (from == own && to == links.neighbours()[j])
                             wanted_out.emplace_back(u, v);
@@ -77,12 +83,17 @@ TEST(MpiLinks, OfSeveralAgentsAreAllEdgesInTheSameOrderAtBothEnds) {
                     }
                 EXPECT_EQ(edges_of(links, graph, first, j, true), wanted_out) << name;
                 EXPECT_EQ(edges_of(links, graph, first, j, false), wanted_in) << name;
-                found += wanted_out.size();
+                found += wanted_in.size();
             }
-            std::size_t members = 0;
-            for (std::size_t a = 0; a < links.local_agents(); ++a) members += links.members(a);
-            EXPECT_EQ(found, members) << name;
+            std::size_t heard = 0;
+            for (std::size_t a = 0; a < links.local_agents(); ++a) {
+                const int agent = first + static_cast<int>(a);
+                EXPECT_EQ(links.members(a), graph.closed_neighbourhood(agent).size()) << name;
+                heard += 1 + graph.heard(agent).size();
+            }
+            EXPECT_EQ(found, heard) << name;
             EXPECT_GE(links.most_links(), links.outgoing().size()) << name;
+            EXPECT_GE(links.most_links(), links.incoming().size()) << name;
             for (const InnerLink& link : links.inner()) {
                 const int receiver = first + static_cast<int>(link.local);
                 const int sender = first + static_cast<int>(link.sender);

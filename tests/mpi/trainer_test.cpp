@@ -59,6 +59,32 @@ TEST(InjectedNoise, IsTheAccountedNoiseForEveryMechanism) {
     }
 }
 
+/// Everybody hears the one before, and the last hears the first; few mixing weights are equal.
+Topography directed_topography(MixingRule rule) {
+    const int n = test::mpi_session().ranks();
+    std::vector<Arc> arcs{{0, n - 1}};
+    for (int u = 0; u < n; ++u) arcs.emplace_back(u, (u + 1) % n);
+    Graph graph = Graph::from_arcs(n, arcs);
+    MixingMatrix mixing = MixingMatrix::from_rule(graph, rule);
+    return {std::move(graph), std::move(mixing)};
+}
+
+TEST(InjectedNoise, IsTheAccountedNoiseOnDirectedGraphs) {
+    const NoiseRun run;
+    for (const MixingRule rule : {MixingRule::row_stochastic, MixingRule::push_sum}) {
+        const Topography topography = directed_topography(rule);
+        const int n = topography.graph.agents();
+        for (const MechanismCase& entry : test::mechanism_cases()) {
+            const NoisePlan plan = test::plan_of(entry, topography, test::uneven_limits(n));
+            if (plan.entry != NoiseEntry::gradient) continue;
+            const Recording recorded = record(topography, plan, run);
+            if (test::mpi_session().rank() != 0) continue;
+            EXPECT_EQ(test::injected_is_not_accounted(recorded, topography, plan, run), "")
+                << entry.label << ", noise seed " << run.noise_seed;
+        }
+    }
+}
+
 TEST(InjectedNoise, OfALargerScaleIsNoticed) {
     NoiseRun run;
     run.rounds = 20;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/graph/graph.hpp"
 #include "sotto/net/network.hpp"
@@ -21,7 +22,7 @@ struct NamedGraph {
 };
 
 /// Graphs of `agents` agents: without edges, ring, path, star, complete, and Erdos-Renyi draws
-/// (connected or not).
+/// (connected or not); directed ones among them.
 inline std::vector<NamedGraph> graphs_of(int agents) {
     std::vector<Edge> ring;
     std::vector<Edge> path;
@@ -46,6 +47,13 @@ inline std::vector<NamedGraph> graphs_of(int agents) {
         graphs.push_back(
             {"Erdos-Renyi, seed " + std::to_string(seed), Graph::from_edges(agents, drawn)});
     }
+    graphs.push_back({"directed ring", Graph::from_arcs(agents, ring)});
+    SeededRandom random(3, "test.net.graph");
+    std::vector<Arc> arcs;
+    for (int u = 0; u < agents; ++u)
+        for (int v = 0; v < agents; ++v)
+            if (random.uniform() < 0.4) arcs.emplace_back(u, v);
+    graphs.push_back({"directed Erdos-Renyi", Graph::from_arcs(agents, arcs)});
     graphs.push_back({"complete", Graph::from_edges(agents, std::move(complete))});
     return graphs;
 }
@@ -102,13 +110,17 @@ struct Received {
                         std::to_string(next);
             return;
         }
-        for (std::size_t j = 0; j < pointers.size(); ++j)
-            columns.col(static_cast<Eigen::Index>(j)).segment(first, count) =
-                Eigen::Map<const Eigen::VectorXd>(pointers[j], count);
+        for (std::size_t j = 0; j < pointers.size(); ++j) {
+            auto part = columns.col(static_cast<Eigen::Index>(j)).segment(first, count);
+            if (pointers[j] == nullptr)
+                part.setConstant(not_a_number);
+            else
+                part = Eigen::Map<const Eigen::VectorXd>(pointers[j], count);
+        }
         next = first + count;
     }
 
-    /// Empty if agent u got exactly what its closed neighbourhood sent, each coordinate once.
+    /// Empty if agent u got exactly what those it hears sent, and its own, each coordinate once.
     [[nodiscard]] std::string difference(
         const Graph& graph, int u, int round, Eigen::Index dimension, bool per_receiver) const {
         if (!complaint.empty()) return complaint;
@@ -116,10 +128,13 @@ struct Received {
         const auto members = graph.closed_neighbourhood(u);
         if (columns.cols() != static_cast<Eigen::Index>(members.size()))
             return std::to_string(columns.cols()) + " columns";
-        for (std::size_t j = 0; j < members.size(); ++j)
-            if (columns.col(static_cast<Eigen::Index>(j)) !=
-                message(members[j], per_receiver ? u : -1, round, dimension))
+        for (std::size_t j = 0; j < members.size(); ++j) {
+            const auto column = columns.col(static_cast<Eigen::Index>(j));
+            const bool comes = members[j] == u || graph.hears(u, members[j]);
+            if (comes ? column != message(members[j], per_receiver ? u : -1, round, dimension)
+                      : !column.array().isNaN().all())
                 return "wrong message from agent " + std::to_string(members[j]);
+        }
         return {};
     }
 };

@@ -64,7 +64,7 @@ class SumRun {
             // The plain mixture: half a step a neighbour, and doubles.
             Eigen::VectorXd wanted = weight(agents_[a], agents_[a]) * messages_[a];
             Eigen::VectorXd size = wanted.cwiseAbs();
-            for (const int v : graph_.neighbours(agents_[a])) {
+            for (const int v : graph_.heard(agents_[a])) {
                 const Eigen::VectorXd term = weight(agents_[a], v) * message(v, -1, 0, dimension_);
                 wanted += term;
                 size += term.cwiseAbs();

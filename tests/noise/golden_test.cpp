@@ -7,6 +7,8 @@
 
 #include "core/test_support.hpp"
 #include "noise/mechanism_fixtures.hpp"
+#include "sotto/graph/mixing_file.hpp"
+#include "sotto/graph/push_sum.hpp"
 #include "sotto/graph/spectrum.hpp"
 #include "sotto/noise/laplacian_solver.hpp"
 #include "sotto/noise/spatial_solver.hpp"
@@ -145,6 +147,36 @@ TEST(GoldenCovariance, HasTheObjectiveOfTheOptimalCovarianceBetweenItsBounds) {
         if (input.graph->agents() > 20) return;  // once is enough where it takes long
         EXPECT_TRUE(relatively_near(design_of("corn", input).objective, result["corn_dual"], 1e-6));
     });
+}
+
+TEST(GoldenDirected, HasTheObjectivesOfBothKindsOfMixing) {
+    std::ifstream file(SOTTO_GOLDEN_DIR "/directed.json");
+    const Json golden = Json::parse(file);
+    int rows = 0;
+    for (const auto& entry : golden["graphs"]) {
+        const Graph graph = Graph::from_arcs(entry["n"], entry["edges"].get<std::vector<Arc>>());
+        for (const auto& row : entry["results"]) {
+            const std::string rule = row["mixing"];
+            SCOPED_TRACE(entry["name"].get<std::string>() + ", " + rule + ", horizon " +
+                         row["horizon"].dump());
+            const MixingMatrix mixing = make_mixing(graph, rule);
+            const Eigen::VectorXd perron = graph.agents() * perron_vector(mixing);
+            const auto& range =
+                entry[mixing.push_sum() ? "perron_right_n_pi" : "perron_left_n_pi"];
+            EXPECT_NEAR(perron.minCoeff(), range[0], 1e-9);
+            EXPECT_NEAR(perron.maxCoeff(), range[1], 1e-9);
+            DesignInput input;
+            input.graph = &graph;
+            input.mixing = &mixing;
+            input.utility = {Utility::Kind::horizon, row["horizon"]};
+            input.kappa = Eigen::VectorXd::Ones(graph.agents());
+            input.variance_cap = 1e9;
+            EXPECT_TRUE(relatively_near(design_of("ldp", input).objective, row["ldp"], 1e-9));
+            EXPECT_TRUE(relatively_near(design_of("corn", input).objective, row["corn"], 1e-6));
+            ++rows;
+        }
+    }
+    EXPECT_EQ(rows, 24);
 }
 
 }  // namespace

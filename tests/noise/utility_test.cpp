@@ -6,6 +6,7 @@
 #include "noise/noise_fixtures.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
+#include "sotto/graph/push_sum.hpp"
 
 namespace sotto {
 namespace {
@@ -149,6 +150,58 @@ TEST(UtilityOfASchedule, OfOneMatrixIsThatOfFixedMixing) {
     const Utility utility{Utility::Kind::horizon, 30};
     EXPECT_TRUE(utility_matrix(MixingSchedule({mixing, mixing}), utility, 50, 1)
                     .isApprox(utility_matrix(mixing, utility, 50, 1), 1e-12));
+}
+
+/// sum_k w_k (P^k)^T D^-2 P^k, with P^k one after the other.
+Eigen::MatrixXd utility_of_estimates(const MixingMatrix& mixing, long length) {
+    const Eigen::MatrixXd dense = mixing.dense();
+    Eigen::MatrixXd power = Eigen::MatrixXd::Identity(dense.rows(), dense.cols());
+    Eigen::MatrixXd sum = 0 * power;
+    for (long k = 1; k <= length; ++k) {
+        power = dense * power;
+        const Eigen::MatrixXd estimates = estimate_factors(mixing).asDiagonal() * power;
+        sum += estimates.transpose() * estimates;
+    }
+    return sum;
+}
+
+TEST(UtilityMatrix, OfPushSumIsOfModelsDividedByTheirWeights) {
+    const Graph graph = Graph::from_arcs(4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 2}});
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::push_sum);
+    for (const long horizon : {1L, 2L, 7L, 50L}) {
+        const Eigen::MatrixXd found = utility_matrix(mixing, {Utility::Kind::horizon, horizon}, 90);
+        EXPECT_LT((found - utility_of_estimates(mixing, horizon)).cwiseAbs().maxCoeff(), 1e-10);
+    }
+    // A mean of models, and final gossip.
+    Smoothing smoothing;
+    smoothing.momentum = 0.5;
+    smoothing.final_gossip = GossipPolynomial(3);
+    const Eigen::MatrixXd smooth =
+        utility_matrix(mixing, {Utility::Kind::final_model, 0}, 1, 1, smoothing);
+    const Eigen::MatrixXd step = mixing.dense();
+    const Eigen::MatrixXd last =
+        estimate_factors(mixing).asDiagonal() * (step * step * step * step);
+    EXPECT_LT((smooth - last.transpose() * last).cwiseAbs().maxCoeff(), 1e-12);
+}
+
+TEST(UtilityMatrix, OfChangingPushSumHasTheWeightsOfItsRounds) {
+    const Graph graph = Graph::from_arcs(3, {{0, 1}, {1, 2}, {2, 0}, {0, 2}});
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::push_sum);
+    const Eigen::MatrixXd step = mixing.dense();
+    // Two rounds, each a start: w after round 0 is A 1, after round 1 A A 1, after round 2 A^3 1.
+    const auto divided = [&](const Eigen::MatrixXd& power, int round) {
+        Eigen::VectorXd w = Eigen::VectorXd::Ones(3);
+        for (int t = 0; t <= round; ++t) w = step * w;
+        return Eigen::MatrixXd(w.cwiseInverse().asDiagonal() * power);
+    };
+    Eigen::MatrixXd wanted = Eigen::MatrixXd::Zero(3, 3);
+    for (const int start : {0, 1}) {
+        const Eigen::MatrixXd one = divided(step, start), two = divided(step * step, start + 1);
+        wanted += 0.5 * (one.transpose() * one + two.transpose() * two);
+    }
+    const Eigen::MatrixXd found =
+        utility_matrix(MixingSchedule({mixing, mixing}), {Utility::Kind::horizon, 2}, 10);
+    EXPECT_LT((found - wanted).cwiseAbs().maxCoeff(), 1e-12);
 }
 
 }  // namespace

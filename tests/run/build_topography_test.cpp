@@ -84,5 +84,28 @@ TEST(AgentsOf, CountsThoseOfTheGraphThatIsUsed) {
     EXPECT_EQ(agents_of(config), 3);
 }
 
+TEST(BuildTopography, MakesDirectedGraphsAndSaysSo) {
+    GraphConfig config;
+    config.topology.topology = Topology::ring;
+    config.topology.agents = 6;
+    config.topology.directed = true;
+    config.mixing = "push-sum";
+    const BuiltTopography ring = build_topography(config, 1);
+    EXPECT_EQ(ring.topography.graph.messages(), 6U);
+    EXPECT_TRUE(ring.topography.mixing.push_sum());
+    EXPECT_EQ(ring.description, "directed ring");
+
+    const TemporaryFolder folder;
+    config.file = folder.write("strong.edges", "1 2\n2 3\n3 1\n3 4\n");
+    const BuiltTopography file = build_topography(config, 1);
+    EXPECT_EQ(file.topography.graph.agents(), 3);
+    expect_contains(file.description, "directed, file");
+    ASSERT_EQ(file.notes.size(), 1U);
+    expect_contains(file.notes.front(), "2 strong components; using the largest, 3 of 4 agents");
+    config.mixing = "metropolis";
+    expect_contains(message_of<ConfigError>([&] { (void)build_topography(config, 1); }),
+                    "allowed with --directed");
+}
+
 }  // namespace
 }  // namespace sotto

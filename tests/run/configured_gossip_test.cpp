@@ -94,5 +94,15 @@ TEST(Smoothing, IsRefusedWhereItCannotBeCounted) {
     }
 }
 
+TEST(Smoothing, IsNoMeanOfModelsWithPushSum) {
+    const Graph graph = Graph::from_arcs(3, {{0, 1}, {1, 2}, {2, 0}, {0, 2}});
+    const Topography sums{graph, MixingMatrix::from_rule(graph, MixingRule::push_sum)};
+    PlanConfig config = config_of("ldp");
+    EXPECT_NO_THROW(require_possible_smoothing(config, sums));
+    config.average = {ModelAverage::Kind::tail, 0.5};
+    expect_contains(message_of<ConfigError>([&] { require_possible_smoothing(config, sums); }),
+                    "average: tail:0.5 is not possible with --mixing push-sum");
+}
+
 }  // namespace
 }  // namespace sotto

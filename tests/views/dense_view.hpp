@@ -176,7 +176,7 @@ class PlayedRun {
                 continue;
             }
             if (!member && view_.kind != View::Kind::all_messages) continue;
-            for (const int v : process_.graph->neighbours(r))
+            for (const int v : process_.graph->heard(r))
                 if (!gone(v)) seen.push_back(messages(v, r));
         }
     }

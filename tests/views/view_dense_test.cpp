@@ -253,5 +253,21 @@ TEST(ViewGram, OfManyRoundsIsTheDensePseudoInverse) {
             {View::Kind::secure_sum, {0}});
 }
 
+TEST(ViewGram, OfDirectedGraphsIsTheDensePseudoInverse) {
+    TopologySpec spec;
+    spec.topology = Topology::erdos_renyi;
+    spec.agents = 6;
+    spec.edge_probability = 0.4;
+    spec.graph_seed = 2;
+    spec.directed = true;
+    const Graph graph = make_topology(spec).graph;
+    for (const MixingRule rule : {MixingRule::row_stochastic, MixingRule::push_sum}) {
+        const MixingMatrix mixing = MixingMatrix::from_rule(graph, rule);
+        for (const NoisePlan& plan : {unit_plan(6), decor_plan(graph)})
+            for (const int gossip_steps : {1, 2})
+                compare_all(process_of(graph, plan, {fixed_phase(mixing, rounds)}, gossip_steps));
+    }
+}
+
 }  // namespace
 }  // namespace sotto

@@ -50,5 +50,19 @@ TEST(TopographyMessage, SaysWhyAGraphOrAMatrixIsNone) {
         "the graph from rank 0 is not usable: mixing matrix: row 2 sums to 7.33333333333 "));
 }
 
+TEST(TopographyMessage, CarriesDirectionsAndPushSum) {
+    const Graph graph = Graph::from_arcs(4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 2}});
+    for (const MixingRule rule : {MixingRule::row_stochastic, MixingRule::push_sum}) {
+        const Topography sent{graph, MixingMatrix::from_rule(graph, rule)};
+        const std::string bytes = pack_topography(sent);
+        EXPECT_LE(bytes.size(), largest_topography_bytes(4, 1));
+        const Topography got = unpack_topography(bytes, 4);
+        EXPECT_TRUE(got.graph.directed());
+        EXPECT_EQ(got.graph.hash(), graph.hash());
+        EXPECT_EQ(got.mixing_hash(), sent.mixing_hash());
+        EXPECT_EQ(got.mixing.push_sum(), rule == MixingRule::push_sum);
+    }
+}
+
 }  // namespace
 }  // namespace sotto

@@ -65,6 +65,7 @@ OptionTexts everything_else() {
                       {"edge-probability", "0.3333333333333333"},
                       {"radius", "0.7"},
                       {"graph-seed", "9223372036854775807"},
+                      {"directed", "true"},
                       {"graph", "some.edges"},
                       {"mixing", "lazy-metropolis"},
                       {"mixing-schedule", "random"},
@@ -170,6 +171,7 @@ TEST(TrainOptions, ThatShapeWhatSumsHideAreAnAgentsOwnWithSums) {
                                         "edge-probability",
                                         "radius",
                                         "graph-seed",
+                                        "directed",
                                         "graph",
                                         "mixing",
                                         "mixing-schedule",
@@ -188,7 +190,7 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         as_ini(TrainConfig{}),
         "# Start this run again: sotto train --config THIS_FILE\n"
         "\n# Graph\ntopology = erdos-renyi\nagents = 20\nedge-probability = 0.5\n"
-        "graph-seed = 0\nmixing = metropolis\nmixing-schedule = fixed\n"
+        "graph-seed = 0\ndirected = false\nmixing = metropolis\nmixing-schedule = fixed\n"
         "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
         "spatial-mechanism = pairs\ntemporal = auto\nepsilon = 10\ndelta = 1e-5\n"
         "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
