@@ -172,10 +172,11 @@ LoadedGraph read_edge_list(const std::string& path, bool directed) {
         agent_labels.push_back(kept_labels[i]);
     }
     if (members.size() < 2)
-        throw DataError(fmt::format(
-            "edge list {}: no two agents hear of each other, so that no agent could learn of others "
-            "and they of it; add edges back, or read it without --directed",
-            path));
+        throw DataError(
+            fmt::format("edge list {}: no two agents hear of each other, so that no agent could "
+                        "learn of others "
+                        "and they of it; add edges back, or read it without --directed",
+                        path));
     const auto links = whole.links();
     std::vector<std::pair<int, int>> kept_links;
     for (const auto& [u, v] : links) {
@@ -190,9 +191,9 @@ LoadedGraph read_edge_list(const std::string& path, bool directed) {
     report.self_loops = raw.self_loops;
     report.components = *std::max_element(component.begin(), component.end()) + 1;
     report.agents = *largest;
-    return {Graph::from_links(
-                report.agents, directed, std::move(kept_links), std::move(agent_labels)),
-            report};
+    return {
+        Graph::from_links(report.agents, directed, std::move(kept_links), std::move(agent_labels)),
+        report};
 }
 
 std::string format_edge_list(const Graph& graph) {
@@ -201,8 +202,7 @@ std::string format_edge_list(const Graph& graph) {
                                    graph.agents(),
                                    links.size(),
                                    graph.directed() ? "directed " : "");
-    for (const auto& [u, v] : links)
-        text += fmt::format("{} {}\n", graph.label(u), graph.label(v));
+    for (const auto& [u, v] : links) text += fmt::format("{} {}\n", graph.label(u), graph.label(v));
     return text;
 }
 

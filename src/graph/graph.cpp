@@ -95,8 +95,9 @@ Graph::Graph(int agents, bool directed, std::vector<Arc> arcs, std::vector<std::
     both.insert(both.end(), arcs.begin(), arcs.end());
     sort_once(both);
     neighbours_ = seconds_by_first(agents, both);
-    std::ranges::copy_if(
-        both, std::back_inserter(edges_), [](const Edge& edge) { return edge.first < edge.second; });
+    std::ranges::copy_if(both, std::back_inserter(edges_), [](const Edge& edge) {
+        return edge.first < edge.second;
+    });
     for (int u = 0; u < agents; ++u) both.emplace_back(u, u);
     std::sort(both.begin(), both.end());
     closed_ = seconds_by_first(agents, both);
@@ -120,10 +121,8 @@ const std::string& Graph::label(int u) const { return labels_[static_cast<std::s
 std::vector<int> Graph::components() const {
     using Arcs = boost::compressed_sparse_row_graph<boost::directedS>;
     const std::vector<Arc> links = arcs();
-    const Arcs graph(boost::edges_are_sorted,
-                     links.begin(),
-                     links.end(),
-                     static_cast<std::size_t>(agents_));
+    const Arcs graph(
+        boost::edges_are_sorted, links.begin(), links.end(), static_cast<std::size_t>(agents_));
     std::vector<int> component(static_cast<std::size_t>(agents_));
     const auto of_vertex =
         boost::make_iterator_property_map(component.begin(), get(boost::vertex_index, graph));

@@ -124,8 +124,7 @@ MixingMatrix::MixingMatrix(SparseRows sparse, MixingKind kind)
     : sparse_(std::move(sparse)),
       kind_(kind),
       symmetric_(is_symmetric(sparse_)),
-      doubly_stochastic_(columns_sum_to_one(sparse_) && columns_sum_to_one(sparse_.transpose())) {
-}
+      doubly_stochastic_(columns_sum_to_one(sparse_) && columns_sum_to_one(sparse_.transpose())) {}
 
 MixingMatrix MixingMatrix::from_rule(const Graph& graph, MixingRule rule) {
     require_undirected(graph, rule);

@@ -82,7 +82,8 @@ void check_mixing(const Graph& graph,
         check_sums(dense.rowwise().sum(), "row", name);
     if (!(dense.minCoeff() < 0)) return;
     if (push_sum)
-        throw DataError(fmt::format("{}: it has negative entries, which push-sum cannot have", name));
+        throw DataError(
+            fmt::format("{}: it has negative entries, which push-sum cannot have", name));
     const double modulus = modulus_off_the_mean(dense);
     if (!(modulus <= 1 + row_sum_tolerance))
         throw DataError(

@@ -186,11 +186,11 @@ GeneratedGraph make_erdos_renyi(const TopologySpec& spec) {
     if (!hopeless(spec.agents, probability)) {
         SeededRandom random(spec.graph_seed, "sotto.graph.erdos-renyi");
         auto drawn = draw_until_connected([&] {
-            return Graph::from_links(
-                spec.agents,
-                spec.directed,
-                spec.directed ? draw_arcs(spec.agents, probability, random)
-                              : draw_erdos_renyi(spec.agents, probability, random));
+            return Graph::from_links(spec.agents,
+                                     spec.directed,
+                                     spec.directed
+                                         ? draw_arcs(spec.agents, probability, random)
+                                         : draw_erdos_renyi(spec.agents, probability, random));
         });
         if (drawn) return std::move(*drawn);
     }
@@ -275,8 +275,7 @@ GeneratedGraph make_topology(const TopologySpec& spec) {
     if (spec.directed) require_directed_family(spec.topology);
     if (spec.topology == Topology::erdos_renyi) return make_erdos_renyi(spec);
     if (spec.topology == Topology::geometric) return make_geometric(spec);
-    return {Graph::from_links(
-                spec.agents, spec.directed, fixed_edges(spec.topology, spec.agents)),
+    return {Graph::from_links(spec.agents, spec.directed, fixed_edges(spec.topology, spec.agents)),
             1};
 }
 

@@ -59,11 +59,11 @@ int message_grid_log2(const NoisePlan& plan, double quietest) {
 
 NoisePlan start_message_plan(std::string mechanism, const DesignInput& input) {
     if (input.graph->directed() || input.mixing->push_sum())
-        throw ConfigError(
-            fmt::format("mechanism {}: noise on messages is counted for undirected graphs and mixing "
-                        "weights whose rows sum to 1 (allowed: without --directed, and another "
-                        "--mixing than push-sum)",
-                        mechanism));
+        throw ConfigError(fmt::format(
+            "mechanism {}: noise on messages is counted for undirected graphs and mixing "
+            "weights whose rows sum to 1 (allowed: without --directed, and another "
+            "--mixing than push-sum)",
+            mechanism));
     NoisePlan plan;
     plan.mechanism = std::move(mechanism);
     plan.agents = input.graph->agents();

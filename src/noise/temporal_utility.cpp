@@ -76,8 +76,7 @@ MatrixXd temporal_utility(const MixingMatrix& mixing,
             }
         }
     } else {
-        const MatrixXd reached =
-            propagated(mixing, root_of(spatial_covariance), rounds, gossip);
+        const MatrixXd reached = propagated(mixing, root_of(spatial_covariance), rounds, gossip);
         MatrixXd products = MatrixXd::Zero(rounds, rounds);
         add_gram(reached, products);
         for (Index lag = 0; lag < rounds; ++lag) {

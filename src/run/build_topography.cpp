@@ -29,15 +29,15 @@ DescribedGraph read_graph(const std::string& file, bool directed) {
     LoadedGraph loaded = read_edge_list(file, directed);
     std::vector<std::string> notes;
     if (loaded.report.components > 1)
-        notes.push_back(
-            fmt::format("{}: {} {}components; using the largest, {} of {} agents and {} of {} edges",
-                        file,
-                        loaded.report.components,
-                        directed ? "strong " : "",
-                        loaded.report.agents,
-                        loaded.report.labels,
-                        loaded.graph.links().size(),
-                        loaded.report.edges));
+        notes.push_back(fmt::format(
+            "{}: {} {}components; using the largest, {} of {} agents and {} of {} edges",
+            file,
+            loaded.report.components,
+            directed ? "strong " : "",
+            loaded.report.agents,
+            loaded.report.labels,
+            loaded.graph.links().size(),
+            loaded.report.edges));
     return {std::move(loaded.graph),
             fmt::format("{}file {}", directed ? "directed, " : "", file),
             std::move(notes)};

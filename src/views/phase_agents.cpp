@@ -22,8 +22,7 @@ std::vector<bool> read_by(const MessageProcess& process,
                            view.kind == View::Kind::all_messages);
     if (view.kind == View::Kind::neighbours)
         for (const int a : watch)
-            for (const int v : process.graph->heard(a))
-                read[static_cast<std::size_t>(v)] = true;
+            for (const int v : process.graph->heard(a)) read[static_cast<std::size_t>(v)] = true;
     return read;
 }
 

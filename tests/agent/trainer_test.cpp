@@ -483,8 +483,7 @@ TEST(PushSumTrainer, GoesOnWithTheWeightsOfItsRound) {
     test::SilentTraining later(topography, quadratic_agents(agents), initial, options);
     whole.run(4);
     later.trainer->start_from(whole.trainer->models());
-    later.trainer->start_smoothing_from(
-        Eigen::MatrixXd(2, 0), Eigen::MatrixXd(2, 0), 4);
+    later.trainer->start_smoothing_from(Eigen::MatrixXd(2, 0), Eigen::MatrixXd(2, 0), 4);
     EXPECT_EQ(later.trainer->estimates(), whole.trainer->estimates());
     later.next = 4;
     whole.run(5);
@@ -514,13 +513,13 @@ TEST(PushSumTrainer, LearnsWhatAllAgentsLearnTogether) {
         };
         Eigen::Matrix2d slope;
         const Eigen::Vector2d at_zero = mean_gradient(optimum);
-        for (int i = 0; i < 2; ++i) slope.col(i) = mean_gradient(Eigen::Vector2d::Unit(i)) - at_zero;
+        for (int i = 0; i < 2; ++i)
+            slope.col(i) = mean_gradient(Eigen::Vector2d::Unit(i)) - at_zero;
         optimum = slope.inverse() * -at_zero;
     }
     test::SilentTraining sums(topography, quadratic_agents(agents), initial, options);
     sums.run(options.rounds);
-    const double off =
-        (sums.trainer->estimates().colwise() - optimum).cwiseAbs().maxCoeff();
+    const double off = (sums.trainer->estimates().colwise() - optimum).cwiseAbs().maxCoeff();
     EXPECT_LT(off, 0.005);
     topography.mixing = MixingMatrix::from_rule(topography.graph, MixingRule::row_stochastic);
     test::SilentTraining means(topography, quadratic_agents(agents), initial, options);

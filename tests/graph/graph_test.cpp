@@ -101,7 +101,8 @@ TEST(Graph, RefusesWhatIsNotAGraphAndSaysWhy) {
 
 TEST(DirectedGraph, TellsWhoHearsWhom) {
     // 0 -> 1 -> 2 -> 0, 0 <-> 2, 3 -> 0.
-    const Graph graph = Graph::from_arcs(4, {{0, 1}, {1, 2}, {2, 0}, {0, 2}, {3, 0}, {3, 0}, {1, 1}});
+    const Graph graph =
+        Graph::from_arcs(4, {{0, 1}, {1, 2}, {2, 0}, {0, 2}, {3, 0}, {3, 0}, {1, 1}});
     EXPECT_TRUE(graph.directed());
     EXPECT_EQ(graph.messages(), 5U);
     EXPECT_EQ(graph.arcs(), (std::vector<Arc>{{0, 1}, {0, 2}, {1, 2}, {2, 0}, {3, 0}}));

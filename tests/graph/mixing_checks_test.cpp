@@ -26,7 +26,8 @@ Eigen::MatrixXd halves() {
 std::string why(int u, int v, double weight) {
     Eigen::MatrixXd dense = halves();
     dense(u, v) = weight;
-    return message_of<DataError>([&] { check_mixing(path, dense, MixingKind::averaging, "mixing file x"); });
+    return message_of<DataError>(
+        [&] { check_mixing(path, dense, MixingKind::averaging, "mixing file x"); });
 }
 
 TEST(CheckMixing, AcceptsWeightsOfTheGraphThatSumToOne) {
@@ -34,7 +35,8 @@ TEST(CheckMixing, AcceptsWeightsOfTheGraphThatSumToOne) {
     Eigen::MatrixXd rounded = halves();
     rounded(0, 0) += 0.5 * row_sum_tolerance;
     EXPECT_NO_THROW(check_mixing(path, rounded, MixingKind::averaging, "x"));
-    EXPECT_NO_THROW(check_mixing(path, Eigen::MatrixXd::Identity(3, 3), MixingKind::averaging, "x"));
+    EXPECT_NO_THROW(
+        check_mixing(path, Eigen::MatrixXd::Identity(3, 3), MixingKind::averaging, "x"));
 }
 
 TEST(CheckMixing, NamesSourceEntryAndRule) {
@@ -51,12 +53,15 @@ TEST(CheckMixing, TakesNegativeEntriesThatBringAgentsTogether) {
     dense << 0.4, 0.6, 0, 0.6, -0.2, 0.6, 0, 0.6, 0.4;
     EXPECT_NO_THROW(check_mixing(path, dense, MixingKind::averaging, "x"));
     dense << 0.2, 0.8, 0, 0.8, -0.6, 0.8, 0, 0.8, 0.2;  // eigenvalues 1, 0.2, -1.4
-    EXPECT_TRUE(contains(message_of<DataError>([&] { check_mixing(path, dense, MixingKind::averaging, "mixing file x"); }),
+    EXPECT_TRUE(contains(message_of<DataError>([&] {
+                             check_mixing(path, dense, MixingKind::averaging, "mixing file x");
+                         }),
                          "mixing file x: it has negative entries, and an eigenvalue beside that of "
                          "the mean of modulus 1.4"));
     dense << 1.5, -0.5, 0, 0.5, 0, 0.5, 0, 0.5, 0.5;  // not symmetric
-    EXPECT_TRUE(contains(message_of<DataError>([&] { check_mixing(path, dense, MixingKind::averaging, "x"); }),
-                         "must be at most 1"));
+    EXPECT_TRUE(contains(
+        message_of<DataError>([&] { check_mixing(path, dense, MixingKind::averaging, "x"); }),
+        "must be at most 1"));
     EXPECT_TRUE(contains(why(1, 0, -0.1), "row 1 sums to 0.65"));
 }
 
@@ -64,8 +69,9 @@ TEST(CheckMixing, RefusesAnotherSize) {
     for (const auto& dense : {Eigen::MatrixXd::Identity(4, 4).eval(),
                               Eigen::MatrixXd::Identity(3, 4).eval(),
                               Eigen::MatrixXd(0, 0)})
-        EXPECT_TRUE(
-            contains(message_of<DataError>([&] { check_mixing(path, dense, MixingKind::averaging, "name"); }), "name: "));
+        EXPECT_TRUE(contains(message_of<DataError>(
+                                 [&] { check_mixing(path, dense, MixingKind::averaging, "name"); }),
+                             "name: "));
 }
 
 }  // namespace

@@ -228,24 +228,25 @@ TEST(DirectedMixing, WeighsThoseHeardByTheirNumberOrByTheirHearers) {
     EXPECT_TRUE(sums.push_sum());
     EXPECT_FALSE(sums.doubly_stochastic());
     EXPECT_FALSE(sums.symmetric());
-    const MixingMatrix again =
-        MixingMatrix::from_dense(graph, sums.dense(), MixingKind::push_sum);
+    const MixingMatrix again = MixingMatrix::from_dense(graph, sums.dense(), MixingKind::push_sum);
     EXPECT_EQ(again.hash(), sums.hash());
     EXPECT_NE(MixingMatrix::from_rule(graph, MixingRule::row_stochastic).hash(), sums.hash());
 }
 
 TEST(DirectedMixing, RefusesRulesOfUndirectedGraphsAndWeightsOfWhoIsNotHeard) {
     const Graph graph = four_arcs();
-    for (const MixingRule rule : {MixingRule::metropolis, MixingRule::max_degree,
-                                  MixingRule::lazy_metropolis, MixingRule::uniform})
-        EXPECT_TRUE(contains(
-            message_of<ConfigError>([&] { (void)MixingMatrix::from_rule(graph, rule); }),
-            "push-sum, row-stochastic, FILE"));
+    for (const MixingRule rule : {MixingRule::metropolis,
+                                  MixingRule::max_degree,
+                                  MixingRule::lazy_metropolis,
+                                  MixingRule::uniform})
+        EXPECT_TRUE(
+            contains(message_of<ConfigError>([&] { (void)MixingMatrix::from_rule(graph, rule); }),
+                     "push-sum, row-stochastic, FILE"));
     Eigen::MatrixXd dense = Eigen::MatrixXd::Identity(3, 3);
     dense(0, 0) = dense(0, 1) = 0.5;  // 0 does not hear 1
-    EXPECT_TRUE(contains(
-        message_of<DataError>([&] { (void)MixingMatrix::from_dense(graph, dense); }),
-        "entry (0, 1)"));
+    EXPECT_TRUE(
+        contains(message_of<DataError>([&] { (void)MixingMatrix::from_dense(graph, dense); }),
+                 "entry (0, 1)"));
     dense = MixingMatrix::from_rule(graph, MixingRule::row_stochastic).dense();
     EXPECT_TRUE(contains(message_of<DataError>([&] {
                              (void)MixingMatrix::from_dense(graph, dense, MixingKind::push_sum);
@@ -257,11 +258,12 @@ TEST(MixingSchedule, IsPushSumInAllRoundsOrInNone) {
     const Graph graph = four_arcs();
     const MixingMatrix sums = MixingMatrix::from_rule(graph, MixingRule::push_sum);
     EXPECT_TRUE(MixingSchedule({sums, sums}).push_sum());
-    EXPECT_TRUE(contains(message_of<ConfigError>([&] {
-                             (void)MixingSchedule(
-                                 {sums, MixingMatrix::from_rule(graph, MixingRule::row_stochastic)});
-                         }),
-                         "push-sum in some rounds"));
+    EXPECT_TRUE(
+        contains(message_of<ConfigError>([&] {
+                     (void)MixingSchedule(
+                         {sums, MixingMatrix::from_rule(graph, MixingRule::row_stochastic)});
+                 }),
+                 "push-sum in some rounds"));
 }
 
 }  // namespace

@@ -72,8 +72,9 @@ TEST(PushSum, DividesModelsIntoTheMeanOfAll) {
             EXPECT_NEAR(weights.values().sum(), n, 1e-9);
         }
         for (int u = 0; u < n; ++u) EXPECT_NEAR(models[u] / weights.of(u), mean, 1e-12);
-        EXPECT_LT((weights.values().cwiseInverse() - estimate_factors(mixing)).cwiseAbs().maxCoeff(),
-                  1e-10);
+        EXPECT_LT(
+            (weights.values().cwiseInverse() - estimate_factors(mixing)).cwiseAbs().maxCoeff(),
+            1e-10);
     }
 }
 
@@ -85,8 +86,7 @@ TEST(PushSum, WeightsFollowAPolynomialLikeModels) {
     weights.mix(mixing);
     const Eigen::VectorXd once = weights.values();
     weights.mix(mixing, 1.5, 0.5);
-    const Eigen::VectorXd twice =
-        1.5 * (mixing.sparse() * once) - 0.5 * Eigen::VectorXd::Ones(n);
+    const Eigen::VectorXd twice = 1.5 * (mixing.sparse() * once) - 0.5 * Eigen::VectorXd::Ones(n);
     EXPECT_EQ(weights.values(), twice);
 }
 

@@ -129,16 +129,20 @@ TEST(EdgePieces, GoOnlyAlongEdgesThatDoNotRest) {
             Edges edges(graph, encrypted);
             // From lower to higher numbers only.
             MessageNumbers sent, received;
-            sent.assign(
-                edges.links.outgoing(), edges.links.destinations().size(), false, [&](const LinkEnd& end) {
-                    const auto [own, other] = edges.ends(graph, end);
-                    return other > own;
-                });
-            received.assign(
-                edges.links.incoming(), edges.links.sources().size(), false, [&](const LinkEnd& end) {
-                    const auto [own, other] = edges.ends(graph, end);
-                    return other < own;
-                });
+            sent.assign(edges.links.outgoing(),
+                        edges.links.destinations().size(),
+                        false,
+                        [&](const LinkEnd& end) {
+                            const auto [own, other] = edges.ends(graph, end);
+                            return other > own;
+                        });
+            received.assign(edges.links.incoming(),
+                            edges.links.sources().size(),
+                            false,
+                            [&](const LinkEnd& end) {
+                                const auto [own, other] = edges.ends(graph, end);
+                                return other < own;
+                            });
             edges.pieces.begin(
                 {0, 0}, longest, sent.of_neighbours(), received.of_neighbours(), true);
             const Eigen::VectorXd values = test::message(edges.world.rank(), -1, 0, longest);

@@ -161,8 +161,7 @@ TEST(GoldenDirected, HasTheObjectivesOfBothKindsOfMixing) {
                          row["horizon"].dump());
             const MixingMatrix mixing = make_mixing(graph, rule);
             const Eigen::VectorXd perron = graph.agents() * perron_vector(mixing);
-            const auto& range =
-                entry[mixing.push_sum() ? "perron_right_n_pi" : "perron_left_n_pi"];
+            const auto& range = entry[mixing.push_sum() ? "perron_right_n_pi" : "perron_left_n_pi"];
             EXPECT_NEAR(perron.minCoeff(), range[0], 1e-9);
             EXPECT_NEAR(perron.maxCoeff(), range[1], 1e-9);
             DesignInput input;

@@ -53,6 +53,36 @@ TEST_P(CleanStop, GoesOnBitForBit) {
     EXPECT_EQ(ledger("parts").at("phases").size(), 1U);
 }
 
+TEST_F(Resume, GoesOnWithPushSumsWeights) {
+    const auto configured = [&](const std::string& name, const std::string& schedule) {
+        TrainConfig result = config(name, "decor");
+        result.graph.topology.directed = true;
+        result.graph.mixing = "push-sum";
+        result.graph.mixing_schedule = schedule;
+        result.plan.gossip_steps = 2;
+        result.plan.final_gossip = 0;
+        return result;
+    };
+    for (const std::string schedule : {"fixed", "random"}) {
+        const TrainResult whole = run(configured("whole" + schedule, schedule));
+        (void)run_until_stopped(configured("parts" + schedule, schedule), 23);
+        const TrainResult rest =
+            run(resumed(configured("ignored", schedule), path("parts" + schedule)));
+        EXPECT_EQ(models_of(path("parts" + schedule)), models_of(path("whole" + schedule)));
+        EXPECT_EQ(rest.evaluation.test_loss, whole.evaluation.test_loss) << schedule;
+    }
+}
+
+TEST_F(Resume, IsWithoutNobodyWithPushSum) {
+    TrainConfig first = config("run", "ldp");
+    first.graph.topology.directed = true;
+    first.graph.mixing = "push-sum";
+    (void)run_until_stopped(first, 20);
+    expect_contains(
+        message_of<ConfigError>([&] { (void)run(resumed(first, path("run"), {2}), 5); }),
+        "--without: not possible with --mixing push-sum");
+}
+
 TEST_F(Resume, KeepsVelocitiesAndMeansOfModels) {
     for (const ModelAverage::Kind kind :
          {ModelAverage::Kind::tail, ModelAverage::Kind::exponential})

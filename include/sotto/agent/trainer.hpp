@@ -76,15 +76,14 @@ struct RoundSeconds {
 /// x_u rounded to the plan's grid, of which the clip leaves room; where it depends on the receiver,
 /// every neighbour gets a message of its own, and the agent keeps another (of s_u without
 /// rounding).
-/// Where mixing is push-sum, gradients are taken at z_u = x_u / w_u, which is what agents end up with
-/// too; w is mixed beside x, by every process for all agents, since it follows from the weights.
-/// With K gossip steps the agents send and mix K times; in the later steps m_u is what they mixed,
-/// combined with what they had before as the GossipPolynomial says.
-/// Gradient and noise lie on the plan's grid, so their sum is exact and its low-order bits do
-/// not depend on the data. Messages are rounded to the network's MessagePrecision after their
-/// noise, the agent's own among them. With a trusted mean, x_u <- mean of all messages. With secure
-/// sums, x_u <- w_uu m_u + the sum, all that u receives; it differs from the above by fixed-point
-/// rounding.
+/// Where mixing is push-sum, gradients are taken at z_u = x_u / w_u, which is what agents end up
+/// with too; w is mixed beside x, by every process for all agents, since it follows from the
+/// weights. With K gossip steps the agents send and mix K times; in the later steps m_u is what
+/// they mixed, combined with what they had before as the GossipPolynomial says. Gradient and noise
+/// lie on the plan's grid, so their sum is exact and its low-order bits do not depend on the data.
+/// Messages are rounded to the network's MessagePrecision after their noise, the agent's own among
+/// them. With a trusted mean, x_u <- mean of all messages. With secure sums, x_u <- w_uu m_u + the
+/// sum, all that u receives; it differs from the above by fixed-point rounding.
 ///
 /// Nothing that depends on an agent's data ends the job or changes what is sent of it but the
 /// values: a gradient (or record's gradient) that is not finite becomes zero, s_u and m_u are
@@ -213,7 +212,7 @@ class Trainer {
     [[nodiscard]] Eigen::MatrixXd& gradients() {
         return gradients_.cols() > 0 ? gradients_ : messages_;
     }
-    Eigen::MatrixXd models_;  // d x local agents
+    Eigen::MatrixXd models_;                 // d x local agents
     std::optional<PushSumWeights> weights_;  // with push-sum
     Eigen::MatrixXd estimates_;              // d x local agents, with push-sum
     // The same; no columns where a gradient becomes its agent's one message, and nobody looks on.

@@ -16,7 +16,7 @@ struct EdgeListReport {
     long long edges = 0;       ///< distinct edges in the file, or arcs
     long long self_loops = 0;  ///< dropped
     int components = 0;        ///< strong ones, where edges are directed
-    int agents = 0;  ///< of the largest component, which is the graph
+    int agents = 0;            ///< of the largest component, which is the graph
 };
 
 struct LoadedGraph {
@@ -34,8 +34,8 @@ struct LoadedGraph {
 /// @param directed a line "u v" says that v hears u, and the largest strong component is kept.
 [[nodiscard]] LoadedGraph read_edge_list(const std::string& path, bool directed = false);
 
-/// One "label label" line per edge or arc, with a comment line on top. Read back, a connected graph of two
-/// or more agents whose labels ascend (generated, or read from a file) is the same graph.
+/// One "label label" line per edge or arc, with a comment line on top. Read back, a connected graph
+/// of two or more agents whose labels ascend (generated, or read from a file) is the same graph.
 [[nodiscard]] std::string format_edge_list(const Graph& graph);
 
 }  // namespace sotto

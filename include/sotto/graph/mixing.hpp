@@ -20,7 +20,7 @@ enum class MixingRule {
     uniform           ///< 1/n everywhere; complete graph only.
 };
 
-/// What agents make of what they mix (docs/equations.md 18).
+/// What agents make of what they mix (docs/equations.md 19).
 enum class MixingKind {
     averaging,  ///< rows sum to 1: a model is the weighted mean of models
     /// Columns sum to 1: models are sums of parts. Agents mix w beside them, from 1 on, and models

@@ -8,7 +8,7 @@ namespace sotto {
 
 /// pi, n entries >= 0 that sum to 1. Averaging mixes models into sum_u pi_u x_u: W's left Perron
 /// vector, 1/n each where W is doubly stochastic. With push_sum pi = A pi, and w tends to n pi.
-/// (docs/equations.md 18.) Where the weights leave several, that which equal models or w = 1 come
+/// (docs/equations.md 19.) Where the weights leave several, that which equal models or w = 1 come
 /// to. Cost: O(n^3) up to 2000 agents, then at most 10^5 products with the matrix.
 [[nodiscard]] Eigen::VectorXd perron_vector(const MixingMatrix& mixing);
 

@@ -44,8 +44,8 @@ struct GeneratedGraph {
     int attempts = 1;  ///< draws until a connected graph appeared
 };
 
-/// A connected graph of the family: strongly, where it is directed. Random families are drawn again,
-/// from the same seeded sequence, until connected (at most 1000 times).
+/// A connected graph of the family: strongly, where it is directed. Random families are drawn
+/// again, from the same seeded sequence, until connected (at most 1000 times).
 /// @throws ConfigError if the family does not exist for this number of agents or directed (what is
 ///         allowed is in the message) or no draw was connected (with the probability to try
 ///         instead).

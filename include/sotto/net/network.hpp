@@ -38,18 +38,18 @@ struct Outgoing {
 
 /// Called when coordinates [first, first + count) of all messages to one local agent are there:
 /// columns[j] points to these coordinates of the message from the j-th member of its closed
-/// neighbourhood (ascending; its own among them), null where it does not hear that one. Ranges arrive in order and cover the dimension
-/// once; null for a member that sends it nothing; for large messages in several calls, so that each
-/// is mixed while it is in the cache. The pointers are valid during the call. Calls for different
-/// agents may come from different threads.
+/// neighbourhood (ascending; its own among them), null where it does not hear that one. Ranges
+/// arrive in order and cover the dimension once; null for a member that sends it nothing; for large
+/// messages in several calls, so that each is mixed while it is in the cache. The pointers are
+/// valid during the call. Calls for different agents may come from different threads.
 using Delivery = std::function<void(std::size_t local_index,
                                     Eigen::Index first,
                                     Eigen::Index count,
                                     std::span<const double* const> columns)>;
 
 /// Writes coordinates [first, first + words.size()) of one local agent's share for its neighbour-th
-/// neighbour (ascending, without itself), one that hears it. `first` is a multiple of 8. Calls may come from different
-/// threads, also for one agent.
+/// neighbour (ascending, without itself), one that hears it. `first` is a multiple of 8. Calls may
+/// come from different threads, also for one agent.
 using ShareSource = std::function<void(std::size_t local_index,
                                        std::size_t neighbour,
                                        Eigen::Index first,

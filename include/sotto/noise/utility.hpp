@@ -42,8 +42,8 @@ struct Utility {
                                              const Smoothing& smoothing = {});
 
 /// The same for mixing that changes: M = mean over rounds s of sum_k w_k P^T P with the products P
-/// = D^-1 W_{s+k-1} ... W_s ([U] A.7; D holds push-sum's w after round s+k-1, else I), over all s of one period, at most 20 of them, evenly spaced.
-/// Cost: O(20 n^3 K length).
+/// = D^-1 W_{s+k-1} ... W_s ([U] A.7; D holds push-sum's w after round s+k-1, else I), over all s
+/// of one period, at most 20 of them, evenly spaced. Cost: O(20 n^3 K length).
 [[nodiscard]] Eigen::MatrixXd utility_matrix(const MixingSchedule& schedule,
                                              const Utility& utility,
                                              long rounds,

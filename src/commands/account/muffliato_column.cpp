@@ -48,8 +48,8 @@ MuffliatoColumn::MuffliatoColumn(const PlanConfig& plan,
     const Graph& graph = *subject.process.graph;
     const double work = static_cast<double>(rounds_) * graph.agents() *
                         static_cast<double>(graph.edges().size() + 1);
-    if (!graph.directed() && asks_single_nodes(query) && plan.participation.cycle == 1 && plan.gossip_steps == 1 &&
-        subject.plan.temporal.kind == TemporalFactor::Kind::identity &&
+    if (!graph.directed() && asks_single_nodes(query) && plan.participation.cycle == 1 &&
+        plan.gossip_steps == 1 && subject.plan.temporal.kind == TemporalFactor::Kind::identity &&
         has_equal_rounds(subject.process) && work < most_work_for_bound)
         variance_ = common_private_variance(subject.plan);
 }

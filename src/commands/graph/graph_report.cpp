@@ -87,9 +87,10 @@ std::string graph_report_text(const GraphReport& report) {
     const std::string range = fmt::format("{:.4g} to {:.4g}", report.perron_min, report.perron_max);
     text += report.push_sum
                 ? fmt::format("weights  {} of push-sum; all agents count alike\n", range)
-                : fmt::format("weights  agents count {} times as much as all would alike in what "
-                              "they come to\n",
-                              range);
+                : fmt::format(
+                      "weights  agents count {} times as much as all would alike in what "
+                      "they come to\n",
+                      range);
     return text;
 }
 

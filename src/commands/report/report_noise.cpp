@@ -30,8 +30,7 @@ Eigen::MatrixXd message_variance(const NoisePlan& plan, const Graph& graph) {
             variance(row.sender, row.receiver) = sum;
             continue;
         }
-        for (const int receiver : graph.hearers(row.sender))
-            variance(row.sender, receiver) = sum;
+        for (const int receiver : graph.hearers(row.sender)) variance(row.sender, receiver) = sum;
     }
     return variance;
 }

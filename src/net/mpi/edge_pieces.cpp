@@ -124,10 +124,10 @@ void EdgePieces::swap(std::int64_t piece, Eigen::Index count) {
 
 void EdgePieces::count_sent(Eigen::Index dimension, Eigen::Index longest) {
     const auto chunks = static_cast<std::size_t>((dimension + longest - 1) / longest);
-    const auto sealed = encrypted_ ? sent_.messages.size() -
-                                         static_cast<std::size_t>(
-                                             std::ranges::count(sent_.messages, std::size_t{0}))
-                                   : 0;
+    const auto sealed = encrypted_
+                            ? sent_.messages.size() - static_cast<std::size_t>(std::ranges::count(
+                                                          sent_.messages, std::size_t{0}))
+                            : 0;
     bytes_sent_ += static_cast<std::int64_t>(sent_.neighbour.size() * sent_.size_of(dimension) +
                                              sealed * chunks * LinkCipher::tag_size);
 }

@@ -94,8 +94,7 @@ void MpiLinks::list_links(const Graph& graph) {
     }
     const std::vector<int> destinations = processes_of(to), sources = processes_of(from);
     std::ranges::set_union(destinations, sources, std::back_inserter(neighbours_));
-    for (const int process : destinations)
-        destinations_.push_back(place_in(neighbours_, process));
+    for (const int process : destinations) destinations_.push_back(place_in(neighbours_, process));
     for (const int process : sources) sources_.push_back(place_in(neighbours_, process));
     outgoing_ = ordered(std::move(to), destinations);
     incoming_ = ordered(std::move(from), sources);
@@ -119,7 +118,8 @@ void MpiLinks::create_communicator() {
     const auto ranks_of = [&](const std::vector<std::size_t>& places) {
         // One spare entry: some libraries reject a null pointer even for no neighbours.
         std::vector<int> ranks(places.size() + 1, world_.rank());
-        std::ranges::transform(places, ranks.begin(), [&](std::size_t j) { return neighbours_[j]; });
+        std::ranges::transform(
+            places, ranks.begin(), [&](std::size_t j) { return neighbours_[j]; });
         return ranks;
     };
     const std::vector<int> sources = ranks_of(sources_), destinations = ranks_of(destinations_);

@@ -39,8 +39,8 @@ AllowedValues mixing_words() {
 
 /// Mixing that is named comes after it.
 Binding<GraphConfig> directed_binding() {
-    Binding<GraphConfig> binding =
-        bound([](auto& graph) -> auto& { return graph.topology.directed; }, flag());
+    Binding<GraphConfig> binding = bound(
+        [](auto& graph) -> auto& { return graph.topology.directed; }, flag());
     binding.read = [read = std::move(binding.read)](
                        GraphConfig& graph, const std::string& option, const std::string& text) {
         read(graph, option, text);
@@ -80,7 +80,7 @@ mechanisms that correlate rounds or put noise on messages.
 
 `row-stochastic`: every agent weighs itself and those it hears alike; agents come to a weighted mean, of irregular graphs not to that
 of all. `push-sum`: every agent gives itself and those who hear it equal shares; models are sums, and what is learnt is the
-model divided by a number that every agent works out from the graph (equations.md 18). Not with `--l2`, `--average` or departures.
+model divided by a number that every agent works out from the graph (equations.md 19). Not with `--l2`, `--average` or departures.
 
 A mixing file is an n x n matrix, as text or `.npy`: rows sum to 1, entries are 0 where there is no edge. They may be negative, as long
 as no eigenvalue beside that of the mean has modulus above 1 (not with `zip-dl` and `homomorphic`).)",

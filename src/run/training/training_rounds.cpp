@@ -120,8 +120,9 @@ void TrainingRounds::finish() {
                                               patience_outside_rounds));
     open_.progress.seconds = trainer_.seconds();
     if (run.config.plan.learn_clip)
-        open_.progress.clip_norm = configured_clip(run.config).clip_norm(
-            trainer_.estimates()(trainer_.estimates().rows() - 1, 0));
+        open_.progress.clip_norm =
+            configured_clip(run.config)
+                .clip_norm(trainer_.estimates()(trainer_.estimates().rows() - 1, 0));
     // Of other processes nobody learns it.
     if (run.network.processes() == 1) open_.progress.own_reports = own_reports_text(trainer_);
 }

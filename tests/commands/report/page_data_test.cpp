@@ -85,6 +85,7 @@ TEST(PageData, CarriesTheGraphOfARun) {
     EXPECT_EQ(json["labels"], OrderedJson::array({"0", "1", "2", "3"}));
     EXPECT_EQ(json["edges"].size(), run.built.topography.graph.edges().size());
     EXPECT_EQ(json["edges"][0], OrderedJson::array({0, 1}));
+    EXPECT_EQ(json["directed"], false);
     EXPECT_TRUE(json["gone"].empty());
 }
 
