@@ -28,12 +28,12 @@ class Graph:
 
     @property
     def edges(self) -> npt.NDArray[np.int32]:
-        """Pairs of neighbours, m x 2."""
+        """Pairs of neighbours, m x 2; of a directed graph (sender, who hears it)."""
         return self._core.edges
 
     @property
     def mixing(self) -> npt.NDArray[np.float64]:
-        """W, agents x agents, rows sum to one: x_u <- sum_v W[u, v] m_v."""
+        """W, agents x agents, x_u <- sum_v W[u, v] m_v: rows sum to one, columns with push-sum."""
         return self._core.mixing
 
     @property

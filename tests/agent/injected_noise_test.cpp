@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/agent_fixtures.hpp"
+#include "sotto/graph/push_sum.hpp"
 
 namespace sotto {
 namespace {
@@ -184,6 +185,52 @@ TEST(NoiseSeed, DecidesTheNoise) {
     EXPECT_TRUE(messages == record(topography, plan, run).messages);
     ++run.noise_seed;
     EXPECT_FALSE(messages == record(topography, plan, run).messages);
+}
+
+/// What noise is left in all estimates of all rounds, in units of (step size)^2 a coordinate.
+double noise_left(const Topography& topography, const NoisePlan& plan, const NoiseRun& run) {
+    NoisePlan silent = plan;
+    silent.scale = 0;
+    const Recording noisy = record(topography, plan, run), plain = record(topography, silent, run);
+    PushSumWeights weights(plan.agents);
+    double sum = 0;
+    for (std::size_t t = 1; t <= noisy.before.size(); ++t) {
+        if (topography.mixing.push_sum()) weights.mix(topography.mixing);
+        const bool last = t == noisy.before.size();
+        const Eigen::MatrixXd models =
+            last ? noisy.last - plain.last : noisy.before[t] - plain.before[t];
+        sum += (models * weights.values().cwiseInverse().asDiagonal()).squaredNorm();
+    }
+    return sum / (run.step_size * run.step_size * static_cast<double>(run.dimension));
+}
+
+TEST(NoiseOnDirectedGraphs, IsLeftAsThePlanSays) {
+    TopologySpec spec;
+    spec.agents = 12;
+    spec.edge_probability = 0.3;
+    spec.graph_seed = 4;
+    spec.directed = true;
+    const Graph graph = make_topology(spec).graph;
+    NoiseRun run;
+    run.rounds = 60;
+    const Utility trajectory{Utility::Kind::trajectory, 0};
+    for (const MixingRule rule : {MixingRule::row_stochastic, MixingRule::push_sum}) {
+        const Topography topography{graph, MixingMatrix::from_rule(graph, rule)};
+        const Eigen::MatrixXd utility = utility_matrix(topography.mixing, trajectory, run.rounds);
+        double left[2], planned[2];
+        for (const int optimal : {0, 1}) {
+            const NoisePlan plan =
+                test::plan_of({"", optimal == 1 ? "corn" : "ldp", trajectory},
+                              topography,
+                              Eigen::VectorXd::Ones(graph.agents()));
+            left[optimal] = noise_left(topography, plan, run);
+            planned[optimal] = utility.cwiseProduct(spatial_covariance(plan)).sum();
+            // A thousand coordinates; push-sum's weights are not at once what they come to.
+            EXPECT_NEAR(left[optimal] / planned[optimal], 1, 0.1);
+        }
+        EXPECT_GT(planned[0], 1.5 * planned[1]);
+        EXPECT_NEAR((left[0] / left[1]) / (planned[0] / planned[1]), 1, 0.1);
+    }
 }
 
 }  // namespace
