@@ -254,6 +254,8 @@ void Trainer::estimate() {
     estimates_.resize(models_.rows(), models_.cols());
     parallel_for(models_.cols(), options_.threads, [&](long a) {
         estimates_.col(a) = models_.col(a) / weights_->of(agents_[static_cast<std::size_t>(a)].id);
+        // What a peer may send stays a model that evaluation takes.
+        limit_values(values_of(estimates_.col(a)), largest_model_value);
     });
 }
 
