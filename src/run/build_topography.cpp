@@ -76,9 +76,10 @@ ScheduledMixing schedule_of(const GraphConfig& config,
                         schedule,
                         config.mixing));
     if (schedule == "random") {
-        if (config.file)
+        if (config.file || config.agreed)
             throw ConfigError(
-                "mixing-schedule: random draws graphs of a --topology, not of a --graph FILE");
+                "mixing-schedule: random draws graphs of a --topology, not of a "
+                "--graph FILE or of --neighbours");
         return random_schedule(config.topology, config.mixing, rounds);
     }
     std::vector<MixingMatrix> matrices;
@@ -97,6 +98,7 @@ ScheduledMixing schedule_of(const GraphConfig& config,
 }
 
 DescribedGraph configured_graph(const GraphConfig& config) {
+    if (config.agreed) return {*config.agreed, "of what every agent knows of its neighbours", {}};
     return config.file ? read_graph(*config.file, config.topology.directed)
                        : draw_graph(config.topology);
 }
@@ -141,7 +143,8 @@ double most_mixing_matrices(const GraphConfig& config, long rounds) {
 }
 
 int agents_of(const GraphConfig& config) {
-    return config.file ? configured_graph(config).graph.agents() : config.topology.agents;
+    return config.file || config.agreed ? configured_graph(config).graph.agents()
+                                        : config.topology.agents;
 }
 
 }  // namespace sotto

@@ -10,6 +10,7 @@
 #include "sotto/agent/trainer.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/graph/gossip.hpp"
+#include "sotto/graph/graph.hpp"
 #include "sotto/graph/topology.hpp"
 #include "sotto/learn/partition.hpp"
 #include "sotto/noise/smoothing.hpp"
@@ -23,6 +24,7 @@ namespace sotto {
 struct GraphConfig {
     std::optional<std::string> file;  ///< edge list; overrides the topology
     TopologySpec topology;
+    std::optional<Graph> agreed;  ///< that agents told each other (agree_on_graph); overrides both
     std::string mixing = "metropolis";      ///< rule or file
     std::string mixing_schedule = "fixed";  ///< "fixed", "random", "one-peer", or a .npy file
 };
@@ -132,6 +134,7 @@ struct TrainConfig {
     std::optional<NetworkSpec> network;  ///< that a dry run predicts rounds for
     std::optional<std::uint64_t> noise_seed;
     Bootstrap bootstrap = Bootstrap::central;
+    std::optional<std::string> neighbours;  ///< file of what an agent knows of the graph; %r
     std::optional<TrustConfig> trust;  ///< none: peers are unauthenticated
     bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire
     MessagePrecision precision = MessagePrecision::float64;  ///< of what agents send each other

@@ -107,10 +107,12 @@ void require_same_graph(const fs::path& directory, const Topography& topography)
 
 RecordedRun read_recorded_run(const std::filesystem::path& directory, const TrainConfig& config) {
     const LedgerFile ledger(directory);
-    RecordedRun run{config,
+    TrainConfig here = config;
+    if (config.neighbours) here.graph.file = (directory / "graph.edges").string();
+    RecordedRun run{here,
                     read_history(directory),
                     ledger.rounds_that_count(),
-                    build_topography(config.graph, config.plan)};
+                    build_topography(here.graph, config.plan)};
     const int agents = run.built.topography.graph.agents();
     if (agents != run.history.phases.front().members.all)
         throw DataError(fmt::format("{}: the run has {} agents, the graph its options make now {}",

@@ -20,9 +20,16 @@ Json json_of_command(const TempDir& directory, int ranks, Arguments arguments) {
 TEST(DirectedGraphs, SayHowUnequallyAgentsCount) {
     const TempDir directory;
     directory.write("some.edges", "a b\nb c\nc a\na c\nc d\n");
-    const Json mean = json_of_command(
-        directory, one_process,
-        {"graph", "--graph", "some.edges", "--directed", "--mixing", "row-stochastic", "--out", "kept.edges"});
+    const Json mean = json_of_command(directory,
+                                      one_process,
+                                      {"graph",
+                                       "--graph",
+                                       "some.edges",
+                                       "--directed",
+                                       "--mixing",
+                                       "row-stochastic",
+                                       "--out",
+                                       "kept.edges"});
     EXPECT_EQ(mean.at("directed"), true);
     EXPECT_EQ(mean.at("agents"), 3);
     EXPECT_EQ(mean.at("edges"), 4);
@@ -42,11 +49,14 @@ TEST(DirectedGraphs, SayHowUnequallyAgentsCount) {
 TEST(DirectedGraphs, OfUndirectedFamiliesOrRulesAreRefused) {
     const TempDir directory;
     expect_refused(directory, {"graph", "--topology", "star", "--directed"}, 2, "topology star");
-    expect_refused(directory, {"graph", "--directed", "--mixing", "metropolis"}, 2,
-                   "allowed with --directed");
-    expect_refused(directory, {"plan", "--directed", "--mechanism", "zip-dl"}, 2,
+    expect_refused(
+        directory, {"graph", "--directed", "--mixing", "metropolis"}, 2, "allowed with --directed");
+    expect_refused(directory,
+                   {"plan", "--directed", "--mechanism", "zip-dl"},
+                   2,
                    "mechanism zip-dl: noise on messages");
-    for (const Arguments& more : std::vector<Arguments>{{"--l2", "0.1"}, {"--average", "tail:0.5"}}) {
+    for (const Arguments& more :
+         std::vector<Arguments>{{"--l2", "0.1"}, {"--average", "tail:0.5"}}) {
         Arguments arguments = short_training({"--directed"});
         arguments.insert(arguments.end(), more.begin(), more.end());
         expect_refused(directory, arguments, 2, "push-sum");
@@ -67,8 +77,19 @@ double view_epsilon(const Json& account, int target) {
 TEST(DirectedGraphs, TellAnObserverLessWhereItHearsFewer) {
     const TempDir directory;
     const auto epsilon_of_next = [&](const Arguments& more) {
-        Arguments arguments{"account", "--topology", "ring", "--agents", "7", "--rounds", "20",
-                            "--mechanism", "ldp", "--mixing", "row-stochastic", "--view", "node:0"};
+        Arguments arguments{"account",
+                            "--topology",
+                            "ring",
+                            "--agents",
+                            "7",
+                            "--rounds",
+                            "20",
+                            "--mechanism",
+                            "ldp",
+                            "--mixing",
+                            "row-stochastic",
+                            "--view",
+                            "node:0"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         return view_epsilon(json_of_command(directory, one_process, arguments), 1);
     };
@@ -81,11 +102,26 @@ class DirectedAudit : public ::testing::TestWithParam<int> {};
 TEST_P(DirectedAudit, MeasuresWhatIsAccounted) {
     const TempDir directory;
     for (const char* view : {"coalition:1,3", "eavesdropper"}) {
-        const Json audit = json_of_command(
-            directory, GetParam(),
-            {"audit", "--directed", "--edge-probability", "0.4", "--agents", "5", "--mechanism", "decor",
-             "--rounds", "6", "--trials", "600", "--noise-seed", "3", "--view", view,
-             "--run-directory", fmt::format("run-{}", std::string(view).substr(0, 4))});
+        const Json audit = json_of_command(directory,
+                                           GetParam(),
+                                           {"audit",
+                                            "--directed",
+                                            "--edge-probability",
+                                            "0.4",
+                                            "--agents",
+                                            "5",
+                                            "--mechanism",
+                                            "decor",
+                                            "--rounds",
+                                            "6",
+                                            "--trials",
+                                            "600",
+                                            "--noise-seed",
+                                            "3",
+                                            "--view",
+                                            view,
+                                            "--run-directory",
+                                            fmt::format("run-{}", std::string(view).substr(0, 4))});
         EXPECT_EQ(audit.at("consistent"), true) << view;
         EXPECT_GT(audit.at("mu_lower"), 0) << view;
     }
@@ -95,9 +131,23 @@ INSTANTIATE_TEST_SUITE_P(AloneAndOverMpi, DirectedAudit, ::testing::Values(one_p
 TEST(DirectedReport, DrawsArrows) {
     const TempDir directory;
     const std::string data = directory.write("data.svm", small_data(60));
-    ASSERT_EQ(run_sotto(directory, one_process,
-                        {"train", "--data", data, "--directed", "--topology", "ring", "--agents", "4",
-                         "--rounds", "5", "--batch-size", "5", "--quiet", "--run-directory", "run"})
+    ASSERT_EQ(run_sotto(directory,
+                        one_process,
+                        {"train",
+                         "--data",
+                         data,
+                         "--directed",
+                         "--topology",
+                         "ring",
+                         "--agents",
+                         "4",
+                         "--rounds",
+                         "5",
+                         "--batch-size",
+                         "5",
+                         "--quiet",
+                         "--run-directory",
+                         "run"})
                   .exit_code,
               0);
     ASSERT_EQ(run_sotto(directory, one_process, {"report", "run", "--quiet"}).exit_code, 0);

@@ -9,6 +9,7 @@
 #include "sotto/graph/edge_list.hpp"
 #include "sotto/graph/mixing_file.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
+#include "sotto/graph/neighbour_list.hpp"
 #include "sotto/graph/topology.hpp"
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/views/view_query.hpp"
@@ -155,6 +156,7 @@ HostileInputs hostile_graph_files() {
     HostileInputs all;
     const auto add = [&](HostileInputs more) { all.insert(all.end(), more.begin(), more.end()); };
     const auto edges = [](const std::string& path) { (void)read_edge_list(path); };
+    const auto neighbours = [](const std::string& path) { (void)read_neighbour_list(path, 0, 3); };
     const auto mixing = [](const std::string& path) { (void)make_mixing(triangle(), path); };
     const auto array = [](const std::string& path) { (void)read_npy(path); };
     const auto schedule = [](const std::string& path) {
@@ -187,6 +189,16 @@ HostileInputs hostile_graph_files() {
     add(files_of("seed groups", groups, group_files()));
     add(files_of("budgets", budgets, no_files_of_a_stream()));
     add(files_of("budgets", budgets, budget_files()));
+    add(files_of("neighbours", neighbours, no_files_of_a_stream()));
+    add(files_of("neighbours",
+                 neighbours,
+                 {{"a word", text("1\ntwo\n"), {"line 2", "no agent"}},
+                  {"an agent who is not there", text("3\n"), {"line 1", "no agent"}},
+                  {"an agent of 1e30", text("1000000000000000000000000000000\n"), {"line 1"}},
+                  {"an edge of others", text("1 2\n"), {"line 1", "edge of others"}},
+                  {"a zero byte", text(std::string("1\n\0\n", 4)), {"line 2"}},
+                  {"a bomb of neighbours", bomb(repeated("1\n2\n", 10000), 1000), {"4194304"}},
+                  {"a bomb of newlines", bomb(std::string(1 << 20, '\n'), 512), {"unpack"}}}));
     add(texts_about_agents());
     return all;
 }

@@ -4,6 +4,7 @@
 #include "commands/doctor/rank_findings.hpp"
 #include "fuzz/support.hpp"
 #include "hostile/hostile_input.hpp"
+#include "run/agreed_graph.hpp"
 #include "run/data_sizes.hpp"
 #include "run/peer_notes.hpp"
 #include "run/rank_figures.hpp"
@@ -87,13 +88,15 @@ HostileInputs graphs() {
         change(bytes);
         return bytes;
     };
-    const std::size_t edges = 4 + 3 * 9;
+    const std::size_t flags = 4 + 3 * 9, edges = flags + 2;
     return {from("empty", ""),
             from("cut", with(cut(20))),
             from("one byte more", with(longer())),
             from("2^31 - 1 agents", with(put(0, std::int32_t{2147483647}))),
             from("-1 agents", with(put(0, std::int32_t{-1}))),
             from("a label of 2^60 bytes", with(put(4, std::uint64_t{1} << 60))),
+            from("a direction that is none", with(put(flags, std::uint8_t{2}))),
+            from("a kind of mixing that is none", with(put(flags + 1, std::uint8_t{7}))),
             from("2^60 edges", with(put(edges, std::uint64_t{1} << 60))),
             from("an edge to nobody", with(put(edges + 8, std::int32_t{77}))),
             from("a loop", with(put(edges + 12, std::int32_t{0}))),
@@ -101,6 +104,34 @@ HostileInputs graphs() {
             from("a weight that is not a number",
                  with(put(good.size() - 8, std::numeric_limits<double>::quiet_NaN()))),
             from("a weight of 1e300", with(put(good.size() - 8, 1e300)))};
+}
+
+/// What rank 1 of two, which hosts agents 1 and 2 of three, says of its neighbours.
+HostileInputs neighbours() {
+    const auto from = [](const std::string& name, std::string bytes) {
+        return refused("neighbours: " + name,
+                       [bytes = std::move(bytes)] {
+                           (void)unpack_neighbour_lists(bytes, 1, AgentBlocks(3, 2));
+                       },
+                       {"what rank 1 says of its neighbours"});
+    };
+    const std::string good = pack_neighbour_lists({{0, 2}, {1}});
+    const auto with = [&](const Change& change) {
+        std::string bytes = good;
+        change(bytes);
+        return bytes;
+    };
+    return {from("empty", ""),
+            from("cut", with(cut(14))),
+            from("one byte more", with(longer())),
+            from("of one agent", pack_neighbour_lists({{0, 2}})),
+            from("of three agents", pack_neighbour_lists({{0, 2}, {1}, {1}})),
+            from("2^60 of them", with(put(0, std::uint64_t{1} << 60))),
+            from("nobody", with(put(8, std::int32_t{-1}))),
+            from("agent 3", with(put(12, std::int32_t{3}))),
+            from("itself", pack_neighbour_lists({{0, 1}, {1}})),
+            from("twice the same", pack_neighbour_lists({{0, 0}, {1}})),
+            from("out of order", pack_neighbour_lists({{2, 0}, {1}}))};
 }
 
 HostileInputs notes() {
@@ -205,7 +236,7 @@ HostileInputs too_many_bytes() {
 HostileInputs hostile_peer_bytes() {
     HostileInputs all;
     for (const HostileInputs& more :
-         {announcements(), graphs(), notes(), data_sizes(), too_many_bytes()})
+         {announcements(), graphs(), neighbours(), notes(), data_sizes(), too_many_bytes()})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }

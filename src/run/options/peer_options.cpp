@@ -60,6 +60,17 @@ file, the agent that loses most is counted.)",
           .peers_may_set = false,
           .changes_results = false},
          bound(&TrainConfig::budget_account, file_path())},
+        {{.name = "neighbours",
+          .help =
+              "FILE with the numbers of this agent's neighbours, one a line, or its edges; %r is "
+              "its number: the graph is what all agents say, and every rank solves the plan",
+          .details = R"(
+No file of the whole graph is needed, and rank 0's word on it is not taken: every rank tells all others what it knows, makes the graph
+and its mixing weights, and solves the plan (`--bootstrap distributed`). An edge that only one of its two agents names ends the job
+(exit code 3) and names both. The graph is `graph.edges` in the run directory. Not with `--directed`, `--without` and random schedules.)",
+          .beside_run = true,
+          .peers_may_set = false},
+         bound(&TrainConfig::neighbours, file_path())},
         {{.name = "bootstrap",
           .help = "who builds graph, mixing and plan: central (rank 0), distributed (every rank; "
                   "all must come to the same)",

@@ -8,6 +8,7 @@
 #include "run/training/run_accounts.hpp"
 #include "run/training/sealed_ledger.hpp"
 #include "sotto/agent/bootstrap.hpp"
+#include "sotto/graph/edge_list.hpp"
 #include "sotto/plan/plan_json.hpp"
 
 namespace sotto {
@@ -32,9 +33,16 @@ void write_beginning(const PreparedRun& prepared, const RunDirectory& directory)
     const RunHistory& history = prepared.history;
     directory.write(numbered_file("plan", ".json", static_cast<int>(history.phases.size()) - 1),
                     to_json(run.plan));
+    if (run.config.graph.agreed)
+        directory.write("graph.edges", format_edge_list(*run.config.graph.agreed));
     if (run.resumable) directory.write("history.json", to_json(history));
     if (run.data.own.empty() && !run.data.shared.empty())
         directory.write("data.json", data_json(run.data, 0, run.data_commitments.front()));
+}
+
+/// Of a graph that agents told each other.
+std::string graph_file(const RunDirectory& directory) {
+    return (directory.path() / "graph.edges").string();
 }
 
 /// What an agent keeps to itself about the files that it alone reads.
@@ -135,6 +143,11 @@ OpenRun open_run(PreparedRun prepared) {
     std::string configuration;
     network.agree([&] { configuration = as_ini(run.config); });
     RunDirectory directory = open_directory(prepared);
+    if (run.config.graph.agreed)
+        network.agree([&] {
+            run.config.graph.file = graph_file(directory);
+            configuration = as_ini(run.config);
+        });
     std::vector<KeyRing> rings = take_rings(prepared);
     take_coins(prepared, rings);
     std::vector<SecureSum> sums;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "run/agreed_graph.hpp"
 #include "run/configured_gossip.hpp"
 #include "run/cycle_choice.hpp"
 #include "run/data_agreement.hpp"
@@ -237,6 +238,32 @@ Run meet(const TrainConfig& config,
             .session = std::move(session)};
 }
 
+/// @throws ConfigError naming what agents that know their neighbours only cannot do.
+void require_possible_neighbours(const TrainConfig& config, const Membership& members) {
+    const auto refuse = [](const char* option, const char* instead) {
+        throw ConfigError(
+            fmt::format("neighbours: not possible with --{} (allowed: {})", option, instead));
+    };
+    if (config.graph.topology.directed) refuse("directed", "--graph FILE --directed");
+    if (members.size() != members.all)
+        refuse("without", "--without with the run's graph.edges, --graph DIR/graph.edges");
+}
+
+/// Agents that know their neighbours only tell each other. COLLECTIVE.
+void settle_graph(TrainConfig& config, Network& network, const Membership& members) {
+    const bool anybody = network.maximum(config.neighbours ? 1 : 0) > 0;
+    if (!anybody) return;
+    network.agree([&] {
+        if (!config.neighbours)
+            throw ConfigError(
+                "neighbours: given on other ranks (allowed: --neighbours on all ranks, or on "
+                "none)");
+        require_possible_neighbours(config, members);
+    });
+    config.graph.agreed = agree_on_graph(network, *config.neighbours);
+    config.bootstrap = Bootstrap::distributed;
+}
+
 /// Everybody has read what process 0 has; each local agent is committed to its own data, by the
 /// commitment of its checkpoint where the run is taken up. COLLECTIVE.
 void agree_on_data(Run& run, const AgreedPhase& phase, DataDigests digests) {
@@ -267,6 +294,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     if (config.resume)
         before = share_history(network, *config.resume, most_temporal_values(config.plan));
     Membership members = agree_on_members(config, network, before ? &*before : nullptr);
+    settle_graph(config, network, members);
     RestoredFiles restored(config.dry_run ? Stay::for_a_look : Stay::for_good,
                            config.resume ? config.resume->directory : std::string());
     std::optional<FoundCheckpoint> found;

@@ -48,6 +48,7 @@ OptionTexts other_run() {
             {"roster", "agents.roster"},
             {"identity", "agent%r.identity"},
             {"budget-account", "account%r"},
+            {"neighbours", "near%r"},
             {"bootstrap", "distributed"},
             {"link-encryption", "off"},
             {"precision", "float32"},
@@ -135,7 +136,7 @@ TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
                   "threads",        "stall-warn",   "stall-abort",     "checkpoint-every",
                   "eval-every",     "eval-records", "link-encryption", "past-noise-memory",
                   "view",           "dry-run",      "bootstrap",       "network",
-                  "optimality-gap", "tensorboard"}));
+                  "optimality-gap", "tensorboard",  "neighbours"}));
 }
 
 TEST(TrainOptions, ThatDoNotReproduceTheRun) {
@@ -152,7 +153,7 @@ TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
           "batch-size",   "plan",       "seed-groups",       "roster",          "identity",
           "task",         "data",       "test-data",         "standardise",     "noise-seed",
           "record-view",  "secure-sum", "mask-partners",     "link-encryption", "optimality-gap",
-          "eval-records", "bootstrap",  "spatial-mechanism", "budget-account"})
+          "eval-records", "bootstrap",  "spatial-mechanism", "budget-account",  "neighbours"})
         EXPECT_TRUE(never.contains(name)) << name;
     for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
         EXPECT_FALSE(never.contains(name)) << name;
