@@ -100,7 +100,7 @@ class FolderOfThePage {
     }
 
     /// In a shell that ends with the first command that fails; sotto and mpirun are those of the
-    /// build.
+    /// build, python3 is Debian's.
     [[nodiscard]] Outcome run(const std::string& command) const {
         const Arguments program = sotto_command(1, {});
         const fs::path folder_of_program = fs::path(program.back()).parent_path();
