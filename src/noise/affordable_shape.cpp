@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "noise/time_design.hpp"
 #include "sotto/core/numbers.hpp"
-#include "sotto/noise/shaped_factor.hpp"
 #include "sotto/noise/temporal_utility.hpp"
 
 namespace sotto {
@@ -52,13 +52,8 @@ long widest_band(const DesignInput& input, const PastRounds& past) {
 
 double noise_of(const DesignInput& input, const TemporalShape& shape) {
     const auto agents = static_cast<Eigen::Index>(input.mixing->agents());
-    return solve_shaped_factor(*input.mixing,
-                               Eigen::MatrixXd::Identity(agents, agents),
-                               design_steps(input),
-                               input.gossip,
-                               input.participation.cycle,
-                               shape,
-                               Certificate::omitted)
+    return time_given_space(
+               input, Eigen::MatrixXd::Identity(agents, agents), shape, Certificate::omitted)
         .value;
 }
 

@@ -1,12 +1,15 @@
 #include "sotto/noise/design.hpp"
 
+#include "sotto/noise/scheduled_utility.hpp"
+
 namespace sotto {
 
 Eigen::MatrixXd design_utility(const DesignInput& input) {
-    return input.given_utility
-               ? *input.given_utility
-               : utility_matrix(
-                     *input.mixing, input.utility, input.rounds, input.gossip, input.smoothing);
+    if (input.given_utility) return *input.given_utility;
+    if (input.schedule)
+        return spatial_utility(*input.schedule, {}, design_steps(input), input.gossip.steps());
+    return utility_matrix(
+        *input.mixing, input.utility, input.rounds, input.gossip, input.smoothing);
 }
 
 double default_gap(int agents) { return agents <= 200 ? 0.01 : 0.05; }

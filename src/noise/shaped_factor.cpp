@@ -33,18 +33,13 @@ WeightedModes weighted_modes(const MixingMatrix& mixing,
     return {std::move(modes.values), std::move(weights)};
 }
 
-/// H_tt and H_t,t-1 of every round.
+/// H_tt and H_t,t-1 of every round, of symmetric W.
 std::pair<VectorXd, VectorXd> two_diagonals(const MixingMatrix& mixing,
                                             const MatrixXd& covariance,
                                             std::span<const double> steps,
                                             const GossipPolynomial& gossip) {
     const auto rounds = static_cast<Index>(steps.size());
     VectorXd diagonal(rounds), subdiagonal = VectorXd::Zero(rounds);
-    if (!mixing.symmetric()) {
-        const MatrixXd utility = temporal_utility(mixing, covariance, steps, gossip);
-        subdiagonal.tail(rounds - 1) = utility.diagonal(-1);
-        return {utility.diagonal(), subdiagonal};
-    }
     const WeightedModes modes = weighted_modes(mixing, covariance, gossip);
     // sum over tau >= t of lambda^(2 (tau - t + 1)), from the last round on.
     VectorXd sums = VectorXd::Zero(modes.values.size());
@@ -142,6 +137,19 @@ ShapedFactor solve_blocks(long rounds,
 
 }  // namespace
 
+ShapedFactor solve_shaped_factor(const MatrixXd& utility, long cycle, const TemporalShape& shape) {
+    const Index rounds = utility.rows();
+    require_rounds(rounds, cycle, false, shape);
+    if (shape.independent()) return {TemporalFactor{}, utility.trace(), utility.trace()};
+    if (shape.kind != TemporalShape::Kind::one_lag)
+        return solve_blocks(rounds, cycle, shape, [&](long first, long count) {
+            return MatrixXd(utility.block(first, first, count, count));
+        });
+    VectorXd subdiagonal = VectorXd::Zero(rounds);
+    subdiagonal.tail(rounds - 1) = utility.diagonal(-1);
+    return solve_one_lag_factor(utility.diagonal(), subdiagonal, cycle, shape.restart);
+}
+
 ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
                                  const MatrixXd& spatial_covariance,
                                  std::span<const double> step_sizes,
@@ -151,18 +159,15 @@ ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
                                  Certificate certificate) {
     const auto rounds = static_cast<long>(step_sizes.size());
     require_rounds(rounds, cycle, mixing.symmetric(), shape);
+    if (!mixing.symmetric())
+        return solve_shaped_factor(
+            temporal_utility(mixing, spatial_covariance, step_sizes, gossip), cycle, shape);
     if (shape.independent() || shape.kind == TemporalShape::Kind::one_lag) {
         const auto [diagonal, subdiagonal] =
             two_diagonals(mixing, spatial_covariance, step_sizes, gossip);
         if (!shape.independent())
             return solve_one_lag_factor(diagonal, subdiagonal, cycle, shape.restart);
         return {TemporalFactor{}, diagonal.sum(), diagonal.sum()};
-    }
-    if (!mixing.symmetric()) {
-        const MatrixXd utility = temporal_utility(mixing, spatial_covariance, step_sizes, gossip);
-        return solve_blocks(rounds, cycle, shape, [&](long first, long count) {
-            return MatrixXd(utility.block(first, first, count, count));
-        });
     }
     const WeightedModes modes = weighted_modes(mixing, spatial_covariance, gossip);
     const bool quick = certificate == Certificate::omitted &&

@@ -6,6 +6,8 @@
 
 #include "noise/finish_plan.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/noise/scheduled_utility.hpp"
+#include "sotto/noise/temporal_utility.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
@@ -48,13 +50,29 @@ Eigen::MatrixXd relative_covariance(const NoisePlan& plan, const DesignInput& in
     return relative_limits(input.kappa).unit * spatial_covariance(plan);
 }
 
+Eigen::MatrixXd space_given_time(const DesignInput& input, const TemporalFactor& factor) {
+    const std::vector<double> steps = design_steps(input);
+    return input.schedule ? spatial_utility(*input.schedule, factor, steps, input.gossip.steps())
+                          : spatial_utility(*input.mixing, factor, steps, input.gossip);
+}
+
 ShapedFactor time_given_space(const DesignInput& input, const Eigen::MatrixXd& covariance) {
-    return solve_shaped_factor(*input.mixing,
-                               covariance,
-                               design_steps(input),
-                               input.gossip,
-                               input.participation.cycle,
-                               input.temporal);
+    return time_given_space(input, covariance, input.temporal, Certificate::wanted);
+}
+
+ShapedFactor time_given_space(const DesignInput& input,
+                              const Eigen::MatrixXd& covariance,
+                              const TemporalShape& shape,
+                              Certificate certificate) {
+    const std::vector<double> steps = design_steps(input);
+    const long cycle = input.participation.cycle;
+    if (input.schedule)
+        return solve_shaped_factor(
+            temporal_utility(*input.schedule, covariance, steps, input.gossip.steps()),
+            cycle,
+            shape);
+    return solve_shaped_factor(
+        *input.mixing, covariance, steps, input.gossip, cycle, shape, certificate);
 }
 
 }  // namespace sotto

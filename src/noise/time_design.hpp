@@ -16,8 +16,17 @@ void require_choice_of_rounds(const DesignInput& input, std::string_view mechani
 /// The plan's spatial covariance where the smallest kappa is 1.
 [[nodiscard]] Eigen::MatrixXd relative_covariance(const NoisePlan& plan, const DesignInput& input);
 
+/// M of the trajectory, where the noise of every round is correlated by this factor.
+[[nodiscard]] Eigen::MatrixXd space_given_time(const DesignInput& input,
+                                               const TemporalFactor& factor);
+
 /// The best temporal factor of the input's shape, given the covariance across agents.
 [[nodiscard]] ShapedFactor time_given_space(const DesignInput& input,
                                             const Eigen::MatrixXd& covariance);
+/// ... of this shape, as Certificate of solve_shaped_factor says.
+[[nodiscard]] ShapedFactor time_given_space(const DesignInput& input,
+                                            const Eigen::MatrixXd& covariance,
+                                            const TemporalShape& shape,
+                                            Certificate certificate);
 
 }  // namespace sotto

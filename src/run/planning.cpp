@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "run/configured_gossip.hpp"
@@ -13,6 +14,7 @@
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/noise/reference_objectives.hpp"
+#include "sotto/noise/scheduled_utility.hpp"
 #include "sotto/noise/seed_groups.hpp"
 #include "sotto/noise/temporal_utility.hpp"
 #include "sotto/plan/membership.hpp"
@@ -94,18 +96,18 @@ bool over_rounds(const Mechanism& mechanism, const std::optional<NoisePlan>& giv
            (given && given->temporal.kind != TemporalFactor::Kind::identity);
 }
 
-/// M where mixing changes from round to round; nothing where it does not.
-std::optional<Eigen::MatrixXd> scheduled_utility(const PlanConfig& config,
-                                                 const Topography& topography,
-                                                 const Mechanism& mechanism) {
-    if (topography.later_mixing.empty()) return std::nullopt;
-    if (mechanism.correlates_rounds)
-        throw ConfigError(fmt::format(
-            "mixing-schedule: not possible with mechanism {}, which correlates rounds for one "
-            "mixing matrix (allowed: fixed)",
-            mechanism.name));
-    return utility_matrix(
-        topography.schedule(), config.utility, config.rounds, config.gossip_steps);
+/// For mixing that changes from round to round.
+void set_schedule(DesignInput& input,
+                  const PlanConfig& config,
+                  const Topography& topography,
+                  bool correlated) {
+    if (topography.later_mixing.empty()) return;
+    if (correlated)
+        input.schedule = std::make_shared<const MixingSchedule>(
+            topography.schedule().from(config.steps.first_round));
+    else
+        input.given_utility = utility_matrix(
+            topography.schedule(), config.utility, config.rounds, config.gossip_steps);
 }
 
 /// @throws ConfigError for choices that the mechanism does not leave.
@@ -152,9 +154,9 @@ DesignInput design_input(const PlanConfig& config,
     DesignInput input;
     input.graph = &topography.graph;
     input.mixing = &topography.mixing;
-    input.utility =
-        over_rounds(mechanism, given) ? Utility{Utility::Kind::trajectory, 0} : config.utility;
-    input.given_utility = scheduled_utility(config, topography, mechanism);
+    const bool correlated = over_rounds(mechanism, given);
+    input.utility = correlated ? Utility{Utility::Kind::trajectory, 0} : config.utility;
+    set_schedule(input, config, topography, correlated);
     input.rounds = config.rounds;
     require_possible_smoothing(config, topography);
     input.gossip = configured_gossip(config, topography.mixing);
@@ -179,8 +181,12 @@ DesignInput design_input(const PlanConfig& config,
 Eigen::MatrixXd utility_of(const NoisePlan& plan, const DesignInput& input) {
     const bool mean = plan.aggregation == Aggregation::trusted_mean;
     const MixingMatrix mixing = mean ? MixingMatrix::average(plan.agents) : *input.mixing;
-    if (plan.temporal.kind != TemporalFactor::Kind::identity)
-        return spatial_utility(mixing, plan.temporal, design_steps(input), input.gossip);
+    if (plan.temporal.kind != TemporalFactor::Kind::identity) {
+        const std::vector<double> steps = design_steps(input);
+        return input.schedule && !mean
+                   ? spatial_utility(*input.schedule, plan.temporal, steps, input.gossip.steps())
+                   : spatial_utility(mixing, plan.temporal, steps, input.gossip);
+    }
     if (!mean) return design_utility(input);
     DesignInput averaged = input;
     averaged.mixing = &mixing;

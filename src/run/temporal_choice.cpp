@@ -1,6 +1,7 @@
 #include "run/temporal_choice.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "run/agreed_choice.hpp"
@@ -28,6 +29,9 @@ RoundWork work_of(const PlanConfig& config,
 DesignInput rounds_of(const PlanConfig& config, const Topography& topography) {
     DesignInput input;
     input.mixing = &topography.mixing;
+    if (!topography.later_mixing.empty())
+        input.schedule = std::make_shared<const MixingSchedule>(
+            topography.schedule().from(config.steps.first_round));
     input.rounds = config.rounds;
     input.steps = config.steps;
     input.gossip = configured_gossip(config, topography.mixing);

@@ -6,6 +6,7 @@
 #include "run/planning.hpp"
 #include "run/run_fixtures.hpp"
 #include "sotto/noise/mechanism.hpp"
+#include "sotto/noise/scheduled_utility.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
@@ -67,9 +68,18 @@ TEST(PlanNoise, RefusesMechanismsMadeForOneMixingMatrixWhereMixingChanges) {
         (void)count_plan(planned.design.plan, config, topography, exposures, budgets);
         return planned.design;
     };
-    for (const char* mechanism : {"anti-pgd", "zip-dl", "homomorphic"})
+    for (const char* mechanism : {"zip-dl", "homomorphic"})
         expect_contains(message_of<ConfigError>([&] { (void)plan(mechanism); }),
                         "mixing-schedule: not possible with mechanism " + std::string(mechanism));
+    {
+        const Design design = plan("anti-pgd");
+        const Eigen::MatrixXd utility = spatial_utility(
+            topography.schedule(), design.plan.temporal, std::vector<double>(8, 1.0));
+        const auto exposures = build_exposures(config, 5, {});
+        const double kappa = precision_limit(build_budgets(config, 5).front(), exposures.front());
+        const double left = utility.cwiseProduct(spatial_covariance(design.plan)).sum();
+        EXPECT_NEAR(design.objective, left * kappa, 1e-6 * left * kappa);
+    }
     // The plan is solved for the schedule: its objective is that of the noise it injects.
     for (const char* mechanism : {"ldp", "corn", "pairs"}) {
         const Design design = plan(mechanism);

@@ -132,10 +132,6 @@ TEST(PlanNoise, RefusesChoicesTheMechanismDoesNotLeave) {
     config = config_of("space-time");
     config.spatial_mechanism = "mafalda";
     expect_contains(refusal(config), "spatial-mechanism: mafalda is not possible");
-    Topography changing = topography;
-    changing.later_mixing.push_back(topography.mixing);
-    expect_contains(message_of<ConfigError>([&] { (void)plan(config_of("mafalda"), changing); }),
-                    "mixing-schedule: not possible with mechanism mafalda");
 }
 
 TEST(PlanNoise, OfAGivenStandardDeviationHidesOneRoundByIt) {

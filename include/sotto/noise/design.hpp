@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct Mechanism;
 struct DesignInput {
     const Graph* graph = nullptr;
     const MixingMatrix* mixing = nullptr;
+    /// Where mixing changes from round to round and noise is correlated over rounds; then *mixing is
+    /// that of round 0.
+    std::shared_ptr<const MixingSchedule> schedule{};
     Utility utility;
     long rounds = 1;
     GossipPolynomial gossip{1};  ///< of a round
@@ -39,7 +43,7 @@ struct DesignInput {
 /// DesignInput::gap when nobody says: 0.01, or above 200 agents, whose last per cents take minutes,
 /// 0.05.
 [[nodiscard]] double default_gap(int agents);
-/// M of the input.
+/// M of the input; of all rounds of a schedule where there is one.
 [[nodiscard]] Eigen::MatrixXd design_utility(const DesignInput& input);
 /// Step sizes of every round in units of the first.
 [[nodiscard]] std::vector<double> design_steps(const DesignInput& input);

@@ -33,4 +33,9 @@ enum class Certificate { wanted, omitted };
                                                const TemporalShape& shape,
                                                Certificate certificate = Certificate::wanted);
 
+/// The same, given H (temporal_utility), T x T.
+[[nodiscard]] ShapedFactor solve_shaped_factor(const Eigen::MatrixXd& utility,
+                                               long cycle,
+                                               const TemporalShape& shape);
+
 }  // namespace sotto

@@ -1,6 +1,6 @@
 #include "noise/finish_plan.hpp"
 #include "noise/mechanisms/table.hpp"
-#include "sotto/noise/temporal_utility.hpp"
+#include "noise/time_design.hpp"
 
 namespace sotto {
 
@@ -20,8 +20,7 @@ TemporalFactor prefix_sum_factor(long rounds) {
 Design design_anti_pgd(const DesignInput& input) {
     const TemporalFactor factor = prefix_sum_factor(input.rounds);
     DesignInput independent = input;
-    independent.given_utility =
-        spatial_utility(*input.mixing, factor, design_steps(input), input.gossip);
+    independent.given_utility = space_given_time(input, factor);
     Design design = ldp_mechanism().design(independent);
     const double before = design.plan.scale;
     design.plan.mechanism = "anti-pgd";

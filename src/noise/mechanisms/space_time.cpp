@@ -3,7 +3,6 @@
 #include "noise/mechanisms/table.hpp"
 #include "noise/time_design.hpp"
 #include "sotto/core/numbers.hpp"
-#include "sotto/noise/temporal_utility.hpp"
 
 namespace sotto {
 
@@ -19,9 +18,7 @@ Design design_space_given_time(const DesignInput& input,
                                const Mechanism& spatial,
                                const TemporalFactor& factor) {
     DesignInput given = input;
-    given.given_utility =
-        louder(input, factor) *
-        spatial_utility(*input.mixing, factor, design_steps(input), input.gossip);
+    given.given_utility = louder(input, factor) * space_given_time(input, factor);
     return spatial.design(given);
 }
 

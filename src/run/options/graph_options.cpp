@@ -95,7 +95,7 @@ Mixing that changes from round to round on the union of its graphs; agents witho
 nothing. `random`: a fresh connected draw of a random topology every round (`--graph-seed`), other topologies with
 their agents in random order. `one-peer`: on `--topology exponential`, in round t the mean with agent u + 2^t, exact
 consensus after log2 n rounds for n = 2^k. FILE: P matrices n x n, one below the other; round t uses number t mod P.
-Plans are solved for the schedule; not with mechanisms that correlate rounds, or whose noise depends on the receiver.
+Plans are solved for the schedule, up to 2000 rounds with mechanisms that correlate rounds; not with those whose noise depends on the receiver.
 Partial views count all neighbours of the union as heard in every round.)",
               .shapes_sums = true},
              bound(&GraphConfig::mixing_schedule,

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <span>
+
+#include "sotto/graph/mixing.hpp"
+#include "sotto/plan/noise_plan.hpp"
+
+namespace sotto {
+
+/// temporal_utility where mixing changes from round to round, so that noise of round t has become
+/// W_tau ... W_t times itself after round tau (every W_t K times; with push-sum divided by w as it
+/// is then):
+///
+///     H_st = eta_s eta_t Tr(Q_t W_(t-1) ... W_s R), s <= t,  Q_t = W_t^T (D_t^-2 + Q_(t+1)) W_t.
+///
+/// Source: [U] eq. 9 with the products of A.7. @param gossip_steps K.
+/// Cost: O(T^2 (K nnz(W) n + n^2)), n^2 T numbers of memory.
+/// @throws ConfigError above most_dense_rounds rounds, or 10^8 numbers.
+[[nodiscard]] Eigen::MatrixXd temporal_utility(const MixingSchedule& schedule,
+                                               const Eigen::MatrixXd& spatial_covariance,
+                                               std::span<const double> step_sizes,
+                                               int gossip_steps = 1);
+
+/// spatial_utility of the same: M, n x n, with Tr(M R) = Tr(H X_time^-1). Cost and errors as above.
+[[nodiscard]] Eigen::MatrixXd spatial_utility(const MixingSchedule& schedule,
+                                              const TemporalFactor& factor,
+                                              std::span<const double> step_sizes,
+                                              int gossip_steps = 1);
+
+}  // namespace sotto
