@@ -78,8 +78,12 @@ const char* kind_of(const TemporalFactor& factor) {
 }
 
 std::string report_of(const MadePlan& made) {
-    return plan_report_json(
-        made.planned, made.config.plan, made.counted.exposures, made.counted.budgets, made.sums);
+    return plan_report_json(made.planned,
+                            made.config.plan,
+                            made.counted.exposures,
+                            made.counted.budgets,
+                            made.sums,
+                            made.bounds);
 }
 
 }  // namespace

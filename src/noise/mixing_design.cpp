@@ -29,7 +29,7 @@ constexpr double price_of_privacy = 0.3;
 double cost_of_design(const MixingDesignInput& input, const Mechanism& mechanism) {
     const double n = input.graph->agents();
     const double coalitions = count_coalitions(input.graph->agents(), input.coalition_size);
-    if (!mechanism.seed_groups()) return 50 * coalitions * n * n * n;
+    if (input.seed_groups.empty()) return 50 * coalitions * n * n * n;
     double unknowns = n;
     for (const SeedGroup& group : input.seed_groups) {
         const auto size = static_cast<double>(group.members.size());
@@ -45,7 +45,7 @@ const Mechanism* judging_mechanism(const MixingDesignInput& input) {
     if (judge == nullptr) return nullptr;
     const bool pairs = std::ranges::all_of(
         input.seed_groups, [](const SeedGroup& group) { return group.members.size() == 2; });
-    if (judge->larger_groups && pairs) {
+    if (judge->larger_groups && pairs && !input.seed_groups.empty()) {
         // Differences of pairs are nearly as good, and much faster.
         const auto names = mechanisms_with([](const Mechanism& other) {
             return other.seed_groups() && !other.larger_groups && shapes_mixing(other);
@@ -155,7 +155,7 @@ std::vector<VectorXd> quick_optima(const MixingDesignInput& input, const MixingS
     if (input.mechanism == nullptr || input.mechanism->sharing == SeedSharing::nobody)
         return {independent};
     const auto priced = [] { return free_noise(price_of_privacy); };
-    if (input.mechanism->seed_groups() && input.coalition_size > 0)
+    if (!input.seed_groups.empty() && input.coalition_size > 0)
         return {best(priced, {independent})};
     const VectorXd free = best([] { return free_noise(); }, {independent});
     if (input.mechanism->sharing == SeedSharing::everybody) return {free, independent};

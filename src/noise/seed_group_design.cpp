@@ -70,6 +70,22 @@ std::string quick_mechanism() {
         .front();
 }
 
+CoalitionSolution solve_for_free_groups(const DesignInput& input) {
+    CoalitionSolution solution = solve_for_seed_groups(input, GroupNoise::free);
+    // Differences of pairs are among the free blocks: where rounding kept those from their optimum,
+    // they may be better.
+    const bool pairs = std::ranges::all_of(
+        input.seed_groups, [](const SeedGroup& group) { return group.members.size() == 2; });
+    if (pairs && solution.relative_gap() > 1e-4) {
+        CoalitionSolution differences = solve_for_seed_groups(input, GroupNoise::difference);
+        if (differences.value < solution.value) {
+            differences.lower_bound = solution.lower_bound;
+            solution = std::move(differences);
+        }
+    }
+    return solution;
+}
+
 }  // namespace
 
 CoalitionSolution solve_for_seed_groups(const DesignInput& input, GroupNoise shape) {
@@ -102,6 +118,16 @@ Design make_seed_group_design(std::string mechanism,
             solution.value,
             solution.lower_bound,
             solution.capped};
+}
+
+Design design_free_groups(std::string mechanism, const DesignInput& input) {
+    const CoalitionSolution solution = solve_for_free_groups(input);
+    // What is left out is added again by raising the scale.
+    const double negligible = 1e-7 * solution.private_variance.minCoeff();
+    std::vector<Eigen::MatrixXd> factors;
+    for (const auto& block : solution.group_covariance)
+        factors.push_back(block_factor(block, negligible));
+    return make_seed_group_design(std::move(mechanism), input, solution, factors);
 }
 
 }  // namespace sotto

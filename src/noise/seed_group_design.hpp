@@ -22,4 +22,8 @@ namespace sotto {
                                             const CoalitionSolution& solution,
                                             const std::vector<Eigen::MatrixXd>& factors);
 
+/// The finished plan with the best covariance of every group's members, whatever it looks like.
+/// [C] (10). @throws ConfigError as solve_coalition_covariance.
+[[nodiscard]] Design design_free_groups(std::string mechanism, const DesignInput& input);
+
 }  // namespace sotto

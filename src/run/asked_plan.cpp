@@ -51,14 +51,15 @@ class AskedPlan {
         const Mechanism& spatial = spatial_part(config_);
         if (spatial.sharing == SeedSharing::everybody) return;
         std::vector<std::vector<int>> allowed;
-        if (spatial.seed_groups())
+        const bool by_groups = shares_by_groups(config_, spatial);
+        if (by_groups)
             for (SeedGroup& group : configured_seed_groups(config_, graph_))
                 allowed.push_back(std::move(group.members));
         std::ranges::sort(allowed);
         for (const SeedGroup& group : plan_.groups) {
             const std::vector<int>& members = group.members;
             if (members.size() == 1 || std::ranges::binary_search(allowed, members)) continue;
-            if (spatial.sharing == SeedSharing::neighbours && members.size() == 2 &&
+            if (!by_groups && spatial.sharing == SeedSharing::neighbours && members.size() == 2 &&
                 std::ranges::binary_search(graph_.neighbours(members.front()), members.back()))
                 continue;
             throw PrivacyError(fmt::format(

@@ -126,10 +126,10 @@ MixingDesignInput mixing_input(const PlanConfig& plan,
     if (!mechanism.needs_budget) return input;
     input.mechanism = &mechanism;
     if (!shapes_mixing(mechanism)) return input;  // is refused
-    input.common_variance = plan.common_variance;
+    input.common_variance = plan.common_variance || mechanism.common_variance;
     input.coalition_size =
         std::min(coalition_size_of(plan, graph.agents(), nullptr), between.agents() - 1);
-    if (mechanism.seed_groups())
+    if (shares_by_groups(plan, mechanism))
         input.seed_groups = kept.size() == static_cast<std::size_t>(graph.agents()) ||
                                     is_seed_group_file(plan.seed_groups)
                                 ? groups_between(configured_seed_groups(plan, graph), kept)

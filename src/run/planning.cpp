@@ -34,6 +34,10 @@ const Mechanism& spatial_part(const PlanConfig& config) {
     return spatial;
 }
 
+bool shares_by_groups(const PlanConfig& config, const Mechanism& spatial) {
+    return spatial.seed_groups() || (spatial.takes_seed_groups && !config.seed_groups.empty());
+}
+
 std::vector<SeedGroup> configured_seed_groups(const PlanConfig& config, const Graph& graph) {
     return make_seed_groups(
         config.seed_groups.empty() ? default_seed_groups(graph.agents()) : config.seed_groups,
@@ -120,10 +124,11 @@ void require_choices(const PlanConfig& config,
             fmt::format("temporal: mechanism {} has no temporal factor to choose (allowed with {})",
                         mechanism.name,
                         join(mechanisms_with(&Mechanism::takes_temporal), ", ")));
-    if (!config.seed_groups.empty() && !spatial.seed_groups())
-        throw ConfigError(fmt::format("seed-groups: mechanism {} has its own (allowed with {})",
-                                      spatial.name,
-                                      join(recommended_mechanisms(&Mechanism::seed_groups), ", ")));
+    if (!config.seed_groups.empty() && !spatial.allows_seed_groups())
+        throw ConfigError(
+            fmt::format("seed-groups: mechanism {} has its own (allowed with {})",
+                        spatial.name,
+                        join(recommended_mechanisms(&Mechanism::allows_seed_groups), ", ")));
     if (config.common_variance && !spatial.seed_groups())
         throw ConfigError(
             fmt::format("common-variance: mechanism {} has no choice (allowed with {})",
@@ -166,14 +171,15 @@ DesignInput design_input(const PlanConfig& config,
     input.clip_norm = config.clip_norm;
     input.variance_cap = config.variance_cap;
     input.gap = config.plan_gap.value_or(default_gap(topography.graph.agents()));
-    input.common_variance = config.common_variance;
+    input.common_variance = config.common_variance || spatial.common_variance;
     input.spatial = &spatial;
     if (mechanism.needs_budget || given) input.kappa = precision_limits(config, exposures, budgets);
     if (given) return input;
     require_choices(config, mechanism, spatial);
     input.temporal = config.temporal;
     input.coalition_size = coalition_size_of(config, topography.graph.agents(), nullptr);
-    if (spatial.seed_groups()) input.seed_groups = configured_seed_groups(config, topography.graph);
+    if (shares_by_groups(config, spatial))
+        input.seed_groups = configured_seed_groups(config, topography.graph);
     return input;
 }
 

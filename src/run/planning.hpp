@@ -16,6 +16,9 @@ namespace sotto {
 /// The mechanism that correlates agents: the mechanism itself, or the part of it that was chosen.
 [[nodiscard]] const Mechanism& spatial_part(const PlanConfig& config);
 
+/// Whether seeds are shared by groups: the mechanism does so, or they were chosen for one that can.
+[[nodiscard]] bool shares_by_groups(const PlanConfig& config, const Mechanism& spatial);
+
 /// Who may share a seed, as configured.
 [[nodiscard]] std::vector<SeedGroup> configured_seed_groups(const PlanConfig& config,
                                                             const Graph& graph);

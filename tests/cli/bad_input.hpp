@@ -284,10 +284,10 @@ inline std::vector<BadInput> bad_inputs() {
          {"plan", "--seed-groups", "nearest:99999999999999999999"},
          {"seed-groups"}},
         {"plan_gap_of_nothing", 2, {"plan", "--plan-gap", "0"}, {"plan-gap", "0", "1e-09"}},
-        {"seed_groups_for_decor",
+        {"seed_groups_for_ldp",
          2,
-         {"plan", "--mechanism", "decor", "--seed-groups", "edges"},
-         {"seed-groups", "decor"},
+         {"plan", "--mechanism", "ldp", "--seed-groups", "edges"},
+         {"seed-groups", "ldp", "decor"},
          R::none},
 
         // Identities.

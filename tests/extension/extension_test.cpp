@@ -11,6 +11,8 @@
 #include "extension/added_option.hpp"
 #include "run/options/train_options.hpp"
 #include "run/training_fixtures.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/privacy/gdp.hpp"
 
 namespace sotto {
 namespace {
@@ -104,6 +106,25 @@ TEST(AddedView, IsAccountedFor) {
     for (const Json& pair : account["pairs"]) observers.insert(pair["observers"].at(0).get<int>());
     EXPECT_EQ(observers, (std::set<int>{0, 2, 4}));
     expect_contains(help_of("account"), "even-nodes");
+}
+
+TEST(AddedBound, StandsBesideTheFiguresOfAccountsAndPlans) {
+    const test::TemporaryFolder folder;
+    const std::vector<std::string> account{
+        "account", "--agents", "6", "--mechanism", "decor", "--noise-std", "1", "--view", "node:0"};
+    std::vector<std::string> as_json = account, as_table = account;
+    as_json.emplace_back("--json");
+    const Json json = Json::parse(sotto(as_json).out);
+    EXPECT_EQ(json["bounds"].at(0)["source"], "[Q] eq. 1");
+    EXPECT_NEAR(json["pairs"].at(0)["quarter_bound"].get<double>(), gdp_epsilon(0.5, 1e-5), 1e-9);
+    EXPECT_NEAR(
+        json["by_distance"].at(0)["quarter_bound"].get<double>(), gdp_epsilon(0.5, 1e-5), 1e-9);
+    as_table.insert(as_table.end(), {"--by-distance", folder.path("table.txt")});
+    const Ended text = sotto(as_table);
+    expect_contains(text.out, "       ldp    quarter\n");
+    expect_contains(text.out, "[Q] eq. 1: a number to see it in every account\n");
+    expect_contains(read_file(folder.path("table.txt")), " quarter_bound pairs\n");
+    EXPECT_EQ(plan("ldp")["bounds"].at(0)["value"], 20);
 }
 
 TEST(AddedOption, IsReadAndChecked) {

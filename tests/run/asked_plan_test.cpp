@@ -58,6 +58,19 @@ TEST(AskedPlan, LetsDecorShareSeedsAlongEdgesOnly) {
     ASSERT_LT(graph.degree(0), asked_agents - 1);
 }
 
+TEST(AskedPlan, LetsDecorShareSeedsByTheGroupsThatWereChosen) {
+    const Topography topography = test::random_topography(asked_agents);
+    PlanConfig config = config_of("decor");
+    config.coalition_size = 1;
+    config.seed_groups = "all-pairs";
+    const NoisePlan plan = test::plan(config, topography).planned.design.plan;
+    EXPECT_NO_THROW(require_asked_plan(plan, config, topography.graph));
+    const NoisePlan alike = test::plan(config_of("decor"), topography).planned.design.plan;
+    EXPECT_THROW(require_asked_plan(plan, config_of("decor"), topography.graph), PrivacyError);
+    config.seed_groups = "circulant:2";
+    EXPECT_THROW(require_asked_plan(alike, config, topography.graph), PrivacyError);
+}
+
 TEST(AskedPlan, OfAFileIsThatFilesOrLouder) {
     const test::TemporaryFolder folder;
     const Topography topography = test::random_topography(asked_agents);

@@ -125,7 +125,8 @@ TEST(PlanNoise, RefusesChoicesTheMechanismDoesNotLeave) {
     expect_contains(refusal(config), "common-variance: mechanism corn has no choice");
     config = config_of("ldp");
     config.seed_groups = "edges";
-    expect_contains(refusal(config), "seed-groups: mechanism ldp has its own");
+    expect_contains(refusal(config),
+                    "seed-groups: mechanism ldp has its own (allowed with pairs, corn-hbc, decor)");
     config = config_of("pairs");
     config.temporal.restart = 5;
     expect_contains(refusal(config), "temporal: mechanism pairs has no temporal factor");

@@ -37,6 +37,10 @@ struct Mechanism {
     NoiseEntry entry = NoiseEntry::gradient;  ///< of its noise
     SeedSharing sharing = SeedSharing::nobody;
     bool larger_groups = false;  ///< seed groups of more than two agents too
+    /// Seeds are shared by the groups of DesignInput::seed_groups where some are chosen, and as
+    /// `sharing` says where none are.
+    bool takes_seed_groups = false;
+    bool common_variance = false;  ///< of private noise, in every plan: see DesignInput
     /// It says how the noise of one round is correlated between agents, and may do so as part of
     /// another mechanism: as DesignInput::spatial.
     bool spatial_part = false;
@@ -54,8 +58,10 @@ struct Mechanism {
         return needs_budget && distribution == StreamDistribution::gaussian &&
                entry == NoiseEntry::gradient && !correlates_rounds;
     }
-    /// Uses DesignInput::seed_groups, and common_variance.
+    /// Uses DesignInput::seed_groups, whether some are chosen or not, and common_variance.
     [[nodiscard]] bool seed_groups() const { return sharing == SeedSharing::seed_groups; }
+    /// Can use DesignInput::seed_groups.
+    [[nodiscard]] bool allows_seed_groups() const { return seed_groups() || takes_seed_groups; }
 };
 
 /// All mechanisms, from the simplest on: sotto's own, and those registered since.

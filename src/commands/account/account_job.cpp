@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
-#include "commands/account/muffliato_column.hpp"
 #include "commands/account/worst_coalition.hpp"
+#include "run/published_bound.hpp"
 #include "run/view_answers.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
@@ -135,16 +135,37 @@ class Distances {
     std::vector<std::vector<int>> from_;
 };
 
+/// Epsilon of every target by every bound of view_bounds().
+std::vector<std::vector<std::optional<double>>> published_epsilons(const ViewBoundInput& input,
+                                                                   const Question& question) {
+    std::vector<std::vector<std::optional<double>>> by_target(question.targets.size());
+    for (const PublishedBound* bound : view_bounds()) {
+        const auto squared = bound->of_view(input, question.view, question.targets);
+        for (std::size_t t = 0; t < question.targets.size(); ++t)
+            by_target[t].push_back(
+                squared
+                    ? std::optional(guarantee_of_target(input.subject,
+                                                        question.targets[t],
+                                                        (*squared)(static_cast<Eigen::Index>(t)))
+                                        .epsilon)
+                    : std::nullopt);
+    }
+    return by_target;
+}
+
 std::vector<PairFigure> pairs_of(const Findings& findings,
                                  const std::map<int, Guarantee>& eavesdropper,
-                                 const MuffliatoColumn& muffliato,
                                  const AccountSubject& subject,
-                                 bool fixed_inputs) {
+                                 const AccountConfig& config) {
+    const ViewBoundInput bounds{config.subject.plan,
+                                subject,
+                                static_cast<double>(findings.questions.size()),
+                                config.how.threads};
     Distances distances(*subject.process.graph);
     std::vector<PairFigure> pairs;
     for (std::size_t i = 0; i < findings.questions.size(); ++i) {
         const auto& [view, targets] = findings.questions[i];
-        const Eigen::VectorXd bound = muffliato.of(view.members);
+        auto published = published_epsilons(bounds, findings.questions[i]);
         for (std::size_t t = 0; t < targets.size(); ++t) {
             PairFigure& pair = pairs.emplace_back();
             pair.observers = view.members;
@@ -153,12 +174,10 @@ std::vector<PairFigure> pairs_of(const Findings& findings,
             pair.squared = findings.answers[i][t];
             pair.guarantee = guarantee_of_target(subject, pair.target, pair.squared.certified());
             pair.eavesdropper_epsilon = eavesdropper.at(pair.target).epsilon;
-            if (bound.size() > 0)
-                pair.muffliato_epsilon =
-                    guarantee_of_target(subject, pair.target, bound(pair.target)).epsilon;
+            pair.published = std::move(published[t]);
             pair.argument =
                 argument_of(view,
-                            fixed_inputs,
+                            config.subject.fixed_inputs,
                             counts_all_messages(subject.process, subject.use.participation, view));
         }
     }
@@ -179,10 +198,8 @@ AccountResult run_account(const AccountConfig& config,
     AccountResult result;
     network.agree([&] {
         const auto eavesdropper = against_eavesdropper(subject, asked.targets, config.how.threads);
-        const MuffliatoColumn muffliato(config.subject.plan, subject, asked.query);
-        result = account_of_pairs(
-            name_of(asked.query),
-            pairs_of(findings, eavesdropper, muffliato, subject, config.subject.fixed_inputs));
+        result = account_of_pairs(name_of(asked.query),
+                                  pairs_of(findings, eavesdropper, subject, config));
         result.eavesdropper =
             std::ranges::max_element(eavesdropper, [](const auto& a, const auto& b) {
                 return a.second < b.second;

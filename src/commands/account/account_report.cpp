@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/json_output.hpp"
+#include "run/published_bound.hpp"
 #include "sotto/core/hash.hpp"
 
 namespace sotto {
@@ -11,6 +12,13 @@ namespace sotto {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// @param published as in a PairFigure.
+void add_published(Json& json, const std::vector<std::optional<double>>& published) {
+    const auto bounds = view_bounds();
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+        json[bounds[i]->name] = i < published.size() ? number_or_null(published[i]) : Json();
+}
 
 Json json_of(const PairFigure& pair) {
     const SquaredSensitivity& squared = pair.squared;
@@ -32,20 +40,21 @@ Json json_of(const PairFigure& pair) {
     json["renyi_alpha2"] = mu ? number_or_null(*mu * *mu) : Json();
     json["infinite"] = pair.guarantee.infinite();
     json["ldp"] = number_or_null(pair.eavesdropper_epsilon);
-    json["muffliato_bound"] = number_or_null(pair.muffliato_epsilon);
+    add_published(json, pair.published);
     json["argument"] = pair.argument.text;
     return json;
 }
 
 Json json_of(const DistanceRow& row) {
-    return {{"distance", row.distance},
-            {"min", number_or_null(row.min)},
-            {"mean", number_or_null(row.mean)},
-            {"max", number_or_null(row.max)},
-            {"pairs", row.pairs},
-            {"infinite_pairs", row.infinite},
-            {"ldp", number_or_null(row.ldp)},
-            {"muffliato_bound", number_or_null(row.muffliato)}};
+    Json json = {{"distance", row.distance},
+                 {"min", number_or_null(row.min)},
+                 {"mean", number_or_null(row.mean)},
+                 {"max", number_or_null(row.max)},
+                 {"pairs", row.pairs},
+                 {"infinite_pairs", row.infinite},
+                 {"ldp", number_or_null(row.ldp)}};
+    add_published(json, row.published);
+    return json;
 }
 
 Json json_of(const CoalitionSearch& search) {
@@ -67,6 +76,13 @@ void add_figures(Json& json, const AccountResult& result) {
     json["mean_epsilon"] = number_or_null(result.mean_epsilon);
     json["ldp"] = number_or_null(result.eavesdropper.epsilon);
     json["infinite"] = result.breaks_protection();
+    json["bounds"] = Json::array();
+    const auto bounds = view_bounds();
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+        if (result.has_published(i))
+            json["bounds"].push_back({{"name", bounds[i]->name},
+                                      {"source", bounds[i]->source},
+                                      {"says", bounds[i]->says}});
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "sotto/core/numbers.hpp"
+
 namespace sotto {
 
 namespace {
@@ -17,7 +19,8 @@ std::vector<DistanceRow> rows_by_distance(const std::vector<PairFigure>& pairs) 
         DistanceRow& row = rows[pair.distance];
         if (row.pairs == 0) {
             row = {pair.distance, 0, 0, epsilon, 0, 0, 0, {}};
-            if (pair.muffliato_epsilon) row.muffliato = 0;
+            for (const auto& published : pair.published)
+                row.published.push_back(published ? std::optional(0.0) : std::nullopt);
         }
         ++row.pairs;
         if (std::isinf(epsilon)) ++row.infinite;
@@ -25,13 +28,15 @@ std::vector<DistanceRow> rows_by_distance(const std::vector<PairFigure>& pairs) 
         row.max = std::max(row.max, epsilon);
         row.mean += epsilon;
         row.ldp += pair.eavesdropper_epsilon;
-        if (pair.muffliato_epsilon) *row.muffliato += *pair.muffliato_epsilon;
+        for (std::size_t i = 0; i < row.published.size(); ++i)
+            if (row.published[i]) *row.published[i] += pair.published[i].value_or(not_a_number);
     }
     std::vector<DistanceRow> result;
     for (auto& [distance, row] : rows) {
         row.mean /= row.pairs;
         row.ldp /= row.pairs;
-        if (row.muffliato) *row.muffliato /= row.pairs;
+        for (auto& published : row.published)
+            if (published) *published /= row.pairs;
         result.push_back(row);
     }
     return result;
@@ -44,6 +49,12 @@ bool AccountResult::breaks_protection() const {
 }
 
 bool AccountResult::is_guarantee() const { return pairs.empty() || pairs.front().argument.sound; }
+
+bool AccountResult::has_published(std::size_t bound) const {
+    return std::ranges::any_of(pairs, [&](const PairFigure& pair) {
+        return bound < pair.published.size() && pair.published[bound].has_value();
+    });
+}
 
 AccountResult account_of_pairs(std::string view, std::vector<PairFigure> pairs) {
     AccountResult result;

@@ -16,9 +16,10 @@ struct PairFigure {
     int target = 0;
     int distance = -1;  ///< from the nearest observer; -1 without one
     SquaredSensitivity squared;
-    Guarantee guarantee;                      ///< of the distance Delta sqrt(squared.certified())
-    double eavesdropper_epsilon = 0;          ///< against an eavesdropper on all messages
-    std::optional<double> muffliato_epsilon;  ///< [U] 7.1, where it applies
+    Guarantee guarantee;              ///< of the distance Delta sqrt(squared.certified())
+    double eavesdropper_epsilon = 0;  ///< against an eavesdropper on all messages
+    /// Epsilon by every bound of view_bounds(), where it applies; or none at all.
+    std::vector<std::optional<double>> published;
     Argument argument;
 };
 
@@ -26,9 +27,9 @@ struct PairFigure {
 struct DistanceRow {
     int distance = 0;
     int pairs = 0, infinite = 0;
-    double min = 0, mean = 0, max = 0;  ///< epsilon; may be infinite
-    double ldp = 0;                     ///< mean
-    std::optional<double> muffliato;    ///< mean
+    double min = 0, mean = 0, max = 0;             ///< epsilon; may be infinite
+    double ldp = 0;                                ///< mean
+    std::vector<std::optional<double>> published;  ///< mean, as of pairs
 };
 
 /// How the worst coalition was looked for, and what that proves.
@@ -54,6 +55,8 @@ struct AccountResult {
     [[nodiscard]] bool breaks_protection() const;
     /// Whether the figures are a guarantee of what is accounted for.
     [[nodiscard]] bool is_guarantee() const;
+    /// Whether a bound of view_bounds() applies to some pair.
+    [[nodiscard]] bool has_published(std::size_t bound) const;
 };
 
 /// The pairs, worst first, and what follows from them. `eavesdropper`, `search` and `seconds` are

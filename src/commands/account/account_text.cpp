@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "run/published_bound.hpp"
 #include "sotto/views/view_label.hpp"
 #include "sotto/views/view_record.hpp"
 
@@ -102,27 +103,40 @@ std::string mean_text(const AccountResult& result) {
                        result.seconds);
 }
 
-std::string by_distance_text(const std::vector<DistanceRow>& rows) {
-    if (rows.empty()) return {};
-    const bool bound = rows.front().muffliato.has_value();
-    std::string text = fmt::format("\n{:>8} {:>7} {:>10} {:>10} {:>10} {:>10}{}\n",
+std::string by_distance_text(const AccountResult& result) {
+    if (result.by_distance.empty()) return {};
+    const auto bounds = view_bounds();
+    std::string text = fmt::format("\n{:>8} {:>7} {:>10} {:>10} {:>10} {:>10}",
                                    "distance",
                                    "pairs",
                                    "min",
                                    "mean",
                                    "max",
-                                   "ldp",
-                                   bound ? fmt::format(" {:>10}", "muffliato") : std::string());
-    for (const DistanceRow& row : rows)
-        text += fmt::format(
-            "{:>8} {:>7} {:>10} {:>10} {:>10} {:>10}{}\n",
-            row.distance,
-            row.pairs,
-            text_of(row.min),
-            text_of(row.mean),
-            text_of(row.max),
-            text_of(row.ldp),
-            row.muffliato ? fmt::format(" {:>10}", text_of(*row.muffliato)) : std::string());
+                                   "ldp");
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+        if (result.has_published(i)) text += fmt::format(" {:>10}", bounds[i]->title);
+    for (const DistanceRow& row : result.by_distance) {
+        text += fmt::format("\n{:>8} {:>7} {:>10} {:>10} {:>10} {:>10}",
+                            row.distance,
+                            row.pairs,
+                            text_of(row.min),
+                            text_of(row.mean),
+                            text_of(row.max),
+                            text_of(row.ldp));
+        for (std::size_t i = 0; i < bounds.size(); ++i)
+            if (result.has_published(i)) text += fmt::format(" {:>10}", text_of(row.published[i]));
+    }
+    return text + "\n";
+}
+
+/// What the columns of published bounds are.
+std::string bounds_text(const AccountResult& result) {
+    const auto bounds = view_bounds();
+    std::string text;
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+        if (result.has_published(i))
+            text += fmt::format(
+                "bound      {:<10} {}: {}\n", bounds[i]->title, bounds[i]->source, bounds[i]->says);
     return text;
 }
 
@@ -177,8 +191,8 @@ std::string account_report_text(const AccountResult& result,
     if (result.search) text += fmt::format("search     {}\n", search_text(*result.search));
     text += fmt::format("ldp        epsilon {} against an eavesdropper on all messages\n",
                         text_of(result.eavesdropper.epsilon));
-    return text + by_distance_text(result.by_distance) + pairs_text(result, subject.process.graph) +
-           mean_text(result);
+    return text + bounds_text(result) + by_distance_text(result) +
+           pairs_text(result, subject.process.graph) + mean_text(result);
 }
 
 }  // namespace sotto

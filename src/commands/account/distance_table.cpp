@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "run/gnuplot.hpp"
+#include "run/published_bound.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 
@@ -18,21 +19,25 @@ bool is_picture(const std::string& path) { return path.ends_with(".svg"); }
 std::string table_of(const AccountResult& result) {
     std::string table =
         "# epsilon by graph distance from the nearest observer (inf: a view breaks the "
-        "protection)\n# distance min mean max ldp muffliato_bound pairs\n";
-    for (const DistanceRow& row : result.by_distance)
-        table += fmt::format("{} {:.9g} {:.9g} {:.9g} {:.9g} {} {}\n",
-                             row.distance,
-                             row.min,
-                             row.mean,
-                             row.max,
-                             row.ldp,
-                             row.muffliato ? fmt::format("{:.9g}", *row.muffliato) : "nan",
-                             row.pairs);
+        "protection)\n# distance min mean max ldp";
+    for (const PublishedBound* bound : view_bounds()) table += " " + bound->name;
+    table += " pairs\n";
+    for (const DistanceRow& row : result.by_distance) {
+        table += fmt::format(
+            "{} {:.9g} {:.9g} {:.9g} {:.9g}", row.distance, row.min, row.mean, row.max, row.ldp);
+        for (std::size_t i = 0; i < view_bounds().size(); ++i)
+            table += i < row.published.size() && row.published[i]
+                         ? fmt::format(" {:.9g}", *row.published[i])
+                         : " nan";
+        table += fmt::format(" {}\n", row.pairs);
+    }
     return table;
 }
 
-/// @param path of the picture.  @param bound whether the table has the Muffliato bound.
-std::string script_of(const std::string& path, const std::string& table, bool bound) {
+/// @param path of the picture.
+std::string script_of(const std::string& path,
+                      const std::string& table,
+                      const AccountResult& result) {
     const std::string data = quoted_for_gnuplot(table);
     std::string script = fmt::format(
         "set terminal svg size 640,420 font 'sans,13' background 'white'\n"
@@ -43,7 +48,13 @@ std::string script_of(const std::string& path, const std::string& table, bool bo
         "'' using 1:5 with lines dashtype 2 title 'local DP'",
         quoted_for_gnuplot(path),
         data);
-    if (bound) script += ", '' using 1:6 with linespoints title 'Muffliato bound'";
+    constexpr std::size_t columns_before = 5;
+    const auto bounds = view_bounds();
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+        if (result.has_published(i))
+            script += fmt::format(", '' using 1:{} with linespoints title {}",
+                                  columns_before + i + 1,
+                                  quoted_for_gnuplot(bounds[i]->title));
     return script + "\n";
 }
 
@@ -71,8 +82,7 @@ void write_by_distance(const AccountResult& result, const std::string& path) {
                              [](const DistanceRow& row) { return std::isfinite(row.mean); }))
         throw ConfigError(fmt::format(
             "--by-distance: there is no finite epsilon to draw; the table is in {}", table));
-    const bool bound = result.by_distance.front().muffliato.has_value();
-    if (!draw_with_gnuplot(script_of(path, table, bound)))
+    if (!draw_with_gnuplot(script_of(path, table, result)))
         throw ConfigError(fmt::format(
             "--by-distance: gnuplot could not draw {}; the table is in {}", path, table));
 }

@@ -35,6 +35,14 @@ void print_plan(std::FILE* out, const MadePlan& made) {
                "{}",
                gossip_costs_text(
                    made.planned, made.built.topography, config.plan.rounds, config.dimension));
+    for (const TrainingBoundFigure& figure : made.bounds)
+        fmt::print(out,
+                   "bound      {:<10} {:.6g} at {} parameter{}: {}\n",
+                   figure.bound->title,
+                   figure.value,
+                   config.dimension,
+                   config.dimension == 1 ? "" : "s",
+                   figure.bound->says);
     if (config.out) fmt::print(out, "written    {}\n", *config.out);
 }
 
@@ -48,7 +56,8 @@ int run(const std::vector<std::string>& arguments) {
                                 made.config.plan,
                                 made.counted.exposures,
                                 made.counted.budgets,
-                                made.sums));
+                                made.sums,
+                                made.bounds));
     if (std::FILE* out = report_stream(general)) print_plan(out, made);
     return 0;
 }

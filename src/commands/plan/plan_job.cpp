@@ -44,7 +44,7 @@ std::optional<SumHiding> sums_of(const PlanJobConfig& config,
 std::vector<GossipCandidate> gossip_costs(const PlanJobConfig& config,
                                           const Topography& topography) {
     const Mechanism& mechanism = find_mechanism("mechanism", config.plan.mechanism);
-    const int most_agents = spatial_part(config.plan).seed_groups() ? 30 : 200;
+    const int most_agents = shares_by_groups(config.plan, spatial_part(config.plan)) ? 30 : 200;
     if (config.plan.plan_file || !mixes_hidden_models(config.plan) || !mechanism.needs_budget ||
         mechanism.correlates_rounds || !topography.later_mixing.empty() ||
         topography.graph.agents() > most_agents)
@@ -87,8 +87,18 @@ OptionSet<PlanJobConfig> plan_option_set() {
             {{{{.name = "out", .help = "write the plan to FILE, for --plan"},
                bound(&PlanJobConfig::out, file_path())},
               {{.name = "dimension",
-                .help = "parameters of the model, for what exchanges cost (and --max-bytes)"},
-               bound(&PlanJobConfig::dimension, whole(1))}}}));
+                .help =
+                    "parameters of the model, for what exchanges cost (and --max-bytes), and for "
+                    "bounds of [H]"},
+               bound(&PlanJobConfig::dimension, whole(1))},
+              {{.name = "smoothness",
+                .help = "Lipschitz constant of every agent's gradient, for bounds of [H] (zip-dl, "
+                        "homomorphic)",
+                .details = R"(
+Of logistic loss a quarter of the largest squared length of a record's features, and more with `--l2`. The bounds are for
+comparison ([equations](../equations.md) 9): `bounds` of the results has those that the paper gives for such a training,
+at `--dimension` parameters. Noise and privacy do not depend on it.)"},
+               bound(&PlanJobConfig::smoothness, positive_real())}}}));
 }
 
 PlanJobConfig read_plan_options(const OptionTexts& given) {
@@ -129,11 +139,14 @@ MadePlan make_plan(PlanJobConfig config) {
     const NoisePlan& plan = planned.design.plan;
     CountedPlan counted = count_plan(plan, config.plan, built.topography, exposures, budgets);
     std::optional<SumHiding> sums = sums_of(config, built.topography, plan);
+    std::vector<TrainingBoundFigure> bounds = bounds_of_training(
+        {config.plan, built.topography, plan, config.dimension, config.smoothness});
     return {std::move(config),
             std::move(built),
             std::move(planned),
             std::move(counted),
-            std::move(sums)};
+            std::move(sums),
+            std::move(bounds)};
 }
 
 }  // namespace sotto

@@ -9,6 +9,7 @@
 #include "run/options/option_set.hpp"
 #include "run/options/written_options.hpp"
 #include "run/planning.hpp"
+#include "run/published_bound.hpp"
 #include "sotto/privacy/privacy_record.hpp"
 #include "sotto/privacy/sum_hiding.hpp"
 
@@ -21,7 +22,8 @@ struct PlanJobConfig {
     bool secure_sum = false;
     int mask_partners = TrainConfig{}.mask_partners;
     std::optional<std::string> out;
-    long dimension = 1;  ///< d, for bytes and time
+    long dimension = 1;                ///< d, for bytes and time, and published bounds
+    std::optional<double> smoothness;  ///< of losses, for published bounds
 };
 
 [[nodiscard]] OptionSet<PlanJobConfig> plan_option_set();
@@ -34,7 +36,8 @@ struct MadePlan {
     BuiltTopography built;
     PlannedNoise planned;
     CountedPlan counted;
-    std::optional<SumHiding> sums;  ///< what secure sums hide, where they are asked for
+    std::optional<SumHiding> sums;            ///< what secure sums hide, where they are asked for
+    std::vector<TrainingBoundFigure> bounds;  ///< what papers say of a training with it
 
     [[nodiscard]] const NoisePlan& plan() const { return planned.design.plan; }
     /// What happens in a training with it, as far as options say it.

@@ -67,6 +67,16 @@ Json gossip_choice_json(const GossipChoice& choice) {
             {"candidates", candidates_json(choice.candidates)}};
 }
 
+Json bounds_json(const std::vector<TrainingBoundFigure>& bounds) {
+    Json json = Json::array();
+    for (const TrainingBoundFigure& figure : bounds)
+        json.push_back({{"name", figure.bound->name},
+                        {"source", figure.bound->source},
+                        {"says", figure.bound->says},
+                        {"value", number(figure.value)}});
+    return json;
+}
+
 Json per_agent_json(const PlannedNoise& planned,
                     const std::vector<Exposure>& exposures,
                     const std::vector<Guarantee>& guaranteed,
@@ -92,7 +102,8 @@ std::string plan_report_json(const PlannedNoise& planned,
                              const PlanConfig& config,
                              const std::vector<Exposure>& exposures,
                              const std::vector<PrivacyBudget>& budgets,
-                             const std::optional<SumHiding>& sums) {
+                             const std::optional<SumHiding>& sums,
+                             const std::vector<TrainingBoundFigure>& bounds) {
     const NoisePlan& plan = planned.design.plan;
     const auto guaranteed =
         coalition_guarantees(plan, plan.coalition_size, exposures, budgets.front().delta);
@@ -136,6 +147,7 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["delta"] = budgets.front().delta;
     json["per_agent"] = per_agent_json(planned, exposures, guaranteed, variances);
     if (sums) json["secure_sums"] = json_of(*sums);
+    json["bounds"] = bounds_json(bounds);
     json["plan_hash"] = to_hex(plan.hash());
     json["seconds"] = planned.seconds;
     return to_text(json);

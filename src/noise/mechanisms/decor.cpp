@@ -3,6 +3,7 @@
 #include "noise/finish_plan.hpp"
 #include "noise/group_plan.hpp"
 #include "noise/mechanisms/table.hpp"
+#include "noise/seed_group_design.hpp"
 #include "sotto/noise/laplacian_solver.hpp"
 
 namespace sotto {
@@ -22,7 +23,7 @@ Eigen::MatrixXd laplacian(const Graph& graph) {
 
 /// R = s2 I + c L: private noise, and for every edge one stream that its two ends add with opposite
 /// signs, so that it cancels where they are averaged.
-Design design_decor(const DesignInput& input) {
+Design design_alike_edges(const DesignInput& input) {
     const RelativeLimits limits = relative_limits(input.kappa);
     const Graph& graph = *input.graph;
     const LaplacianSolution solution = solve_laplacian_covariance(design_utility(input),
@@ -50,6 +51,16 @@ Design design_decor(const DesignInput& input) {
             solution.capped};
 }
 
+/// Against colluding agents c is what protects whom they isolate most, and is rarely worth its
+/// price. Where seed groups are chosen (edges: [C] (10)(iii)) each has the noise that is best:
+/// R = s2 I + sum over groups of R_k.
+Design design_decor(const DesignInput& input) {
+    if (input.seed_groups.empty()) return design_alike_edges(input);
+    DesignInput common = input;
+    common.common_variance = true;
+    return design_free_groups("decor", common);
+}
+
 }  // namespace
 
 Mechanism decor_mechanism() {
@@ -58,6 +69,9 @@ Mechanism decor_mechanism() {
             .design = design_decor,
             .coalitions = true,
             .sharing = SeedSharing::neighbours,
+            .larger_groups = true,
+            .takes_seed_groups = true,
+            .common_variance = true,
             .spatial_part = true};
 }
 

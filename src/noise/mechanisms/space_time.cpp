@@ -60,13 +60,14 @@ Design design_space_time(const DesignInput& input) {
     const Mechanism& spatial = *input.spatial;
     require_spatial_part(spatial);
     Eigen::MatrixXd covariance = relative_covariance(ldp_mechanism().design(input).plan, input);
-    if (spatial.seed_groups()) {
+    const bool grouped = !input.seed_groups.empty();
+    if (grouped) {
         DesignInput alone = input;
         alone.coalition_size = 0;
         covariance =
             relative_covariance(take_turns(alone, corn_mechanism(), covariance, 1e-4).plan, input);
     }
-    Design best = take_turns(input, spatial, covariance, spatial.seed_groups() ? 5e-3 : 1e-6);
+    Design best = take_turns(input, spatial, covariance, grouped ? 5e-3 : 1e-6);
     best.plan.mechanism = "space-time";
     best.lower_bound = not_a_number;
     return best;

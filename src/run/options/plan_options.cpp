@@ -151,6 +151,8 @@ std::vector<Option<PlanConfig>> mechanism_options() {
           .details = R"(
 `pairs` (default) and `corn-hbc` protect against everybody who sees all messages and any `--coalition-size q` agents
 among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no curious agent: q >= 1 is refused.
+`decor` has the same noise on every edge, which is rarely worth its price against curious agents: plans are then as loud as
+`ldp`. With `--seed-groups edges` every edge has the noise that is best, beside one private variance.
 `muffliato` is `ldp` made for several `--gossip-steps`.
 
 `mafalda`, `space-time` and `anti-pgd` correlate noise over rounds. The first two need a record adjacency and
@@ -344,9 +346,9 @@ std::vector<Option<PlanConfig>> shared_noise_options() {
               .peers_may_set = false},
              bound(&PlanConfig::coalition_size, whole(0, 1000000))},
             {{.name = "seed-groups",
-              .help = "who may share a seed (pairs, corn-hbc): all, edges, all-pairs, "
+              .help = "who may share a seed (pairs, corn-hbc, decor): all, edges, all-pairs, "
                       "neighbourhoods, nearest:K, circulant:K, FILE (default all-pairs; nearest:10 "
-                      "above 62 agents)",
+                      "above 62 agents; decor: edges, all alike)",
               .details = R"(
 With `pairs` groups of two only. `nearest:K`: every agent with the K others that are nearest by hops. FILE: agent numbers
 of one group a line.)",

@@ -9,9 +9,11 @@
 #include "commands/account/account_fixtures.hpp"
 #include "commands/account/account_report.hpp"
 #include "commands/account/account_text.hpp"
+#include "run/published_bound.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/coalitions.hpp"
 #include "sotto/privacy/gdp.hpp"
+#include "sotto/views/gossip_bounds.hpp"
 #include "sotto/views/muffliato_bound.hpp"
 
 namespace sotto {
@@ -24,6 +26,10 @@ using test::expect_contains;
 using test::Json;
 using test::laplace_config;
 using test::message_of;
+
+bool any_published(const std::vector<std::optional<double>>& bounds) {
+    return std::ranges::any_of(bounds, [](const auto& bound) { return bound.has_value(); });
+}
 
 TEST(BuildAccountSubject, MeansByNoiseStdWhatHidesAnAgentInOneRound) {
     for (const std::string mechanism : {"ldp", "decor", "pairs", "corn", "anti-pgd"})
@@ -105,7 +111,7 @@ TEST(RunAccount, BoundsPartialViewsByAllMessagesUnderLaplaceNoise) {
                 EXPECT_EQ(
                     pair.argument.text,
                     view == "all-messages:1" ? "all messages seen" : "bound: all messages seen");
-                EXPECT_FALSE(pair.muffliato_epsilon);
+                EXPECT_FALSE(any_published(pair.published));
             }
             if (view == "worst-coalition:2") {
                 EXPECT_TRUE(accounted.result.search->bound_attained);
@@ -162,7 +168,7 @@ TEST(RunAccount, AsksEveryNodeAboutEveryOther) {
     for (const DistanceRow& row : all.result.by_distance) {
         EXPECT_LE(row.min, row.mean);
         EXPECT_LE(row.mean, row.max);
-        EXPECT_FALSE(row.muffliato) << "decor has shared noise";
+        EXPECT_FALSE(any_published(row.published)) << "decor has shared noise";
         pairs += row.pairs;
         weighted += row.pairs * row.mean;
     }
@@ -170,21 +176,51 @@ TEST(RunAccount, AsksEveryNodeAboutEveryOther) {
     EXPECT_NEAR(weighted, sum, 1e-9);
 }
 
+/// Epsilon of a pair by one of the published bounds.
+std::optional<double> published(const PairFigure& pair, const std::string& name) {
+    const auto bounds = view_bounds();
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+        if (bounds[i]->name == name) return pair.published.at(i);
+    return std::nullopt;
+}
+
 TEST(RunAccount, ComparesWithTheMuffliatoBoundWhereItApplies) {
     const Accounted ldp = account(config_of("ldp", "node:0"));
     const Eigen::VectorXd bound = muffliato_bound(
         ldp.subject->built.topography.graph, ldp.subject->built.topography.mixing, 0, 6);
-    for (const PairFigure& pair : ldp.result.pairs) {
-        ASSERT_TRUE(pair.muffliato_epsilon);
-        EXPECT_NEAR(
-            *pair.muffliato_epsilon, gdp_epsilon(std::sqrt(bound(pair.target)), 1e-5), 1e-9);
-    }
+    for (const PairFigure& pair : ldp.result.pairs)
+        EXPECT_NEAR(published(pair, "muffliato_bound").value(),
+                    gdp_epsilon(std::sqrt(bound(pair.target)), 1e-5),
+                    1e-9);
     AccountConfig config = config_of("ldp", "node:0");
     config.subject.plan.steps.kind = StepSchedule::Kind::inverse_sqrt;
-    EXPECT_FALSE(account(config).result.pairs[0].muffliato_epsilon);
+    EXPECT_FALSE(published(account(config).result.pairs[0], "muffliato_bound"));
     config = config_of("muffliato", "node:0");
     config.subject.plan.gossip_steps = 2;
-    EXPECT_FALSE(account(config).result.pairs[0].muffliato_epsilon);
+    EXPECT_FALSE(published(account(config).result.pairs[0], "muffliato_bound"));
+}
+
+TEST(RunAccount, ComparesWithTheBoundsOfGossipWhereTheyApply) {
+    AccountConfig config = config_of("ldp", "node:0");
+    config.subject.plan.noise_std = 2;
+    config.subject.departures = "3:1";
+    const Accounted messages = account(config);
+    config.view = "secure-sum:0,2";
+    const Accounted sums = account(config);
+    for (const Accounted* accounted : {&messages, &sums})
+        for (const PairFigure& pair : accounted->result.pairs) {
+            const bool in_sums = accounted == &sums;
+            const double squared =
+                gossip_bound(in_sums ? GossipTheorem::sums : GossipTheorem::messages,
+                             accounted->subject->process,
+                             pair.observers,
+                             pair.target);
+            EXPECT_NEAR(
+                published(pair, in_sums ? "gossip_sums_bound" : "gossip_messages_bound").value(),
+                gdp_epsilon(std::sqrt(squared) / 2, 1e-5),
+                1e-9);
+            EXPECT_FALSE(published(pair, in_sums ? "gossip_messages_bound" : "gossip_sums_bound"));
+        }
 }
 
 TEST(RunAccount, SaysInfiniteWhereOneSeedIsShared) {

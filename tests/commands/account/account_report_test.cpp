@@ -51,5 +51,21 @@ TEST(AccountReport, SaysTheAdjacencyThatTheSensitivityFollowsFrom) {
     EXPECT_TRUE(json["pairs"][0]["distance"].is_null());
 }
 
+TEST(AccountReport, SaysWhichPublishedBoundsStandBesideTheFigures) {
+    const AccountConfig config = config_of("ldp", "node:0");
+    const Accounted accounted = account(config);
+    const Json json =
+        Json::parse(account_report_json(accounted.result, config, *accounted.subject));
+    ASSERT_EQ(json["bounds"].size(), 2U);
+    EXPECT_EQ(json["bounds"][1]["name"], "gossip_messages_bound");
+    EXPECT_EQ(json["bounds"][1]["source"], "[G] Theorem 4");
+    EXPECT_TRUE(json["pairs"][0]["gossip_messages_bound"].is_number());
+    EXPECT_TRUE(json["pairs"][0]["gossip_sums_bound"].is_null());
+    EXPECT_TRUE(json["by_distance"][0]["gossip_messages_bound"].is_number());
+    const Accounted shared = account(config_of("decor", "node:0"));
+    EXPECT_TRUE(
+        Json::parse(account_report_json(shared.result, config, *shared.subject))["bounds"].empty());
+}
+
 }  // namespace
 }  // namespace sotto

@@ -32,7 +32,7 @@ TEST(AccountOfPairs, SortsThemWorstFirst) {
 TEST(AccountOfPairs, AddsUpTheRowsOfEveryDistance) {
     std::vector<PairFigure> pairs{
         pair_of(0, 1, 1, 2), pair_of(0, 2, 2, 1), pair_of(1, 0, 1, 4), pair_of(2, 4, -1, 9)};
-    for (PairFigure& pair : pairs) pair.muffliato_epsilon = 3 * pair.guarantee.epsilon;
+    for (PairFigure& pair : pairs) pair.published = {std::nullopt, 3 * pair.guarantee.epsilon};
     const AccountResult result = account_of_pairs("all-nodes", pairs);
     ASSERT_EQ(result.by_distance.size(), 2U) << "pairs without a distance are in no row";
     const DistanceRow& near = result.by_distance[0];
@@ -42,7 +42,10 @@ TEST(AccountOfPairs, AddsUpTheRowsOfEveryDistance) {
     EXPECT_EQ(near.max, 4);
     EXPECT_EQ(near.mean, 3);
     EXPECT_EQ(near.ldp, 10.5);
-    EXPECT_EQ(near.muffliato, 9);
+    EXPECT_EQ(near.published, (std::vector<std::optional<double>>{std::nullopt, 9.0}));
+    EXPECT_FALSE(result.has_published(0));
+    EXPECT_TRUE(result.has_published(1));
+    EXPECT_FALSE(result.has_published(2));
     EXPECT_EQ(result.by_distance[1].pairs, 1);
 }
 

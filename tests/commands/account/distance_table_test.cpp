@@ -14,7 +14,8 @@ using test::TemporaryFolder;
 
 AccountResult two_distances(double largest) {
     AccountResult result;
-    result.by_distance = {{1, 4, 0, 1.5, 2, largest, 9, {}}, {2, 3, 0, 0.5, 1, 1.25, 9, 3.5}};
+    result.by_distance = {{1, 4, 0, 1.5, 2, largest, 9, {}}, {2, 3, 0, 0.5, 1, 1.25, 9, {3.5}}};
+    result.pairs.emplace_back().published = {3.5};
     return result;
 }
 
@@ -23,8 +24,10 @@ TEST(DistanceTable, HasALineADistance) {
     const std::string path = folder.path("table.txt");
     write_by_distance(two_distances(2.5), path);
     const std::string table = read_file(path);
-    expect_contains(table, "# distance min mean max ldp muffliato_bound pairs\n");
-    expect_contains(table, "\n1 1.5 2 2.5 9 nan 4\n2 0.5 1 1.25 9 3.5 3\n");
+    expect_contains(table,
+                    "# distance min mean max ldp muffliato_bound gossip_sums_bound "
+                    "gossip_messages_bound pairs\n");
+    expect_contains(table, "\n1 1.5 2 2.5 9 nan nan nan 4\n2 0.5 1 1.25 9 3.5 nan nan 3\n");
 }
 
 TEST(DistanceTable, IsDrawnWithTheTableBesideIt) {
@@ -33,7 +36,8 @@ TEST(DistanceTable, IsDrawnWithTheTableBesideIt) {
     const std::string path = folder.path("picture.svg");
     write_by_distance(two_distances(2.5), path);
     expect_contains(read_file(path), "<svg");
-    expect_contains(read_file(path + ".txt"), "\n1 1.5 2 2.5 9 nan 4\n");
+    expect_contains(read_file(path), "muffliato");
+    expect_contains(read_file(path + ".txt"), "\n1 1.5 2 2.5 9 nan nan nan 4\n");
 }
 
 TEST(DistanceTable, OfNothingFiniteIsNotDrawn) {
