@@ -33,6 +33,10 @@ class MemoryNetwork final : public Network {
     int process() const override { return 0; }
     std::string description() const override { return "one process, shared memory"; }
 
+    std::unique_ptr<Network> without(std::span<const int> leaving) override {
+        return make_memory_network(agents() - static_cast<int>(leaving.size()), threads_);
+    }
+
     void connect(const Graph& graph) override {
         check_connect(graph, agents(), connected_);
         inboxes_.resize(local_agents_.size());

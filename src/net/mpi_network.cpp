@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 #include <utility>
@@ -42,6 +43,17 @@ class MpiNetwork final : public Network {
     int process() const override { return world_.rank(); }
     std::string process_name() const override { return world_.name_of(world_.rank()); }
     std::string description() const override { return MpiSession::library_version(); }
+
+    std::unique_ptr<Network> without(std::span<const int> leaving) override {
+        const bool leaves = std::ranges::binary_search(leaving, local_agents_.front());
+        MPI_Comm rest = MPI_COMM_NULL;
+        check_mpi(MPI_Comm_split(
+                      world_.communicator(), leaves ? MPI_UNDEFINED : 0, world_.rank(), &rest),
+                  "MPI_Comm_split");
+        if (leaves) return nullptr;
+        const MpiSession session(MPI_Comm_c2f(rest));
+        return make_mpi_network(session);
+    }
 
     void connect(const Graph& graph) override {
         const Digest wanted = graph_of_rank_0(world_, graph);

@@ -134,6 +134,8 @@ struct TrainConfig {
     std::optional<NetworkSpec> network;  ///< that a dry run predicts rounds for
     std::optional<std::uint64_t> noise_seed;
     Bootstrap bootstrap = Bootstrap::central;
+    /// File whose appearance says that an agent leaves while the run goes on; %r is its number.
+    std::optional<std::string> leave_file;
     std::optional<std::string> neighbours;  ///< file of what an agent knows of the graph; %r
     std::optional<TrustConfig> trust;  ///< none: peers are unauthenticated
     bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire

@@ -24,6 +24,7 @@ namespace {
 void announce(const PreparedRun& prepared,
               TrainingListener& listener,
               const RunEstimate* estimate) {
+    listener.on_members(prepared.run.members);
     if (prepared.run.leader())
         listener.on_start(*prepared.planned,
                           *prepared.built,

@@ -6,13 +6,16 @@
 #include "run/planning.hpp"
 #include "run/train_result.hpp"
 #include "sotto/agent/evaluation.hpp"
+#include "sotto/plan/membership.hpp"
 
 namespace sotto {
 
-/// Told about a training as it goes; on process 0 only.
+/// Told about a training as it goes; on process 0 only, unless said.
 class TrainingListener {
   public:
     virtual ~TrainingListener() = default;
+    /// On every process, before on_start.
+    virtual void on_members(const Membership&) {}
     /// Everything is checked; the first round comes next (or nothing more in a dry run).
     virtual void on_start(const PlannedNoise&,
                           const BuiltTopography&,

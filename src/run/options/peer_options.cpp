@@ -71,6 +71,17 @@ and its mixing weights, and solves the plan (`--bootstrap distributed`). An edge
           .beside_run = true,
           .peers_may_set = false},
          bound(&TrainConfig::neighbours, file_path())},
+        {{.name = "leave-file",
+          .help = "FILE whose appearance says that this agent leaves while the run goes on; %r is "
+                  "its number",
+          .details = R"(
+The others finish their round, and go on without it in a phase of their own, as after `--resume DIR --without N`, but without
+a restart and within the same budget ([resuming](../resuming.md)). SIGUSR2 says it for all agents of a process. Not for agent 0's process, which leads the
+run, nor where ranks host several agents: then the run stops, and says so.)",
+          .beside_run = true,
+          .peers_may_set = false,
+          .changes_results = false},
+         bound(&TrainConfig::leave_file, file_path())},
         {{.name = "bootstrap",
           .help = "who builds graph, mixing and plan: central (rank 0), distributed (every rank; "
                   "all must come to the same)",

@@ -48,6 +48,7 @@ OptionTexts other_run() {
             {"roster", "agents.roster"},
             {"identity", "agent%r.identity"},
             {"budget-account", "account%r"},
+            {"leave-file", "leave%r"},
             {"neighbours", "near%r"},
             {"bootstrap", "distributed"},
             {"link-encryption", "off"},
@@ -136,7 +137,7 @@ TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
                   "threads",        "stall-warn",   "stall-abort",     "checkpoint-every",
                   "eval-every",     "eval-records", "link-encryption", "past-noise-memory",
                   "view",           "dry-run",      "bootstrap",       "network",
-                  "optimality-gap", "tensorboard",  "neighbours"}));
+                  "optimality-gap", "tensorboard",  "neighbours",      "leave-file"}));
 }
 
 TEST(TrainOptions, ThatDoNotReproduceTheRun) {
@@ -153,7 +154,8 @@ TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
           "batch-size",   "plan",       "seed-groups",       "roster",          "identity",
           "task",         "data",       "test-data",         "standardise",     "noise-seed",
           "record-view",  "secure-sum", "mask-partners",     "link-encryption", "optimality-gap",
-          "eval-records", "bootstrap",  "spatial-mechanism", "budget-account",  "neighbours"})
+          "eval-records", "bootstrap",  "spatial-mechanism", "budget-account",  "neighbours",
+          "leave-file"})
         EXPECT_TRUE(never.contains(name)) << name;
     for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
         EXPECT_FALSE(never.contains(name)) << name;
