@@ -101,7 +101,7 @@ def main() -> int:
         comm, sotto.torch.dimension(model), records=len(shard), initial=sotto.torch.parameters(model),
         adjacency="record-add-remove", participation="poisson", mechanism=options.mechanism, epsilon=options.epsilon,
         delta=options.delta, rounds=options.rounds, batch_size=options.batch_size, step_size=options.step_size,
-        clip_norm=options.clip_norm, topology=options.topology, seed=options.seed, **places)
+        clip_norm=options.clip_norm, topology=options.topology, seed=options.seed, eval_every=max(1, options.rounds // 6), **places)
     peer = sotto.torch.PrivatePeer(model, torch.nn.CrossEntropyLoss(), shard, agent, test=test,
                                    gradients=options.gradients, seed=options.seed)
     result = peer.train()
