@@ -130,6 +130,7 @@ TEST_F(Failure, CleanStopGoesOnBitForBitWithOtherProcesses) {
     *(std::ranges::find(whole, "--run-directory") + 1) = directory_ / "whole";
     const Outcome alone = run_sotto(directory_, one_process, whole);
     ASSERT_EQ(alone.exit_code, 0) << alone.text();
+    const LongerGrace grace;
     Process process(sotto_command(ranks, training(rounds, common)), directory_.path());
     ASSERT_TRUE(happens([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; }));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -42,8 +42,7 @@ TEST_P(LongTraining, EndsSoonAndLeavesAnInterruptedLedger) {
                         "--run-directory",
                         run};
     if (ranks == one_process) arguments.insert(arguments.end(), {"--agents", "3"});
-    // mpirun gives its ranks one second to end, which on a busy machine is not enough.
-    ::setenv("OMPI_MCA_odls_base_sigkill_timeout", "4", 1);
+    const LongerGrace grace;
     Process process(sotto_command(ranks, arguments), directory.path());
     ASSERT_TRUE(happens([&] { return rounds_run(run + "/metrics.csv"); })) << "it did not start";
     EXPECT_EQ(json_of(run + "/ledger.json").at("status"), "running");

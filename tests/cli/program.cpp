@@ -75,6 +75,9 @@ std::string Outcome::text() const {
                        err);
 }
 
+LongerGrace::LongerGrace() { ::setenv("OMPI_MCA_odls_base_sigkill_timeout", "4", 1); }
+LongerGrace::~LongerGrace() { ::unsetenv("OMPI_MCA_odls_base_sigkill_timeout"); }
+
 Arguments sotto_command(int ranks, const Arguments& arguments) {
     Arguments command;
     if (ranks != one_process) command = {SOTTO_MPIEXEC, "-n", std::to_string(ranks)};

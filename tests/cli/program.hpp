@@ -74,6 +74,17 @@ class Process {
     bool ended_ = false;
 };
 
+/// While it lives, mpirun gives the ranks of programs that are started 4 s between its signals: with
+/// the 1 s it gives by itself it kills ranks of a busy machine before they have closed their run.
+/// Every interrupted or failed job takes that long to end.
+class LongerGrace {
+  public:
+    LongerGrace();
+    ~LongerGrace();
+    LongerGrace(const LongerGrace&) = delete;
+    LongerGrace& operator=(const LongerGrace&) = delete;
+};
+
 /// Runs sotto in the folder and waits.
 [[nodiscard]] Outcome run_sotto(const TempDir& directory, int ranks, const Arguments& arguments);
 

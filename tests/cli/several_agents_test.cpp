@@ -212,6 +212,7 @@ TEST_F(SeveralAgents, GoOnOnOtherRanks) {
                         std::to_string(agents),
                         "--run-directory",
                         run};
+    const LongerGrace grace;
     Process process(sotto_command(3, arguments), directory_.path());
     ASSERT_TRUE(happens([&] {
         return std::filesystem::exists(run + "/metrics.csv") &&
