@@ -4,7 +4,9 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <thread>
 
 #include "sotto/net/mpi_session.hpp"
 
@@ -98,7 +100,10 @@ int StallWatch::complete(int code,
             return code;
         }
         // Open MPI yields by itself; MPICH 4.0.2 does not, and has no setting for it.
-        ::sched_yield();
+        if (limits_.nap_seconds > 0)
+            std::this_thread::sleep_for(std::chrono::duration<double>(limits_.nap_seconds));
+        else
+            ::sched_yield();
         const auto now = Clock::now();
         if (!start) start = now;
         const double waited = seconds_between(*start, now);

@@ -58,7 +58,7 @@ Json headline_json(const NoisePlan& plan, const std::vector<Guarantee>& after) {
     return json;
 }
 
-/// The last phase that the agent was there in.
+/// The last phase that the agent was there in; of one that waits still the first.
 const PrivacyPhase& last_phase_of(const PrivacyRecord& record, int number) {
     std::size_t k = record.phases.size() - 1;
     while (k > 0 && record.phases[k].members.place(number) < 0) --k;
@@ -80,13 +80,16 @@ Json agents_json(const Ledger& ledger, long counted, const std::vector<Guarantee
         const int place = last.members.place(number);
         Json agent;
         agent["agent"] = u;
-        agent["sensitivity"] = last.sensitivity[static_cast<std::size_t>(place)];
-        agent["temporal_sensitivity_squared"] = one_phase ? Json(squared(place)) : Json();
+        const bool waits = place < 0;
+        agent["sensitivity"] = waits ? 0 : last.sensitivity[static_cast<std::size_t>(place)];
+        agent["temporal_sensitivity_squared"] = one_phase && !waits ? Json(squared(place)) : Json();
         agent["target_epsilon"] = target_epsilon(record, u);
         put_guarantee(agent, after[u]);
         // What other runs' losses are added to.
         if (agent.contains("loss")) agent["loss"] = loss_json(losses.bound_of(number));
-        if (now.members.place(number) < 0)
+        if (waits)
+            agent["waits"] = true;
+        else if (now.members.place(number) < 0)
             agent["left_after"] = last.use.steps.first_round + last.rounds;
         json.push_back(std::move(agent));
     }

@@ -102,6 +102,7 @@ struct TrustConfig {
 struct ResumeConfig {
     std::string directory;
     std::vector<int> without;  ///< numbers of agents that leave; ascending
+    std::vector<int> joining;  ///< numbers of agents that take part from here on; ascending
     bool finish = false;       ///< it ends at its checkpoint, without another round
     /// Names of the options that this process was given beside the directory; everything else is
     /// as rank 0's config.ini has it.
@@ -136,6 +137,10 @@ struct TrainConfig {
     Bootstrap bootstrap = Bootstrap::central;
     /// File whose appearance says that an agent leaves while the run goes on; %r is its number.
     std::optional<std::string> leave_file;
+    /// Numbers of agents that do not take part yet; ascending.
+    std::vector<int> spares;
+    /// File whose appearance at agent 0's process says that a spare joins; %r is its number.
+    std::optional<std::string> join_file;
     std::optional<std::string> neighbours;  ///< file of what an agent knows of the graph; %r
     std::optional<TrustConfig> trust;  ///< none: peers are unauthenticated
     bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "run/agent_path.hpp"
 #include "run/checkpoint_copies.hpp"
@@ -143,17 +144,49 @@ std::function<Identity(std::size_t)> given_identity(const TrainConfig& config,
     };
 }
 
+/// What an agent has revealed is counted from its own checkpoint on: nobody makes it begin anew.
+/// @throws NetworkError for agents that took part already, by files of this process.
+void require_nothing_kept(const std::filesystem::path& directory, const std::vector<int>& joining) {
+    for (const std::filesystem::path& folder : checkpoint_folders(directory))
+        for (const int number : joining)
+            if (std::filesystem::exists(checkpoint_file(folder, number)))
+                throw NetworkError(fmt::format(
+                    "agent {} is to join, but has taken part already: {} is its checkpoint",
+                    number,
+                    checkpoint_file(folder, number).string()));
+}
+
+/// Of local agents that join: what is known before the task is.
+std::vector<Checkpoint> with_entering(std::vector<Checkpoint> kept,
+                                      const Network& network,
+                                      const Membership& members,
+                                      const TrainConfig& config,
+                                      const Checkpoint& entering) {
+    for (const int place : network.local_agents()) {
+        const int number = members.number(place);
+        if (!std::ranges::binary_search(config.resume->joining, number)) continue;
+        Checkpoint& own = kept.emplace_back(entering);
+        own.agent = number;
+        own.own_options = own_options(config);
+    }
+    std::ranges::sort(kept, {}, &Checkpoint::agent);
+    return kept;
+}
+
 }  // namespace
 
 FoundCheckpoint open_checkpoint(Network& network,
                                 const TrainConfig& config,
                                 const Membership& members,
                                 RestoredFiles& restored) {
-    std::vector<int> numbers;
+    const std::vector<int>& joining = config.resume->joining;
+    std::vector<int> numbers, kept;
     for (const int place : network.local_agents()) numbers.push_back(members.number(place));
+    std::ranges::set_difference(numbers, joining, std::back_inserter(kept));
+    network.agree([&] { require_nothing_kept(config.resume->directory, joining); });
     const std::vector<std::string> notes = restore_from_copies(
         restored, config.resume->directory, network, members, given_identity(config, numbers));
-    FoundCheckpoint found = find_checkpoint(config.resume->directory, network, numbers);
+    FoundCheckpoint found = find_checkpoint(config.resume->directory, network, kept);
     found.notes.insert(found.notes.begin(), notes.begin(), notes.end());
     network.agree([&] { require_own_options(found.local, config); });
     return found;
@@ -171,11 +204,14 @@ Resumption take_up(Network& network,
     const int last_phase = static_cast<int>(history.phases.size()) - 1;
     const long begun = last.use.steps.first_round;
     const auto [newest_phase, newest_round] = found.newest;
+    std::vector<int> going_on;
+    std::ranges::set_difference(
+        members.numbers, resume.joining, std::back_inserter(going_on));
     MarkedRounds marked{.run = history.run,
                         .rounds = history.rounds,
                         .phase = last_phase,
                         .numbers = last.members.numbers,
-                        .going_on = members.numbers,
+                        .going_on = std::move(going_on),
                         .until = next_checkpoint(history.checkpoint_every,
                                                  newest_phase == last_phase ? newest_round : begun,
                                                  history.rounds),
@@ -199,7 +235,13 @@ Resumption take_up(Network& network,
     result.repeated = sent - sealed.round;
     result.finish = resume.finish;
     result.totals = sealed.totals;
-    result.local = std::move(found.local);
+    result.local = with_entering(std::move(found.local),
+                                 network,
+                                 members,
+                                 config,
+                                 {.run = history.run,
+                                  .round = sealed.round,
+                                  .batch_seed = config.task.seed});
     result.notes = std::move(found.notes);
     if (same_keys || resume.finish) {
         result.going_on = std::move(result.past.back());

@@ -42,7 +42,7 @@ struct Resumption {
     [[nodiscard]] long counted(long completed) const {
         return finish ? round + repeated : completed;
     }
-    std::vector<Checkpoint> local;
+    std::vector<Checkpoint> local;  ///< of who joins without what its task says: let_enter
     RunTotals totals;
     std::vector<std::string> notes;  ///< on process 0: what its user should know
 };
@@ -57,7 +57,8 @@ void require_own_options(const std::vector<Checkpoint>& local, const TrainConfig
 /// configuration names has been read, executed or written yet. COLLECTIVE.
 /// @param members who takes part from here on.  @param restored takes what comes from copies; until
 /// the run is taken up it must be there.
-/// @throws DataError, NetworkError, the same everywhere.
+/// @throws DataError, NetworkError, the same everywhere; the last for agents that are to join, and
+/// whose process has checkpoints of theirs.
 [[nodiscard]] FoundCheckpoint open_checkpoint(Network& network,
                                               const TrainConfig& config,
                                               const Membership& members,

@@ -38,6 +38,31 @@ void require_same_task(const LocalTask& task, const Resumption& resumption) {
     }
 }
 
+namespace {
+
+/// Whether agents keep means of their models after so many rounds (ModelMean).
+bool keep_means(const PlanConfig& plan, long round) {
+    const ModelAverage& average = plan.average;
+    return average.kind == ModelAverage::Kind::exponential ||
+           (average.kind == ModelAverage::Kind::tail &&
+            round > plan.rounds - average.tail_rounds(plan.rounds));
+}
+
+}  // namespace
+
+void let_enter(Resumption& resumption, const LocalTask& task, const TrainConfig& config) {
+    for (std::size_t a = 0; a < resumption.local.size(); ++a) {
+        Checkpoint& own = resumption.local[a];
+        if (!std::ranges::binary_search(config.resume->joining, own.agent)) continue;
+        own.records = task.objectives[a]->records();
+        own.data = commit_to_data(digest_of_agent(task.digests, a));
+        if (own.round == 0) continue;
+        own.model = task.initial;
+        if (config.plan.momentum > 0) own.velocity.setZero(own.model.size());
+        if (keep_means(config.plan, own.round)) own.mean = own.model;
+    }
+}
+
 PrivacyPhase complete_phase(PrivacyPhase phase,
                             const PlanConfig& config,
                             const MixingMatrix& mixing) {
@@ -76,17 +101,21 @@ PrivacyLosses spent_before(const Resumption& resumption,
     return spent;
 }
 
+void require_everybody_for(const NoisePlan& plan, const Membership& members) {
+    if (plan.same_message_to_all() || members.size() == members.all) return;
+    throw ConfigError(fmt::format(
+        "--without, --spares: not possible with mechanism {}, whose contributions stay in every "
+        "agent's own copy (allowed with mechanisms that send the same message to all)",
+        plan.mechanism));
+}
+
 std::vector<PrivacyBudget> phase_budgets(std::vector<PrivacyBudget> budgets,
                                          const Resumption& resumption,
                                          const PlanConfig& phase,
                                          const Topography& topography,
                                          const Membership& members) {
     const NoisePlan& known = last_plan(resumption);
-    if (!known.same_message_to_all() && members.size() != members.all)
-        throw ConfigError(fmt::format(
-            "--without: not possible with mechanism {}, whose contributions stay in every agent's "
-            "own copy (allowed with mechanisms that send the same message to all)",
-            known.mechanism));
+    require_everybody_for(known, members);
     if (known.noiseless() || phase.noise_std) return budgets;
     for (PrivacyBudget& budget : budgets)
         budget = budget_against(known.distribution(), budget, phase.delta, phase.calibration);

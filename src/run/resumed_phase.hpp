@@ -15,6 +15,10 @@ namespace sotto {
 /// @throws DataError if data or model are not those of the checkpoints.
 void require_same_task(const LocalTask& task, const Resumption& resumption);
 
+/// Who joins is committed to its data, and is where the run began: at its initial model, with no
+/// momentum, and means of that model where means are kept by now.
+void let_enter(Resumption& resumption, const LocalTask& task, const TrainConfig& config);
+
 /// With what the history leaves to the configuration.
 [[nodiscard]] PrivacyPhase complete_phase(PrivacyPhase phase,
                                           const PlanConfig& config,
@@ -28,6 +32,9 @@ void require_same_task(const LocalTask& task, const Resumption& resumption);
 [[nodiscard]] PrivacyLosses spent_before(const Resumption& resumption,
                                          const PlanConfig& phase,
                                          const Membership& members);
+
+/// @throws ConfigError where some agents do not take part and noise depends on the receiver.
+void require_everybody_for(const NoisePlan& plan, const Membership& members);
 
 /// What the phases before leave of the budgets of those who take part, by place.
 /// @throws PrivacyError if nothing is left; ConfigError for agents that leave a run whose noise

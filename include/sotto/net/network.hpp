@@ -66,6 +66,7 @@ struct StallLimits {
     double abort_seconds = 0;   ///< then the wait ends with a NetworkError; 0: never
     std::string abort_setting;  ///< where that comes from: "--stall-abort 300"
     std::function<void(const std::string&)> report;  ///< takes one line
+    double nap_seconds = 0;  ///< asleep between two looks: of who waits for hours; 0: never
 };
 
 /// Sees one agent's values from coordinate `first` on, as process 0 collects them, before they are

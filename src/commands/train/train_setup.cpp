@@ -15,6 +15,7 @@
 #include "run/history_copies.hpp"
 #include "run/options/train_options.hpp"
 #include "run/run_history.hpp"
+#include "run/training/participants.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto::cli {
@@ -22,9 +23,17 @@ namespace sotto::cli {
 namespace {
 
 /// Of a run that is taken up.
-int agents_left(const ResumeConfig& resume) {
-    const RunHistory history = read_history(resume.directory);
-    return history.phases.back().members.size() - static_cast<int>(resume.without.size());
+int agents_left(const RunHistory& history, const ResumeConfig& resume) {
+    return history.phases.back().members.size() - static_cast<int>(resume.without.size()) +
+           static_cast<int>(resume.joining.size());
+}
+
+/// Spares that wait, too.
+int agents_left_alone(const TrainConfig& config) {
+    const RunHistory history = read_history(config.resume->directory);
+    return agents_left(history, *config.resume) +
+           static_cast<int>(waiting_spares(config.spares, &history).size()) -
+           static_cast<int>(config.resume->joining.size());
 }
 
 /// Of files that are restored.
@@ -122,14 +131,16 @@ TrainSetup read_train_setup(Network& ranks,
 }
 
 int agents_alone(const TrainConfig& config) {
-    return config.resume ? agents_left(*config.resume) : agents_of(config.graph);
+    return config.resume ? agents_left_alone(config) : agents_of(config.graph);
 }
 
 int agents_of_ranks(Network& ranks, const TrainConfig& config) {
     if (!config.resume) return agree_on_agents(ranks, config.graph.topology.agents);
     int agents = 1;
     ranks.agree([&] {
-        if (ranks.process() == 0) agents = std::max(1, agents_left(*config.resume));
+        if (ranks.process() == 0)
+            agents = std::max(
+                1, agents_left(read_history(config.resume->directory), *config.resume));
     });
     return agents_of_rank_0(ranks, agents);
 }

@@ -49,6 +49,10 @@ std::string agent_numbers_text(const std::vector<int>& agents) {
     return fmt::format("{}", fmt::join(agents, ","));
 }
 
+OptionFormat<std::vector<int>> agent_numbers() {
+    return {"", parse_agent_numbers, agent_numbers_text};
+}
+
 RecordedNames parse_recorded_names(const std::string& option, const std::string& text) {
     RecordedNames recorded;
     for (const std::string_view word : list_items(text)) {

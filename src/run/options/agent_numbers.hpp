@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "run/options/option_formats.hpp"
+
 namespace sotto {
 
 /// "a,b,...", before a graph says which agents there are; ascending.
@@ -10,6 +12,8 @@ namespace sotto {
 [[nodiscard]] std::vector<int> parse_agent_numbers(const std::string& option,
                                                    const std::string& text);
 [[nodiscard]] std::string agent_numbers_text(const std::vector<int>& agents);
+/// Of an option that takes them; none are no text.
+[[nodiscard]] OptionFormat<std::vector<int>> agent_numbers();
 
 /// Agents whose views are recorded, and whether what all of them send is.
 struct RecordedNames {

@@ -32,16 +32,19 @@ void require_roster_with_identity(const TrainConfig& config) {
 
 void require_run_to_take_up(const TrainConfig& config) {
     if (!config.resume) return;
-    const bool leaves = !config.resume->without.empty();
+    const bool leaves = !config.resume->without.empty(), joins = !config.resume->joining.empty();
     if (config.resume->directory.empty())
-        throw ConfigError(leaves ? "--without: --resume DIR is needed too; agents leave a run that "
-                                   "is taken up"
-                                 : "--finish: --resume DIR is needed too; a run that was taken up "
-                                   "ends");
-    if (leaves && config.resume->finish)
+        throw ConfigError(leaves  ? "--without: --resume DIR is needed too; agents leave a run that "
+                                    "is taken up"
+                          : joins ? "--joining: --resume DIR is needed too; agents join a run that "
+                                    "is taken up"
+                                  : "--finish: --resume DIR is needed too; a run that was taken up "
+                                    "ends");
+    if ((leaves || joins) && config.resume->finish)
         throw ConfigError(
-            "--finish: not possible with --without; a run ends with all who are there, from their "
-            "checkpoints");
+            fmt::format("--finish: not possible with --{}; a run ends with all who are there, from "
+                        "their checkpoints",
+                        leaves ? "without" : "joining"));
 }
 
 void settle_stall_limits(TrainConfig& config, bool warning_given) {

@@ -1,5 +1,6 @@
 #include "run/options/peer_options.hpp"
 
+#include "run/options/agent_numbers.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/sum_options.hpp"
 
@@ -82,6 +83,21 @@ run, nor where ranks host several agents: then the run stops, and says so.)",
           .peers_may_set = false,
           .changes_results = false},
          bound(&TrainConfig::leave_file, file_path())},
+        {{.name = "spares",
+          .help = "a,b,...: agents that wait until they are asked to join",
+          .details = R"(
+Each has its number, its place in the graph and its share of the data from the start, and its rank waits. The run begins without them; they know nothing of
+it, and add no noise ([resuming](../resuming.md#agents-that-join)). Not agent 0, nor where ranks host several agents.)",
+          .ranks_must_agree = true,
+          .beside_run = true,
+          .peers_may_set = false},
+         bound(&TrainConfig::spares, agent_numbers())},
+        {{.name = "join-file",
+          .help = "FILE whose appearance, where agent 0 runs, says that a spare joins; %r is its "
+                  "number",
+          .beside_run = true,
+          .changes_results = false},
+         bound(&TrainConfig::join_file, file_path())},
         {{.name = "bootstrap",
           .help = "who builds graph, mixing and plan: central (rank 0), distributed (every rank; "
                   "all must come to the same)",

@@ -56,10 +56,6 @@ OptionFormat<std::optional<EvaluatedRecords>> evaluated_records() {
         }};
 }
 
-OptionFormat<std::vector<int>> agent_numbers() {
-    return {"", parse_agent_numbers, agent_numbers_text};
-}
-
 std::vector<Option<TrainConfig>> evaluation_options() {
     return {
         {{.name = "eval-every",
@@ -155,6 +151,12 @@ Only what this page and the others mark may stand beside it ([resuming](../resum
           .ranks_must_agree = true,
           .beside_run = true},
          of_resumed_run(&ResumeConfig::without, agent_numbers())},
+        {{.name = "joining",
+          .help = "a,b,...: agents that join the run that is taken up, and were never part of it",
+          .reproduces_run = false,
+          .ranks_must_agree = true,
+          .beside_run = true},
+         of_resumed_run(&ResumeConfig::joining, agent_numbers())},
         {{.name = "finish",
           .help = "the run that is taken up ends at its checkpoint, without another round",
           .details = R"(

@@ -158,6 +158,7 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
     int coalition_size = 0;
     network.agree([&] {
         require_asked_plan(phase.plan, config.plan, topography.graph);
+        require_everybody_for(phase.plan, participants.members);
         coalition_size = coalition_size_of(phase.config, phase.plan.agents, &phase.plan);
         CountedPlan counted = count_plan(phase.plan,
                                          phase.config,

@@ -91,6 +91,43 @@ void require_own_weights(const Network& network, const Topography& own, const To
         network.process()));
 }
 
+/// @param taking_part how many agents there are without the spares.
+/// @throws ConfigError where it is not those who wait that are missing.
+Membership first_members(const TrainConfig& config, int taking_part) {
+    const std::vector<int>& spares = config.spares;
+    if (spares.empty()) return Membership::everybody(taking_part);
+    const int all = taking_part + static_cast<int>(spares.size());
+    require_possible_spares(spares, all);
+    if (const int known = agents_of(config.graph); known != all)
+        throw ConfigError(
+            fmt::format("--spares: {} of {} agents are to wait, but {} are there; agents wait in "
+                        "`sotto train` only",
+                        spares.size(),
+                        known,
+                        taking_part));
+    Membership members{all, {}};
+    std::ranges::set_difference(
+        Membership::everybody(all).numbers, spares, std::back_inserter(members.numbers));
+    return members;
+}
+
+bool ever_took_part(const RunHistory& history, int number) {
+    return std::ranges::any_of(history.phases, [number](const PrivacyPhase& phase) {
+        return phase.members.place(number) >= 0;
+    });
+}
+
+/// @throws ConfigError.
+void require_new(const RunHistory& history, int number) {
+    const int all = history.phases.front().members.all;
+    if (number >= 0 && number < all && !ever_took_part(history, number)) return;
+    throw ConfigError(fmt::format(
+        "--joining: agent {} {} (allowed: {})",
+        number,
+        number < 0 || number >= all ? "does not exist" : "has taken part already",
+        "spares of the run, --spares, that were never part of it"));
+}
+
 }  // namespace
 
 Membership agree_on_members(const TrainConfig& config,
@@ -98,8 +135,8 @@ Membership agree_on_members(const TrainConfig& config,
                             const RunHistory* history) {
     Membership members;
     network.agree([&] {
-        members = history != nullptr ? members_without(*history, config.resume->without)
-                                     : Membership::everybody(network.agents());
+        members = history != nullptr ? members_after(*history, *config.resume)
+                                     : first_members(config, network.agents());
         require_agents_for(members, network);
     });
     return members;
@@ -134,19 +171,42 @@ Participants gather_participants(const TrainConfig& config, Network& network, Me
             solves};
 }
 
-Membership members_without(const RunHistory& history, const std::vector<int>& leaving) {
+void require_possible_spares(const std::vector<int>& spares, int all) {
+    for (const int number : spares)
+        if (number < 1 || number >= all)
+            throw ConfigError(fmt::format(
+                "--spares: agent {} {} (allowed: 1 to {})",
+                number,
+                number == 0 ? "leads the run and cannot wait" : "does not exist",
+                all - 1));
+}
+
+Membership members_after(const RunHistory& history, const ResumeConfig& change) {
     const Membership& before = history.phases.back().members;
-    for (const int number : leaving)
+    for (const int number : change.without)
         if (before.place(number) < 0)
             throw ConfigError(fmt::format(
                 "--without: agent {} {} (allowed: those still there, {})",
                 number,
-                number >= 0 && number < before.all ? "has already left" : "does not exist",
+                number < 0 || number >= before.all ? "does not exist"
+                : ever_took_part(history, number)  ? "has already left"
+                                                   : "has not joined",
                 fmt::join(before.numbers, ", ")));
+    for (const int number : change.joining) require_new(history, number);
+    std::vector<int> rest;
+    std::ranges::set_difference(before.numbers, change.without, std::back_inserter(rest));
     Membership members{before.all, {}};
-    std::ranges::set_difference(before.numbers, leaving, std::back_inserter(members.numbers));
+    std::ranges::set_union(rest, change.joining, std::back_inserter(members.numbers));
     if (members.numbers.empty()) throw ConfigError("--without: nobody is left");
     return members;
+}
+
+std::vector<int> waiting_spares(const std::vector<int>& spares, const RunHistory* history) {
+    std::vector<int> waiting;
+    std::ranges::copy_if(spares, std::back_inserter(waiting), [history](int number) {
+        return history == nullptr || !ever_took_part(*history, number);
+    });
+    return waiting;
 }
 
 BuiltTopography keep_members(BuiltTopography built,
@@ -155,9 +215,10 @@ BuiltTopography keep_members(BuiltTopography built,
     if (members.size() == members.all) return built;
     const std::vector<int> gone = members.gone();
     const std::string who = fmt::format("{}", fmt::join(gone, ","));
+    const char* absent = config.resume ? "without" : "spares";
     const auto refuse = [&](const std::string& option, const std::string& why) {
         throw ConfigError(
-            fmt::format("--without: not possible with --{}, {} (agents {})", option, why, who));
+            fmt::format("--{}: not possible with --{}, {} (agents {})", absent, option, why, who));
     };
     if (!is_mixing_rule(config.graph.mixing))
         refuse("mixing FILE", "whose weights are for all agents");
@@ -174,8 +235,9 @@ BuiltTopography keep_members(BuiltTopography built,
     for (int place = 0; place < rest.agents(); ++place)
         if (components[static_cast<std::size_t>(place)] != components.front())
             throw ConfigError(fmt::format(
-                "--without: once agents {} have left, agent {} is not connected to agent {} any "
-                "more (let others leave too, or start a run on another graph)",
+                "--{}: without agents {}, agent {} is not connected to agent {} (leave out others "
+                "too, or start a run on another graph)",
+                absent,
                 who,
                 members.number(place),
                 members.number(0)));

@@ -25,7 +25,8 @@ struct Participants {
     bool solves = false;              ///< this process solves the plan
 };
 
-/// Who takes part: everybody, or who is left of a run that is taken up. COLLECTIVE.
+/// Who takes part: everybody but spares, or who is left of a run that is taken up and who joins it.
+/// COLLECTIVE.
 /// @param history of a run that is taken up; null: it begins.
 /// @throws ConfigError, the same on every process, for agents that are not there, or unless the
 /// network has as many as take part.
@@ -41,12 +42,21 @@ struct Participants {
                                                Network& network,
                                                Membership members);
 
-/// Who takes part once these have left. @throws ConfigError for agents that are not there, or if
+/// Who takes part once these have left, and others have joined that never took part.
+/// @param change its `without` and `joining`.
+/// @throws ConfigError for agents that are not there, took part before, or do not exist, or if
 /// nobody is left.
-[[nodiscard]] Membership members_without(const RunHistory& history,
-                                         const std::vector<int>& leaving);
+[[nodiscard]] Membership members_after(const RunHistory& history, const ResumeConfig& change);
 
-/// Takes those who have left out of graph and mixing. @throws ConfigError where the rest is not
+/// @param all agents of the run.  @throws ConfigError for spares that do not exist, or agent 0.
+void require_possible_spares(const std::vector<int>& spares, int all);
+
+/// The spares of a run that never took part, ascending.
+/// @param history null: it begins.
+[[nodiscard]] std::vector<int> waiting_spares(const std::vector<int>& spares,
+                                              const RunHistory* history);
+
+/// Takes those who have left, or wait, out of graph and mixing. @throws ConfigError where the rest is not
 /// connected, or the configuration names them: a mixing file, a mixing schedule, seed groups, a
 /// plan of a file or recordings.
 [[nodiscard]] BuiltTopography keep_members(BuiltTopography built,

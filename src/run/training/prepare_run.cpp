@@ -246,7 +246,8 @@ void require_possible_neighbours(const TrainConfig& config, const Membership& me
     };
     if (config.graph.topology.directed) refuse("directed", "--graph FILE --directed");
     if (members.size() != members.all)
-        refuse("without", "--without with the run's graph.edges, --graph DIR/graph.edges");
+        refuse(config.resume ? "without" : "spares",
+               "the run's graph.edges, --graph DIR/graph.edges");
 }
 
 /// Agents that know their neighbours only tell each other. COLLECTIVE.
@@ -303,9 +304,11 @@ PreparedRun prepare_run(const TrainConfig& asked,
     if (make_task) network.agree([&] { require_given_clip(config.plan); });
     LocalTask task = make_task ? make_task() : build_task(config.task, network, there.members);
     std::optional<Resumption> resumption;
-    if (before)
+    if (before) {
         resumption =
             take_up(network, config, std::move(*found), *before, there.members, there.credentials);
+        let_enter(*resumption, task, config);
+    }
     PlanChoices choices = settle_plan(config, network, there, task);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
     if (phase.planned) tell_choices(std::move(choices), *phase.planned);

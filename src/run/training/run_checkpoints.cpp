@@ -31,9 +31,12 @@ void RunCheckpoints::begin() {
                                        fmt::format("{}-{}",
                                                    to_hex(run_.prepared.history.run).substr(0, 16),
                                                    run_.prepared.history.starts)));
-    if (run_.prepared.resumption) return;
-    network.agree([&] { mark_->set(0); });
-    seal(0, false, {});
+    const auto& resumption = run_.prepared.resumption;
+    // Whoever joins has one before its first message, too.
+    if (resumption && run_.prepared.run.config.resume->joining.empty()) return;
+    const long round = resumption ? resumption->round : 0;
+    network.agree([&] { mark_->set(round); });
+    seal(round, false, resumption ? resumption->totals : RunTotals());
 }
 
 void RunCheckpoints::copy_beginning() {

@@ -18,7 +18,8 @@ class RunCheckpoints {
     RunCheckpoints(const OpenRun& run, const Trainer& trainer);
 
     /// Before anything that depends on data is sent: the checkpoint of round 0 of a run that
-    /// begins, from where on it can be taken up whenever it ends. COLLECTIVE.
+    /// begins, or of the round at which agents join, from where on it can be taken up whenever it
+    /// ends. COLLECTIVE.
     void begin();
     /// After it: copies on other disks of options, plans and phases, and of the checkpoint from
     /// which a run goes on. COLLECTIVE.

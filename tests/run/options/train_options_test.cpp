@@ -49,6 +49,8 @@ OptionTexts other_run() {
             {"identity", "agent%r.identity"},
             {"budget-account", "account%r"},
             {"leave-file", "leave%r"},
+            {"spares", "3,5"},
+            {"join-file", "join%r"},
             {"neighbours", "near%r"},
             {"bootstrap", "distributed"},
             {"link-encryption", "off"},
@@ -126,7 +128,7 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
             "momentum",       "temporal",    "temporal-restart", "eval-every",   "eval-records",
             "dry-run",        "noise-seed",  "link-encryption",  "secure-sum",   "mask-partners",
             "optimality-gap", "record-view", "checkpoint-every", "without",      "precision",
-            "network",        "finish"}));
+            "network",        "finish",      "joining",          "spares"}));
 }
 
 TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
@@ -137,13 +139,14 @@ TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
                   "threads",        "stall-warn",   "stall-abort",     "checkpoint-every",
                   "eval-every",     "eval-records", "link-encryption", "past-noise-memory",
                   "view",           "dry-run",      "bootstrap",       "network",
-                  "optimality-gap", "tensorboard",  "neighbours",      "leave-file"}));
+                  "optimality-gap", "tensorboard",  "neighbours",      "leave-file",
+                  "joining",        "spares",       "join-file"}));
 }
 
 TEST(TrainOptions, ThatDoNotReproduceTheRun) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return !o.reproduces_run; }),
               (std::set<std::string>{
-                  "resume", "without", "finish", "dry-run", "network", "run-directory"}));
+                  "resume", "without", "joining", "finish", "dry-run", "network", "run-directory"}));
 }
 
 TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
@@ -155,7 +158,7 @@ TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
           "task",         "data",       "test-data",         "standardise",     "noise-seed",
           "record-view",  "secure-sum", "mask-partners",     "link-encryption", "optimality-gap",
           "eval-records", "bootstrap",  "spatial-mechanism", "budget-account",  "neighbours",
-          "leave-file"})
+          "leave-file",   "spares"})
         EXPECT_TRUE(never.contains(name)) << name;
     for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
         EXPECT_FALSE(never.contains(name)) << name;

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <numeric>
 
+#include "run/checkpoint_store.hpp"
 #include "run/resume_fixtures.hpp"
 #include "run/run_history.hpp"
 #include "run/task.hpp"
@@ -121,22 +123,130 @@ TEST_F(Departure, RefusesDeparturesThatBreakTheRun) {
                     "own copy");
 }
 
-RunHistory history_of(const Membership& members) {
+/// Of six agents, of which agent 1 has left and agent 4 waits.
+RunHistory some_history() {
     RunHistory history;
-    history.phases.emplace_back().members = members;
+    history.phases.emplace_back().members = {6, {0, 1, 2, 3, 5}};
+    history.phases.emplace_back().members = {6, {0, 2, 3, 5}};
     return history;
 }
 
-TEST(MembersWithout, KeepTheirNumbers) {
-    const RunHistory history = history_of({6, {0, 2, 3, 5}});
-    const Membership rest = members_without(history, {2, 5});
+ResumeConfig change_of(std::vector<int> without, std::vector<int> joining = {}) {
+    return {.directory = {}, .without = std::move(without), .joining = std::move(joining)};
+}
+
+TEST(MembersAfter, KeepTheirNumbers) {
+    const RunHistory history = some_history();
+    const Membership rest = members_after(history, change_of({2, 5}));
     EXPECT_EQ(rest.all, 6);
     EXPECT_EQ(rest.numbers, (std::vector<int>{0, 3}));
-    EXPECT_EQ(members_without(history, {}).numbers, (std::vector<int>{0, 2, 3, 5}));
-    expect_contains(message_of<ConfigError>([&] { (void)members_without(history, {1}); }),
-                    "agent 1 has already left (allowed: those still there, 0, 2, 3, 5)");
-    expect_contains(message_of<ConfigError>([&] { (void)members_without(history, {6}); }),
-                    "agent 6 does not exist");
+    EXPECT_EQ(members_after(history, {}).numbers, (std::vector<int>{0, 2, 3, 5}));
+    const auto refusal = [&](int number) {
+        return message_of<ConfigError>([&] { (void)members_after(history, change_of({number})); });
+    };
+    expect_contains(refusal(1), "agent 1 has already left (allowed: those still there, 0, 2, 3, 5)");
+    expect_contains(refusal(4), "agent 4 has not joined");
+    expect_contains(refusal(6), "agent 6 does not exist");
+}
+
+TEST(MembersAfter, HaveJoinedIfTheyNeverTookPart) {
+    const RunHistory history = some_history();
+    EXPECT_EQ(members_after(history, change_of({0}, {4})).numbers, (std::vector<int>{2, 3, 4, 5}));
+    const auto refusal = [&](int number) {
+        return message_of<ConfigError>(
+            [&] { (void)members_after(history, change_of({}, {number})); });
+    };
+    expect_contains(refusal(1), "agent 1 has taken part already");
+    expect_contains(refusal(2), "agent 2 has taken part already");
+    expect_contains(refusal(6), "agent 6 does not exist");
+    EXPECT_EQ(waiting_spares({1, 4}, &history), (std::vector<int>{4}));
+    EXPECT_EQ(waiting_spares({1, 4}, nullptr), (std::vector<int>{1, 4}));
+}
+
+TEST(PossibleSpares, ExistAndDoNotLead) {
+    EXPECT_NO_THROW(require_possible_spares({1, 5}, 6));
+    for (const int number : {0, 6, -1})
+        EXPECT_THROW(require_possible_spares({number}, 6), ConfigError) << number;
+}
+
+class Arrival : public test::ResumableRun {
+  protected:
+    /// Agent 4 waits.
+    TrainConfig waiting(const std::string& name, const std::string& mechanism = "pairs") const {
+        TrainConfig result = config(name, mechanism);
+        result.graph.topology.topology = Topology::complete;
+        result.spares = {4};
+        return result;
+    }
+    static TrainConfig joined(const TrainConfig& first) {
+        TrainConfig result = resumed(first, *first.run_directory);
+        result.resume->joining = {4};
+        return result;
+    }
+    static TrainResult stopped(const TrainConfig& config, long after, int there) {
+        test::Fate fate;
+        fate.stop_after = after;
+        return run(config, fate, there);
+    }
+};
+
+TEST_F(Arrival, LetsAnAgentJoinWithItsOwnBudget) {
+    const TrainConfig first = waiting("run");
+    const TrainResult before = stopped(first, 20, 5);
+    ASSERT_TRUE(before.interrupted);
+    EXPECT_EQ(ledger("run").at("agents").at(4).at("waits"), true);
+    EXPECT_EQ(ledger("run").at("agents").at(4).at("epsilon"), 0);
+    const TrainResult rest = run(joined(first), 6);
+    EXPECT_EQ(rest.agents, 6);
+    const Json after = ledger("run");
+    EXPECT_EQ(after.at("phases").at(0).at("agents_gone"), (Json{4}));
+    EXPECT_EQ(after.at("phases").at(1).at("agents_gone"), Json::array());
+    const double target = gdp_mu(first.plan.epsilon, first.plan.delta);
+    for (std::size_t u = 0; u < 6; ++u) {
+        const double mu = after.at("agents").at(u).at("mu");
+        EXPECT_LE(mu, target * (1 + 1e-9)) << u;
+        EXPECT_GT(mu, 0.5 * target) << u;
+        EXPECT_FALSE(after.at("agents").at(u).contains("waits"));
+    }
+    EXPECT_TRUE(fs::exists(path("run") + "/agents/4/model.npy"));
+}
+
+TEST_F(Arrival, BeginsAtTheInitialModelWithMomentumAndMeans) {
+    TrainConfig first = waiting("run", "none");
+    first.plan.momentum = 0.5;
+    first.plan.average = {ModelAverage::Kind::exponential, 0.9};
+    const TrainResult before = stopped(first, 20, 5);
+    // Bit for bit, whoever else is in its process.
+    const TrainResult rest = run(joined(first), 6);
+    EXPECT_EQ(rest.rounds, test::rounds);
+    EXPECT_TRUE(std::isfinite(rest.evaluation.test_loss));
+    EXPECT_GT(before.rounds, 0);
+}
+
+TEST_F(Arrival, HasACheckpointBeforeItsFirstMessage) {
+    const TrainConfig first = waiting("run");
+    (void)stopped(first, 20, 5);
+    test::run_until_killed(joined(first), ledger("run").at("rounds").at("completed").get<long>() + 1, 6);
+    const TrainResult rest = run(resumed(first, path("run")), 6);
+    EXPECT_FALSE(rest.interrupted);
+    EXPECT_LE(rest.epsilon, first.plan.epsilon * (1 + 1e-9));
+}
+
+TEST_F(Arrival, OfAnAgentWithACheckpointIsRefusedWhateverTheHistorySays) {
+    const TrainConfig first = waiting("run");
+    (void)stopped(first, 20, 5);
+    const fs::path folder = checkpoint_folders(path("run")).front();
+    fs::copy_file(checkpoint_file(folder, 3), checkpoint_file(folder, 4));
+    expect_contains(message_of<NetworkError>([&] { (void)run(joined(first), 6); }),
+                    "agent 4 is to join, but has taken part already");
+}
+
+TEST_F(Arrival, IsRefusedWithMechanismsThatSendEveryNeighbourItsOwn) {
+    expect_contains(
+        message_of<ConfigError>([&] { (void)run(waiting("zip", "zip-dl"), 5); }), "own copy");
+    TrainConfig all_there = waiting("more");
+    expect_contains(message_of<ConfigError>([&] { (void)run(all_there, 6); }),
+                    "agents wait in `sotto train` only");
 }
 
 TEST(KeepMembers, MixesOverThoseWhoStay) {
