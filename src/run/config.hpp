@@ -102,7 +102,7 @@ struct TrustConfig {
 struct ResumeConfig {
     std::string directory;
     std::vector<int> without;  ///< numbers of agents that leave; ascending
-    std::vector<int> joining;  ///< numbers of agents that take part from here on; ascending
+    std::vector<int> joining{};  ///< numbers of agents that take part from here on; ascending
     bool finish = false;       ///< it ends at its checkpoint, without another round
     /// Names of the options that this process was given beside the directory; everything else is
     /// as rank 0's config.ini has it.

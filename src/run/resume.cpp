@@ -235,13 +235,12 @@ Resumption take_up(Network& network,
     result.repeated = sent - sealed.round;
     result.finish = resume.finish;
     result.totals = sealed.totals;
-    result.local = with_entering(std::move(found.local),
-                                 network,
-                                 members,
-                                 config,
-                                 {.run = history.run,
-                                  .round = sealed.round,
-                                  .batch_seed = config.task.seed});
+    Checkpoint entering;
+    entering.run = history.run;
+    entering.round = sealed.round;
+    entering.batch_seed = config.task.seed;
+    result.local =
+        with_entering(std::move(found.local), network, members, config, entering);
     result.notes = std::move(found.notes);
     if (same_keys || resume.finish) {
         result.going_on = std::move(result.past.back());
