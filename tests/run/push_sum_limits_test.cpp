@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "core/test_support.hpp"
 #include "mpi/trainer_fixtures.hpp"
+#include "run/run_fixtures.hpp"
 
 namespace sotto {
 namespace {
 
-using test::contains;
+using test::expect_contains;
 using test::message_of;
 
 TEST(PushSumLimits, AreRegularisationAndNoiseOnMessages) {
@@ -19,13 +19,13 @@ TEST(PushSumLimits, AreRegularisationAndNoiseOnMessages) {
     plan.mechanism = "laplace";
     plan.agents = 3;
     EXPECT_NO_THROW(require_possible_push_sum(sums, plan, 0));
-    EXPECT_TRUE(
-        contains(message_of<ConfigError>([&] { require_possible_push_sum(sums, plan, 0.01); }),
-                 "l2: 0.01 is not possible with --mixing push-sum"));
+    expect_contains(
+        message_of<ConfigError>([&] { require_possible_push_sum(sums, plan, 0.01); }),
+        "l2: 0.01 is not possible with --mixing push-sum");
     EXPECT_NO_THROW(require_possible_push_sum(means, plan, 0.01));
     plan.entry = NoiseEntry::message;
-    EXPECT_TRUE(contains(message_of<ConfigError>([&] { require_possible_push_sum(sums, plan, 0); }),
-                         "push-sum is not possible with a plan of mechanism laplace"));
+    expect_contains(message_of<ConfigError>([&] { require_possible_push_sum(sums, plan, 0); }),
+                    "push-sum is not possible with a plan of mechanism laplace");
     EXPECT_NO_THROW(require_possible_push_sum(means, plan, 0));
 }
 

@@ -5,7 +5,6 @@
 #include <csignal>
 
 #include "core/temporary_folder.hpp"
-#include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/net/memory_network.hpp"
 
