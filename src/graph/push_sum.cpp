@@ -16,7 +16,10 @@ std::optional<Eigen::VectorXd> fixed_vector(const SparseRows& step) {
     const Eigen::Index n = step.rows();
     Eigen::MatrixXd system = Eigen::MatrixXd(step) - Eigen::MatrixXd::Identity(n, n);
     system.row(n - 1).setOnes();
-    Eigen::VectorXd result = system.partialPivLu().solve(Eigen::VectorXd::Unit(n, n - 1));
+    const Eigen::PartialPivLU<Eigen::MatrixXd> factors(system);
+    constexpr double singular = 1e-14;
+    if (!(factors.rcond() > singular)) return std::nullopt;
+    Eigen::VectorXd result = factors.solve(Eigen::VectorXd::Unit(n, n - 1));
     constexpr double tolerance = 1e-12;
     const bool solves = (step * result - result).cwiseAbs().maxCoeff() <= tolerance &&
                         result.minCoeff() >= -tolerance;
