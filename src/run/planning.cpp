@@ -9,10 +9,12 @@
 #include <optional>
 
 #include "run/configured_gossip.hpp"
+#include "run/missed_rounds.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
+#include "sotto/noise/dropout_utility.hpp"
 #include "sotto/noise/reference_objectives.hpp"
 #include "sotto/noise/scheduled_utility.hpp"
 #include "sotto/noise/seed_groups.hpp"
@@ -163,6 +165,11 @@ DesignInput design_input(const PlanConfig& config,
     input.utility = correlated ? Utility{Utility::Kind::trajectory, 0} : config.utility;
     set_schedule(input, config, topography, correlated);
     input.rounds = config.rounds;
+    if (config.dropout_probability > 0) {
+        require_possible_dropouts(config, topography);
+        input.given_utility = dropout_utility(
+            topography.mixing, config.utility, config.rounds, config.dropout_probability);
+    }
     require_possible_smoothing(config, topography);
     input.gossip = configured_gossip(config, topography.mixing);
     input.smoothing = configured_smoothing(config, topography);
