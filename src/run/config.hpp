@@ -63,7 +63,6 @@ struct PlanConfig {
     bool choose_cycle = false;
     /// q with Poisson sampling, where there are no data; with data it is B / N_u.
     std::optional<double> sampling_probability;
-    double dropout_probability = 0;  ///< with which an agent misses a round (require_dropouts)
     double variance_cap = 1e4;
     std::optional<double> plan_gap;     ///< DesignInput::gap; empty: default_gap
     std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups
@@ -138,8 +137,8 @@ struct TrainConfig {
     /// File whose appearance says that an agent leaves while the run goes on; %r is its number.
     std::optional<std::string> leave_file;
     std::optional<std::string> neighbours;  ///< file of what an agent knows of the graph; %r
-    std::optional<TrustConfig> trust;       ///< none: peers are unauthenticated
-    bool link_encryption = true;            ///< over MPI; in one process nothing crosses a wire
+    std::optional<TrustConfig> trust;  ///< none: peers are unauthenticated
+    bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire
     MessagePrecision precision = MessagePrecision::float64;  ///< of what agents send each other
     bool secure_sum = false;        ///< agents learn weighted sums of messages only
     int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
 
+#include "run/plan_input.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/noise/dropout_utility.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -42,7 +44,6 @@ std::string text_of(const MissedRounds& missed) {
 }
 
 void require_possible_dropouts(const PlanConfig& config, const Topography& topography) {
-    if (!(config.dropout_probability > 0)) return;
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
     if (!mechanism.independent_rounds() || mechanism.aggregation != Aggregation::gossip)
         refuse_beside_dropouts("mechanism",
@@ -67,33 +68,44 @@ void require_possible_dropouts(const PlanConfig& config, const Topography& topog
         refuse_beside_dropouts("mixing", "push-sum", "weights whose rows sum to 1");
 }
 
-std::optional<MissedRounds> figures_of_dropouts(const PlanConfig& config,
-                                                const Topography& topography,
-                                                const std::vector<Exposure>& exposures,
-                                                const std::vector<PrivacyBudget>& budgets,
-                                                const PlannedNoise& planned) {
-    if (!(config.dropout_probability > 0)) return std::nullopt;
+PlannedNoise plan_for_missed_rounds(const PlanConfig& config,
+                                    const Topography& topography,
+                                    const std::vector<Exposure>& exposures,
+                                    const std::vector<PrivacyBudget>& budgets,
+                                    double probability) {
+    require_possible_dropouts(config, topography);
+    std::optional<NoisePlan> given = read_given_plan(config, topography.graph.agents());
+    DesignInput input = plan_input(config, topography, exposures, budgets, given);
+    input.given_utility =
+        dropout_utility(topography.mixing, config.utility, config.rounds, probability);
+    return planned_for(input, config, std::move(given), true);
+}
+
+MissedRounds figures_of_dropouts(const PlannedNoise& planned,
+                                 const PlanConfig& config,
+                                 const Topography& topography,
+                                 const std::vector<Exposure>& exposures,
+                                 const std::vector<PrivacyBudget>& budgets,
+                                 double probability) {
     const NoisePlan& plan = planned.design.plan;
     if (plan.temporal.kind != TemporalFactor::Kind::identity ||
         plan.entry != NoiseEntry::gradient || plan.aggregation != Aggregation::gossip)
         refuse_beside_dropouts(
             "plan", plan.mechanism, "independent noise of rounds on gradients that agents mix");
+    const MixingMatrix& mixing = topography.mixing;
     const double kappa = planned.kappa.minCoeff();
     MissedRounds missed;
-    missed.probability = config.dropout_probability;
+    missed.probability = probability;
     missed.nobody_missing =
-        objective_of(plan, utility_matrix(topography.mixing, config.utility, config.rounds), kappa);
+        objective_of(plan, utility_matrix(mixing, config.utility, config.rounds), kappa);
     missed.published =
-        recovered_noise(
-            plan, topography.mixing, config.utility, config.rounds, config.dropout_probability) *
-        kappa;
+        recovered_noise(plan, mixing, config.utility, config.rounds, probability) * kappa;
     if (!planned.solved) return missed;
-    PlanConfig without = config;
-    without.dropout_probability = 0;
-    const PlannedNoise other = plan_noise(without, topography, exposures, budgets, false);
-    const Eigen::MatrixXd utility = dropout_utility(
-        topography.mixing, config.utility, config.rounds, config.dropout_probability);
-    missed.planned_without = objective_of(other.design.plan, utility, kappa);
+    const PlannedNoise without = plan_noise(config, topography, exposures, budgets, false);
+    missed.planned_without =
+        objective_of(without.design.plan,
+                     dropout_utility(mixing, config.utility, config.rounds, probability),
+                     kappa);
     return missed;
 }
 

@@ -21,18 +21,27 @@ struct MissedRounds {
 /// For people.
 [[nodiscard]] std::string text_of(const MissedRounds& missed);
 
-/// @throws ConfigError where agents may miss rounds and what is left then is not known: gossip
-/// steps, momentum, means of models, mixing that changes or is push-sum, and all noise but
-/// independent noise of rounds on gradients that agents mix themselves.
+/// @throws ConfigError where agents miss rounds and what is left then is not known: gossip steps,
+/// momentum, means of models, mixing that changes or is push-sum, and all noise but independent
+/// noise of rounds on gradients that agents mix themselves.
 void require_possible_dropouts(const PlanConfig& config, const Topography& topography);
 
-/// The figures of a plan made for PlanConfig::dropout_probability; nothing where that is 0.
-/// Cost: solves the plan for nobody missing, too.
-[[nodiscard]] std::optional<MissedRounds> figures_of_dropouts(
-    const PlanConfig& config,
-    const Topography& topography,
-    const std::vector<Exposure>& exposures,
-    const std::vector<PrivacyBudget>& budgets,
-    const PlannedNoise& planned);
+/// As plan_noise(), for agents that miss every round with this probability (dropout_utility): the
+/// objectives count it, but that of the trusted aggregator. @param probability above 0, below 1.
+/// @throws ConfigError as plan_noise() and require_possible_dropouts().
+[[nodiscard]] PlannedNoise plan_for_missed_rounds(const PlanConfig& config,
+                                                  const Topography& topography,
+                                                  const std::vector<Exposure>& exposures,
+                                                  const std::vector<PrivacyBudget>& budgets,
+                                                  double probability);
+
+/// What that plan leaves. Cost: solves the plan for nobody missing, too.
+/// @throws ConfigError for a given plan of other noise.
+[[nodiscard]] MissedRounds figures_of_dropouts(const PlannedNoise& planned,
+                                               const PlanConfig& config,
+                                               const Topography& topography,
+                                               const std::vector<Exposure>& exposures,
+                                               const std::vector<PrivacyBudget>& budgets,
+                                               double probability);
 
 }  // namespace sotto

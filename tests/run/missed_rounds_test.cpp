@@ -15,22 +15,32 @@ using test::expect_contains;
 using test::message_of;
 using test::random_topography;
 
-MissedRounds figures(const PlanConfig& config, const Topography& topography) {
-    const test::Planned planned = test::plan(config, topography);
-    return *figures_of_dropouts(
-        config, topography, planned.exposures, planned.budgets, planned.planned);
+struct ForMissedRounds {
+    PlannedNoise planned;
+    MissedRounds missed;
+};
+
+ForMissedRounds plan_with(double probability,
+                          const PlanConfig& config,
+                          const Topography& topography) {
+    const int agents = topography.graph.agents();
+    const auto exposures = build_exposures(config, agents, {});
+    const auto budgets = build_budgets(config, agents);
+    PlannedNoise planned =
+        plan_for_missed_rounds(config, topography, exposures, budgets, probability);
+    const MissedRounds missed =
+        figures_of_dropouts(planned, config, topography, exposures, budgets, probability);
+    return {std::move(planned), missed};
 }
 
 TEST(MissedRounds, PlansForThemLeaveLessThanPlansThatDoNot) {
     const Topography topography = random_topography(9);
     for (const char* mechanism : {"decor", "corn", "pairs"}) {
-        PlanConfig config = config_of(mechanism);
-        config.dropout_probability = 0.2;
-        const test::Planned planned = test::plan(config, topography);
-        const MissedRounds missed = figures(config, topography);
-        EXPECT_LT(planned.planned.design.objective, *missed.planned_without * 1.00001) << mechanism;
-        EXPECT_LT(planned.planned.design.objective, planned.planned.ldp_objective) << mechanism;
-        config.dropout_probability = 0;
+        const PlanConfig config = config_of(mechanism);
+        const auto [planned, missed] = plan_with(0.2, config, topography);
+        EXPECT_LT(planned.design.objective, *missed.planned_without * 1.00001) << mechanism;
+        EXPECT_LT(planned.design.objective, planned.ldp_objective) << mechanism;
+        EXPECT_LT(missed.published, planned.design.objective) << mechanism;
         EXPECT_LT(test::plan(config, topography).planned.design.objective,
                   missed.nobody_missing * 1.00001)
             << mechanism;
@@ -39,21 +49,17 @@ TEST(MissedRounds, PlansForThemLeaveLessThanPlansThatDoNot) {
 
 TEST(MissedRounds, CountInTheObjectiveAndLeaveTheBudgetAsItIs) {
     const Topography topography = random_topography(7);
-    PlanConfig config = config_of("pairs");
-    const test::Planned without = test::plan(config, topography);
-    config.dropout_probability = 0.3;
-    const test::Planned with = test::plan(config, topography);
+    const PlanConfig config = config_of("pairs");
+    const PlannedNoise with = plan_with(0.3, config, topography).planned;
     const Eigen::MatrixXd utility =
         dropout_utility(topography.mixing, config.utility, config.rounds, 0.3);
-    EXPECT_NEAR(with.planned.design.objective,
-                utility.cwiseProduct(spatial_covariance(with.planned.design.plan)).sum() *
-                    with.planned.kappa.minCoeff(),
-                1e-6 * with.planned.design.objective);
-    EXPECT_EQ(with.planned.kappa, without.planned.kappa);
-    EXPECT_LE(
-        (coalition_precision(with.planned.design.plan, 1).array() / with.planned.kappa.array())
-            .maxCoeff(),
-        1 + 1e-9);
+    EXPECT_NEAR(
+        with.design.objective,
+        utility.cwiseProduct(spatial_covariance(with.design.plan)).sum() * with.kappa.minCoeff(),
+        1e-6 * with.design.objective);
+    EXPECT_EQ(with.kappa, test::plan(config, topography).planned.kappa);
+    EXPECT_LE((coalition_precision(with.design.plan, 1).array() / with.kappa.array()).maxCoeff(),
+              1 + 1e-9);
 }
 
 TEST(MissedRounds, RateAPlanThatIsGiven) {
@@ -64,17 +70,15 @@ TEST(MissedRounds, RateAPlanThatIsGiven) {
     write_file_atomically(file.string(),
                           to_json(test::plan(config, topography).planned.design.plan));
     config.plan_file = file.string();
-    config.dropout_probability = 0.1;
-    const MissedRounds missed = figures(config, topography);
+    const auto [planned, missed] = plan_with(0.1, config, topography);
     EXPECT_FALSE(missed.planned_without);
-    EXPECT_GT(test::plan(config, topography).planned.design.objective, missed.nobody_missing);
+    EXPECT_GT(planned.design.objective, missed.nobody_missing);
     expect_contains(text_of(missed), "with probability 0.1");
 }
 
 TEST(MissedRounds, AreRefusedWhereWhatIsLeftIsNotKnown) {
     const Topography topography = random_topography(5);
-    const auto refusal = [&](PlanConfig config) {
-        config.dropout_probability = 0.1;
+    const auto refusal = [&](const PlanConfig& config) {
         return message_of<ConfigError>([&] { require_possible_dropouts(config, topography); });
     };
     for (const char* mechanism : {"none", "cdp", "mafalda", "zip-dl"})

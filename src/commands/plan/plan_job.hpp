@@ -23,6 +23,7 @@ struct PlanJobConfig {
     bool secure_sum = false;
     int mask_partners = TrainConfig{}.mask_partners;
     std::optional<std::string> out;
+    double dropout_probability = 0;    ///< with which an agent misses a round
     long dimension = 1;                ///< d, for bytes and time, and published bounds
     std::optional<double> smoothness;  ///< of losses, for published bounds
 };
