@@ -51,10 +51,11 @@ std::vector<Option<AccountConfig>> dropout_options() {
               "D: messages of any D agents may be missing in every round, in figures beside the "
               "view's",
           .details = R"(
-Three figures, of all messages that are sent and the seeds of the view's members: nothing is revealed because of it (then nothing is
-lost, whoever is missing); those who are there publish the noise of the streams they share with the missing, so that it can be
-subtracted (as a coalition of D more); and a message that is seen after its streams were published. Each as if in every round. For independent rounds
-of Gaussian noise on gradients ([equations](../equations.md) 20).)"},
+Three figures, of all messages that are sent and the seeds of the view's members: nothing is revealed because of it
+(then nothing is lost, whoever is missing); those who are there publish the noise of the streams they share with the
+missing, so that it can be subtracted (as a coalition of D more); and a message that is seen after its streams were
+published. Each as if in every round. For independent rounds of Gaussian noise on gradients
+([equations](../equations.md) 20).)"},
          bound(&AccountConfig::dropouts, whole(1, 1000000))},
         {{.name = "missing",
           .help = "a,b,...: the same where messages of these agents are missing in every round",

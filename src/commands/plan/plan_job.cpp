@@ -87,14 +87,14 @@ OptionSet<PlanJobConfig> plan_option_set() {
         .add(option_group<PlanJobConfig>(
             "Missed rounds",
             {{{{.name = "dropout-probability",
-                .help = "P from 0 to below 1: every agent misses every round with it, in what the "
+                .help = "P from 0 to 0.999: every agent misses every round with it, in what the "
                         "plan minimises",
                 .details = R"(
 For loops of your own that go on without an agent's message (`sotto.NoiseSource`): `sotto train` waits for every message
 or ends. An agent that misses a round sends nothing, adds no noise and keeps its model; its neighbours give its weight to
-themselves; noise that was to cancel against its own is left. The plan leaves the least noise in the mean over all that, and keeps the
-same budget, whoever is missing ([equations](../equations.md) 20). What is revealed: `sotto account --dropouts`. One
-gossip step a round, fixed mixing whose rows sum to 1, no momentum or means of models.)"},
+themselves; noise that was to cancel against its own is left. The plan leaves the least noise in the mean over all
+that, and keeps the same budget, whoever is missing ([equations](../equations.md) 20). What is revealed:
+`sotto account --dropouts`. One gossip step a round, fixed mixing whose rows sum to 1, no momentum or means of models.)"},
                bound(&PlanJobConfig::dropout_probability, real_between(0, 0.999))}}}))
         .add(option_group<PlanJobConfig>(
             "Output",
