@@ -111,7 +111,10 @@ TEST(MissingMessages, LeaveTheNoiseThatIsPredicted) {
         RecordProperty(mechanism, std::to_string(left.mean / predicted));
         EXPECT_NEAR(left.mean, predicted, 5 * left.standard_error) << mechanism;
         EXPECT_LT(left.standard_error, 0.015 * predicted) << mechanism;
-        EXPECT_GT(std::abs(left.mean - if_all_came), 5 * left.standard_error) << mechanism;
+        // Of independent noise less is sent, and less is averaged away.
+        if (mechanism != std::string("ldp")) {
+            EXPECT_GT(left.mean - if_all_came, 5 * left.standard_error) << mechanism;
+        }
     }
 }
 
