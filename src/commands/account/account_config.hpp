@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "run/account_subject.hpp"
@@ -13,6 +14,8 @@ struct AccountConfig {
     std::string view = "all-nodes";
     std::string targets = "all";
     ViewOptions how;
+    std::optional<int> dropouts;  ///< agents whose messages may be missing in a round
+    std::string missing;          ///< or which are, in every round: "a,b"
 };
 
 }  // namespace sotto

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "commands/account/dropout_account.hpp"
 #include "commands/account/worst_coalition.hpp"
 #include "run/published_bound.hpp"
 #include "run/view_answers.hpp"
@@ -204,6 +205,7 @@ AccountResult run_account(const AccountConfig& config,
             std::ranges::max_element(eavesdropper, [](const auto& a, const auto& b) {
                 return a.second < b.second;
             })->second;
+        result.dropouts = account_for_dropouts(config, subject, asked.query, asked.targets);
     });
     result.search = findings.search;
     result.seconds = seconds_since(start);

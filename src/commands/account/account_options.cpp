@@ -44,6 +44,26 @@ With `--step-schedule inverse`, step size 1 and `--l2 1`: averaging.)"},
              [](auto& c) -> auto& { return c.subject.sensitivity; }, any_real())}};
 }
 
+std::vector<Option<AccountConfig>> dropout_options() {
+    return {
+        {{.name = "dropouts",
+          .help =
+              "D: messages of any D agents may be missing in every round, in figures beside the "
+              "view's",
+          .details = R"(
+Three figures, of all messages that are sent and the seeds of the view's members: nothing is revealed because of it
+(then nothing is lost, whoever is missing); those who are there publish the noise of the streams they share with the
+missing, so that it can be subtracted (as a coalition of D more); and a message that is seen after its streams were
+published. Each as if in every round. For independent rounds of Gaussian noise on gradients
+([equations](../equations.md) 20).)"},
+         bound(&AccountConfig::dropouts, whole(1, 1000000))},
+        {{.name = "missing",
+          .help = "a,b,...: the same where messages of these agents are missing in every round",
+          .details = R"(
+Exact for them, where `--dropouts` has the worst agents.)"},
+         bound(&AccountConfig::missing, any_text())}};
+}
+
 std::vector<Option<AccountOptions>> run_to_account_for() {
     return {{{.name = "run",
               .help = "DIR of a training: its graph, plans, rounds and all that happened in it, "
@@ -120,6 +140,7 @@ OptionGroup<AccountOptions>& account_options() {
         {lifted<AccountOptions>(observer_options(), &AccountOptions::account),
          run_to_account_for(),
          lifted<AccountOptions>(departure_options(), &AccountOptions::account),
+         lifted<AccountOptions>(dropout_options(), &AccountOptions::account),
          other_options()});
     return group;
 }

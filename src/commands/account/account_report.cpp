@@ -67,6 +67,32 @@ Json json_of(const CoalitionSearch& search) {
             {"upper_epsilon", number_or_null(search.upper.epsilon)}};
 }
 
+Json json_of(const std::optional<Guarantee>& guarantee) {
+    if (!guarantee) return {};
+    return {{"mu", number_or_null(guarantee->loss.mu())},
+            {"epsilon", number_or_null(guarantee->epsilon)},
+            {"infinite", guarantee->infinite()}};
+}
+
+Json json_of(const DropoutFigure& figure) {
+    return {{"silent", json_of(figure.silent)},
+            {"revealed", json_of(figure.revealed)},
+            {"late", json_of(figure.late)}};
+}
+
+Json json_of(const DropoutAccount& account) {
+    Json json = json_of(account.worst);
+    json["agents"] = account.most;
+    json["missing"] = account.missing.empty() ? Json() : Json(account.missing);
+    json["by_target"] = Json::array();
+    for (const DropoutFigure& figure : account.figures) {
+        Json row = {{"target", figure.target}};
+        row.update(json_of(figure));
+        json["by_target"].push_back(std::move(row));
+    }
+    return json;
+}
+
 /// What every account has.
 void add_figures(Json& json, const AccountResult& result) {
     json["pairs"] = Json::array();
@@ -103,6 +129,7 @@ std::string account_report_json(const AccountResult& result,
     json["delta"] = subject.delta;
     add_figures(json, result);
     if (result.search) json["worst_coalition"] = json_of(*result.search);
+    if (result.dropouts) json["dropouts"] = json_of(*result.dropouts);
     json["plan_hash"] = to_hex(subject.plan.hash());
     json["seconds"] = result.seconds;
     return to_text(json);

@@ -42,6 +42,21 @@ struct CoalitionSearch {
     Guarantee upper;              ///< no coalition of this size learns more; may be infinite
 };
 
+/// What is learnt about one agent where messages of agents do not arrive (DropoutPrecision).
+struct DropoutFigure {
+    int target = 0;
+    /// None of a figure: it does not arise (the agent is missing, or is not).
+    std::optional<Guarantee> silent, revealed, late;
+};
+
+struct DropoutAccount {
+    std::vector<int> missing;  ///< in every round; empty: any `most` agents in each
+    int most = 0;              ///< how many are missing
+    std::vector<DropoutFigure> figures;
+    /// The largest over the targets; none where none has it.
+    DropoutFigure worst;
+};
+
 struct AccountResult {
     std::string view;
     std::vector<PairFigure> pairs;  ///< worst first
@@ -49,6 +64,7 @@ struct AccountResult {
     double mean_epsilon = 0;  ///< over all pairs; may be infinite
     Guarantee eavesdropper;   ///< largest over the targets; not known for matrices
     std::optional<CoalitionSearch> search;
+    std::optional<DropoutAccount> dropouts;
     double seconds = 0;  ///< without solving the plan
 
     /// Whether a view shows a noiseless function of some target's input.

@@ -69,6 +69,23 @@ std::string pair_text(const PairFigure& pair, const Graph* graph) {
         value(pair.squared.tight_upper));
 }
 
+std::string epsilon_text(const std::optional<Guarantee>& guarantee) {
+    return guarantee ? "epsilon " + text_of(guarantee->epsilon) : "-";
+}
+
+std::string dropouts_text(const DropoutAccount& account) {
+    return fmt::format(
+        "dropouts   {} missing in every round, all other messages seen:\n"
+        "           nothing revealed: {}; streams shared with the missing published: {};\n"
+        "           a missing agent whose message is seen after that: {}\n",
+        account.missing.empty()
+            ? fmt::format("messages of any {} agent{}", account.most, account.most == 1 ? "" : "s")
+            : fmt::format("messages of {}", fmt::join(account.missing, ",")),
+        epsilon_text(account.worst.silent),
+        epsilon_text(account.worst.revealed),
+        epsilon_text(account.worst.late));
+}
+
 /// The worst pairs.
 std::string pairs_text(const AccountResult& result, const Graph* graph) {
     std::string text = fmt::format("\n{:<18} {:<18} {:>8} {:>10} {:>10} {:>11} {:>10} {:>10}\n",
@@ -191,6 +208,7 @@ std::string account_report_text(const AccountResult& result,
     if (result.search) text += fmt::format("search     {}\n", search_text(*result.search));
     text += fmt::format("ldp        epsilon {} against an eavesdropper on all messages\n",
                         text_of(result.eavesdropper.epsilon));
+    if (result.dropouts) text += dropouts_text(*result.dropouts);
     return text + bounds_text(result) + by_distance_text(result) +
            pairs_text(result, subject.process.graph) + mean_text(result);
 }

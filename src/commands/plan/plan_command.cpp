@@ -31,6 +31,7 @@ void print_plan(std::FILE* out, const MadePlan& made) {
                                 made.counted.exposures,
                                 made.counted.budgets,
                                 statements_of(made.record())));
+    if (made.missed) fmt::print(out, "{}", text_of(*made.missed));
     fmt::print(out,
                "{}",
                gossip_costs_text(
@@ -57,7 +58,8 @@ int run(const std::vector<std::string>& arguments) {
                                 made.counted.exposures,
                                 made.counted.budgets,
                                 made.sums,
-                                made.bounds));
+                                made.bounds,
+                                made.missed));
     if (std::FILE* out = report_stream(general)) print_plan(out, made);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "run/configured_gossip.hpp"
 #include "run/gossip_choice.hpp"
 #include "run/hidden_by_sums.hpp"
+#include "run/missed_rounds.hpp"
 #include "run/options/default_participation.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
@@ -45,7 +46,8 @@ std::vector<GossipCandidate> gossip_costs(const PlanJobConfig& config,
                                           const Topography& topography) {
     const Mechanism& mechanism = find_mechanism("mechanism", config.plan.mechanism);
     const int most_agents = shares_by_groups(config.plan, spatial_part(config.plan)) ? 30 : 200;
-    if (config.plan.plan_file || !mixes_hidden_models(config.plan) || !mechanism.needs_budget ||
+    if (config.dropout_probability > 0 || config.plan.plan_file ||
+        !mixes_hidden_models(config.plan) || !mechanism.needs_budget ||
         mechanism.correlates_rounds || !topography.later_mixing.empty() ||
         topography.graph.agents() > most_agents)
         return {};
@@ -82,6 +84,18 @@ OptionSet<PlanJobConfig> plan_option_set() {
         .add(option_group<PlanJobConfig>(
             "Secure sums",
             {{secure_sum_option<PlanJobConfig>(), mask_partners_option<PlanJobConfig>()}}))
+        .add(option_group<PlanJobConfig>(
+            "Missed rounds",
+            {{{{.name = "dropout-probability",
+                .help = "P from 0 to 0.999: every agent misses every round with it, in what the "
+                        "plan minimises",
+                .details = R"(
+For loops of your own that go on without an agent's message (`sotto.NoiseSource`): `sotto train` waits for every message
+or ends. An agent that misses a round sends nothing, adds no noise and keeps its model; its neighbours give its weight to
+themselves; noise that was to cancel against its own is left. The plan leaves the least noise in the mean over all
+that, and keeps the same budget, whoever is missing ([equations](../equations.md) 20). What is revealed:
+`sotto account --dropouts`. One gossip step a round, fixed mixing whose rows sum to 1, no momentum or means of models.)"},
+               bound(&PlanJobConfig::dropout_probability, real_between(0, 0.999))}}}))
         .add(option_group<PlanJobConfig>(
             "Output",
             {{{{.name = "out", .help = "write the plan to FILE, for --plan"},
@@ -125,17 +139,26 @@ PrivacyRecord MadePlan::record() const {
 MadePlan make_plan(PlanJobConfig config) {
     require_one_source_of_noise(config.plan);
     BuiltTopography built = build_topography(config.graph, config.plan);
+    if (config.dropout_probability > 0) require_possible_dropouts(config.plan, built.topography);
     ChosenPlan chosen = settle_choices(config, built.topography);
     const int agents = built.topography.graph.agents();
     const auto exposures = build_exposures(config.plan, agents, {});
     auto budgets = build_budgets(config.plan, agents);
     count_sampling(budgets, exposures, config.plan, Membership::everybody(agents).numbers);
-    PlannedNoise planned = plan_noise(config.plan, built.topography, exposures, budgets);
+    PlannedNoise planned =
+        config.dropout_probability > 0
+            ? plan_for_missed_rounds(
+                  config.plan, built.topography, exposures, budgets, config.dropout_probability)
+            : plan_noise(config.plan, built.topography, exposures, budgets);
     const bool cycles = !chosen.cycle.candidates.empty();
     planned.cycle_choice = std::move(chosen.cycle);
     if (!cycles) planned.temporal_choice = std::move(chosen.temporal);
     planned.gossip_choice = std::move(chosen.gossip);
     planned.gossip_costs = gossip_costs(config, built.topography);
+    std::optional<MissedRounds> missed;
+    if (config.dropout_probability > 0)
+        missed = figures_of_dropouts(
+            planned, config.plan, built.topography, exposures, budgets, config.dropout_probability);
     const NoisePlan& plan = planned.design.plan;
     CountedPlan counted = count_plan(plan, config.plan, built.topography, exposures, budgets);
     std::optional<SumHiding> sums = sums_of(config, built.topography, plan);
@@ -146,7 +169,8 @@ MadePlan make_plan(PlanJobConfig config) {
             std::move(planned),
             std::move(counted),
             std::move(sums),
-            std::move(bounds)};
+            std::move(bounds),
+            missed};
 }
 
 }  // namespace sotto

@@ -6,6 +6,7 @@
 
 #include "run/build_topography.hpp"
 #include "run/config.hpp"
+#include "run/missed_rounds.hpp"
 #include "run/options/option_set.hpp"
 #include "run/options/written_options.hpp"
 #include "run/planning.hpp"
@@ -22,6 +23,7 @@ struct PlanJobConfig {
     bool secure_sum = false;
     int mask_partners = TrainConfig{}.mask_partners;
     std::optional<std::string> out;
+    double dropout_probability = 0;    ///< with which an agent misses a round
     long dimension = 1;                ///< d, for bytes and time, and published bounds
     std::optional<double> smoothness;  ///< of losses, for published bounds
 };
@@ -38,6 +40,7 @@ struct MadePlan {
     CountedPlan counted;
     std::optional<SumHiding> sums;            ///< what secure sums hide, where they are asked for
     std::vector<TrainingBoundFigure> bounds;  ///< what papers say of a training with it
+    std::optional<MissedRounds> missed;       ///< where agents may miss rounds
 
     [[nodiscard]] const NoisePlan& plan() const { return planned.design.plan; }
     /// What happens in a training with it, as far as options say it.

@@ -103,7 +103,8 @@ std::string plan_report_json(const PlannedNoise& planned,
                              const std::vector<Exposure>& exposures,
                              const std::vector<PrivacyBudget>& budgets,
                              const std::optional<SumHiding>& sums,
-                             const std::vector<TrainingBoundFigure>& bounds) {
+                             const std::vector<TrainingBoundFigure>& bounds,
+                             const std::optional<MissedRounds>& missed) {
     const NoisePlan& plan = planned.design.plan;
     const auto guaranteed =
         coalition_guarantees(plan, plan.coalition_size, exposures, budgets.front().delta);
@@ -147,6 +148,11 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["delta"] = budgets.front().delta;
     json["per_agent"] = per_agent_json(planned, exposures, guaranteed, variances);
     if (sums) json["secure_sums"] = json_of(*sums);
+    if (missed)
+        json["dropouts"] = {{"probability", missed->probability},
+                            {"objective_nobody_missing", number(missed->nobody_missing)},
+                            {"objective_published", number(missed->published)},
+                            {"objective_planned_without", number_or_null(missed->planned_without)}};
     json["bounds"] = bounds_json(bounds);
     json["plan_hash"] = to_hex(plan.hash());
     json["seconds"] = planned.seconds;

@@ -1,0 +1,150 @@
+#include "sotto/privacy/dropouts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/privacy/coalitions.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Eigen::VectorXd;
+
+bool holds(const std::vector<int>& ascending, int agent) {
+    return std::ranges::binary_search(ascending, agent);
+}
+
+/// @throws ConfigError for noise of which rounds, copies or contributions hang together.
+void require_plain_noise(const NoisePlan& plan) {
+    const bool separate = plan.temporal.kind == TemporalFactor::Kind::identity &&
+                          plan.entry == NoiseEntry::gradient && plan.same_message_to_all() &&
+                          plan.aggregation == Aggregation::gossip &&
+                          plan.distribution() == StreamDistribution::gaussian;
+    if (!separate)
+        throw ConfigError(fmt::format(
+            "dropouts: not with mechanism {} (allowed: Gaussian noise on gradients that "
+            "is independent between rounds and mixed by gossip, as of pairs)",
+            plan.mechanism));
+}
+
+void require_agents(const NoisePlan& plan, const std::vector<int>& missing) {
+    for (const int agent : missing)
+        if (agent < 0 || agent >= plan.agents)
+            throw ConfigError(fmt::format(
+                "missing: agent {} does not exist (allowed: 0 to {})", agent, plan.agents - 1));
+    if (std::ssize(missing) >= plan.agents)
+        throw ConfigError("missing: all agents (allowed: all but one at most)");
+}
+
+void require_dropouts(int dropouts, int others) {
+    if (dropouts < 1 || dropouts >= others)
+        throw ConfigError(fmt::format(
+            "dropouts: {} of {} agents that do not observe (allowed: from 1, all but one at most)",
+            dropouts,
+            others));
+}
+
+/// Removes the streams for which `known` holds from every row.
+template <class Known>
+void remove_streams(NoisePlan& plan, const Known& known) {
+    for (NoiseRow& row : plan.rows) {
+        std::size_t kept = 0;
+        for (std::size_t j = 0; j < row.streams.size(); ++j) {
+            const NoiseStream& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
+            if (known(plan.groups[static_cast<std::size_t>(stream.group)])) continue;
+            row.streams[kept] = row.streams[j];
+            row.coefficients[kept++] = row.coefficients[j];
+        }
+        row.streams.resize(kept);
+        row.coefficients.resize(kept);
+    }
+}
+
+/// Of what no other agent can compute.
+VectorXd private_precision(NoisePlan plan) {
+    remove_streams(plan, [](const SeedGroup& group) { return group.members.size() > 1; });
+    return observed_precision(plan, {});
+}
+
+std::vector<int> agents_outside(const NoisePlan& plan, const std::vector<int>& coalition) {
+    std::vector<int> others;
+    for (int u = 0; u < plan.agents; ++u)
+        if (!holds(coalition, u)) others.push_back(u);
+    return others;
+}
+
+std::vector<int> united(const std::vector<int>& one, const std::vector<int>& other) {
+    std::vector<int> all;
+    std::ranges::set_union(one, other, std::back_inserter(all));
+    return all;
+}
+
+}  // namespace
+
+NoisePlan without_messages(NoisePlan plan, const std::vector<int>& missing) {
+    std::erase_if(plan.rows, [&](const NoiseRow& row) { return holds(missing, row.sender); });
+    return plan;
+}
+
+NoisePlan without_published(NoisePlan plan, const std::vector<int>& missing) {
+    remove_streams(plan, [&](const SeedGroup& group) {
+        const auto lost = std::ranges::count_if(group.members,
+                                                [&](int member) { return holds(missing, member); });
+        return lost > 0 && lost < std::ssize(group.members);
+    });
+    return plan;
+}
+
+DropoutPrecision dropout_precision(const NoisePlan& plan,
+                                   const Observer& observer,
+                                   const std::vector<int>& missing) {
+    require_plain_noise(plan);
+    require_agents(plan, missing);
+    DropoutPrecision precision;
+    precision.silent = observed_precision(without_messages(plan, missing), observer);
+    precision.revealed = observed_precision(plan, {united(observer.coalition, missing)});
+    precision.late = VectorXd::Zero(plan.agents);
+    const VectorXd seen = observed_precision(without_published(plan, missing), observer);
+    for (const int agent : missing) {
+        precision.late(agent) = seen(agent);
+        precision.silent(agent) = precision.revealed(agent) = 0;
+    }
+    return precision;
+}
+
+DropoutPrecision worst_dropout_precision(const NoisePlan& plan,
+                                         const Observer& observer,
+                                         int dropouts) {
+    require_plain_noise(plan);
+    const std::vector<int> others = agents_outside(plan, observer.coalition);
+    const auto count = static_cast<int>(others.size());
+    require_dropouts(dropouts, count);
+    check_coalition_size(count, dropouts);
+    DropoutPrecision worst;
+    worst.silent = observed_precision(plan, observer);
+    worst.revealed = worst.silent;
+    const ObservedPrecisions precisions(plan);
+    for_each_coalition(count, dropouts, [&](const std::vector<int>& places) {
+        std::vector<int> missing;
+        for (const int place : places) missing.push_back(others[static_cast<std::size_t>(place)]);
+        VectorXd precision = precisions.of({united(observer.coalition, missing)});
+        for (const int agent : missing) precision(agent) = 0;
+        worst.revealed = worst.revealed.cwiseMax(precision);
+    });
+    worst.late = private_precision(plan);
+    return worst;
+}
+
+DropoutPrecision worst_dropout_precision(const NoisePlan& plan, int coalition_size, int dropouts) {
+    require_plain_noise(plan);
+    require_dropouts(dropouts, plan.agents - coalition_size);
+    return {coalition_precision(plan, coalition_size),
+            coalition_precision(plan, coalition_size + dropouts),
+            private_precision(plan)};
+}
+
+}  // namespace sotto
