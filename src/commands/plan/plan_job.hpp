@@ -10,6 +10,7 @@
 #include "run/options/written_options.hpp"
 #include "run/planning.hpp"
 #include "run/published_bound.hpp"
+#include "run/unrestricted_noise.hpp"
 #include "sotto/privacy/privacy_record.hpp"
 #include "sotto/privacy/sum_hiding.hpp"
 
@@ -24,6 +25,7 @@ struct PlanJobConfig {
     std::optional<std::string> out;
     long dimension = 1;                ///< d, for bytes and time, and published bounds
     std::optional<double> smoothness;  ///< of losses, for published bounds
+    bool unrestricted_bound = false;   ///< whether to say what any correlation would leave
 };
 
 [[nodiscard]] OptionSet<PlanJobConfig> plan_option_set();
@@ -38,6 +40,7 @@ struct MadePlan {
     CountedPlan counted;
     std::optional<SumHiding> sums;            ///< what secure sums hide, where they are asked for
     std::vector<TrainingBoundFigure> bounds;  ///< what papers say of a training with it
+    std::optional<UnrestrictedNoise> unrestricted;  ///< where it is asked for
 
     [[nodiscard]] const NoisePlan& plan() const { return planned.design.plan; }
     /// What happens in a training with it, as far as options say it.

@@ -6,18 +6,22 @@
 
 #include "run/planning.hpp"
 #include "run/published_bound.hpp"
+#include "run/unrestricted_noise.hpp"
 #include "sotto/privacy/sum_hiding.hpp"
 
 namespace sotto {
 
 /// The JSON object of `sotto plan` (docs/cli.md), as text.
 /// @param exposures, budgets as count_plan counts them.  @param sums what secure sums hide, where
-/// they are asked for.  @param bounds that papers give for such a training.
-[[nodiscard]] std::string plan_report_json(const PlannedNoise& planned,
-                                           const PlanConfig& config,
-                                           const std::vector<Exposure>& exposures,
-                                           const std::vector<PrivacyBudget>& budgets,
-                                           const std::optional<SumHiding>& sums = {},
-                                           const std::vector<TrainingBoundFigure>& bounds = {});
+/// they are asked for.  @param bounds that papers give for such a training.  @param unrestricted
+/// what any correlation would leave, where it is asked for.
+[[nodiscard]] std::string plan_report_json(
+    const PlannedNoise& planned,
+    const PlanConfig& config,
+    const std::vector<Exposure>& exposures,
+    const std::vector<PrivacyBudget>& budgets,
+    const std::optional<SumHiding>& sums = {},
+    const std::vector<TrainingBoundFigure>& bounds = {},
+    const std::optional<UnrestrictedNoise>& unrestricted = {});
 
 }  // namespace sotto
