@@ -87,10 +87,10 @@ std::string script_of(const std::string& path,
         quoted_for_gnuplot(path),
         both ? 2 : 1);
     script += axes_of(result, data, "epsilon", 2);
-    const std::size_t columns_before = 2 + 4 + view_bounds().size() + 1;
+    const std::size_t first_divergence = 2 + 4 + view_bounds().size() + 1;
     if (both)
         script += "set yrange [*:*]\nset logscale y\n" +
-                  axes_of(result, data, "Renyi divergence of order 2", columns_before);
+                  axes_of(result, data, "Renyi divergence of order 2", first_divergence);
     return script + "unset multiplot\n";
 }
 
