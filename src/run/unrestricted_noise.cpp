@@ -60,7 +60,7 @@ class TrajectoryObjective {
 };
 
 /// Tr(H (X_time^-1 (x) R)) of a plan, at the scale that it has.
-double objective_of(const NoisePlan& plan, const TrajectoryObjective& objective, long rounds) {
+double plan_objective(const NoisePlan& plan, const TrajectoryObjective& objective, long rounds) {
     const Eigen::MatrixXd inverse = dense_factor(plan.temporal, rounds)
                                         .triangularView<Eigen::Lower>()
                                         .solve(Eigen::MatrixXd::Identity(rounds, rounds));
@@ -92,7 +92,7 @@ UnrestrictedNoise unrestricted_noise(const PlanConfig& config,
     const double unit = kappa.minCoeff();
     const Eigen::VectorXd limits = kappa / unit;
     UnrestrictedNoise noise;
-    noise.plan = unit * objective_of(plan, objective, config.rounds);
+    noise.plan = unit * plan_objective(plan, objective, config.rounds);
     noise.any = optimum_of(utility, limits, config.participation.cycle, JointOptions::Columns::any);
     noise.equal =
         optimum_of(utility, limits, config.participation.cycle, JointOptions::Columns::equal);

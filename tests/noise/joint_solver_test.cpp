@@ -20,10 +20,10 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Columns = JointOptions::Columns;
 
-JointSolution solved(const MatrixXd& utility,
-                     const VectorXd& kappa,
-                     long cycle,
-                     Columns columns = Columns::any) {
+JointSolution solved_jointly(const MatrixXd& utility,
+                             const VectorXd& kappa,
+                             long cycle,
+                             Columns columns = Columns::any) {
     JointOptions options;
     options.columns = columns;
     return solve_joint_gram(utility, kappa, cycle, options);
@@ -62,7 +62,7 @@ TEST(SolveJointGram, OfOneRoundIsTheSpatialOptimum) {
             const MatrixXd utility = random_positive_definite(n, 5);
             const VectorXd kappa = random_kappa(n, 6);
             const double expected = solve_spatial_covariance(utility, kappa).value;
-            const JointSolution found = solved(utility, kappa, 1, columns);
+            const JointSolution found = solved_jointly(utility, kappa, 1, columns);
             EXPECT_NEAR(found.value, expected, 2e-6 * expected) << n;
             EXPECT_NEAR(found.lower_bound, expected, 2e-6 * expected) << n;
         }
@@ -73,9 +73,11 @@ TEST(SolveJointGram, OfOneAgentAndEqualColumnsIsTheTemporalOptimum) {
     for (const long cycle : {1, 3, 5, 14}) {
         const MatrixXd utility = joint_utility(alone, equal_steps(14));
         const double expected = solve_temporal_gram(utility, cycle).value;
-        const JointSolution found = solved(utility, VectorXd::Ones(1), cycle, Columns::equal);
+        const JointSolution found =
+            solved_jointly(utility, VectorXd::Ones(1), cycle, Columns::equal);
         EXPECT_NEAR(found.value, expected, 5e-6 * expected) << cycle;
-        EXPECT_LE(solved(utility, VectorXd::Ones(1), cycle).lower_bound, found.value) << cycle;
+        EXPECT_LE(solved_jointly(utility, VectorXd::Ones(1), cycle).lower_bound, found.value)
+            << cycle;
     }
 }
 
@@ -83,8 +85,8 @@ TEST(SolveJointGram, OfOneAgentInEveryRoundHasColumnsByTheRootsOfTheUtility) {
     const MatrixXd utility = random_positive_definite(6, 8);
     const double roots = utility.diagonal().cwiseSqrt().sum();
     const double expected = roots * roots / 6;
-    EXPECT_NEAR(solved(utility, VectorXd::Ones(1), 1).value, expected, 2e-6 * expected);
-    EXPECT_NEAR(solved(utility, VectorXd::Ones(1), 1, Columns::equal).value,
+    EXPECT_NEAR(solved_jointly(utility, VectorXd::Ones(1), 1).value, expected, 2e-6 * expected);
+    EXPECT_NEAR(solved_jointly(utility, VectorXd::Ones(1), 1, Columns::equal).value,
                 utility.trace(),
                 2e-6 * utility.trace());
 }
@@ -95,7 +97,7 @@ TEST(SolveJointGram, GivesAGramWithinTheLimitsItsValueAndABoundBelowIt) {
     const MatrixXd utility = joint_utility(mixing, falling_steps(7));
     for (const long cycle : {1, 3, 9})
         for (const Columns columns : {Columns::any, Columns::equal}) {
-            const JointSolution found = solved(utility, kappa, cycle, columns);
+            const JointSolution found = solved_jointly(utility, kappa, cycle, columns);
             EXPECT_LE(share_of_limits(found.gram, kappa, cycle, columns), 1 + 1e-12);
             const double value = utility.cwiseProduct(found.gram.inverse()).sum();
             EXPECT_NEAR(found.value, value, 1e-6 * value);
@@ -106,14 +108,14 @@ TEST(SolveJointGram, GivesAGramWithinTheLimitsItsValueAndABoundBelowIt) {
 
 TEST(SolveJointGram, OfSingularUtilitiesIsTheInfimum) {
     // On complete graphs all noise but that of the mean is mixed away, and can cancel.
-    const JointSolution complete =
-        solved(joint_utility(MixingMatrix::average(4), equal_steps(1)), VectorXd::Ones(4), 1);
+    const JointSolution complete = solved_jointly(
+        joint_utility(MixingMatrix::average(4), equal_steps(1)), VectorXd::Ones(4), 1);
     EXPECT_NEAR(complete.value, 0.25, 1e-6);
     EXPECT_NEAR(complete.lower_bound, 0.25, 1e-6);
     for (const auto& [name, graph] : sample_graphs({6})) {
         const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
         const JointSolution found =
-            solved(joint_utility(mixing, equal_steps(6)), VectorXd::Ones(6), 3);
+            solved_jointly(joint_utility(mixing, equal_steps(6)), VectorXd::Ones(6), 3);
         EXPECT_LE(found.relative_gap(), 1e-6) << name;
         EXPECT_GT(found.lower_bound, 0) << name;
     }
@@ -123,7 +125,7 @@ TEST(SolveJointGram, LeavesNoMoreThanAnyProductOfTimeAndSpace) {
     const MixingMatrix mixing = mixing_of(MixingRule::metropolis);
     const std::vector<double> steps = falling_steps(8);
     const JointSolution found =
-        solved(joint_utility(mixing, steps), VectorXd::Ones(few_agents), 4, Columns::equal);
+        solved_jointly(joint_utility(mixing, steps), VectorXd::Ones(few_agents), 4, Columns::equal);
     MatrixXd covariance = MatrixXd::Identity(few_agents, few_agents);
     for (int turn = 0; turn < 4; ++turn) {
         const TemporalSolution time =
@@ -151,7 +153,7 @@ double two_by_two(const MatrixXd& utility, const VectorXd& entries) {
 
 TEST(SolveJointGram, IsWhatRandomSearchAmongAllGramsComesTo) {
     const MatrixXd utility = random_positive_definite(4, 11);
-    const JointSolution found = solved(utility, VectorXd::Ones(2), 1);
+    const JointSolution found = solved_jointly(utility, VectorXd::Ones(2), 1);
     SeededRandom random(12, "search", 0);
     double best = infinity;
     for (int start = 0; start < 3; ++start) {
@@ -177,10 +179,13 @@ TEST(SolveJointGram, IsWhatRandomSearchAmongAllGramsComesTo) {
 TEST(SolveJointGram, RefusesWhatIsNoUtilityOfAgentsAndRounds) {
     const MatrixXd utility = MatrixXd::Identity(6, 6);
     const auto message = [](auto&& call) { return message_of<ConfigError>(call); };
-    EXPECT_TRUE(contains(message([&] { (void)solved(utility, VectorXd::Ones(4), 1); }), "6 x 6"));
-    EXPECT_TRUE(contains(message([&] { (void)solved(utility, VectorXd::Ones(3), 0); }), "cycle"));
-    EXPECT_TRUE(contains(message([&] { (void)solved(utility, VectorXd::Zero(3), 1); }), "kappa"));
-    EXPECT_TRUE(contains(message([&] { (void)solved(0 * utility, VectorXd::Ones(3), 1); }),
+    EXPECT_TRUE(
+        contains(message([&] { (void)solved_jointly(utility, VectorXd::Ones(4), 1); }), "6 x 6"));
+    EXPECT_TRUE(
+        contains(message([&] { (void)solved_jointly(utility, VectorXd::Ones(3), 0); }), "cycle"));
+    EXPECT_TRUE(
+        contains(message([&] { (void)solved_jointly(utility, VectorXd::Zero(3), 1); }), "kappa"));
+    EXPECT_TRUE(contains(message([&] { (void)solved_jointly(0 * utility, VectorXd::Ones(3), 1); }),
                          "must not be zero"));
 }
 

@@ -25,7 +25,7 @@ std::string column_names(const std::string& prefix) {
     return names;
 }
 
-std::string columns_of(const DistanceFigures& figures) {
+std::string figure_columns(const DistanceFigures& figures) {
     std::string columns = fmt::format(
         " {:.9g} {:.9g} {:.9g} {:.9g}", figures.min, figures.mean, figures.max, figures.ldp);
     for (std::size_t i = 0; i < view_bounds().size(); ++i)
@@ -41,8 +41,11 @@ std::string table_of(const AccountResult& result) {
         "protection), and Renyi divergence of order 2\n# distance" +
         column_names("") + " pairs" + column_names("renyi_") + "\n";
     for (const DistanceRow& row : result.by_distance)
-        table += fmt::format(
-            "{}{} {}{}\n", row.distance, columns_of(row.epsilon), row.pairs, columns_of(row.renyi));
+        table += fmt::format("{}{} {}{}\n",
+                             row.distance,
+                             figure_columns(row.epsilon),
+                             row.pairs,
+                             figure_columns(row.renyi));
     return table;
 }
 
