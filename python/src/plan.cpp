@@ -83,7 +83,9 @@ std::string report_of(const MadePlan& made) {
                             made.counted.exposures,
                             made.counted.budgets,
                             made.sums,
-                            made.bounds);
+                            made.bounds,
+                            made.missed,
+                            made.unrestricted);
 }
 
 }  // namespace

@@ -138,4 +138,24 @@ MatrixXd spatial_utility(const MixingSchedule& schedule,
     return result;
 }
 
+MatrixXd joint_utility(const MixingSchedule& schedule,
+                       std::span<const double> step_sizes,
+                       int gossip_steps) {
+    const Index n = schedule.agents();
+    require_joint_rows(n, std::ssize(step_sizes));
+    const ScheduledRounds rounds(schedule, std::ssize(step_sizes), gossip_steps);
+    MatrixXd utility(n * rounds.count(), n * rounds.count());
+    for (Index s = 0; s < rounds.count(); ++s) {
+        MatrixXd reached = MatrixXd::Identity(n, n);  // W_(t-1) ... W_s
+        for (Index t = s; t < rounds.count(); ++t) {
+            utility.block(s * n, t * n, n, n) = step_sizes[static_cast<std::size_t>(s)] *
+                                                step_sizes[static_cast<std::size_t>(t)] *
+                                                reached.transpose() * rounds.left(t);
+            utility.block(t * n, s * n, n, n) = utility.block(s * n, t * n, n, n).transpose();
+            rounds.mix(t, reached);
+        }
+    }
+    return utility;
+}
+
 }  // namespace sotto

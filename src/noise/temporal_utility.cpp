@@ -91,6 +91,39 @@ MatrixXd temporal_utility(const MixingMatrix& mixing,
     return utility;
 }
 
+void require_joint_rows(long agents, long rounds) {
+    if (agents * rounds > most_joint_rows)
+        throw ConfigError(
+            fmt::format("rounds: {} rounds of {} agents are too many to be planned for all at once "
+                        "(allowed: agents * rounds up to {})",
+                        rounds,
+                        agents,
+                        most_joint_rows));
+}
+
+MatrixXd joint_utility(const MixingMatrix& mixing,
+                       std::span<const double> step_sizes,
+                       const GossipPolynomial& gossip) {
+    const auto rounds = static_cast<Index>(step_sizes.size());
+    const Index n = mixing.agents();
+    require_joint_rows(n, rounds);
+    const MatrixXd powers = propagated(mixing, MatrixXd::Identity(n, n), rounds, gossip);
+    const auto power = [&](Index k) { return powers.col(k - 1).reshaped(n, n); };
+    MatrixXd utility(n * rounds, n * rounds);
+    // H_st = H_{s+1,t+1} + the term of the largest tau; lags count from the last round.
+    for (Index lag = 0; lag < rounds; ++lag) {
+        MatrixXd sum = MatrixXd::Zero(n, n);
+        for (Index t = rounds - 1; t >= lag; --t) {
+            const Index s = t - lag;
+            sum += power(rounds - s).transpose() * power(rounds - t);
+            utility.block(s * n, t * n, n, n) = step_sizes[static_cast<std::size_t>(s)] *
+                                                step_sizes[static_cast<std::size_t>(t)] * sum;
+            utility.block(t * n, s * n, n, n) = utility.block(s * n, t * n, n, n).transpose();
+        }
+    }
+    return utility;
+}
+
 MatrixXd spatial_utility(const MixingMatrix& mixing,
                          const TemporalFactor& factor,
                          std::span<const double> step_sizes,

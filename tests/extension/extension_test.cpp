@@ -123,7 +123,7 @@ TEST(AddedBound, StandsBesideTheFiguresOfAccountsAndPlans) {
     const Ended text = sotto(as_table);
     expect_contains(text.out, "       ldp    quarter\n");
     expect_contains(text.out, "[Q] eq. 1: a number to see it in every account\n");
-    expect_contains(read_file(folder.path("table.txt")), " quarter_bound pairs\n");
+    expect_contains(read_file(folder.path("table.txt")), " quarter_bound pairs ");
     EXPECT_EQ(plan("ldp")["bounds"].at(0)["value"], 20);
 }
 

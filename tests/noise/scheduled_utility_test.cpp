@@ -99,5 +99,22 @@ TEST(ScheduledUtility, IsRefusedForMoreRoundsThanItCanKeep) {
                          "rounds: 2001 of 6 agents are too many"));
 }
 
+TEST(ScheduledJointUtility, OfAProductOfTimeAndSpaceIsTheObjectiveOfBoth) {
+    const Eigen::MatrixXd covariance = random_positive_definite(6, 2);
+    const Eigen::MatrixXd inverse_gram = random_positive_definite(rounds, 4);
+    for (const bool directed : {false, true}) {
+        const MixingSchedule schedule = schedule_of(directed);
+        const Eigen::MatrixXd joint = joint_utility(schedule, steps, 2);
+        double found = 0;
+        for (long s = 0; s < rounds; ++s)
+            for (long t = 0; t < rounds; ++t)
+                found += inverse_gram(s, t) *
+                         joint.block(6 * s, 6 * t, 6, 6).cwiseProduct(covariance).sum();
+        const double expected =
+            temporal_utility(schedule, covariance, steps, 2).cwiseProduct(inverse_gram).sum();
+        EXPECT_NEAR(found, expected, 1e-11 * expected);
+    }
+}
+
 }  // namespace
 }  // namespace sotto

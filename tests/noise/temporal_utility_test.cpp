@@ -89,5 +89,48 @@ TEST(SpatialUtility, RefusesADenseFactorOfTooManyRounds) {
                                "rounds: 2001"));
 }
 
+TEST(JointUtility, OfAProductOfTimeAndSpaceIsTheObjectiveOfBoth) {
+    const std::vector<double> steps{1, 0.5, 2, 0.25};
+    const MatrixXd inverse_gram = test::random_positive_definite(4, 4);
+    for (const auto& [name, graph] : test::sample_graphs({5}))
+        for (const MixingRule rule : {MixingRule::metropolis, MixingRule::row_stochastic}) {
+            const MixingMatrix mixing = MixingMatrix::from_rule(graph, rule);
+            const MatrixXd r = test::random_positive_definite(5, 3);
+            const MatrixXd joint = joint_utility(mixing, steps, 2);
+            MatrixXd product(20, 20);
+            for (Index s = 0; s < 4; ++s)
+                for (Index t = 0; t < 4; ++t)
+                    product.block(5 * s, 5 * t, 5, 5) = inverse_gram(s, t) * r;
+            const double expected =
+                temporal_utility(mixing, r, steps, 2).cwiseProduct(inverse_gram).sum();
+            EXPECT_NEAR(joint.cwiseProduct(product).sum(), expected, 1e-11 * expected) << name;
+            EXPECT_LT((joint - joint.transpose()).norm(), 1e-12 * joint.norm()) << name;
+        }
+}
+
+TEST(JointUtility, IsWhatNoiseOfAnyRoundsAndAgentsLeavesInAllModels) {
+    const Graph graph = test::make_graph(Topology::path, 3);
+    const MatrixXd w = MixingMatrix::from_rule(graph, MixingRule::row_stochastic).dense();
+    const VectorXd noise = VectorXd::LinSpaced(12, -1, 2);
+    double left = 0;
+    VectorXd models = VectorXd::Zero(3);
+    for (Index t = 0; t < 4; ++t) {
+        models = w * (models + noise.segment(3 * t, 3));
+        left += models.squaredNorm();
+    }
+    const MatrixXd joint =
+        joint_utility(MixingMatrix::from_rule(graph, MixingRule::row_stochastic), ones(4));
+    EXPECT_NEAR(noise.dot(joint * noise), left, 1e-12 * left);
+}
+
+TEST(JointUtility, RefusesTooManyRows) {
+    const Graph graph = test::make_graph(Topology::ring, 5);
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+    EXPECT_EQ(joint_utility(mixing, ones(80)).rows(), most_joint_rows);
+    EXPECT_TRUE(test::contains(
+        test::message_of<ConfigError>([&] { (void)joint_utility(mixing, ones(81)); }),
+        "agents * rounds up to 400"));
+}
+
 }  // namespace
 }  // namespace sotto

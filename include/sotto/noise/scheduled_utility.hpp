@@ -28,4 +28,10 @@ namespace sotto {
                                               std::span<const double> step_sizes,
                                               int gossip_steps = 1);
 
+/// joint_utility of the same: H_st = eta_s eta_t (W_(t-1) ... W_s)^T Q_t, s <= t. Cost: O(T^2 K
+/// nnz(W) n + T^2 n^3). @throws ConfigError as joint_utility, and as above.
+[[nodiscard]] Eigen::MatrixXd joint_utility(const MixingSchedule& schedule,
+                                            std::span<const double> step_sizes,
+                                            int gossip_steps = 1);
+
 }  // namespace sotto

@@ -45,6 +45,23 @@ namespace sotto {
                                               std::span<const double> step_sizes,
                                               const GossipPolynomial& gossip = 1);
 
+/// H, n T x n T, of the same objective for any correlation of agents and rounds: with covariance
+/// Sigma of all noise (row t n + u: agent u in round t) it is Tr(H Sigma), and
+/// temporal_utility(R)_st = Tr(H_st R) of its blocks
+///
+///     H_st = eta_s eta_t sum_{tau >= max(s,t)} (P^{tau-s+1})^T P^{tau-t+1}.
+///
+/// Source: [U] eq. 5, 9; docs/equations.md 6. Cost: O(n^3 T^2) flops, n^2 T^2 numbers.
+/// @throws ConfigError above most_joint_rows rows.
+[[nodiscard]] Eigen::MatrixXd joint_utility(const MixingMatrix& mixing,
+                                            std::span<const double> step_sizes,
+                                            const GossipPolynomial& gossip = 1);
+
+/// The largest number of rows n T of what is planned for all agents and rounds at once.
+inline constexpr long most_joint_rows = 400;
+/// @throws ConfigError if agents * rounds is larger than most_joint_rows.
+void require_joint_rows(long agents, long rounds);
+
 /// The largest number of rounds of what needs matrices with a row for every round.
 inline constexpr long most_dense_rounds = 2000;
 

@@ -136,20 +136,18 @@ class Distances {
     std::vector<std::vector<int>> from_;
 };
 
-/// Epsilon of every target by every bound of view_bounds().
-std::vector<std::vector<std::optional<double>>> published_epsilons(const ViewBoundInput& input,
-                                                                   const Question& question) {
-    std::vector<std::vector<std::optional<double>>> by_target(question.targets.size());
+/// Of every target by every bound of view_bounds().
+std::vector<std::vector<std::optional<Guarantee>>> published_figures(const ViewBoundInput& input,
+                                                                     const Question& question) {
+    std::vector<std::vector<std::optional<Guarantee>>> by_target(question.targets.size());
     for (const PublishedBound* bound : view_bounds()) {
         const auto squared = bound->of_view(input, question.view, question.targets);
         for (std::size_t t = 0; t < question.targets.size(); ++t)
-            by_target[t].push_back(
-                squared
-                    ? std::optional(guarantee_of_target(input.subject,
-                                                        question.targets[t],
-                                                        (*squared)(static_cast<Eigen::Index>(t)))
-                                        .epsilon)
-                    : std::nullopt);
+            by_target[t].push_back(squared ? std::optional(guarantee_of_target(
+                                                 input.subject,
+                                                 question.targets[t],
+                                                 (*squared)(static_cast<Eigen::Index>(t))))
+                                           : std::nullopt);
     }
     return by_target;
 }
@@ -166,7 +164,7 @@ std::vector<PairFigure> pairs_of(const Findings& findings,
     std::vector<PairFigure> pairs;
     for (std::size_t i = 0; i < findings.questions.size(); ++i) {
         const auto& [view, targets] = findings.questions[i];
-        auto published = published_epsilons(bounds, findings.questions[i]);
+        auto published = published_figures(bounds, findings.questions[i]);
         for (std::size_t t = 0; t < targets.size(); ++t) {
             PairFigure& pair = pairs.emplace_back();
             pair.observers = view.members;
@@ -174,7 +172,7 @@ std::vector<PairFigure> pairs_of(const Findings& findings,
             pair.distance = distances.between(view.members, pair.target);
             pair.squared = findings.answers[i][t];
             pair.guarantee = guarantee_of_target(subject, pair.target, pair.squared.certified());
-            pair.eavesdropper_epsilon = eavesdropper.at(pair.target).epsilon;
+            pair.eavesdropper = eavesdropper.at(pair.target);
             pair.published = std::move(published[t]);
             pair.argument =
                 argument_of(view,

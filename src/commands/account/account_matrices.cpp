@@ -33,7 +33,7 @@ AccountResult account_matrices(const std::string& a_file,
         pair.squared = squared[t];
         const double mu = sensitivity * std::sqrt(pair.squared.certified());
         pair.guarantee = guarantee_of(PrivacyLoss::gaussian(mu), delta);
-        pair.eavesdropper_epsilon = not_a_number;
+        pair.eavesdropper.epsilon = not_a_number;
         pair.argument = argument_of({View::Kind::neighbours, {}}, true, false);
     }
     AccountResult result = account_of_pairs("matrices", std::move(pairs));

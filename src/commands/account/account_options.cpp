@@ -122,7 +122,8 @@ rounds ([accounting](../accounting.md)).)"},
         {{.name = "by-distance",
           .help = "write the table by distance to FILE; a picture if it ends in .svg",
           .details = R"(
-With a name that ends in `.svg` the picture, drawn by gnuplot if installed, and the table in FILE.txt.)",
+Epsilon and the Renyi divergence of order 2, smallest, mean and largest over the pairs of every distance. With a name that ends
+in `.svg` the picture of both, drawn by gnuplot if installed, and the table in FILE.txt.)",
           .beside_run = true},
          bound(&AccountOptions::by_distance, file_path())},
         {{.name = "threads",

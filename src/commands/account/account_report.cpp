@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// @param published as in a PairFigure.
+/// @param published as in DistanceFigures.
 void add_published(Json& json, const std::vector<std::optional<double>>& published) {
     const auto bounds = view_bounds();
     for (std::size_t i = 0; i < bounds.size(); ++i)
@@ -34,26 +34,32 @@ Json json_of(const PairFigure& pair) {
                                    {"tight_lower", value(squared.tight_lower)},
                                    {"tight_upper", value(squared.tight_upper)},
                                    {"all_messages", number_or_null(squared.trivial)}};
-    const std::optional<double> mu = pair.guarantee.loss.mu();
-    json["mu"] = number_or_null(mu);
+    json["mu"] = number_or_null(pair.guarantee.loss.mu());
     json["epsilon"] = number_or_null(pair.guarantee.epsilon);
-    json["renyi_alpha2"] = mu ? number_or_null(*mu * *mu) : Json();
+    json["renyi_alpha2"] = number_or_null(renyi_of_order_two(pair.guarantee));
     json["infinite"] = pair.guarantee.infinite();
-    json["ldp"] = number_or_null(pair.eavesdropper_epsilon);
-    add_published(json, pair.published);
+    json["ldp"] = number_or_null(pair.eavesdropper.epsilon);
+    std::vector<std::optional<double>> published;
+    for (const auto& guarantee : pair.published)
+        published.push_back(guarantee ? std::optional(guarantee->epsilon) : std::nullopt);
+    add_published(json, published);
     json["argument"] = pair.argument.text;
     return json;
 }
 
+void add_distance_figures(Json& json, const DistanceFigures& figures) {
+    json["min"] = number_or_null(figures.min);
+    json["mean"] = number_or_null(figures.mean);
+    json["max"] = number_or_null(figures.max);
+    json["ldp"] = number_or_null(figures.ldp);
+    add_published(json, figures.published);
+}
+
 Json json_of(const DistanceRow& row) {
-    Json json = {{"distance", row.distance},
-                 {"min", number_or_null(row.min)},
-                 {"mean", number_or_null(row.mean)},
-                 {"max", number_or_null(row.max)},
-                 {"pairs", row.pairs},
-                 {"infinite_pairs", row.infinite},
-                 {"ldp", number_or_null(row.ldp)}};
-    add_published(json, row.published);
+    Json json = {
+        {"distance", row.distance}, {"pairs", row.pairs}, {"infinite_pairs", row.infinite}};
+    add_distance_figures(json, row.epsilon);
+    add_distance_figures(json["renyi_alpha2"], row.renyi);
     return json;
 }
 

@@ -11,44 +11,68 @@ namespace sotto {
 
 namespace {
 
+/// A figure of a guarantee.
+using FigureOf = double (*)(const Guarantee&);
+
+double epsilon_of(const Guarantee& guarantee) { return guarantee.epsilon; }
+
+/// @param pairs of one distance, not empty.
+DistanceFigures figures_of(const std::vector<const PairFigure*>& pairs, FigureOf figure) {
+    DistanceFigures figures;
+    figures.min = figures.max = figure(pairs.front()->guarantee);
+    for (const auto& published : pairs.front()->published)
+        figures.published.push_back(published ? std::optional(0.0) : std::nullopt);
+    const auto count = static_cast<double>(pairs.size());
+    for (const PairFigure* pair : pairs) {
+        const double value = figure(pair->guarantee);
+        figures.min = std::min(figures.min, value);
+        figures.max = std::max(figures.max, value);
+        figures.mean += value / count;
+        figures.ldp += figure(pair->eavesdropper) / count;
+        for (std::size_t i = 0; i < figures.published.size(); ++i)
+            if (figures.published[i])
+                *figures.published[i] +=
+                    (pair->published[i] ? figure(*pair->published[i]) : not_a_number) / count;
+    }
+    return figures;
+}
+
 std::vector<DistanceRow> rows_by_distance(const std::vector<PairFigure>& pairs) {
-    std::map<int, DistanceRow> rows;
-    for (const PairFigure& pair : pairs) {
-        if (pair.distance < 0) continue;
-        const double epsilon = pair.guarantee.epsilon;
-        DistanceRow& row = rows[pair.distance];
-        if (row.pairs == 0) {
-            row = {pair.distance, 0, 0, epsilon, 0, 0, 0, {}};
-            for (const auto& published : pair.published)
-                row.published.push_back(published ? std::optional(0.0) : std::nullopt);
-        }
-        ++row.pairs;
-        if (std::isinf(epsilon)) ++row.infinite;
-        row.min = std::min(row.min, epsilon);
-        row.max = std::max(row.max, epsilon);
-        row.mean += epsilon;
-        row.ldp += pair.eavesdropper_epsilon;
-        for (std::size_t i = 0; i < row.published.size(); ++i)
-            if (row.published[i]) *row.published[i] += pair.published[i].value_or(not_a_number);
+    std::map<int, std::vector<const PairFigure*>> by_distance;
+    for (const PairFigure& pair : pairs)
+        if (pair.distance >= 0) by_distance[pair.distance].push_back(&pair);
+    std::vector<DistanceRow> rows;
+    for (const auto& [distance, of_distance] : by_distance) {
+        const auto infinite = std::ranges::count_if(of_distance, [](const PairFigure* pair) {
+            return std::isinf(pair->guarantee.epsilon);
+        });
+        rows.push_back({distance,
+                        static_cast<int>(of_distance.size()),
+                        static_cast<int>(infinite),
+                        figures_of(of_distance, epsilon_of),
+                        figures_of(of_distance, renyi_of_order_two)});
     }
-    std::vector<DistanceRow> result;
-    for (auto& [distance, row] : rows) {
-        row.mean /= row.pairs;
-        row.ldp /= row.pairs;
-        for (auto& published : row.published)
-            if (published) *published /= row.pairs;
-        result.push_back(row);
-    }
-    return result;
+    return rows;
 }
 
 }  // namespace
+
+double renyi_of_order_two(const Guarantee& guarantee) {
+    const std::optional<double> mu = guarantee.loss.mu();
+    return mu ? *mu * *mu : not_a_number;
+}
 
 bool AccountResult::breaks_protection() const {
     return !pairs.empty() && pairs.front().guarantee.infinite();
 }
 
 bool AccountResult::is_guarantee() const { return pairs.empty() || pairs.front().argument.sound; }
+
+bool AccountResult::has_renyi() const {
+    return !by_distance.empty() && std::ranges::none_of(by_distance, [](const DistanceRow& row) {
+        return std::isnan(row.renyi.mean);
+    });
+}
 
 bool AccountResult::has_published(std::size_t bound) const {
     return std::ranges::any_of(pairs, [&](const PairFigure& pair) {

@@ -16,20 +16,28 @@ struct PairFigure {
     int target = 0;
     int distance = -1;  ///< from the nearest observer; -1 without one
     SquaredSensitivity squared;
-    Guarantee guarantee;              ///< of the distance Delta sqrt(squared.certified())
-    double eavesdropper_epsilon = 0;  ///< against an eavesdropper on all messages
-    /// Epsilon by every bound of view_bounds(), where it applies; or none at all.
-    std::vector<std::optional<double>> published;
+    Guarantee guarantee;     ///< of the distance Delta sqrt(squared.certified())
+    Guarantee eavesdropper;  ///< against an eavesdropper on all messages
+    /// By every bound of view_bounds(), where it applies; or none at all.
+    std::vector<std::optional<Guarantee>> published;
     Argument argument;
 };
 
-/// Largest, smallest and mean epsilon over the pairs of one distance.
+/// Renyi divergence of order 2, which is mu^2; may be infinite. Not a number where the loss has no
+/// mu.
+[[nodiscard]] double renyi_of_order_two(const Guarantee& guarantee);
+
+/// Smallest, mean and largest figure over the pairs of one distance.
+struct DistanceFigures {
+    double min = 0, mean = 0, max = 0;             ///< may be infinite
+    double ldp = 0;                                ///< mean
+    std::vector<std::optional<double>> published;  ///< mean, as of pairs
+};
 struct DistanceRow {
     int distance = 0;
     int pairs = 0, infinite = 0;
-    double min = 0, mean = 0, max = 0;             ///< epsilon; may be infinite
-    double ldp = 0;                                ///< mean
-    std::vector<std::optional<double>> published;  ///< mean, as of pairs
+    DistanceFigures epsilon;
+    DistanceFigures renyi;  ///< renyi_of_order_two
 };
 
 /// How the worst coalition was looked for, and what that proves.
@@ -71,6 +79,8 @@ struct AccountResult {
     [[nodiscard]] bool breaks_protection() const;
     /// Whether the figures are a guarantee of what is accounted for.
     [[nodiscard]] bool is_guarantee() const;
+    /// Whether every loss by distance has a Renyi divergence of order 2.
+    [[nodiscard]] bool has_renyi() const;
     /// Whether a bound of view_bounds() applies to some pair.
     [[nodiscard]] bool has_published(std::size_t bound) const;
 };

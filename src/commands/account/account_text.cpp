@@ -120,8 +120,9 @@ std::string mean_text(const AccountResult& result) {
                        result.seconds);
 }
 
-std::string by_distance_text(const AccountResult& result) {
-    if (result.by_distance.empty()) return {};
+/// @param figures which of a row.
+std::string distance_table_text(const AccountResult& result,
+                                DistanceFigures DistanceRow::*figures) {
     const auto bounds = view_bounds();
     std::string text = fmt::format("\n{:>8} {:>7} {:>10} {:>10} {:>10} {:>10}",
                                    "distance",
@@ -133,17 +134,27 @@ std::string by_distance_text(const AccountResult& result) {
     for (std::size_t i = 0; i < bounds.size(); ++i)
         if (result.has_published(i)) text += fmt::format(" {:>10}", bounds[i]->title);
     for (const DistanceRow& row : result.by_distance) {
+        const DistanceFigures& shown = row.*figures;
         text += fmt::format("\n{:>8} {:>7} {:>10} {:>10} {:>10} {:>10}",
                             row.distance,
                             row.pairs,
-                            text_of(row.min),
-                            text_of(row.mean),
-                            text_of(row.max),
-                            text_of(row.ldp));
+                            text_of(shown.min),
+                            text_of(shown.mean),
+                            text_of(shown.max),
+                            text_of(shown.ldp));
         for (std::size_t i = 0; i < bounds.size(); ++i)
-            if (result.has_published(i)) text += fmt::format(" {:>10}", text_of(row.published[i]));
+            if (result.has_published(i))
+                text += fmt::format(" {:>10}", text_of(shown.published[i]));
     }
     return text + "\n";
+}
+
+std::string by_distance_text(const AccountResult& result) {
+    if (result.by_distance.empty()) return {};
+    std::string text = distance_table_text(result, &DistanceRow::epsilon);
+    if (result.has_renyi())
+        text += "\nRenyi divergence of order 2" + distance_table_text(result, &DistanceRow::renyi);
+    return text;
 }
 
 /// What the columns of published bounds are.

@@ -36,6 +36,7 @@ void print_plan(std::FILE* out, const MadePlan& made) {
                "{}",
                gossip_costs_text(
                    made.planned, made.built.topography, config.plan.rounds, config.dimension));
+    if (made.unrestricted) fmt::print(out, "{}", text_of(*made.unrestricted));
     for (const TrainingBoundFigure& figure : made.bounds)
         fmt::print(out,
                    "bound      {:<10} {:.6g} at {} parameter{}: {}\n",
@@ -59,7 +60,8 @@ int run(const std::vector<std::string>& arguments) {
                                 made.counted.budgets,
                                 made.sums,
                                 made.bounds,
-                                made.missed));
+                                made.missed,
+                                made.unrestricted));
     if (std::FILE* out = report_stream(general)) print_plan(out, made);
     return 0;
 }

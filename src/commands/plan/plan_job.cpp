@@ -16,6 +16,7 @@
 #include "run/options/sum_options.hpp"
 #include "run/sampling_gain.hpp"
 #include "sotto/agent/trainer.hpp"
+#include "sotto/noise/temporal_utility.hpp"
 
 namespace sotto {
 
@@ -112,7 +113,16 @@ that, and keeps the same budget, whoever is missing ([equations](../equations.md
 Of logistic loss a quarter of the largest squared length of a record's features, and more with `--l2`. The bounds are for
 comparison ([equations](../equations.md) 9): `bounds` of the results has those that the paper gives for such a training,
 at `--dimension` parameters. Noise and privacy do not depend on it.)"},
-               bound(&PlanJobConfig::smoothness, positive_real())}}}));
+               bound(&PlanJobConfig::smoothness, positive_real())},
+              {{.name = "unrestricted-bound",
+                .help = "{}: what the best correlation of all agents and rounds leaves, up to 400 "
+                        "agents * rounds",
+                .details = R"(
+Plans are products: noise is correlated between agents in the same way in every round, and over rounds in the same way for every
+agent. [U] Definition 11 asks for any encoder C, with a row for every agent in every round. `on` prints the least that such noise leaves in
+all models of all rounds within the same budgets against somebody who sees all messages, with its certificate, and how many times
+as much the plan leaves ([equations](../equations.md) 6). It is a figure to compare with: nothing trains with such noise.)"},
+               bound(&PlanJobConfig::unrestricted_bound, on_off())}}}));
 }
 
 PlanJobConfig read_plan_options(const OptionTexts& given) {
@@ -142,6 +152,7 @@ MadePlan make_plan(PlanJobConfig config) {
     if (config.dropout_probability > 0) require_possible_dropouts(config.plan, built.topography);
     ChosenPlan chosen = settle_choices(config, built.topography);
     const int agents = built.topography.graph.agents();
+    if (config.unrestricted_bound) require_joint_rows(agents, config.plan.rounds);
     const auto exposures = build_exposures(config.plan, agents, {});
     auto budgets = build_budgets(config.plan, agents);
     count_sampling(budgets, exposures, config.plan, Membership::everybody(agents).numbers);
@@ -164,13 +175,17 @@ MadePlan make_plan(PlanJobConfig config) {
     std::optional<SumHiding> sums = sums_of(config, built.topography, plan);
     std::vector<TrainingBoundFigure> bounds = bounds_of_training(
         {config.plan, built.topography, plan, config.dimension, config.smoothness});
+    std::optional<UnrestrictedNoise> unrestricted;
+    if (config.unrestricted_bound)
+        unrestricted = unrestricted_noise(config.plan, built.topography, plan, planned.kappa);
     return {std::move(config),
             std::move(built),
             std::move(planned),
             std::move(counted),
             std::move(sums),
             std::move(bounds),
-            missed};
+            missed,
+            unrestricted};
 }
 
 }  // namespace sotto

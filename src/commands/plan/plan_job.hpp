@@ -11,6 +11,7 @@
 #include "run/options/written_options.hpp"
 #include "run/planning.hpp"
 #include "run/published_bound.hpp"
+#include "run/unrestricted_noise.hpp"
 #include "sotto/privacy/privacy_record.hpp"
 #include "sotto/privacy/sum_hiding.hpp"
 
@@ -26,6 +27,7 @@ struct PlanJobConfig {
     double dropout_probability = 0;    ///< with which an agent misses a round
     long dimension = 1;                ///< d, for bytes and time, and published bounds
     std::optional<double> smoothness;  ///< of losses, for published bounds
+    bool unrestricted_bound = false;   ///< whether to say what any correlation would leave
 };
 
 [[nodiscard]] OptionSet<PlanJobConfig> plan_option_set();
@@ -41,6 +43,7 @@ struct MadePlan {
     std::optional<SumHiding> sums;            ///< what secure sums hide, where they are asked for
     std::vector<TrainingBoundFigure> bounds;  ///< what papers say of a training with it
     std::optional<MissedRounds> missed;       ///< where agents may miss rounds
+    std::optional<UnrestrictedNoise> unrestricted;  ///< where it is asked for
 
     [[nodiscard]] const NoisePlan& plan() const { return planned.design.plan; }
     /// What happens in a training with it, as far as options say it.

@@ -77,6 +77,19 @@ Json bounds_json(const std::vector<TrainingBoundFigure>& bounds) {
     return json;
 }
 
+Json optimum_json(const CertifiedOptimum& optimum, double ratio) {
+    return {{"value", number(optimum.value)},
+            {"lower_bound", number(optimum.lower_bound)},
+            {"relative_gap", number(optimum.relative_gap())},
+            {"ratio", number(ratio)}};
+}
+
+Json unrestricted_json(const UnrestrictedNoise& noise) {
+    return {{"plan", number(noise.plan)},
+            {"any", optimum_json(noise.any, noise.ratio())},
+            {"equal_columns", optimum_json(noise.equal, noise.ratio_of_equal())}};
+}
+
 Json per_agent_json(const PlannedNoise& planned,
                     const std::vector<Exposure>& exposures,
                     const std::vector<Guarantee>& guaranteed,
@@ -104,7 +117,8 @@ std::string plan_report_json(const PlannedNoise& planned,
                              const std::vector<PrivacyBudget>& budgets,
                              const std::optional<SumHiding>& sums,
                              const std::vector<TrainingBoundFigure>& bounds,
-                             const std::optional<MissedRounds>& missed) {
+                             const std::optional<MissedRounds>& missed,
+                             const std::optional<UnrestrictedNoise>& unrestricted) {
     const NoisePlan& plan = planned.design.plan;
     const auto guaranteed =
         coalition_guarantees(plan, plan.coalition_size, exposures, budgets.front().delta);
@@ -154,6 +168,7 @@ std::string plan_report_json(const PlannedNoise& planned,
                             {"objective_published", number(missed->published)},
                             {"objective_planned_without", number_or_null(missed->planned_without)}};
     json["bounds"] = bounds_json(bounds);
+    if (unrestricted) json["unrestricted"] = unrestricted_json(*unrestricted);
     json["plan_hash"] = to_hex(plan.hash());
     json["seconds"] = planned.seconds;
     return to_text(json);

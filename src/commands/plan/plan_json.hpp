@@ -7,20 +7,24 @@
 #include "run/missed_rounds.hpp"
 #include "run/planning.hpp"
 #include "run/published_bound.hpp"
+#include "run/unrestricted_noise.hpp"
 #include "sotto/privacy/sum_hiding.hpp"
 
 namespace sotto {
 
 /// The JSON object of `sotto plan` (docs/cli.md), as text.
 /// @param exposures, budgets as count_plan counts them.  @param sums what secure sums hide, where
-/// they are asked for.  @param bounds that papers give for such a training.
-/// @param missed where agents may miss rounds.
-[[nodiscard]] std::string plan_report_json(const PlannedNoise& planned,
-                                           const PlanConfig& config,
-                                           const std::vector<Exposure>& exposures,
-                                           const std::vector<PrivacyBudget>& budgets,
-                                           const std::optional<SumHiding>& sums = {},
-                                           const std::vector<TrainingBoundFigure>& bounds = {},
-                                           const std::optional<MissedRounds>& missed = {});
+/// they are asked for.  @param bounds that papers give for such a training.  @param missed where
+/// agents may miss rounds.  @param unrestricted what any correlation would leave, where it is asked
+/// for.
+[[nodiscard]] std::string plan_report_json(
+    const PlannedNoise& planned,
+    const PlanConfig& config,
+    const std::vector<Exposure>& exposures,
+    const std::vector<PrivacyBudget>& budgets,
+    const std::optional<SumHiding>& sums = {},
+    const std::vector<TrainingBoundFigure>& bounds = {},
+    const std::optional<MissedRounds>& missed = {},
+    const std::optional<UnrestrictedNoise>& unrestricted = {});
 
 }  // namespace sotto

@@ -27,7 +27,8 @@ using test::Json;
 using test::laplace_config;
 using test::message_of;
 
-bool any_published(const std::vector<std::optional<double>>& bounds) {
+template <class Value>
+bool any_published(const std::vector<std::optional<Value>>& bounds) {
     return std::ranges::any_of(bounds, [](const auto& bound) { return bound.has_value(); });
 }
 
@@ -61,7 +62,7 @@ TEST(RunAccount, GivesTheEavesdropperTheGuaranteeOfThePlan) {
                         expected[static_cast<std::size_t>(pair.target)].loss.mu().value(),
                         1e-9)
                 << mechanism;
-            EXPECT_NEAR(pair.guarantee.epsilon, pair.eavesdropper_epsilon, 1e-8);
+            EXPECT_NEAR(pair.guarantee.epsilon, pair.eavesdropper.epsilon, 1e-8);
             EXPECT_EQ(pair.distance, -1);
             EXPECT_EQ(pair.argument.text, "all messages seen");
         }
@@ -107,7 +108,7 @@ TEST(RunAccount, BoundsPartialViewsByAllMessagesUnderLaplaceNoise) {
                 EXPECT_NEAR(pair.guarantee.epsilon,
                             expected[static_cast<std::size_t>(pair.target)].epsilon,
                             1e-9);
-                EXPECT_NEAR(pair.eavesdropper_epsilon, pair.guarantee.epsilon, 1e-9);
+                EXPECT_NEAR(pair.eavesdropper.epsilon, pair.guarantee.epsilon, 1e-9);
                 EXPECT_EQ(
                     pair.argument.text,
                     view == "all-messages:1" ? "all messages seen" : "bound: all messages seen");
@@ -166,11 +167,11 @@ TEST(RunAccount, AsksEveryNodeAboutEveryOther) {
     int pairs = 0;
     double weighted = 0;
     for (const DistanceRow& row : all.result.by_distance) {
-        EXPECT_LE(row.min, row.mean);
-        EXPECT_LE(row.mean, row.max);
-        EXPECT_FALSE(any_published(row.published)) << "decor has shared noise";
+        EXPECT_LE(row.epsilon.min, row.epsilon.mean);
+        EXPECT_LE(row.epsilon.mean, row.epsilon.max);
+        EXPECT_FALSE(any_published(row.epsilon.published)) << "decor has shared noise";
         pairs += row.pairs;
-        weighted += row.pairs * row.mean;
+        weighted += row.pairs * row.epsilon.mean;
     }
     EXPECT_EQ(pairs, 42);
     EXPECT_NEAR(weighted, sum, 1e-9);
@@ -180,7 +181,7 @@ TEST(RunAccount, AsksEveryNodeAboutEveryOther) {
 std::optional<double> published(const PairFigure& pair, const std::string& name) {
     const auto bounds = view_bounds();
     for (std::size_t i = 0; i < bounds.size(); ++i)
-        if (bounds[i]->name == name) return pair.published.at(i);
+        if (bounds[i]->name == name && pair.published.at(i)) return pair.published.at(i)->epsilon;
     return std::nullopt;
 }
 

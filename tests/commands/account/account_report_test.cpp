@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "commands/account/account_fixtures.hpp"
+#include "commands/account/account_text.hpp"
 
 namespace sotto {
 namespace {
@@ -62,9 +63,33 @@ TEST(AccountReport, SaysWhichPublishedBoundsStandBesideTheFigures) {
     EXPECT_TRUE(json["pairs"][0]["gossip_messages_bound"].is_number());
     EXPECT_TRUE(json["pairs"][0]["gossip_sums_bound"].is_null());
     EXPECT_TRUE(json["by_distance"][0]["gossip_messages_bound"].is_number());
+    EXPECT_TRUE(json["by_distance"][0]["renyi_alpha2"]["gossip_messages_bound"].is_number());
     const Accounted shared = account(config_of("decor", "node:0"));
     EXPECT_TRUE(
         Json::parse(account_report_json(shared.result, config, *shared.subject))["bounds"].empty());
+}
+
+TEST(AccountReport, HasTheDivergenceOfEveryDistanceBesideEpsilon) {
+    const AccountConfig config = config_of("ldp", "node:0");
+    const Accounted accounted = account(config);
+    const Json json =
+        Json::parse(account_report_json(accounted.result, config, *accounted.subject));
+    for (const Json& row : json["by_distance"]) {
+        double sum = 0, least = 1e300;
+        for (const Json& pair : json["pairs"])
+            if (pair["distance"] == row["distance"]) {
+                const double mu = pair["mu"].get<double>();
+                EXPECT_NEAR(pair["renyi_alpha2"].get<double>(), mu * mu, 1e-12 * mu * mu);
+                sum += mu * mu;
+                least = std::min(least, mu * mu);
+            }
+        EXPECT_NEAR(row["renyi_alpha2"]["mean"].get<double>(),
+                    sum / row["pairs"].get<double>(),
+                    1e-12 * sum);
+        EXPECT_NEAR(row["renyi_alpha2"]["min"].get<double>(), least, 1e-12 * least);
+    }
+    const std::string text = account_report_text(accounted.result, config, *accounted.subject);
+    EXPECT_NE(text.find("Renyi divergence of order 2\ndistance"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "run/gnuplot.hpp"
 #include "run/run_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -14,8 +15,9 @@ using test::TemporaryFolder;
 
 AccountResult two_distances(double largest) {
     AccountResult result;
-    result.by_distance = {{1, 4, 0, 1.5, 2, largest, 9, {}}, {2, 3, 0, 0.5, 1, 1.25, 9, {3.5}}};
-    result.pairs.emplace_back().published = {3.5};
+    result.by_distance = {{1, 4, 0, {1.5, 2, largest, 9, {}}, {0.5, 0.75, 1, 4, {}}},
+                          {2, 3, 0, {0.5, 1, 1.25, 9, {3.5}}, {0.125, 0.25, 0.375, 4, {2.0}}}};
+    result.pairs.emplace_back().published = {Guarantee{}};
     return result;
 }
 
@@ -26,8 +28,11 @@ TEST(DistanceTable, HasALineADistance) {
     const std::string table = read_file(path);
     expect_contains(table,
                     "# distance min mean max ldp muffliato_bound gossip_sums_bound "
-                    "gossip_messages_bound pairs\n");
-    expect_contains(table, "\n1 1.5 2 2.5 9 nan nan nan 4\n2 0.5 1 1.25 9 3.5 nan nan 3\n");
+                    "gossip_messages_bound pairs renyi_min renyi_mean renyi_max renyi_ldp "
+                    "renyi_muffliato_bound renyi_gossip_sums_bound renyi_gossip_messages_bound\n");
+    expect_contains(table,
+                    "\n1 1.5 2 2.5 9 nan nan nan 4 0.5 0.75 1 4 nan nan nan\n"
+                    "2 0.5 1 1.25 9 3.5 nan nan 3 0.125 0.25 0.375 4 2 nan nan\n");
 }
 
 TEST(DistanceTable, IsDrawnWithTheTableBesideIt) {
@@ -37,7 +42,18 @@ TEST(DistanceTable, IsDrawnWithTheTableBesideIt) {
     write_by_distance(two_distances(2.5), path);
     expect_contains(read_file(path), "<svg");
     expect_contains(read_file(path), "muffliato");
-    expect_contains(read_file(path + ".txt"), "\n1 1.5 2 2.5 9 nan nan nan 4\n");
+    expect_contains(read_file(path), "Renyi divergence of order 2");
+    expect_contains(read_file(path + ".txt"), "\n1 1.5 2 2.5 9 nan nan nan 4 ");
+}
+
+TEST(DistanceTable, IsDrawnWithoutDivergencesWhereLossesHaveNone) {
+    if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+    const TemporaryFolder folder;
+    const std::string path = folder.path("picture.svg");
+    AccountResult result = two_distances(2.5);
+    for (DistanceRow& row : result.by_distance) row.renyi.mean = not_a_number;
+    write_by_distance(result, path);
+    EXPECT_EQ(read_file(path).find("Renyi"), std::string::npos);
 }
 
 TEST(DistanceTable, OfNothingFiniteIsNotDrawn) {

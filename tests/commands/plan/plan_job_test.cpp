@@ -44,5 +44,15 @@ TEST(PlanJob, SaysWhatSecureSumsHide) {
                     "secure-sum");
 }
 
+TEST(PlanJob, SaysWhatAnyCorrelationWouldLeaveAndRefusesTooManyRows) {
+    OptionTexts given = ring_of_six("corn");
+    EXPECT_FALSE(make_plan(read_plan_options(given)).unrestricted);
+    given["unrestricted-bound"] = "on";
+    EXPECT_GT(make_plan(read_plan_options(given)).unrestricted->ratio(), 1);
+    given["rounds"] = "67";
+    expect_contains(message_of<ConfigError>([&] { (void)make_plan(read_plan_options(given)); }),
+                    "67 rounds of 6 agents");
+}
+
 }  // namespace
 }  // namespace sotto

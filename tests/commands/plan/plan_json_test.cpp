@@ -121,5 +121,23 @@ TEST(PlanReportJson, SaysHowTheTemporalFactorWasChosen) {
     EXPECT_EQ(choice["candidates"][0]["noise"], 8);
 }
 
+TEST(PlanReportJson, SaysWhatAnyCorrelationWouldLeaveWhereItIsAskedFor) {
+    PlanConfig config = config_of("space-time");
+    config.rounds = 8;
+    const Topography topography = random_topography(4);
+    const Planned result = plan(config, topography);
+    EXPECT_FALSE(json_of(result, config).contains("unrestricted"));
+    const UnrestrictedNoise noise =
+        unrestricted_noise(config, topography, result.planned.design.plan, result.planned.kappa);
+    const Json json = Json::parse(
+        plan_report_json(
+            result.planned, config, result.exposures, result.budgets, {}, {}, {}, noise));
+    EXPECT_EQ(json["unrestricted"]["plan"], noise.plan);
+    EXPECT_EQ(json["unrestricted"]["any"]["value"], noise.any.value);
+    EXPECT_EQ(json["unrestricted"]["any"]["lower_bound"], noise.any.lower_bound);
+    EXPECT_EQ(json["unrestricted"]["any"]["ratio"], noise.ratio());
+    EXPECT_EQ(json["unrestricted"]["equal_columns"]["value"], noise.equal.value);
+}
+
 }  // namespace
 }  // namespace sotto
