@@ -167,7 +167,7 @@ class Trainer {
                                                    bool push_sum = false);
 
   private:
-    void compute_gradient(long round, std::size_t agent);
+    void compute_contribution(long round, std::size_t agent);
     void keep_gradients();
     void begin_noise(long round);
     /// What is missing of a round's noise.
@@ -175,8 +175,6 @@ class Trainer {
     /// Draws some of the next round's noise, in time that was the exchange's.
     /// @return whether more is left.
     bool draw_while_waiting();
-    /// C less what rounding messages to the grid may add to the sensitivity.
-    [[nodiscard]] double clip_norm(double step, double divisor) const;
     /// @return values that were brought into range.
     std::size_t make_message(double step, std::size_t output);
     /// Brings what is about to be sent into range, and to the network's precision; a report counts
