@@ -245,7 +245,7 @@ class Agent {
     }
     void set_gradients(const py::object& given, py::handle self) {
         HandedFunctions& functions = objective_->functions();
-        const bool records = setup_.config.plan.adjacency != Adjacency::agent;
+        const bool records = !protects_agents(setup_.config.plan.adjacency);
         auto& wanted = records ? functions.record_gradients : functions.batch_gradient;
         if (PyCallable_Check(given.ptr()) != 0) {
             wanted = AskedGradients(py::reinterpret_borrow<py::function>(given), self);

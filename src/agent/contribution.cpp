@@ -87,7 +87,7 @@ void contribute(const ContributionRule& rule,
                 LocalAgent& agent,
                 Eigen::Ref<Eigen::VectorXd> contribution,
                 AgentReport& report) {
-    if (rule.options.adjacency == Adjacency::agent)
+    if (protects_agents(rule.options.adjacency))
         contribute_batch(rule, round, model, agent, contribution, report);
     else
         contribute_records(rule, round, model, agent, contribution, report);

@@ -15,19 +15,21 @@ namespace sotto {
 
 namespace {
 
-constexpr NameTable<Adjacency, 4> adjacencies{
+constexpr NameTable<Adjacency, 5> adjacencies{
     {{{Adjacency::agent, "agent"},
+      {Adjacency::agent_zero_out, "agent-zero-out"},
       {Adjacency::record, "record"},
       {Adjacency::record_zero_out, "record-zero-out"},
       {Adjacency::record_add_remove, "record-add-remove"}}}};
 
 /// @throws ConfigError where secret coins would promise nothing, or nobody knows what.
 void require_possible_sampling(Adjacency adjacency, const Participation& participation) {
-    if (adjacency == Adjacency::agent)
+    if (protects_agents(adjacency))
         throw ConfigError(fmt::format(
-            "participation: {} needs an adjacency of records; with adjacency agent all data "
+            "participation: {} needs an adjacency of records; with adjacency {} all data "
             "of the agent count, in every round (allowed: every)",
-            name_of(participation)));
+            name_of(participation),
+            name_of(adjacency)));
     if (adjacency == Adjacency::record)
         throw ConfigError(fmt::format(
             "participation: {} is not possible with adjacency record, where a record is "
@@ -74,6 +76,9 @@ Adjacency parse_adjacency(std::string_view option, std::string_view text) {
     return adjacencies.parse(option, text);
 }
 std::string name_of(Adjacency adjacency) { return adjacencies.name_of(adjacency); }
+bool protects_agents(Adjacency adjacency) {
+    return adjacency == Adjacency::agent || adjacency == Adjacency::agent_zero_out;
+}
 
 Participation parse_participation(std::string_view option, std::string_view text) {
     if (text == "every") return {};
@@ -117,13 +122,13 @@ Exposure agent_exposure(Adjacency adjacency,
     Exposure exposure;
     exposure.sensitivity_squared_over_rounds =
         temporal_sensitivity_squared(TemporalFactor{}, participation, rounds);
-    if (adjacency == Adjacency::agent) {
+    if (protects_agents(adjacency)) {
         if (participation.cycle != 1)
-            throw ConfigError(
-                "participation: cyclic needs adjacency record; with adjacency agent all data of "
-                "the "
-                "agent changes, in every round");
-        exposure.sensitivity = 2 * clip_norm;
+            throw ConfigError(fmt::format(
+                "participation: cyclic needs adjacency record; with adjacency {} all data of the "
+                "agent changes, in every round",
+                name_of(adjacency)));
+        exposure.sensitivity = (adjacency == Adjacency::agent ? 2 : 1) * clip_norm;
         exposure.batch_size = batch_size.value_or(records);
         return exposure;
     }

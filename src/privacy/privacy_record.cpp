@@ -104,7 +104,7 @@ std::vector<std::string> statements_of(const PrivacyRecord& record) {
         "Other runs on the same data, such as those that choose a step size or any other option, "
         "are "
         "not counted here: what they reveal adds up (`sotto ledger`).");
-    if (record.adjacency != Adjacency::agent && !record.now().use.participation.poisson)
+    if (!protects_agents(record.adjacency) && !record.now().use.participation.poisson)
         lines.emplace_back(
             "The budget covers one record; no amplification by subsampling is claimed.");
     if (record.secure_sums)

@@ -98,10 +98,10 @@ std::vector<double> read_epsilons(const std::string& path, int agents) try {
 void require_possible(const NoisePlan& plan,
                       const PlanConfig& config,
                       const Topography& topography) {
-    if (plan.distribution() == StreamDistribution::laplace && config.adjacency != Adjacency::agent)
+    if (plan.distribution() == StreamDistribution::laplace && !protects_agents(config.adjacency))
         throw ConfigError(fmt::format(
             "adjacency: '{}' is not possible with mechanism {}, whose gradients are clipped in L1 "
-            "norm (allowed: agent)",
+            "norm (allowed: agent, agent-zero-out)",
             name_of(config.adjacency),
             plan.mechanism));
     if (config.participation.poisson && !plan.noiseless()) {

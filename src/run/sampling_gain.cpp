@@ -52,7 +52,7 @@ std::optional<double> gain_of_switching(const PlanConfig& config,
                                         const PrivacyBudget& budget,
                                         const Exposure& exposure,
                                         Eigen::Index records) {
-    if (config.adjacency == Adjacency::agent || config.participation.poisson ||
+    if (protects_agents(config.adjacency) || config.participation.poisson ||
         !promises_an_epsilon(config, budget) || !can_be_sampled(config) ||
         exposure.batch_size >= records)
         return std::nullopt;

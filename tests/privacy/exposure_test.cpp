@@ -15,6 +15,7 @@ using test::message_of;
 
 TEST(ExposureNames, GoBackAndForth) {
     for (const Adjacency adjacency : {Adjacency::agent,
+                                      Adjacency::agent_zero_out,
                                       Adjacency::record,
                                       Adjacency::record_zero_out,
                                       Adjacency::record_add_remove})
@@ -43,6 +44,12 @@ TEST(AgentExposure, OfAnAgentIsTwiceTheClipInEveryRound) {
     EXPECT_EQ(exposure.batch_size, 128);
     // The number of records plays no role.
     EXPECT_EQ(agent_exposure(Adjacency::agent, {}, 0.1, 5000, 3, 128).sensitivity, 0.2);
+}
+
+TEST(AgentExposure, OfAnAgentThatMayHaveContributedNothingIsTheClip) {
+    EXPECT_EQ(agent_exposure(Adjacency::agent_zero_out, {}, 0.1, 5000, 300, 128).sensitivity, 0.1);
+    EXPECT_TRUE(protects_agents(Adjacency::agent_zero_out));
+    EXPECT_FALSE(protects_agents(Adjacency::record_zero_out));
 }
 
 TEST(AgentExposure, OfAnAgentRefusesCyclicParticipation) {

@@ -29,7 +29,7 @@ class MessageMixing;
 
 struct TrainerOptions {
     double clip_norm = 0.1;                  ///< C > 0, L2
-    Adjacency adjacency = Adjacency::agent;  ///< agent: clip the batch gradient; else each record's
+    Adjacency adjacency = Adjacency::agent;  ///< clips the gradient of a batch, or each record's
     bool coordinates = false;  ///< every coordinate is a model of its own (audits): clip |g_i| <= C
     StepSchedule steps;
     double l2 = 0;               ///< adds eta_t l2 x, outside the clip (data-independent)

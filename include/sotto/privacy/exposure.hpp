@@ -11,6 +11,7 @@ namespace sotto {
 /// What "neighbouring" means, hence the L2 sensitivity Delta of one participation.
 enum class Adjacency {
     agent,             ///< all data of one agent replaced: Delta = 2C (batch gradient clipped to C)
+    agent_zero_out,    ///< one agent's contribution zeroed: Delta = C
     record,            ///< one record replaced: Delta = 2C/B (each record's gradient clipped to C)
     record_zero_out,   ///< one record's contribution zeroed: Delta = C/B
     record_add_remove  ///< one record added or removed, divisor B unchanged: Delta = C/B
@@ -18,6 +19,9 @@ enum class Adjacency {
 [[nodiscard]] std::vector<std::string> adjacency_names();
 [[nodiscard]] Adjacency parse_adjacency(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(Adjacency adjacency);
+/// Whether all data of an agent are protected at once, and its contribution is clipped; else one
+/// record, and every record's.
+[[nodiscard]] bool protects_agents(Adjacency adjacency);
 
 /// In which rounds one record (or agent) can take part: all rounds, or one round in every cycle of
 /// `cycle` rounds.

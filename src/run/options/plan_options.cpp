@@ -162,7 +162,7 @@ among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no c
 
 `zip-dl`, `homomorphic` and `laplace` add noise to messages, whatever the step size; so `--step-size` and
 `--step-schedule` count in their plans. `homomorphic` and `laplace` clip gradients in L1 norm, `--epsilon` is pure
-(`delta` of the results is 0, `mu` null), `--adjacency agent` only. Their `objective` is null. Not with
+(`delta` of the results is 0, `mu` null), adjacencies of agents only. Their `objective` is null. Not with
 `--gossip-steps` above 1 and, where noise depends on the receiver, `--secure-sum`. Their guarantee is about messages:
 models and what is computed from them are not covered, and the ledger says so. With `zip-dl` and `homomorphic` `--l2`
 times the step size is at most 2: beyond, contributions would grow from round to round.)",
@@ -224,9 +224,10 @@ default. The ledger says what it spends.)",
          bound(&PlanConfig::calibration,
                named(one_of({"exact", "rdp", "paper"}), parse_calibration))},
         {{.name = "adjacency",
-          .help = "what is protected: agent, record (replaced), record-zero-out, "
-                  "record-add-remove",
+          .help = "what is protected: agent (all its data, replaced), agent-zero-out, record "
+                  "(replaced), record-zero-out, record-add-remove",
           .details = R"(
+`agent-zero-out`: all data of an agent count, or nothing of them; the sensitivity is C, that of `agent` 2C.
 `record-add-remove`: one record added or removed, the divisor of the batch unchanged; the sensitivity is C/B, as with
 `record-zero-out`.)",
           .peers_may_set = false},
