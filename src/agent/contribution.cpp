@@ -33,15 +33,35 @@ double clip_with_room(const ContributionRule& rule,
     return clip_norm - room;
 }
 
-/// Of the batch as a whole.
+/// Sum of the gradients at y_0, ..., y_{E-1}, and of l2 (y_e - y_0), each of a batch of its own:
+/// y_0 is the model, and y_e where e steps of eta_t along these gradients lead from it, with
+/// regularisation. @param sum d, overwritten.
+void sum_local_gradients(const TrainerOptions& options,
+                         long round,
+                         const Eigen::Ref<const Eigen::VectorXd>& model,
+                         LocalAgent& agent,
+                         Eigen::Ref<Eigen::VectorXd> sum) {
+    const auto rows = [&](int e) {
+        return agent.batches.rows(static_cast<std::uint64_t>(round * options.local_steps + e));
+    };
+    agent.objective->mean_gradient(model, rows(0), sum);
+    const double step = options.steps.at(round);
+    Eigen::VectorXd here, gradient(options.local_steps > 1 ? model.size() : 0);
+    for (int e = 1; e < options.local_steps; ++e) {
+        here = model - step * (sum + e * options.l2 * model);
+        agent.objective->mean_gradient(here, rows(e), gradient);
+        sum += gradient + options.l2 * (here - model);
+    }
+}
+
+/// Of the batch as a whole, or of the steps that an agent makes by itself.
 void contribute_batch(const ContributionRule& rule,
                       long round,
                       const Eigen::Ref<const Eigen::VectorXd>& model,
                       LocalAgent& agent,
                       Eigen::Ref<Eigen::VectorXd> contribution,
                       AgentReport& report) {
-    const auto rows = agent.batches.rows(static_cast<std::uint64_t>(round));
-    agent.objective->mean_gradient(model, rows, contribution);
+    sum_local_gradients(rule.options, round, model, agent, contribution);
     const double clip = clip_with_room(rule, round, model.size(), 1);
     const bool finite = rule.options.coordinates
                             ? clip_coordinates_to_grid(contribution, clip, rule.grid_step)

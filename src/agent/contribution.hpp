@@ -17,8 +17,9 @@ struct ContributionRule {
 };
 
 /// The contribution of one agent to round `round`: its gradient at the model, clipped (of the
-/// batch, or of every record and summed over B), every coordinate a multiple of gamma. One that is
-/// not finite becomes zero and is counted. LOCAL. Cost: that of the objective, and O(d).
+/// batch, or of every record and summed over B; with E local steps their sum), every coordinate a
+/// multiple of gamma. One that is not finite becomes zero and is counted. LOCAL. Cost: that of the
+/// objective, and O(d), E times.
 /// @param contribution d, overwritten.
 /// @throws PrivacyError if the clip norm leaves no room for rounding messages to the grid.
 void contribute(const ContributionRule& rule,

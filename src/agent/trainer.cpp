@@ -143,7 +143,7 @@ std::size_t Trainer::make_message(double step, std::size_t output) {
     const NoiseOutput& to = noise_source_.outputs()[output];
     const auto a = static_cast<Eigen::Index>(to.local_index);
     const auto o = static_cast<Eigen::Index>(output);
-    const double keep = 1 - step * options_.l2;
+    const double keep = 1 - step * options_.l2 * options_.local_steps;
     // The message may take the place of the gradient, coordinate by coordinate.
     auto message = messages_.col(o);
     const auto gradient = gradients().col(a);

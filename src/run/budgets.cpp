@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "run/local_updates.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
@@ -150,6 +151,7 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
         throw ConfigError(
             "participation: cyclic-poisson:auto is not possible here (allowed: cyclic-poisson:b; "
             "sotto plan and sotto train choose b and say which)");
+    require_possible_updates(config);
     std::vector<Exposure> exposures;
     for (int u = 0; u < agents; ++u)
         exposures.push_back(

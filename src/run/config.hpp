@@ -43,6 +43,7 @@ struct PlanConfig {
     double clip_norm = 0.1;   ///< C, or where learning it starts
     bool learn_clip = false;  ///< --clip-norm auto
     long rounds = 1000;
+    int local_steps = 1;                    ///< E, of an agent in a round
     std::optional<long> batch_size = 128;   ///< none: all records of the agent, every round
     GossipRule gossip = GossipRule::plain;  ///< weights of the exchanges of a round
     int gossip_steps = 1;                   ///< K
@@ -137,8 +138,8 @@ struct TrainConfig {
     /// File whose appearance says that an agent leaves while the run goes on; %r is its number.
     std::optional<std::string> leave_file;
     std::optional<std::string> neighbours;  ///< file of what an agent knows of the graph; %r
-    std::optional<TrustConfig> trust;  ///< none: peers are unauthenticated
-    bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire
+    std::optional<TrustConfig> trust;       ///< none: peers are unauthenticated
+    bool link_encryption = true;            ///< over MPI; in one process nothing crosses a wire
     MessagePrecision precision = MessagePrecision::float64;  ///< of what agents send each other
     bool secure_sum = false;        ///< agents learn weighted sums of messages only
     int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)

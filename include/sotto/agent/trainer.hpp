@@ -32,7 +32,9 @@ struct TrainerOptions {
     Adjacency adjacency = Adjacency::agent;  ///< clips the gradient of a batch, or each record's
     bool coordinates = false;  ///< every coordinate is a model of its own (audits): clip |g_i| <= C
     StepSchedule steps;
-    double l2 = 0;               ///< adds eta_t l2 x, outside the clip (data-independent)
+    /// E of an agent in a round, each on a batch of its own. Above 1: not with clipped records.
+    int local_steps = 1;
+    double l2 = 0;               ///< adds eta_t E l2 x, outside the clip (data-independent)
     GossipPolynomial gossip{1};  ///< of a round: K times the agents exchange and mix
     Smoothing smoothing{};       ///< final gossip: of finish()
     long rounds = 1;             ///< T of the training: a tail of models ends with it
@@ -70,6 +72,8 @@ struct RoundSeconds {
 ///     g = clip(gradient);  u_u <- B u_u + g_u + v_u;  m_u = x_u - eta_t u_u - eta_t l2 x_u;  send;
 ///     x_u <- sum_v w_uv m_v.
 ///
+/// With E local steps g is the clip of (x_u - y_E) / eta_t - E l2 x_u, y_0 = x_u,
+/// y_{e+1} = y_e - eta_t (gradient at y_e) - eta_t l2 y_e, and E l2 x_u stands for l2 x_u.
 /// B is the momentum, 0 unless asked for.
 ///
 /// Where the plan's noise enters the message, m_u = s_u + v_u with s_u = x_u - eta_t g_u - eta_t l2

@@ -155,6 +155,9 @@ among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no c
 `ldp`. With `--seed-groups edges` every edge has the noise that is best, beside one private variance.
 `muffliato` is `ldp` made for several `--gossip-steps`.
 
+`cdp` and `dp-fedavg` are references for comparison: a trusted server, agent 0, sees all messages and protects their mean.
+`dp-fedavg` is federated averaging: agents may make several `--local-steps`.
+
 `mafalda`, `space-time` and `anti-pgd` correlate noise over rounds. The first two need a record adjacency and
 `--participation cyclic:b` or `cyclic-poisson:b` (with `every` nothing can be gained) and keep `sensitivity_squared` at ceil(T/b); that of
 `anti-pgd` (z_t - z_{t-1}) is larger, and its noise louder. Their objective is that of the trajectory, whatever
@@ -258,6 +261,14 @@ std::vector<Option<PlanConfig>> round_options() {
 `inverse`: the step size divided by t + 1 in round t = 0, 1, ..., `inverse-sqrt` by its square root. Ratios of step
 sizes count in partial views.)"},
              step_schedule()},
+            {{.name = "local-steps",
+              .help = "steps E an agent makes by itself in a round (dp-fedavg)",
+              .details = R"(
+Every step has a batch of its own, and is not clipped; what they come to, divided by the step size, is clipped to
+`--clip-norm`. With adjacencies of agents. 1: the gradient of the batch is clipped, as with all other mechanisms.
+[Equations](../equations.md) 20.)",
+              .ranks_must_agree = true},
+             bound(&PlanConfig::local_steps, whole(1, 10000))},
             {{.name = "batch-size",
               .help = "records an agent uses a round: a number, or all",
               .details = R"(

@@ -23,6 +23,7 @@ TrainerOptions trainer_options(const PreparedRun& prepared) {
     options.adjacency = run.config.plan.adjacency;
     options.coordinates = prepared.coordinates;
     options.steps = run.config.plan.steps;
+    options.local_steps = run.config.plan.local_steps;
     options.l2 = run.config.l2;
     options.gossip = configured_gossip(run.phase, run.topography.mixing);
     options.smoothing = configured_smoothing(run.phase, run.topography);

@@ -82,6 +82,7 @@ OptionTexts everything_else() {
                       {"adjacency", "record-zero-out"},
                       {"clip-norm", "auto:0.25"},
                       {"rounds", "17"},
+                      {"local-steps", "6"},
                       {"step-size", "1e-3"},
                       {"step-schedule", "piecewise:3:0.5,7:1e-05"},
                       {"gossip-steps", "3"},
@@ -117,16 +118,40 @@ OptionTexts everything_else() {
 }
 
 TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
-    EXPECT_EQ(
-        names_where([](const OptionFacts& o) { return o.ranks_must_agree; }),
-        (std::set<std::string>{
-            "clip-quantile",  "clip-share",  "clip-rate",        "task",         "standardise",
-            "hidden",         "partition",   "test-fraction",    "seed",         "rounds",
-            "gossip-steps",   "gossip",      "max-bytes",        "final-gossip", "average",
-            "momentum",       "temporal",    "temporal-restart", "eval-every",   "eval-records",
-            "dry-run",        "noise-seed",  "link-encryption",  "secure-sum",   "mask-partners",
-            "optimality-gap", "record-view", "checkpoint-every", "without",      "precision",
-            "network",        "finish"}));
+    EXPECT_EQ(names_where([](const OptionFacts& o) { return o.ranks_must_agree; }),
+              (std::set<std::string>{"clip-quantile",
+                                     "clip-share",
+                                     "clip-rate",
+                                     "task",
+                                     "standardise",
+                                     "local-steps",
+                                     "hidden",
+                                     "partition",
+                                     "test-fraction",
+                                     "seed",
+                                     "rounds",
+                                     "gossip-steps",
+                                     "gossip",
+                                     "max-bytes",
+                                     "final-gossip",
+                                     "average",
+                                     "momentum",
+                                     "temporal",
+                                     "temporal-restart",
+                                     "eval-every",
+                                     "eval-records",
+                                     "dry-run",
+                                     "noise-seed",
+                                     "link-encryption",
+                                     "secure-sum",
+                                     "mask-partners",
+                                     "optimality-gap",
+                                     "record-view",
+                                     "checkpoint-every",
+                                     "without",
+                                     "precision",
+                                     "network",
+                                     "finish"}));
 }
 
 TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
@@ -197,7 +222,8 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
         "spatial-mechanism = pairs\ntemporal = auto\nepsilon = 10\ndelta = 1e-5\n"
         "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
-        "step-size = 0.05\nstep-schedule = constant\nbatch-size = 128\nparticipation = every\n"
+        "step-size = 0.05\nstep-schedule = constant\nlocal-steps = 1\nbatch-size = "
+        "128\nparticipation = every\n"
         "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\nmomentum = 0\n"
         "common-variance = false\nvariance-cap = 1e4\n"
         "\n# Task\ntask = logistic\nstandardise = on\ndata = synthetic\n"

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "run/config.hpp"
+#include "run/local_task.hpp"
+
+namespace sotto {
+
+/// @throws ConfigError for local steps that the mechanism, the adjacency or the clip do not leave.
+void require_possible_updates(const PlanConfig& config);
+/// @throws ConfigError for local steps of a task whose gradients are its data.
+void require_possible_updates(const PlanConfig& config, const LocalTask& task);
+
+}  // namespace sotto
