@@ -44,7 +44,12 @@ void sum_local_gradients(const TrainerOptions& options,
     const auto rows = [&](int e) {
         return agent.batches.rows(static_cast<std::uint64_t>(round * options.local_steps + e));
     };
-    agent.objective->mean_gradient(model, rows(0), sum);
+    const auto first = rows(0);
+    if (first.empty()) {  // it does not take part
+        sum.setZero();
+        return;
+    }
+    agent.objective->mean_gradient(model, first, sum);
     const double step = options.steps.at(round);
     Eigen::VectorXd here, gradient(options.local_steps > 1 ? model.size() : 0);
     for (int e = 1; e < options.local_steps; ++e) {
@@ -61,8 +66,10 @@ void contribute_batch(const ContributionRule& rule,
                       LocalAgent& agent,
                       Eigen::Ref<Eigen::VectorXd> contribution,
                       AgentReport& report) {
+    const double probability = rule.options.client_probability;
     sum_local_gradients(rule.options, round, model, agent, contribution);
-    const double clip = clip_with_room(rule, round, model.size(), 1);
+    contribution /= probability;
+    const double clip = clip_with_room(rule, round, model.size(), 1) / probability;
     const bool finite = rule.options.coordinates
                             ? clip_coordinates_to_grid(contribution, clip, rule.grid_step)
                             : clip_to_grid(contribution, rule.l1_clip, clip, rule.grid_step);

@@ -17,7 +17,8 @@ struct ContributionRule {
 };
 
 /// The contribution of one agent to round `round`: its gradient at the model, clipped (of the
-/// batch, or of every record and summed over B; with E local steps their sum), every coordinate a
+/// batch, or of every record and summed over B; with E local steps their sum; over
+/// q where agents are sampled; zero without a batch), every coordinate a
 /// multiple of gamma. One that is not finite becomes zero and is counted. LOCAL. Cost: that of the
 /// objective, and O(d), E times.
 /// @param contribution d, overwritten.

@@ -88,7 +88,12 @@ std::vector<std::string> statements_of(const PrivacyRecord& record) {
         lines.emplace_back(
             "INSECURE: noise derives from --noise-seed; whoever knows or guesses it can remove all "
             "noise.");
-    if (record.now().use.participation.poisson)
+    if (record.now().use.participation.poisson && protects_agents(record.adjacency))
+        lines.emplace_back(
+            "Agents are sampled in secret: the guarantee holds while only the trusted aggregator "
+            "and the agent itself know in which rounds it takes part. Whoever can time its rounds "
+            "learns that.");
+    else if (record.now().use.participation.poisson)
         lines.emplace_back(
             "Batches are sampled in secret: the guarantee holds while only the agent itself knows "
             "which of its records are in a batch. Whoever can time its rounds learns about the "

@@ -161,7 +161,8 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
                            config.rounds,
                            records.empty() ? 0 : records[static_cast<std::size_t>(u)],
                            config.batch_size,
-                           config.sampling_probability));
+                           protects_agents(config.adjacency) ? config.client_probability
+                                                             : config.sampling_probability));
     return exposures;
 }
 

@@ -43,10 +43,11 @@ struct PlanConfig {
     double clip_norm = 0.1;   ///< C, or where learning it starts
     bool learn_clip = false;  ///< --clip-norm auto
     long rounds = 1000;
-    int local_steps = 1;                    ///< E, of an agent in a round
-    std::optional<long> batch_size = 128;   ///< none: all records of the agent, every round
-    GossipRule gossip = GossipRule::plain;  ///< weights of the exchanges of a round
-    int gossip_steps = 1;                   ///< K
+    int local_steps = 1;                       ///< E, of an agent in a round
+    std::optional<double> client_probability;  ///< q, of an agent in a round; none: all take part
+    std::optional<long> batch_size = 128;      ///< none: all records of the agent, every round
+    GossipRule gossip = GossipRule::plain;     ///< weights of the exchanges of a round
+    int gossip_steps = 1;                      ///< K
     /// K is still to be chosen, by the noise that is planned (choose_gossip_steps).
     bool choose_gossip_steps = false;
     std::optional<double> max_bytes;          ///< of all agents' messages, where K is chosen

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/noise/mechanism.hpp"
@@ -10,34 +12,64 @@ namespace sotto {
 
 namespace {
 
-[[noreturn]] void refuse_steps(const PlanConfig& config, const std::string& why) {
-    throw ConfigError(
-        fmt::format("local-steps: {} is not possible with {}", config.local_steps, why));
+bool asks_for_updates(const PlanConfig& config) {
+    return config.local_steps > 1 || config.client_probability;
+}
+
+/// @param otherwise what is allowed besides doing without.
+[[noreturn]] void refuse_updates(const PlanConfig& config,
+                                 const std::string& with,
+                                 const std::string& otherwise) {
+    const bool steps = config.local_steps > 1;
+    throw ConfigError(fmt::format(
+        "{} is not possible with {} (allowed: {}{})",
+        steps ? fmt::format("local-steps: {}", config.local_steps)
+              : fmt::format("client-probability: {}", config.client_probability.value_or(1)),
+        with,
+        steps ? "1" : "all agents in every round",
+        otherwise));
+}
+
+void require_clients_that_come_and_go(const PlanConfig& config) {
+    if (!config.client_probability) return;
+    if (config.adjacency != Adjacency::agent_zero_out)
+        throw ConfigError(fmt::format(
+            "client-probability: {} is not possible with adjacency {}, of which nothing is proved "
+            "where agents are sampled (allowed: agent-zero-out)",
+            *config.client_probability,
+            name_of(config.adjacency)));
+    if (!config.participation.poisson)
+        throw ConfigError(fmt::format(
+            "client-probability: {} is not possible with participation {} (allowed: poisson)",
+            *config.client_probability,
+            name_of(config.participation)));
 }
 
 }  // namespace
 
 void require_possible_updates(const PlanConfig& config) {
-    if (config.local_steps == 1) return;
+    if (!asks_for_updates(config)) return;
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
     if (!mechanism.local_updates)
-        refuse_steps(config,
-                     fmt::format("mechanism {}, whose agents contribute one gradient a round "
-                                 "(allowed: 1; or {})",
-                                 mechanism.name,
-                                 join(mechanisms_with(&Mechanism::local_updates), ", ")));
+        refuse_updates(
+            config,
+            fmt::format("mechanism {}, which is not federated averaging", mechanism.name),
+            fmt::format("; or mechanism {}",
+                        join(mechanisms_with(&Mechanism::local_updates), ", ")));
     if (!protects_agents(config.adjacency))
-        refuse_steps(config,
-                     fmt::format("adjacency {}, where gradients of records are clipped, all at one "
-                                 "model (allowed: 1; or agent, agent-zero-out)",
-                                 name_of(config.adjacency)));
+        refuse_updates(config,
+                       fmt::format("adjacency {}, where gradients of records are clipped, all at "
+                                   "one model",
+                                   name_of(config.adjacency)),
+                       "; or agent, agent-zero-out");
     if (config.learn_clip)
-        refuse_steps(config, "--clip-norm auto (allowed: 1; or a clip that is a number)");
+        refuse_updates(config, "--clip-norm auto", "; or a clip that is a number");
+    require_clients_that_come_and_go(config);
 }
 
 void require_possible_updates(const PlanConfig& config, const LocalTask& task) {
-    if (config.local_steps > 1 && (task.fixed_inputs || task.coordinates || task.rows_are_rounds))
-        refuse_steps(config, "a task whose gradients are its data (allowed: 1)");
+    if (asks_for_updates(config) && (task.fixed_inputs || task.coordinates || task.rows_are_rounds))
+        refuse_updates(config, "a task whose gradients are its data", "");
 }
 
 }  // namespace sotto

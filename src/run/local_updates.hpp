@@ -5,9 +5,10 @@
 
 namespace sotto {
 
-/// @throws ConfigError for local steps that the mechanism, the adjacency or the clip do not leave.
+/// @throws ConfigError for local steps, or sampled agents, that the mechanism, the adjacency, the
+/// participation or the clip do not leave.
 void require_possible_updates(const PlanConfig& config);
-/// @throws ConfigError for local steps of a task whose gradients are its data.
+/// @throws ConfigError for either with a task whose gradients are its data.
 void require_possible_updates(const PlanConfig& config, const LocalTask& task);
 
 }  // namespace sotto

@@ -27,7 +27,7 @@ TEST(LocalSteps, AreForFederatedAveraging) {
     for (const char* mechanism : {"pairs", "cdp", "none", "zip-dl"})
         expect_contains(refusal(updates_of(mechanism, 5)),
                         std::string("local-steps: 5 is not possible with mechanism ") + mechanism);
-    expect_contains(refusal(updates_of("ldp", 5)), "(allowed: 1; or dp-fedavg)");
+    expect_contains(refusal(updates_of("ldp", 5)), "(allowed: 1; or mechanism dp-fedavg)");
 }
 
 TEST(LocalSteps, AreNotForRecordsNorForAClipThatIsLearnt) {
@@ -39,6 +39,19 @@ TEST(LocalSteps, AreNotForRecordsNorForAClipThatIsLearnt) {
     config.adjacency = Adjacency::agent;
     config.learn_clip = true;
     expect_contains(refusal(config), "local-steps: 2 is not possible with --clip-norm auto");
+}
+
+TEST(SampledAgents, AreForFederatedAveragingOfAgentsThatMayBeAbsent) {
+    PlanConfig config = updates_of("dp-fedavg", 1);
+    config.client_probability = 0.25;
+    expect_contains(refusal(config),
+                    "client-probability: 0.25 is not possible with adjacency agent");
+    config.adjacency = Adjacency::agent_zero_out;
+    expect_contains(refusal(config), "with participation every (allowed: poisson)");
+    config.participation.poisson = true;
+    EXPECT_NO_THROW(require_possible_updates(config));
+    config.mechanism = "cdp";
+    expect_contains(refusal(config), "client-probability: 0.25 is not possible with mechanism cdp");
 }
 
 TEST(LocalSteps, AreNotForTasksWhoseGradientsAreTheirData) {

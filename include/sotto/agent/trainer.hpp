@@ -34,7 +34,9 @@ struct TrainerOptions {
     StepSchedule steps;
     /// E of an agent in a round, each on a batch of its own. Above 1: not with clipped records.
     int local_steps = 1;
-    double l2 = 0;               ///< adds eta_t E l2 x, outside the clip (data-independent)
+    double client_probability =
+        1;          ///< q: an agent's contribution is divided by it, and clipped to C/q
+    double l2 = 0;  ///< adds eta_t E l2 x, outside the clip (data-independent)
     GossipPolynomial gossip{1};  ///< of a round: K times the agents exchange and mix
     Smoothing smoothing{};       ///< final gossip: of finish()
     long rounds = 1;             ///< T of the training: a tail of models ends with it

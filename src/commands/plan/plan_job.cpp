@@ -102,8 +102,7 @@ at `--dimension` parameters. Noise and privacy do not depend on it.)"},
 }
 
 PlanJobConfig read_plan_options(const OptionTexts& given) {
-    return plan_option_set().read(
-        given.contains("sampling-probability") ? with_default_participation(given) : given);
+    return plan_option_set().read(with_participation_without_data(given));
 }
 
 PrivacyRecord MadePlan::record() const {

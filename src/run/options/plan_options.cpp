@@ -156,7 +156,8 @@ among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no c
 `muffliato` is `ldp` made for several `--gossip-steps`.
 
 `cdp` and `dp-fedavg` are references for comparison: a trusted server, agent 0, sees all messages and protects their mean.
-`dp-fedavg` is federated averaging: agents may make several `--local-steps`.
+`dp-fedavg` is federated averaging: agents may make several `--local-steps`, and the server may sample them
+(`--client-probability`).
 
 `mafalda`, `space-time` and `anti-pgd` correlate noise over rounds. The first two need a record adjacency and
 `--participation cyclic:b` or `cyclic-poisson:b` (with `every` nothing can be gained) and keep `sensitivity_squared` at ceil(T/b); that of
@@ -269,6 +270,15 @@ Every step has a batch of its own, and is not clipped; what they come to, divide
 [Equations](../equations.md) 20.)",
               .ranks_must_agree = true},
              bound(&PlanConfig::local_steps, whole(1, 10000))},
+            {{.name = "client-probability",
+              .help = "q: every agent takes part in a round with this probability (dp-fedavg)",
+              .details = R"(
+By a coin that nobody else knows but the server; contributions are divided by q, so that the server divides their sum by the number it
+expects, q times all agents. With `--adjacency agent-zero-out` and `--participation poisson`, its default then.
+[Equations](../equations.md) 20.)",
+              .ranks_must_agree = true,
+              .peers_may_set = false},
+             bound(&PlanConfig::client_probability, real_between(1e-12, 1))},
             {{.name = "batch-size",
               .help = "records an agent uses a round: a number, or all",
               .details = R"(

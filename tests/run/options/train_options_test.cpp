@@ -83,6 +83,7 @@ OptionTexts everything_else() {
                       {"clip-norm", "auto:0.25"},
                       {"rounds", "17"},
                       {"local-steps", "6"},
+                      {"client-probability", "0.375"},
                       {"step-size", "1e-3"},
                       {"step-schedule", "piecewise:3:0.5,7:1e-05"},
                       {"gossip-steps", "3"},
@@ -125,6 +126,7 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
                                      "task",
                                      "standardise",
                                      "local-steps",
+                                     "client-probability",
                                      "hidden",
                                      "partition",
                                      "test-fraction",
@@ -173,14 +175,38 @@ TEST(TrainOptions, ThatDoNotReproduceTheRun) {
 
 TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
     const auto never = names_where([](const OptionFacts& o) { return !o.peers_may_set; });
-    for (const char* name :
-         {"epsilon",      "delta",      "noise-std",         "budgets",         "calibration",
-          "adjacency",    "clip-norm",  "mechanism",         "coalition-size",  "participation",
-          "batch-size",   "plan",       "seed-groups",       "roster",          "identity",
-          "task",         "data",       "test-data",         "standardise",     "noise-seed",
-          "record-view",  "secure-sum", "mask-partners",     "link-encryption", "optimality-gap",
-          "eval-records", "bootstrap",  "spatial-mechanism", "budget-account",  "neighbours",
-          "leave-file"})
+    for (const char* name : {"epsilon",
+                             "delta",
+                             "noise-std",
+                             "budgets",
+                             "calibration",
+                             "client-probability",
+                             "adjacency",
+                             "clip-norm",
+                             "mechanism",
+                             "coalition-size",
+                             "participation",
+                             "batch-size",
+                             "plan",
+                             "seed-groups",
+                             "roster",
+                             "identity",
+                             "task",
+                             "data",
+                             "test-data",
+                             "standardise",
+                             "noise-seed",
+                             "record-view",
+                             "secure-sum",
+                             "mask-partners",
+                             "link-encryption",
+                             "optimality-gap",
+                             "eval-records",
+                             "bootstrap",
+                             "spatial-mechanism",
+                             "budget-account",
+                             "neighbours",
+                             "leave-file"})
         EXPECT_TRUE(never.contains(name)) << name;
     for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
         EXPECT_FALSE(never.contains(name)) << name;
