@@ -95,6 +95,7 @@ TEST(FederatedAveraging, RefusesWhatATrustedServerCannotHave) {
             "with --clip-norm auto");
     refused({"--mechanism", "dp-fedavg", "--local-steps", "3", "--secure-sum", "on"},
             "trusted aggregator");
+    refused({"--mechanism", "dp-fedavg", "--gossip-steps", "3"}, "gossip-steps: 3");
     refused({"--mechanism", "dp-fedavg", "--temporal", "banded:2"}, "no temporal factor");
     refused({"--mechanism", "dp-fedavg", "--client-probability", "0.5"}, "agent-zero-out");
     refused(with(sampled, {"--participation", "every"}), "allowed: poisson");

@@ -30,6 +30,14 @@ TEST(LocalSteps, AreForFederatedAveraging) {
     expect_contains(refusal(updates_of("ldp", 5)), "(allowed: 1; or mechanism dp-fedavg)");
 }
 
+TEST(FederatedAveraging, HasNoGossipSteps) {
+    PlanConfig config = updates_of("dp-fedavg", 1);
+    config.gossip_steps = 3;
+    expect_contains(refusal(config), "gossip-steps: 3 is not possible with mechanism dp-fedavg");
+    config.mechanism = "muffliato";
+    EXPECT_NO_THROW(require_possible_updates(config));
+}
+
 TEST(LocalSteps, AreNotForRecordsNorForAClipThatIsLearnt) {
     PlanConfig config = updates_of("dp-fedavg", 2);
     config.adjacency = Adjacency::agent_zero_out;
