@@ -73,9 +73,14 @@ void require_possible_updates(const PlanConfig& config) {
     require_clients_that_come_and_go(config);
 }
 
-void require_possible_updates(const PlanConfig& config, const LocalTask& task) {
-    if (asks_for_updates(config) && (task.fixed_inputs || task.coordinates || task.rows_are_rounds))
-        refuse_updates(config, "a task whose gradients are its data", "");
+void require_possible_updates(const TrainConfig& config, const LocalTask& task) {
+    if (config.pad_rounds && config.plan.client_probability)
+        throw ConfigError(
+            "--pad-rounds: not possible with --client-probability, where it is not records that "
+            "are sampled");
+    if (asks_for_updates(config.plan) &&
+        (task.fixed_inputs || task.coordinates || task.rows_are_rounds))
+        refuse_updates(config.plan, "a task whose gradients are its data", "");
 }
 
 }  // namespace sotto

@@ -64,10 +64,21 @@ TEST(SampledAgents, AreForFederatedAveragingOfAgentsThatMayBeAbsent) {
 
 TEST(LocalSteps, AreNotForTasksWhoseGradientsAreTheirData) {
     LocalTask task;
-    EXPECT_NO_THROW(require_possible_updates(updates_of("dp-fedavg", 2), task));
+    TrainConfig config;
+    config.plan = updates_of("dp-fedavg", 2);
+    EXPECT_NO_THROW(require_possible_updates(config, task));
     task.rows_are_rounds = true;
-    EXPECT_THROW(require_possible_updates(updates_of("dp-fedavg", 2), task), ConfigError);
-    EXPECT_NO_THROW(require_possible_updates(updates_of("dp-fedavg", 1), task));
+    EXPECT_THROW(require_possible_updates(config, task), ConfigError);
+    config.plan.local_steps = 1;
+    EXPECT_NO_THROW(require_possible_updates(config, task));
+}
+
+TEST(SampledAgents, AreNotHiddenByPaddedRounds) {
+    TrainConfig config;
+    config.pad_rounds = true;
+    EXPECT_NO_THROW(require_possible_updates(config, LocalTask{}));
+    config.plan.client_probability = 0.5;
+    EXPECT_THROW(require_possible_updates(config, LocalTask{}), ConfigError);
 }
 
 }  // namespace

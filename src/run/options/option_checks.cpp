@@ -62,10 +62,6 @@ void require_sampling_with_padding(const TrainConfig& config) {
             fmt::format("--pad-rounds: has no meaning with --participation {}, whose batches have "
                         "a size that everybody knows (allowed: poisson)",
                         name_of(config.plan.participation)));
-    if (config.pad_rounds && config.plan.client_probability)
-        throw ConfigError(
-            "--pad-rounds: not possible with --client-probability, where it is not records that "
-            "are sampled");
 }
 
 void require_dry_run_with_network(const TrainConfig& config) {

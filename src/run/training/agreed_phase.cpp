@@ -24,7 +24,7 @@ void require_possible_with(const LocalTask& task, const TrainConfig& config) {
                         "agent, agent-zero-out)",
                         name_of(config.plan.adjacency),
                         config.task.task));
-    require_possible_updates(config.plan, task);
+    require_possible_updates(config, task);
     if (task.l2 && config.l2 != *task.l2)
         throw ConfigError(fmt::format(
             "l2: {} is not possible with task '{}', whose models would not come to what it "

@@ -91,8 +91,6 @@ TEST(PaddedRounds, AreThoseOfSampledBatches) {
     EXPECT_THROW(require_sampling_with_padding(config), ConfigError);
     config.plan.participation.poisson = true;
     EXPECT_NO_THROW(require_sampling_with_padding(config));
-    config.plan.client_probability = 0.5;
-    EXPECT_THROW(require_sampling_with_padding(config), ConfigError);
     EXPECT_NO_THROW(require_sampling_with_padding(TrainConfig{}));
 }
 
