@@ -158,8 +158,8 @@ class Agent:
 
     @property
     def adjacency(self) -> str:
-        """What is protected: "agent", all its records, or one: "record" (replaced),
-        "record-zero-out" or "record-add-remove"."""
+        """What is protected: all records of an agent, "agent" (replaced) or "agent-zero-out", or one:
+        "record" (replaced), "record-zero-out" or "record-add-remove"."""
         return self._core.adjacency
 
     @property
@@ -206,7 +206,7 @@ class Agent:
 
         :param gradients: with a record adjacency those of the records of batch(), len(batch()) x d,
             or a function f(model, rows) of such, which is asked for at most micro_batch rows at a
-            time; with adjacency "agent" one gradient, d, or f(model, rows) of it. float32 or
+            time; with an adjacency of agents one gradient, d, or f(model, rows) of it. float32 or
             float64; rows that follow each other in memory are not copied. Whatever they are, each
             is clipped to clip_norm, and one that is not finite counts as zero.
         :returns: whether rounds are left.

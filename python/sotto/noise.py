@@ -81,7 +81,7 @@ class NoiseSource:
         Both lie on the plan's grid, so their sum is exact, and its low bits say nothing of the
         gradient. One that is not finite counts as zero.
 
-        :param gradients: with adjacency agent d, or agents of this process x d; with a record
+        :param gradients: with an adjacency of agents d, or agents of this process x d; with a record
             adjacency, one agent a process, one row a record: the sum of the clipped ones over the
             plan's batch_size, with noise.
         :raises ConfigError: for another shape.

@@ -236,7 +236,8 @@ class Agent {
                                 *network_);
     }
     std::span<const Eigen::Index> rows() {
-        return local().batches.rows(static_cast<std::uint64_t>(round()));
+        return local().batches.rows(
+            static_cast<std::uint64_t>(round() * setup_.config.plan.local_steps));
     }
     void require_under_way() const {
         if (!more())
@@ -245,12 +246,16 @@ class Agent {
     }
     void set_gradients(const py::object& given, py::handle self) {
         HandedFunctions& functions = objective_->functions();
-        const bool records = setup_.config.plan.adjacency != Adjacency::agent;
+        const bool records = !protects_agents(setup_.config.plan.adjacency);
         auto& wanted = records ? functions.record_gradients : functions.batch_gradient;
         if (PyCallable_Check(given.ptr()) != 0) {
             wanted = AskedGradients(py::reinterpret_borrow<py::function>(given), self);
             return;
         }
+        if (setup_.config.plan.local_steps > 1)
+            throw ConfigError(
+                "gradients: with local_steps above 1 a function computes them, at other models "
+                "too");
         const GivenGradients gradients(gradients_from(given));
         if (!records) {
             wanted = [gradients](const auto&, auto) { return gradients.whole(); };

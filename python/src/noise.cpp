@@ -121,7 +121,7 @@ class Source {
         const HandedGradients handed = gradients_in(array);
         require_gradients(handed);
         Eigen::MatrixXd clipped(dimension_, std::ssize(network_->local_agents()));
-        if (made_->config.plan.adjacency == Adjacency::agent)
+        if (protects_agents(made_->config.plan.adjacency))
             clip_each(handed, clipped);
         else
             sum_clipped(handed, clipped.col(0));
@@ -161,7 +161,7 @@ class Source {
                 "noisy: mechanism {} adds noise to messages, not to gradients (use draw())",
                 plan_.mechanism));
         const Index agents = std::ssize(network_->local_agents());
-        const bool records = made_->config.plan.adjacency != Adjacency::agent;
+        const bool records = !protects_agents(made_->config.plan.adjacency);
         if (records && agents > 1)
             throw ConfigError(
                 "noisy: records of several agents in one process are not possible "

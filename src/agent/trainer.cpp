@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "clipping.hpp"
+#include "contribution.hpp"
 #include "message_mixing.hpp"
 #include "received_checks.hpp"
 #include "sotto/agent/grid.hpp"
@@ -129,62 +129,21 @@ void Trainer::start_smoothing_from(const Eigen::MatrixXd& velocities,
     estimate();
 }
 
-void Trainer::compute_gradient(long round, std::size_t agent) {
-    LocalAgent& local = agents_[agent];
-    AgentReport& report = reports_[agent];
+void Trainer::compute_contribution(long round, std::size_t agent) {
     const auto column = static_cast<Eigen::Index>(agent);
-    const auto rows = local.batches.rows(static_cast<std::uint64_t>(round));
-    auto gradient = gradients().col(column);
-    const double step = options_.steps.at(round);
-    if (options_.adjacency == Adjacency::agent) {
-        local.objective->mean_gradient(estimates().col(column), rows, gradient);
-        const double clip = clip_norm(step, 1);
-        const bool finite = options_.coordinates
-                                ? clip_coordinates_to_grid(gradient, clip, grid_step_)
-                                : clip_to_grid(gradient, l1_clip_, clip, grid_step_);
-        if (!finite) ++report.gradients_set_to_zero;
-        return;
-    }
-    // Records on the grid B * gamma: their sum divided by B is exact and on the grid gamma.
-    const std::int64_t set_to_zero = local.objective->records_set_to_zero();
-    const auto divisor = static_cast<double>(local.batch_size);
-    local.objective->clipped_gradient_sum(
-        estimates().col(column), rows, clip_norm(step, divisor), divisor * grid_step_, gradient);
-    report.records_set_to_zero += local.objective->records_set_to_zero() - set_to_zero;
-    local.padding.work(*local.objective,
-                       estimates().col(column),
-                       std::ssize(rows),
-                       options_.clip_norm,
-                       divisor * grid_step_);
-    if (gradient.allFinite()) {
-        gradient /= divisor;
-        return;
-    }
-    gradient.setZero();
-    ++report.gradients_set_to_zero;
-}
-
-double Trainer::clip_norm(double step, double divisor) const {
-    if (entry_ == NoiseEntry::gradient) return options_.clip_norm;
-    // Two messages before noise that differ by at most eta Delta (Delta >= C / B) differ by at most
-    // one grid step a coordinate more once they are rounded.
-    const auto dimension = options_.coordinates ? 1.0 : static_cast<double>(models_.rows());
-    const double room = grid_step_ * (l1_clip_ ? dimension : std::sqrt(dimension)) * divisor / step;
-    if (!(room <= 1e-3 * options_.clip_norm))
-        throw PrivacyError(
-            fmt::format("clip-norm: {} leaves no room for rounding messages to the noise's grid "
-                        "({:.3g}); use a "
-                        "larger --clip-norm or --step-size",
-                        options_.clip_norm,
-                        grid_step_));
-    return options_.clip_norm - room;
+    contribute({options_, entry_, l1_clip_, grid_step_},
+               round,
+               estimates().col(column),
+               agents_[agent],
+               gradients().col(column),
+               reports_[agent]);
 }
 
 std::size_t Trainer::make_message(double step, std::size_t output) {
     const NoiseOutput& to = noise_source_.outputs()[output];
     const auto a = static_cast<Eigen::Index>(to.local_index);
     const auto o = static_cast<Eigen::Index>(output);
-    const double keep = 1 - step * options_.l2;
+    const double keep = 1 - step * options_.l2 * options_.local_steps;
     // The message may take the place of the gradient, coordinate by coordinate.
     auto message = messages_.col(o);
     const auto gradient = gradients().col(a);
@@ -222,7 +181,7 @@ void Trainer::run_round(long round) {
     const auto start = Clock::now();
     const auto count = static_cast<long>(agents_.size());
     parallel_for(count, options_.threads, [&](long a) {
-        compute_gradient(round, static_cast<std::size_t>(a));
+        compute_contribution(round, static_cast<std::size_t>(a));
     });
     const auto after_gradient = Clock::now();
     finish_noise(round);

@@ -15,24 +15,31 @@ namespace sotto {
 
 namespace {
 
-constexpr NameTable<Adjacency, 4> adjacencies{
+constexpr NameTable<Adjacency, 5> adjacencies{
     {{{Adjacency::agent, "agent"},
+      {Adjacency::agent_zero_out, "agent-zero-out"},
       {Adjacency::record, "record"},
       {Adjacency::record_zero_out, "record-zero-out"},
       {Adjacency::record_add_remove, "record-add-remove"}}}};
 
 /// @throws ConfigError where secret coins would promise nothing, or nobody knows what.
 void require_possible_sampling(Adjacency adjacency, const Participation& participation) {
-    if (adjacency == Adjacency::agent)
+    if (adjacency == Adjacency::agent || adjacency == Adjacency::record)
         throw ConfigError(fmt::format(
-            "participation: {} needs an adjacency of records; with adjacency agent all data "
-            "of the agent count, in every round (allowed: every)",
-            name_of(participation)));
-    if (adjacency == Adjacency::record)
-        throw ConfigError(fmt::format(
-            "participation: {} is not possible with adjacency record, where a record is "
-            "replaced: no bound is proved for it (allowed: record-add-remove, record-zero-out)",
-            name_of(participation)));
+            "participation: {} is not possible with adjacency {}, where data are replaced: no "
+            "bound is proved for it (allowed: record-add-remove, record-zero-out, and "
+            "agent-zero-out with --client-probability)",
+            name_of(participation),
+            name_of(adjacency)));
+}
+
+/// q, rounded down to what coins can have.
+double rounded_probability(const char* option, double probability) {
+    constexpr double step = 0x1p-53;
+    if (!(probability >= step && probability <= 1))
+        throw ConfigError(
+            fmt::format("{}: {} is not allowed (from 2^-53 to 1)", option, probability));
+    return std::floor(probability / step) * step;
 }
 
 /// b q_u, q_u = B / N_u or as given, rounded down to a multiple of 2^-53.
@@ -40,7 +47,6 @@ double sampling_probability_of(const Participation& participation,
                                Eigen::Index batch,
                                Eigen::Index records,
                                std::optional<double> given) {
-    constexpr double step = 0x1p-53;
     if (records == 0 && !given)
         throw ConfigError(fmt::format(
             "sampling-probability: participation {} needs it where there are no data (in a "
@@ -48,9 +54,7 @@ double sampling_probability_of(const Participation& participation,
             name_of(participation)));
     const double of_all =
         records > 0 ? static_cast<double>(batch) / static_cast<double>(records) : *given;
-    if (!(of_all >= step && of_all <= 1))
-        throw ConfigError(
-            fmt::format("sampling-probability: {} is not allowed (from 2^-53 to 1)", of_all));
+    (void)rounded_probability("sampling-probability", of_all);
     const auto cycle = static_cast<double>(participation.cycle);
     const double probability =
         records > 0 ? cycle * static_cast<double>(batch) / static_cast<double>(records)
@@ -64,7 +68,30 @@ double sampling_probability_of(const Participation& participation,
             of_all,
             probability,
             largest_sampled_cycle(batch, records, given)));
-    return std::floor(probability / step) * step;
+    return rounded_probability("sampling-probability", probability);
+}
+
+/// Of an agent: 2C, or C; C / q where it takes part by a coin.
+Exposure exposure_of_agent(Adjacency adjacency,
+                           const Participation& participation,
+                           double clip_norm,
+                           std::optional<double> client_probability) {
+    if (participation.cycle != 1)
+        throw ConfigError(fmt::format(
+            "participation: cyclic needs adjacency record; with adjacency {} all data of the "
+            "agent changes, in every round",
+            name_of(adjacency)));
+    Exposure exposure;
+    exposure.sensitivity = (adjacency == Adjacency::agent ? 2 : 1) * clip_norm;
+    if (!participation.poisson) return exposure;
+    if (!client_probability)
+        throw ConfigError(
+            fmt::format("client-probability: participation {} needs it with adjacency {}",
+                        name_of(participation),
+                        name_of(adjacency)));
+    exposure.sampling_probability = rounded_probability("client-probability", *client_probability);
+    exposure.sensitivity /= exposure.sampling_probability;
+    return exposure;
 }
 
 }  // namespace
@@ -74,6 +101,9 @@ Adjacency parse_adjacency(std::string_view option, std::string_view text) {
     return adjacencies.parse(option, text);
 }
 std::string name_of(Adjacency adjacency) { return adjacencies.name_of(adjacency); }
+bool protects_agents(Adjacency adjacency) {
+    return adjacency == Adjacency::agent || adjacency == Adjacency::agent_zero_out;
+}
 
 Participation parse_participation(std::string_view option, std::string_view text) {
     if (text == "every") return {};
@@ -114,16 +144,13 @@ Exposure agent_exposure(Adjacency adjacency,
     if (participation.poisson) require_possible_sampling(adjacency, participation);
     require_positive("clip-norm", clip_norm);
     require_in_range("rounds", static_cast<double>(rounds), 1, 1e12);
-    Exposure exposure;
+    const bool agents = protects_agents(adjacency);
+    Exposure exposure =
+        agents ? exposure_of_agent(adjacency, participation, clip_norm, sampling_probability)
+               : Exposure{};
     exposure.sensitivity_squared_over_rounds =
         temporal_sensitivity_squared(TemporalFactor{}, participation, rounds);
-    if (adjacency == Adjacency::agent) {
-        if (participation.cycle != 1)
-            throw ConfigError(
-                "participation: cyclic needs adjacency record; with adjacency agent all data of "
-                "the "
-                "agent changes, in every round");
-        exposure.sensitivity = 2 * clip_norm;
+    if (agents) {
         exposure.batch_size = batch_size.value_or(records);
         return exposure;
     }

@@ -88,7 +88,12 @@ std::vector<std::string> statements_of(const PrivacyRecord& record) {
         lines.emplace_back(
             "INSECURE: noise derives from --noise-seed; whoever knows or guesses it can remove all "
             "noise.");
-    if (record.now().use.participation.poisson)
+    if (record.now().use.participation.poisson && protects_agents(record.adjacency))
+        lines.emplace_back(
+            "Agents are sampled in secret: the guarantee holds while only the trusted aggregator "
+            "and the agent itself know in which rounds it takes part. Whoever can time its rounds "
+            "learns that.");
+    else if (record.now().use.participation.poisson)
         lines.emplace_back(
             "Batches are sampled in secret: the guarantee holds while only the agent itself knows "
             "which of its records are in a batch. Whoever can time its rounds learns about the "
@@ -104,7 +109,7 @@ std::vector<std::string> statements_of(const PrivacyRecord& record) {
         "Other runs on the same data, such as those that choose a step size or any other option, "
         "are "
         "not counted here: what they reveal adds up (`sotto ledger`).");
-    if (record.adjacency != Adjacency::agent && !record.now().use.participation.poisson)
+    if (!protects_agents(record.adjacency) && !record.now().use.participation.poisson)
         lines.emplace_back(
             "The budget covers one record; no amplification by subsampling is claimed.");
     if (record.secure_sums)

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "run/local_updates.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/text_input.hpp"
@@ -98,10 +99,10 @@ std::vector<double> read_epsilons(const std::string& path, int agents) try {
 void require_possible(const NoisePlan& plan,
                       const PlanConfig& config,
                       const Topography& topography) {
-    if (plan.distribution() == StreamDistribution::laplace && config.adjacency != Adjacency::agent)
+    if (plan.distribution() == StreamDistribution::laplace && !protects_agents(config.adjacency))
         throw ConfigError(fmt::format(
             "adjacency: '{}' is not possible with mechanism {}, whose gradients are clipped in L1 "
-            "norm (allowed: agent)",
+            "norm (allowed: agent, agent-zero-out)",
             name_of(config.adjacency),
             plan.mechanism));
     if (config.participation.poisson && !plan.noiseless()) {
@@ -150,6 +151,7 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
         throw ConfigError(
             "participation: cyclic-poisson:auto is not possible here (allowed: cyclic-poisson:b; "
             "sotto plan and sotto train choose b and say which)");
+    require_possible_updates(config);
     std::vector<Exposure> exposures;
     for (int u = 0; u < agents; ++u)
         exposures.push_back(
@@ -159,7 +161,8 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
                            config.rounds,
                            records.empty() ? 0 : records[static_cast<std::size_t>(u)],
                            config.batch_size,
-                           config.sampling_probability));
+                           protects_agents(config.adjacency) ? config.client_probability
+                                                             : config.sampling_probability));
     return exposures;
 }
 

@@ -43,9 +43,11 @@ struct PlanConfig {
     double clip_norm = 0.1;   ///< C, or where learning it starts
     bool learn_clip = false;  ///< --clip-norm auto
     long rounds = 1000;
-    std::optional<long> batch_size = 128;   ///< none: all records of the agent, every round
-    GossipRule gossip = GossipRule::plain;  ///< weights of the exchanges of a round
-    int gossip_steps = 1;                   ///< K
+    int local_steps = 1;                       ///< E, of an agent in a round
+    std::optional<double> client_probability;  ///< q, of an agent in a round; none: all take part
+    std::optional<long> batch_size = 128;      ///< none: all records of the agent, every round
+    GossipRule gossip = GossipRule::plain;     ///< weights of the exchanges of a round
+    int gossip_steps = 1;                      ///< K
     /// K is still to be chosen, by the noise that is planned (choose_gossip_steps).
     bool choose_gossip_steps = false;
     std::optional<double> max_bytes;          ///< of all agents' messages, where K is chosen
@@ -142,8 +144,8 @@ struct TrainConfig {
     /// File whose appearance at agent 0's process says that a spare joins; %r is its number.
     std::optional<std::string> join_file;
     std::optional<std::string> neighbours;  ///< file of what an agent knows of the graph; %r
-    std::optional<TrustConfig> trust;  ///< none: peers are unauthenticated
-    bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire
+    std::optional<TrustConfig> trust;       ///< none: peers are unauthenticated
+    bool link_encryption = true;            ///< over MPI; in one process nothing crosses a wire
     MessagePrecision precision = MessagePrecision::float64;  ///< of what agents send each other
     bool secure_sum = false;        ///< agents learn weighted sums of messages only
     int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)

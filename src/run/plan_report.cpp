@@ -38,6 +38,16 @@ std::string budget_line(const PrivacyBudget& budget,
                            : std::string());
 }
 
+/// What agents contribute, where it is not one gradient in every round.
+std::string updates_line(const PlanConfig& config) {
+    std::vector<std::string> parts;
+    if (config.local_steps > 1) parts.push_back(fmt::format("{} local steps", config.local_steps));
+    if (config.client_probability)
+        parts.push_back(fmt::format("agents take part with probability {:g}, divided by it",
+                                    *config.client_probability));
+    return parts.empty() ? std::string() : fmt::format("updates    {}\n", fmt::join(parts, "; "));
+}
+
 /// What is done beside mixing once a round, where anything is.
 std::string smoothing_line(const PlanConfig& config) {
     std::vector<std::string> parts;
@@ -161,9 +171,9 @@ std::string noise_lines(const PlannedNoise& planned,
     const Guarantee reached = largest(guarantees(plan, {}, exposures, budget.delta));
     return budget_line(budget, reached, config) + cycle_line(planned.cycle_choice) +
            temporal_line(planned.temporal_choice) + gossip_line(planned.gossip_choice) +
-           smoothing_line(config) + noise_line(plan, config.clip_norm) + survives_lines(planned) +
-           optimal_line(planned.design, config.variance_cap) + protected_line(reached) +
-           coalition_line(plan, exposures, budget.delta) +
+           updates_line(config) + smoothing_line(config) + noise_line(plan, config.clip_norm) +
+           survives_lines(planned) + optimal_line(planned.design, config.variance_cap) +
+           protected_line(reached) + coalition_line(plan, exposures, budget.delta) +
            curious_line(plan, exposures, budget.delta);
 }
 

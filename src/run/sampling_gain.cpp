@@ -41,7 +41,9 @@ PrivacyLoss unsampled_limit(const PrivacyBudget& budget) {
 }  // namespace
 
 std::optional<double> sampling_gain(const PlanConfig& config, const PrivacyBudget& budget) {
-    if (!config.participation.poisson || !promises_an_epsilon(config, budget)) return std::nullopt;
+    if (!config.participation.poisson || config.client_probability ||
+        !promises_an_epsilon(config, budget))
+        return std::nullopt;
     return noise_of(1, static_cast<double>(config.rounds), unsampled_limit(budget)) /
            noise_of(1,
                     temporal_sensitivity_squared({}, config.participation, config.rounds),
@@ -52,7 +54,7 @@ std::optional<double> gain_of_switching(const PlanConfig& config,
                                         const PrivacyBudget& budget,
                                         const Exposure& exposure,
                                         Eigen::Index records) {
-    if (config.adjacency == Adjacency::agent || config.participation.poisson ||
+    if (protects_agents(config.adjacency) || config.participation.poisson ||
         !promises_an_epsilon(config, budget) || !can_be_sampled(config) ||
         exposure.batch_size >= records)
         return std::nullopt;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/agent_fixtures.hpp"
+#include "mpi/federated_fixtures.hpp"
 #include "sotto/graph/push_sum.hpp"
 
 namespace sotto {
@@ -176,6 +177,21 @@ TEST(InjectedNoiseOfATrustedMean, HasTheVarianceOfOneAgentOverNSquared) {
         EXPECT_TRUE(recorded.last.col(u) == recorded.last.col(0));
 }
 
+TEST(FederatedAveraging, OfSampledAgentsSpendsTheBudgetThatIsAccounted) {
+    const Topography topography = test::topography_of(Topology::ring, noisy_agents);
+    const test::FederatedRun federated(noisy_agents);
+    const NoisePlan plan =
+        test::plan_of({"DpFedavg", "dp-fedavg", {}}, topography, federated.kappa);
+    const Recording recorded = record(topography, plan, federated.run);
+    EXPECT_EQ(test::contributions_mismatch(recorded, federated), "");
+    // 4000 coins: 5 standard errors of the probability are 14% of it.
+    EXPECT_NEAR(test::measured_epsilon(recorded, federated), test::FederatedRun::epsilon, 0.3);
+    NoisePlan quieter = plan;
+    quieter.scale /= 1.5;
+    EXPECT_GT(test::measured_epsilon(record(topography, quieter, federated.run), federated),
+              1.4 * test::FederatedRun::epsilon);
+}
+
 TEST(NoiseSeed, DecidesTheNoise) {
     NoiseRun run;
     run.rounds = 3;
@@ -219,10 +235,9 @@ TEST(NoiseOnDirectedGraphs, IsLeftAsThePlanSays) {
         const Eigen::MatrixXd utility = utility_matrix(topography.mixing, trajectory, run.rounds);
         double left[2], planned[2];
         for (const int optimal : {0, 1}) {
-            const NoisePlan plan =
-                test::plan_of({"", optimal == 1 ? "corn" : "ldp", trajectory},
-                              topography,
-                              Eigen::VectorXd::Ones(graph.agents()));
+            const NoisePlan plan = test::plan_of({"", optimal == 1 ? "corn" : "ldp", trajectory},
+                                                 topography,
+                                                 Eigen::VectorXd::Ones(graph.agents()));
             left[optimal] = noise_left(topography, plan, run);
             planned[optimal] = utility.cwiseProduct(spatial_covariance(plan)).sum();
             // A thousand coordinates; push-sum's weights are not at once what they come to.

@@ -21,6 +21,7 @@ struct Needs {
 const std::map<std::string, Needs> needs{{"none", {}},
                                          {"ldp", {}},
                                          {"cdp", {}},
+                                         {"dp-fedavg", {}},
                                          {"decor", {}},
                                          {"corn", {}},
                                          {"corn-hbc", {}},

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "mpi/federated_fixtures.hpp"
 #include "mpi/mpi_main.hpp"
 #include "mpi/trainer_fixtures.hpp"
 #include "net/network_fixtures.hpp"
@@ -145,6 +146,17 @@ TEST(SampledBatches, HaveTheAccountedNoiseForEveryMechanism) {
         EXPECT_EQ(wrong, "") << entry.label;
         EXPECT_GT(empty, 0) << "no batch was empty: this run shows nothing about those";
     }
+}
+
+TEST(SampledClients, OfFederatedAveragingSpendTheBudgetThatIsAccounted) {
+    const Topography on = topography();
+    const test::FederatedRun federated(on.graph.agents());
+    const NoisePlan plan = test::plan_of({"DpFedavg", "dp-fedavg", {}}, on, federated.kappa);
+    const Recording recorded = record(on, plan, federated.run);
+    if (test::mpi_session().rank() != 0) return;
+    EXPECT_EQ(test::contributions_mismatch(recorded, federated), "");
+    for (Index u = 1; u < recorded.last.cols(); ++u)
+        EXPECT_TRUE(recorded.last.col(u) == recorded.last.col(0)) << "agent " << u;
 }
 
 TEST(SampledBatches, HaveTheAccountedNoiseBehindSumsAndCiphersAndInGossip) {

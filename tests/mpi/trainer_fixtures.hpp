@@ -67,6 +67,7 @@ inline std::vector<MechanismCase> mechanism_cases() {
     return {{"None", "none", horizon},
             {"Ldp", "ldp", horizon},
             {"Cdp", "cdp", horizon},
+            {"DpFedavg", "dp-fedavg", horizon},
             {"Decor", "decor", horizon},
             {"CornOneStep", "corn", {Utility::Kind::one_step, 1}},
             {"CornHorizon", "corn", horizon},
@@ -215,6 +216,8 @@ struct NoiseRun {
     bool encrypted = false;  ///< over MPI
     bool secure_sum = false;
     Adjacency adjacency = Adjacency::agent;
+    int local_steps = 1;
+    double client_probability = 1;
     /// Of one agent, instead of PatternObjective.
     std::function<LocalAgent(int id)> agent{};
 };
@@ -240,19 +243,20 @@ inline Eigen::MatrixXd observe_rounds(Network& network,
     const std::vector<KeyRing> rings = distribute_seeds(network, plan, run.noise_seed);
     std::vector<LocalAgent> agents;
     for (const int id : network.local_agents())
-        agents.push_back(run.agent
-                             ? run.agent(id)
-                             : LocalAgent{id,
-                                          std::make_unique<PatternObjective>(
-                                              pattern_gradient(id, run.dimension)),
-                                          BatchSampler::uniform(1, 1, 1, id),
-                                          1});
+        agents.push_back(run.agent ? run.agent(id)
+                                   : LocalAgent{id,
+                                                std::make_unique<PatternObjective>(
+                                                    pattern_gradient(id, run.dimension)),
+                                                BatchSampler::uniform(1, 1, 1, id),
+                                                1});
     TrainerOptions options;
     options.adjacency = run.adjacency;
     options.clip_norm = run.clip_norm;
     options.steps.step_size = run.step_size;
     options.threads = run.threads;
     options.gossip = run.gossip;
+    options.local_steps = run.local_steps;
+    options.client_probability = run.client_probability;
     Trainer trainer(network,
                     topography.schedule(),
                     plan,

@@ -186,7 +186,7 @@ struct Job {
 
 std::vector<Job> jobs() {
     std::vector<Job> result;
-    for (const std::string mechanism : {"ldp", "decor", "corn", "cdp", "mafalda"}) {
+    for (const std::string mechanism : {"ldp", "decor", "corn", "cdp", "dp-fedavg", "mafalda"}) {
         result.push_back({mechanism + ", logistic, agent", mechanism, true, Adjacency::agent});
         result.push_back({mechanism + ", logistic, record", mechanism, true, Adjacency::record});
         result.push_back({mechanism + ", quadratic, agent", mechanism, false, Adjacency::agent});
@@ -225,6 +225,7 @@ Eigen::MatrixXd train(Network& network,
     options.adjacency = job.adjacency;
     options.steps = {StepSchedule::Kind::inverse_sqrt, 0.1, {}};
     options.l2 = 0.01;
+    if (job.mechanism == "dp-fedavg" && job.adjacency == Adjacency::agent) options.local_steps = 3;
     // Several exchanges a round: a round's noise may be complete before its last one.
     options.gossip = GossipPolynomial(2);
     options.rounds =

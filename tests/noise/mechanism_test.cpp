@@ -204,6 +204,7 @@ TEST(FindMechanism, KnowsEveryNameAndSuggestsTheNearest) {
               (std::vector<std::string>{"none",
                                         "ldp",
                                         "cdp",
+                                        "dp-fedavg",
                                         "decor",
                                         "corn",
                                         "corn-hbc",

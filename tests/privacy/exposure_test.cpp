@@ -15,6 +15,7 @@ using test::message_of;
 
 TEST(ExposureNames, GoBackAndForth) {
     for (const Adjacency adjacency : {Adjacency::agent,
+                                      Adjacency::agent_zero_out,
                                       Adjacency::record,
                                       Adjacency::record_zero_out,
                                       Adjacency::record_add_remove})
@@ -43,6 +44,12 @@ TEST(AgentExposure, OfAnAgentIsTwiceTheClipInEveryRound) {
     EXPECT_EQ(exposure.batch_size, 128);
     // The number of records plays no role.
     EXPECT_EQ(agent_exposure(Adjacency::agent, {}, 0.1, 5000, 3, 128).sensitivity, 0.2);
+}
+
+TEST(AgentExposure, OfAnAgentThatMayHaveContributedNothingIsTheClip) {
+    EXPECT_EQ(agent_exposure(Adjacency::agent_zero_out, {}, 0.1, 5000, 300, 128).sensitivity, 0.1);
+    EXPECT_TRUE(protects_agents(Adjacency::agent_zero_out));
+    EXPECT_FALSE(protects_agents(Adjacency::record_zero_out));
 }
 
 TEST(AgentExposure, OfAnAgentRefusesCyclicParticipation) {
@@ -140,6 +147,24 @@ TEST(AgentExposure, OfSecretSamplingHasTheProbabilityOfItsOwnShard) {
     EXPECT_EQ(agent_exposure(Adjacency::record, {}, 3, 100, 300, 30).sampling_probability, 1);
 }
 
+TEST(AgentExposure, OfASampledClientIsTheClipOverItsProbability) {
+    constexpr Participation poisson{.cycle = 1, .poisson = true};
+    for (const double q : {1.0, 0.25, 0.1}) {
+        const Exposure exposure =
+            agent_exposure(Adjacency::agent_zero_out, poisson, 3, 100, 300, 30, q);
+        EXPECT_EQ(exposure.sampling_probability, std::floor(q * 0x1p53) * 0x1p-53);
+        EXPECT_EQ(exposure.sensitivity, 3 / exposure.sampling_probability);
+        EXPECT_EQ(exposure.sensitivity_squared_over_rounds, 100);
+        EXPECT_EQ(exposure.batch_size, 30);
+    }
+    const auto refusal = [&](std::optional<double> q) {
+        return message_of<ConfigError>(
+            [&] { (void)agent_exposure(Adjacency::agent_zero_out, poisson, 3, 100, 300, 30, q); });
+    };
+    for (const std::optional<double> wrong : {std::optional(0.0), {1.5}, {not_a_number}, {}})
+        EXPECT_TRUE(contains(refusal(wrong), "client-probability"));
+}
+
 TEST(AgentExposure, RefusesSecretSamplingWhereNothingIsProved) {
     constexpr Participation poisson{.cycle = 1, .poisson = true};
     const auto refusal =
@@ -147,7 +172,7 @@ TEST(AgentExposure, RefusesSecretSamplingWhereNothingIsProved) {
             return message_of<ConfigError>(
                 [&] { (void)agent_exposure(adjacency, poisson, 1, 10, records, 5, probability); });
         };
-    EXPECT_TRUE(contains(refusal(Adjacency::agent, 100, {}), "needs an adjacency of records"));
+    EXPECT_TRUE(contains(refusal(Adjacency::agent, 100, {}), "no bound is proved"));
     EXPECT_TRUE(contains(refusal(Adjacency::record, 100, {}), "no bound is proved"));
     EXPECT_TRUE(contains(refusal(Adjacency::record_zero_out, 0, {}), "sampling-probability"));
     for (const double wrong : {0.0, -1.0, 1.5, not_a_number})

@@ -60,6 +60,18 @@ TEST(PlanReport, NamesEveryMechanismAndWhatItPromises) {
     }
 }
 
+TEST(PlanReport, SaysWhatAgentsContributeWhereItIsNotAGradientARound) {
+    const Topography topography = random_topography(5);
+    PlanConfig config = config_of("dp-fedavg");
+    EXPECT_EQ(line_of(report_of(plan(config, topography), config), "updates"), "");
+    config.local_steps = 4;
+    config.client_probability = 0.25;
+    config.adjacency = Adjacency::agent_zero_out;
+    config.participation.poisson = true;
+    EXPECT_EQ(line_of(report_of(plan(config, topography), config), "updates"),
+              "updates    4 local steps; agents take part with probability 0.25, divided by it");
+}
+
 TEST(PlanReport, SaysWhereAPlanComesFrom) {
     const test::TemporaryFolder folder;
     const Topography topography = random_topography(5);

@@ -29,10 +29,14 @@ class MessageMixing;
 
 struct TrainerOptions {
     double clip_norm = 0.1;                  ///< C > 0, L2
-    Adjacency adjacency = Adjacency::agent;  ///< agent: clip the batch gradient; else each record's
+    Adjacency adjacency = Adjacency::agent;  ///< clips the gradient of a batch, or each record's
     bool coordinates = false;  ///< every coordinate is a model of its own (audits): clip |g_i| <= C
     StepSchedule steps;
-    double l2 = 0;               ///< adds eta_t l2 x, outside the clip (data-independent)
+    /// E of an agent in a round, each on a batch of its own. Above 1: not with clipped records.
+    int local_steps = 1;
+    double client_probability =
+        1;          ///< q: an agent's contribution is divided by it, and clipped to C/q
+    double l2 = 0;  ///< adds eta_t E l2 x, outside the clip (data-independent)
     GossipPolynomial gossip{1};  ///< of a round: K times the agents exchange and mix
     Smoothing smoothing{};       ///< final gossip: of finish()
     long rounds = 1;             ///< T of the training: a tail of models ends with it
@@ -70,6 +74,8 @@ struct RoundSeconds {
 ///     g = clip(gradient);  u_u <- B u_u + g_u + v_u;  m_u = x_u - eta_t u_u - eta_t l2 x_u;  send;
 ///     x_u <- sum_v w_uv m_v.
 ///
+/// With E local steps g is the clip of (x_u - y_E) / eta_t - E l2 x_u, y_0 = x_u,
+/// y_{e+1} = y_e - eta_t (gradient at y_e) - eta_t l2 y_e, and E l2 x_u stands for l2 x_u.
 /// B is the momentum, 0 unless asked for.
 ///
 /// Where the plan's noise enters the message, m_u = s_u + v_u with s_u = x_u - eta_t g_u - eta_t l2
@@ -167,7 +173,7 @@ class Trainer {
                                                    bool push_sum = false);
 
   private:
-    void compute_gradient(long round, std::size_t agent);
+    void compute_contribution(long round, std::size_t agent);
     void keep_gradients();
     void begin_noise(long round);
     /// What is missing of a round's noise.
@@ -175,8 +181,6 @@ class Trainer {
     /// Draws some of the next round's noise, in time that was the exchange's.
     /// @return whether more is left.
     bool draw_while_waiting();
-    /// C less what rounding messages to the grid may add to the sensitivity.
-    [[nodiscard]] double clip_norm(double step, double divisor) const;
     /// @return values that were brought into range.
     std::size_t make_message(double step, std::size_t output);
     /// Brings what is about to be sent into range, and to the network's precision; a report counts

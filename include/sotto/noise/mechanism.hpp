@@ -30,6 +30,8 @@ struct Mechanism {
     /// Of its noise. Laplace: budgets are pure, gradients are clipped in L1 norm.
     StreamDistribution distribution = StreamDistribution::gaussian;
     Aggregation aggregation = Aggregation::gossip;  ///< of its messages
+    /// What agents contribute may be the way that several steps of their own lead (--local-steps).
+    bool local_updates = false;
     /// Against how many colluding agents it can be designed: none, or any number (then
     /// `default_coalition_size` is what it does when not asked).
     bool coalitions = false;

@@ -11,6 +11,7 @@ namespace sotto {
 /// What "neighbouring" means, hence the L2 sensitivity Delta of one participation.
 enum class Adjacency {
     agent,             ///< all data of one agent replaced: Delta = 2C (batch gradient clipped to C)
+    agent_zero_out,    ///< one agent's contribution zeroed: Delta = C
     record,            ///< one record replaced: Delta = 2C/B (each record's gradient clipped to C)
     record_zero_out,   ///< one record's contribution zeroed: Delta = C/B
     record_add_remove  ///< one record added or removed, divisor B unchanged: Delta = C/B
@@ -18,6 +19,9 @@ enum class Adjacency {
 [[nodiscard]] std::vector<std::string> adjacency_names();
 [[nodiscard]] Adjacency parse_adjacency(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(Adjacency adjacency);
+/// Whether all data of an agent are protected at once, and its contribution is clipped; else one
+/// record, and every record's.
+[[nodiscard]] bool protects_agents(Adjacency adjacency);
 
 /// In which rounds one record (or agent) can take part: all rounds, or one round in every cycle of
 /// `cycle` rounds.
@@ -45,8 +49,8 @@ struct Exposure {
     double sensitivity_squared_over_rounds = 0;
     Eigen::Index batch_size =
         0;  ///< divisor of the clipped sum (record adjacencies); 0: unknown (adjacency agent)
-    /// b q_u of Poisson sampling, a multiple of 2^-53: of a record in a round in which it can take
-    /// part; 1: it is there whenever it can be.
+    /// b q_u of Poisson sampling, a multiple of 2^-53: of a record (or agent) in a round in which
+    /// it can take part; 1: it is there whenever it can be.
     double sampling_probability = 1;
 };
 
@@ -56,9 +60,12 @@ struct Exposure {
 /// participation and known records. With Poisson sampling B is the expected size of a batch, and
 /// its divisor whatever is drawn: q_u = B / N_u, and records are drawn with b q_u, rounded down to
 /// a multiple of 2^-53, from one of b parts in turn.
-/// @param sampling_probability q_u of Poisson sampling where the records are unknown.
-/// @throws ConfigError: agent adjacency with cyclic participation or Poisson sampling; the latter
-///         where a record is replaced (no dominating pair is proved for it), and where b q_u would
+/// With Poisson sampling and adjacency agent_zero_out the agent takes part with probability q, and
+/// adds its clipped gradient over q: Delta = C / q.
+/// @param sampling_probability q_u of Poisson sampling where the records are unknown; of agents q,
+/// rounded down likewise.
+/// @throws ConfigError: adjacencies of agents with cyclic participation; Poisson sampling where
+///         data are replaced (no dominating pair is proved for it), and where b q_u would
 ///         exceed 1; batch larger than the
 ///         records of a record adjacency; more batches than records; a record adjacency where both
 ///         batch and records are unknown.

@@ -204,7 +204,7 @@ class PrivatePeer:
         :returns: False after the last round, or where the run was stopped.
         :raises ModelError: a buffer changed, or the data set does not hold the agent's rows. Errors of sotto pass through.
         """
-        find = self._mean_of_records if self._agent.adjacency == "agent" else self._rows_of_records
+        find = self._mean_of_records if self._agent.adjacency.startswith("agent") else self._rows_of_records
         self._stale = True
         try:
             return bool(self._agent.step(find))

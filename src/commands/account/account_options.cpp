@@ -157,8 +157,7 @@ OptionSet<AccountOptions> account_option_set() {
 }
 
 AccountOptions read_account_options(const OptionTexts& given) {
-    AccountOptions options = account_option_set().read(
-        given.contains("sampling-probability") ? with_default_participation(given) : given);
+    AccountOptions options = account_option_set().read(with_participation_without_data(given));
     require_one_source_of_noise(options.account.subject.plan);
     // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.
     PlanConfig& plan = options.account.subject.plan;

@@ -77,7 +77,7 @@ MatrixXd gather_rows(const MatrixXd& own, Network& network) {
 Rows public_rows(const PlanConfig& plan, const AccountSubject& account) {
     Rows rows;
     rows.divisors = VectorXd::Ones(std::ssize(account.exposures));
-    if (plan.adjacency != Adjacency::agent)
+    if (!protects_agents(plan.adjacency))
         for (std::size_t u = 0; u < account.exposures.size(); ++u)
             rows.divisors(static_cast<Index>(u)) =
                 static_cast<double>(account.exposures[u].batch_size);

@@ -58,7 +58,7 @@ class LikelihoodAttack final : public Attack {
   private:
     /// One record of the target is that part of a contribution.
     [[nodiscard]] double divisor() const {
-        if (config().train.plan.adjacency == Adjacency::agent) return 1;
+        if (protects_agents(config().train.plan.adjacency)) return 1;
         const auto target = static_cast<std::size_t>(design_.target);
         return static_cast<double>(subject().account->exposures[target].batch_size);
     }

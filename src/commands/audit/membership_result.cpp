@@ -41,9 +41,11 @@ std::map<int, MembershipSummary> by_distance(const MembershipResult& result) {
 
 /// What the accountant's epsilon is about.
 std::string claim_text(const MembershipResult& result) {
-    if (result.adjacency == Adjacency::agent)
-        return "adjacency agent: the accountant's epsilon is about all records of an agent at "
-               "once; it bounds what one record shows, and claims nothing closer";
+    if (protects_agents(result.adjacency))
+        return fmt::format(
+            "adjacency {}: the accountant's epsilon is about all records of an agent at once; it "
+            "bounds what one record shows, and claims nothing closer",
+            name_of(result.adjacency));
     return fmt::format("adjacency {}: the accountant's epsilon is about one record",
                        name_of(result.adjacency));
 }

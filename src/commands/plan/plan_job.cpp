@@ -126,8 +126,7 @@ as much the plan leaves ([equations](../equations.md) 6). It is a figure to comp
 }
 
 PlanJobConfig read_plan_options(const OptionTexts& given) {
-    return plan_option_set().read(
-        given.contains("sampling-probability") ? with_default_participation(given) : given);
+    return plan_option_set().read(with_participation_without_data(given));
 }
 
 PrivacyRecord MadePlan::record() const {

@@ -7,6 +7,7 @@ Registry<Mechanism>& mechanisms() {
                                      {none_mechanism(),
                                       ldp_mechanism(),
                                       cdp_mechanism(),
+                                      dp_fedavg_mechanism(),
                                       decor_mechanism(),
                                       corn_mechanism(),
                                       corn_hbc_mechanism(),

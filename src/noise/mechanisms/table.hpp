@@ -8,6 +8,7 @@ namespace sotto {
 [[nodiscard]] Mechanism none_mechanism();
 [[nodiscard]] Mechanism ldp_mechanism();
 [[nodiscard]] Mechanism cdp_mechanism();
+[[nodiscard]] Mechanism dp_fedavg_mechanism();
 [[nodiscard]] Mechanism decor_mechanism();
 [[nodiscard]] Mechanism corn_mechanism();
 [[nodiscard]] Mechanism corn_hbc_mechanism();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "run/config.hpp"
 #include "sotto/noise/mechanism.hpp"
@@ -24,6 +25,7 @@ std::string_view text_or(const OptionTexts& given,
 }  // namespace
 
 OptionTexts with_default_participation(OptionTexts given) {
+    if (given.contains("client-probability")) given.try_emplace("participation", "poisson");
     const Mechanism* const mechanism =
         mechanisms().look_up(text_or(given, "mechanism", PlanConfig{}.mechanism));
     if (std::ranges::find(adjacencies, text_or(given, "adjacency", "")) != adjacencies.end() &&
@@ -31,6 +33,12 @@ OptionTexts with_default_participation(OptionTexts given) {
         mechanism->independent_rounds() && text_or(given, "calibration", "exact") == "exact")
         given.try_emplace("participation", "poisson");
     return given;
+}
+
+OptionTexts with_participation_without_data(OptionTexts given) {
+    const bool known =
+        given.contains("sampling-probability") || given.contains("client-probability");
+    return known ? with_default_participation(std::move(given)) : given;
 }
 
 }  // namespace sotto

@@ -155,6 +155,10 @@ among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no c
 `ldp`. With `--seed-groups edges` every edge has the noise that is best, beside one private variance.
 `muffliato` is `ldp` made for several `--gossip-steps`.
 
+`cdp` and `dp-fedavg` are references for comparison: a trusted server, agent 0, sees all messages and protects their mean.
+`dp-fedavg` is federated averaging: agents may make several `--local-steps`, and the server may sample them
+(`--client-probability`).
+
 `mafalda`, `space-time` and `anti-pgd` correlate noise over rounds. The first two need a record adjacency and
 `--participation cyclic:b` or `cyclic-poisson:b` (with `every` nothing can be gained) and keep `sensitivity_squared` at ceil(T/b); that of
 `anti-pgd` (z_t - z_{t-1}) is larger, and its noise louder. Their objective is that of the trajectory, whatever
@@ -162,7 +166,7 @@ among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no c
 
 `zip-dl`, `homomorphic` and `laplace` add noise to messages, whatever the step size; so `--step-size` and
 `--step-schedule` count in their plans. `homomorphic` and `laplace` clip gradients in L1 norm, `--epsilon` is pure
-(`delta` of the results is 0, `mu` null), `--adjacency agent` only. Their `objective` is null. Not with
+(`delta` of the results is 0, `mu` null), adjacencies of agents only. Their `objective` is null. Not with
 `--gossip-steps` above 1 and, where noise depends on the receiver, `--secure-sum`. Their guarantee is about messages:
 models and what is computed from them are not covered, and the ledger says so. With `zip-dl` and `homomorphic` `--l2`
 times the step size is at most 2: beyond, contributions would grow from round to round.)",
@@ -224,9 +228,10 @@ default. The ledger says what it spends.)",
          bound(&PlanConfig::calibration,
                named(one_of({"exact", "rdp", "paper"}), parse_calibration))},
         {{.name = "adjacency",
-          .help = "what is protected: agent, record (replaced), record-zero-out, "
-                  "record-add-remove",
+          .help = "what is protected: agent (all its data, replaced), agent-zero-out, record "
+                  "(replaced), record-zero-out, record-add-remove",
           .details = R"(
+`agent-zero-out`: all data of an agent count, or nothing of them; the sensitivity is C, that of `agent` 2C.
 `record-add-remove`: one record added or removed, the divisor of the batch unchanged; the sensitivity is C/B, as with
 `record-zero-out`.)",
           .peers_may_set = false},
@@ -257,6 +262,23 @@ std::vector<Option<PlanConfig>> round_options() {
 `inverse`: the step size divided by t + 1 in round t = 0, 1, ..., `inverse-sqrt` by its square root. Ratios of step
 sizes count in partial views.)"},
              step_schedule()},
+            {{.name = "local-steps",
+              .help = "steps E an agent makes by itself in a round (dp-fedavg)",
+              .details = R"(
+Every step has a batch of its own, and is not clipped; what they come to, divided by the step size, is clipped to
+`--clip-norm`. With adjacencies of agents. 1: the gradient of the batch is clipped, as with all other mechanisms.
+[Equations](../equations.md) 20.)",
+              .ranks_must_agree = true},
+             bound(&PlanConfig::local_steps, whole(1, 10000))},
+            {{.name = "client-probability",
+              .help = "q: every agent takes part in a round with this probability (dp-fedavg)",
+              .details = R"(
+By a coin that nobody else knows but the server; contributions are divided by q, so that the server divides their sum by the number it
+expects, q times all agents. With `--adjacency agent-zero-out` and `--participation poisson`, its default then.
+[Equations](../equations.md) 20.)",
+              .ranks_must_agree = true,
+              .peers_may_set = false},
+             bound(&PlanConfig::client_probability, real_between(1e-12, 1))},
             {{.name = "batch-size",
               .help = "records an agent uses a round: a number, or all",
               .details = R"(

@@ -122,7 +122,7 @@ std::vector<Option<TrainConfig>> view_options() {
           .details = R"(
 What these agents receive, send and know is written to `views/` in the run directory
 ([recorded views](../recorded-view.md)). With `eavesdropper`, alone or in the list, every agent also writes what it
-puts on the wire: its messages, or its masked shares; not with `cdp`.)",
+puts on the wire: its messages, or its masked shares; not with `cdp` and `dp-fedavg`.)",
           .ranks_must_agree = true,
           .peers_may_set = false},
          recorded_views()}};

@@ -14,7 +14,7 @@ template <class Config>
 What sums hide depends on the graph, its schedule and who colludes; it is computed and said, and where they hide
 nothing from `--coalition-size` colluders (one at least) `on` is refused ([security](../security.md)). Each rank builds
 graph and mixing from its own options and compares them with rank 0's. `--mask-partners H` bounds the cost in
-neighbourhoods above 2H + 1. Not with `cdp`.)",
+neighbourhoods above 2H + 1. Not with `cdp` and `dp-fedavg`.)",
              .ranks_must_agree = true,
              .peers_may_set = false},
             bound(&Config::secure_sum, on_off())};

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "run/asked_plan.hpp"
+#include "run/local_updates.hpp"
 #include "run/resumed_phase.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/core/error.hpp"
@@ -17,11 +18,13 @@ namespace {
 
 /// @throws ConfigError for options that the task makes no sense with.
 void require_possible_with(const LocalTask& task, const TrainConfig& config) {
-    if (!task.has_records && config.plan.adjacency != Adjacency::agent)
-        throw ConfigError(fmt::format(
-            "adjacency: '{}' needs a task with records; task '{}' has none (allowed: agent)",
-            name_of(config.plan.adjacency),
-            config.task.task));
+    if (!task.has_records && !protects_agents(config.plan.adjacency))
+        throw ConfigError(
+            fmt::format("adjacency: '{}' needs a task with records; task '{}' has none (allowed: "
+                        "agent, agent-zero-out)",
+                        name_of(config.plan.adjacency),
+                        config.task.task));
+    require_possible_updates(config, task);
     if (task.l2 && config.l2 != *task.l2)
         throw ConfigError(fmt::format(
             "l2: {} is not possible with task '{}', whose models would not come to what it "

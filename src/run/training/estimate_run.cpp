@@ -44,9 +44,10 @@ double compute_round(PreparedRun& prepared,
     const auto begin = Clock::now();
     for (std::size_t a = 0; a < prepared.agents.size(); ++a) {
         LocalAgent& agent = prepared.agents[a];
-        agent.objective->mean_gradient(prepared.initial,
-                                       agent.batches.rows(batch),
-                                       gradients.col(static_cast<Eigen::Index>(a)));
+        for (int step = 0; step < prepared.run.config.plan.local_steps; ++step)
+            agent.objective->mean_gradient(prepared.initial,
+                                           agent.batches.rows(batch),
+                                           gradients.col(static_cast<Eigen::Index>(a)));
     }
     noise.draw(0, noise_round, messages);
     return seconds_since(begin);

@@ -54,7 +54,49 @@ BatchSampler batches_of(
                : BatchSampler::uniform(records, batch, seed, number);
 }
 
+/// What batches_of_client shares.
+struct ClientCoins {
+    SecretCoins coins;
+    BatchSampler batches;
+    std::vector<Eigen::Index> heads{};
+};
+
 }  // namespace
+
+BatchSampler batches_of_client(Eigen::Index records,
+                               BatchSampler batches,
+                               double probability,
+                               SecretKey key,
+                               int local_steps) {
+    const auto client =
+        std::make_shared<ClientCoins>(SecretCoins(std::move(key), probability), std::move(batches));
+    const auto draw = [client, local_steps](
+                          std::uint64_t batch, Eigen::Index, std::vector<Eigen::Index>& rows) {
+        rows.clear();
+        client->coins.draw(batch / static_cast<std::uint64_t>(local_steps), 1, client->heads);
+        if (client->heads.empty()) return;
+        const auto chosen = client->batches.rows(batch);
+        rows.assign(chosen.begin(), chosen.end());
+        std::ranges::sort(rows);
+    };
+    return BatchSampler::drawn(records, draw);
+}
+
+BatchSampler drawn_batches(const Run& run,
+                           int number,
+                           Eigen::Index records,
+                           Eigen::Index batch_size,
+                           double probability,
+                           SecretKey key) {
+    const PlanConfig& plan = run.config.plan;
+    if (!plan.client_probability)
+        return sampled_batches(records, probability, std::move(key), dealt_records(run, number));
+    return batches_of_client(records,
+                             batches_of(records, batch_size, 1, run.config.task.seed, number),
+                             probability,
+                             std::move(key),
+                             plan.local_steps);
+}
 
 std::vector<LocalAgent> build_agents(const Run& run,
                                      std::vector<std::unique_ptr<Objective>> objectives,
@@ -72,10 +114,12 @@ std::vector<LocalAgent> build_agents(const Run& run,
             rows_are_rounds ? BatchSampler::in_order(records)
             : run.config.plan.participation.poisson
                 // Of a run that opens: replaced by those of the agent's key (take_coins).
-                ? sampled_batches(records,
-                                  exposures[static_cast<std::size_t>(id)].sampling_probability,
-                                  SecretKey::random(),
-                                  dealt_records(run, number))
+                ? drawn_batches(run,
+                                number,
+                                records,
+                                batch_size,
+                                exposures[static_cast<std::size_t>(id)].sampling_probability,
+                                SecretKey::random())
                 : batches_of(records, batch_size, cycle, run.config.task.seed, number);
         LocalAgent& agent = agents.emplace_back(
             id, std::move(objectives[a]), std::move(batches), batch_size, number);

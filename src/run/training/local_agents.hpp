@@ -44,4 +44,18 @@ struct DealtRecords {
                                            SecretKey key,
                                            const DealtRecords& dealt = {});
 
+/// Batches of an agent that takes part in a round by a coin of this key: those of `batches`, or
+/// none at all. @param local_steps batches that a round has.
+[[nodiscard]] BatchSampler batches_of_client(
+    Eigen::Index records, BatchSampler batches, double probability, SecretKey key, int local_steps);
+
+/// What coins of this key, of this probability, leave of an agent's data: a part of its records, or
+/// all or nothing. @param number of the agent in the run.
+[[nodiscard]] BatchSampler drawn_batches(const Run& run,
+                                         int number,
+                                         Eigen::Index records,
+                                         Eigen::Index batch_size,
+                                         double probability,
+                                         SecretKey key);
+
 }  // namespace sotto

@@ -110,10 +110,12 @@ void take_coins(PreparedRun& prepared, std::vector<KeyRing>& rings) {
         if (!rings[a].holds_coins())
             rings[a].add_coins(seed ? reproducible_coins(*seed, now.key_epoch, agent.number)
                                     : SecretKey::random());
-        agent.batches = sampled_batches(agent.objective->records(),
-                                        now.probability(agent.id),
-                                        rings[a].coins().clone(),
-                                        dealt_records(prepared.run, agent.number));
+        agent.batches = drawn_batches(prepared.run,
+                                      agent.number,
+                                      agent.objective->records(),
+                                      agent.batch_size,
+                                      now.probability(agent.id),
+                                      rings[a].coins().clone());
     }
 }
 

@@ -23,6 +23,9 @@ TrainerOptions trainer_options(const PreparedRun& prepared) {
     options.adjacency = run.config.plan.adjacency;
     options.coordinates = prepared.coordinates;
     options.steps = run.config.plan.steps;
+    options.local_steps = run.config.plan.local_steps;
+    // At least what is counted, which is rounded down.
+    options.client_probability = run.config.plan.client_probability.value_or(1);
     options.l2 = run.config.l2;
     options.gossip = configured_gossip(run.phase, run.topography.mixing);
     options.smoothing = configured_smoothing(run.phase, run.topography);

@@ -29,6 +29,21 @@ TEST(DefaultParticipation, CountsEveryRoundElsewhere) {
     EXPECT_EQ(participation({{"adjacency", "record-add-remove"}, {"calibration", "rdp"}}), "every");
 }
 
+TEST(DefaultParticipation, SamplesAgentsWhereTheirProbabilityIsGiven) {
+    EXPECT_EQ(participation({{"client-probability", "0.1"}}), "poisson");
+    EXPECT_EQ(participation({{"client-probability", "0.1"}, {"participation", "every"}}), "every");
+}
+
+TEST(DefaultParticipation, OfAPlanWithoutDataNeedsAProbability) {
+    const OptionTexts records{{"adjacency", "record-add-remove"}};
+    EXPECT_EQ(with_participation_without_data(records), records);
+    for (const char* option : {"sampling-probability", "client-probability"}) {
+        OptionTexts given = records;
+        given[option] = "0.1";
+        EXPECT_EQ(with_participation_without_data(given).at("participation"), "poisson") << option;
+    }
+}
+
 TEST(DefaultParticipation, LeavesWhatIsAskedFor) {
     for (const char* asked : {"every", "cyclic:4", "poisson"})
         EXPECT_EQ(participation({{"adjacency", "record-add-remove"}, {"participation", asked}}),

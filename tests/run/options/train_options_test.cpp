@@ -84,6 +84,8 @@ OptionTexts everything_else() {
                       {"adjacency", "record-zero-out"},
                       {"clip-norm", "auto:0.25"},
                       {"rounds", "17"},
+                      {"local-steps", "6"},
+                      {"client-probability", "0.375"},
                       {"step-size", "1e-3"},
                       {"step-schedule", "piecewise:3:0.5,7:1e-05"},
                       {"gossip-steps", "3"},
@@ -119,16 +121,43 @@ OptionTexts everything_else() {
 }
 
 TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
-    EXPECT_EQ(
-        names_where([](const OptionFacts& o) { return o.ranks_must_agree; }),
-        (std::set<std::string>{
-            "clip-quantile",  "clip-share",  "clip-rate",        "task",         "standardise",
-            "hidden",         "partition",   "test-fraction",    "seed",         "rounds",
-            "gossip-steps",   "gossip",      "max-bytes",        "final-gossip", "average",
-            "momentum",       "temporal",    "temporal-restart", "eval-every",   "eval-records",
-            "dry-run",        "noise-seed",  "link-encryption",  "secure-sum",   "mask-partners",
-            "optimality-gap", "record-view", "checkpoint-every", "without",      "precision",
-            "network",        "finish",      "joining",          "spares"}));
+    EXPECT_EQ(names_where([](const OptionFacts& o) { return o.ranks_must_agree; }),
+              (std::set<std::string>{"clip-quantile",
+                                     "clip-share",
+                                     "clip-rate",
+                                     "task",
+                                     "standardise",
+                                     "local-steps",
+                                     "client-probability",
+                                     "hidden",
+                                     "partition",
+                                     "test-fraction",
+                                     "seed",
+                                     "rounds",
+                                     "gossip-steps",
+                                     "gossip",
+                                     "max-bytes",
+                                     "final-gossip",
+                                     "average",
+                                     "momentum",
+                                     "temporal",
+                                     "temporal-restart",
+                                     "eval-every",
+                                     "eval-records",
+                                     "dry-run",
+                                     "noise-seed",
+                                     "link-encryption",
+                                     "secure-sum",
+                                     "mask-partners",
+                                     "optimality-gap",
+                                     "record-view",
+                                     "checkpoint-every",
+                                     "without",
+                                     "precision",
+                                     "network",
+                                     "finish",
+                                     "joining",
+                                     "spares"}));
 }
 
 TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
@@ -151,14 +180,39 @@ TEST(TrainOptions, ThatDoNotReproduceTheRun) {
 
 TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
     const auto never = names_where([](const OptionFacts& o) { return !o.peers_may_set; });
-    for (const char* name :
-         {"epsilon",      "delta",      "noise-std",         "budgets",         "calibration",
-          "adjacency",    "clip-norm",  "mechanism",         "coalition-size",  "participation",
-          "batch-size",   "plan",       "seed-groups",       "roster",          "identity",
-          "task",         "data",       "test-data",         "standardise",     "noise-seed",
-          "record-view",  "secure-sum", "mask-partners",     "link-encryption", "optimality-gap",
-          "eval-records", "bootstrap",  "spatial-mechanism", "budget-account",  "neighbours",
-          "leave-file",   "spares"})
+    for (const char* name : {"epsilon",
+                             "delta",
+                             "noise-std",
+                             "budgets",
+                             "calibration",
+                             "client-probability",
+                             "adjacency",
+                             "clip-norm",
+                             "mechanism",
+                             "coalition-size",
+                             "participation",
+                             "batch-size",
+                             "plan",
+                             "seed-groups",
+                             "roster",
+                             "identity",
+                             "task",
+                             "data",
+                             "test-data",
+                             "standardise",
+                             "noise-seed",
+                             "record-view",
+                             "secure-sum",
+                             "mask-partners",
+                             "link-encryption",
+                             "optimality-gap",
+                             "eval-records",
+                             "bootstrap",
+                             "spatial-mechanism",
+                             "budget-account",
+                             "neighbours",
+                             "leave-file",
+                             "spares"})
         EXPECT_TRUE(never.contains(name)) << name;
     for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
         EXPECT_FALSE(never.contains(name)) << name;
@@ -200,7 +254,8 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
         "spatial-mechanism = pairs\ntemporal = auto\nepsilon = 10\ndelta = 1e-5\n"
         "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
-        "step-size = 0.05\nstep-schedule = constant\nbatch-size = 128\nparticipation = every\n"
+        "step-size = 0.05\nstep-schedule = constant\nlocal-steps = 1\nbatch-size = "
+        "128\nparticipation = every\n"
         "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\nmomentum = 0\n"
         "common-variance = false\nvariance-cap = 1e4\n"
         "\n# Task\ntask = logistic\nstandardise = on\ndata = synthetic\n"

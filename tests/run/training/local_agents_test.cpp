@@ -6,6 +6,7 @@
 
 #include "run/task_fixtures.hpp"
 #include "run/training_fixtures.hpp"
+#include "sotto/trust/secret_coins.hpp"
 
 namespace sotto {
 namespace {
@@ -54,6 +55,30 @@ TEST(ReproducibleCoins, AreOfTheSeedTheKeyEpochAndTheNumber) {
     EXPECT_FALSE(coins == reproducible_coins(4, 1, 2));
     EXPECT_FALSE(coins == reproducible_coins(3, 0, 2));
     EXPECT_FALSE(coins == reproducible_coins(3, 1, 1));
+}
+
+TEST(BatchesOfAClient, AreThoseOfARoundOrNoneAsItsCoinSays) {
+    constexpr double q = 0.25;
+    constexpr long rounds = 2000;
+    const SecretKey key = reproducible_coins(5, 0, 1);
+    const SecretCoins coins(key.clone(), q);
+    BatchSampler plain = BatchSampler::uniform(30, 4, 2, 1);
+    BatchSampler batches = batches_of_client(30, plain, q, key.clone(), 3);
+    EXPECT_EQ(batches.largest_batch(), 30);
+    long there = 0;
+    std::vector<Eigen::Index> heads;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        coins.draw(round, 1, heads);
+        there += heads.empty() ? 0 : 1;
+        for (std::uint64_t batch = 3 * round; batch < 3 * round + 3; ++batch) {
+            const auto of_round = plain.rows(batch);
+            std::vector<Eigen::Index> expected(of_round.begin(), of_round.end());
+            std::ranges::sort(expected);
+            if (heads.empty()) expected.clear();
+            EXPECT_TRUE(std::ranges::equal(batches.rows(batch), expected)) << batch;
+        }
+    }
+    EXPECT_NEAR(static_cast<double>(there), rounds * q, 5 * std::sqrt(rounds * q * (1 - q)));
 }
 
 TEST_F(LocalAgents, DrawBatchesOfTheirSizeByTheirNumber) {

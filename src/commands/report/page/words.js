@@ -2,7 +2,7 @@
 // Sentences and tables.
 
 const units = {
-  agent: "all data of one agent replaced", record: "one record replaced",
+  agent: "all data of one agent replaced", "agent-zero-out": "one agent's contribution taken out", record: "one record replaced",
   "record-zero-out": "one record's contribution taken out", "record-add-remove": "one record added or removed",
 };
 

@@ -1,0 +1,123 @@
+#include "contribution.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "clipping.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// C less what rounding messages to the grid may add to the sensitivity.
+double clip_with_room(const ContributionRule& rule,
+                      long round,
+                      Eigen::Index parameters,
+                      double divisor) {
+    const double clip_norm = rule.options.clip_norm;
+    if (rule.entry == NoiseEntry::gradient) return clip_norm;
+    // Two messages before noise that differ by at most eta Delta (Delta >= C / B) differ by at most
+    // one grid step a coordinate more once they are rounded.
+    const auto dimension = rule.options.coordinates ? 1.0 : static_cast<double>(parameters);
+    const double room = rule.grid_step * (rule.l1_clip ? dimension : std::sqrt(dimension)) *
+                        divisor / rule.options.steps.at(round);
+    if (!(room <= 1e-3 * clip_norm))
+        throw PrivacyError(
+            fmt::format("clip-norm: {} leaves no room for rounding messages to the noise's grid "
+                        "({:.3g}); use a "
+                        "larger --clip-norm or --step-size",
+                        clip_norm,
+                        rule.grid_step));
+    return clip_norm - room;
+}
+
+/// Sum of the gradients at y_0, ..., y_{E-1}, and of l2 (y_e - y_0), each of a batch of its own:
+/// y_0 is the model, and y_e where e steps of eta_t along these gradients lead from it, with
+/// regularisation. @param sum d, overwritten.
+void sum_local_gradients(const TrainerOptions& options,
+                         long round,
+                         const Eigen::Ref<const Eigen::VectorXd>& model,
+                         LocalAgent& agent,
+                         Eigen::Ref<Eigen::VectorXd> sum) {
+    const auto rows = [&](int e) {
+        return agent.batches.rows(static_cast<std::uint64_t>(round * options.local_steps + e));
+    };
+    const auto first = rows(0);
+    if (first.empty()) {  // it does not take part
+        sum.setZero();
+        return;
+    }
+    agent.objective->mean_gradient(model, first, sum);
+    const double step = options.steps.at(round);
+    Eigen::VectorXd here, gradient(options.local_steps > 1 ? model.size() : 0);
+    for (int e = 1; e < options.local_steps; ++e) {
+        here = model - step * (sum + e * options.l2 * model);
+        agent.objective->mean_gradient(here, rows(e), gradient);
+        sum += gradient + options.l2 * (here - model);
+    }
+}
+
+/// Of the batch as a whole, or of the steps that an agent makes by itself.
+void contribute_batch(const ContributionRule& rule,
+                      long round,
+                      const Eigen::Ref<const Eigen::VectorXd>& model,
+                      LocalAgent& agent,
+                      Eigen::Ref<Eigen::VectorXd> contribution,
+                      AgentReport& report) {
+    const double probability = rule.options.client_probability;
+    sum_local_gradients(rule.options, round, model, agent, contribution);
+    contribution /= probability;
+    const double clip = clip_with_room(rule, round, model.size(), 1) / probability;
+    const bool finite = rule.options.coordinates
+                            ? clip_coordinates_to_grid(contribution, clip, rule.grid_step)
+                            : clip_to_grid(contribution, rule.l1_clip, clip, rule.grid_step);
+    if (!finite) ++report.gradients_set_to_zero;
+}
+
+/// Of every record.
+void contribute_records(const ContributionRule& rule,
+                        long round,
+                        const Eigen::Ref<const Eigen::VectorXd>& model,
+                        LocalAgent& agent,
+                        Eigen::Ref<Eigen::VectorXd> contribution,
+                        AgentReport& report) {
+    const auto rows = agent.batches.rows(static_cast<std::uint64_t>(round));
+    // Records on the grid B * gamma: their sum divided by B is exact and on the grid gamma.
+    const std::int64_t set_to_zero = agent.objective->records_set_to_zero();
+    const auto divisor = static_cast<double>(agent.batch_size);
+    agent.objective->clipped_gradient_sum(model,
+                                          rows,
+                                          clip_with_room(rule, round, model.size(), divisor),
+                                          divisor * rule.grid_step,
+                                          contribution);
+    report.records_set_to_zero += agent.objective->records_set_to_zero() - set_to_zero;
+    agent.padding.work(*agent.objective,
+                       model,
+                       std::ssize(rows),
+                       rule.options.clip_norm,
+                       divisor * rule.grid_step);
+    if (contribution.allFinite()) {
+        contribution /= divisor;
+        return;
+    }
+    contribution.setZero();
+    ++report.gradients_set_to_zero;
+}
+
+}  // namespace
+
+void contribute(const ContributionRule& rule,
+                long round,
+                const Eigen::Ref<const Eigen::VectorXd>& model,
+                LocalAgent& agent,
+                Eigen::Ref<Eigen::VectorXd> contribution,
+                AgentReport& report) {
+    if (protects_agents(rule.options.adjacency))
+        contribute_batch(rule, round, model, agent, contribution, report);
+    else
+        contribute_records(rule, round, model, agent, contribution, report);
+}
+
+}  // namespace sotto
