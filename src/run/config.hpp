@@ -101,9 +101,9 @@ struct TrustConfig {
 /// A run to take up again.
 struct ResumeConfig {
     std::string directory;
-    std::vector<int> without;  ///< numbers of agents that leave; ascending
+    std::vector<int> without;    ///< numbers of agents that leave; ascending
     std::vector<int> joining{};  ///< numbers of agents that take part from here on; ascending
-    bool finish = false;       ///< it ends at its checkpoint, without another round
+    bool finish = false;         ///< it ends at its checkpoint, without another round
     /// Names of the options that this process was given beside the directory; everything else is
     /// as rank 0's config.ini has it.
     std::vector<std::string> given{};
@@ -142,8 +142,8 @@ struct TrainConfig {
     /// File whose appearance at agent 0's process says that a spare joins; %r is its number.
     std::optional<std::string> join_file;
     std::optional<std::string> neighbours;  ///< file of what an agent knows of the graph; %r
-    std::optional<TrustConfig> trust;  ///< none: peers are unauthenticated
-    bool link_encryption = true;       ///< over MPI; in one process nothing crosses a wire
+    std::optional<TrustConfig> trust;       ///< none: peers are unauthenticated
+    bool link_encryption = true;            ///< over MPI; in one process nothing crosses a wire
     MessagePrecision precision = MessagePrecision::float64;  ///< of what agents send each other
     bool secure_sum = false;        ///< agents learn weighted sums of messages only
     int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)

@@ -219,10 +219,9 @@ TEST(NoiseOnDirectedGraphs, IsLeftAsThePlanSays) {
         const Eigen::MatrixXd utility = utility_matrix(topography.mixing, trajectory, run.rounds);
         double left[2], planned[2];
         for (const int optimal : {0, 1}) {
-            const NoisePlan plan =
-                test::plan_of({"", optimal == 1 ? "corn" : "ldp", trajectory},
-                              topography,
-                              Eigen::VectorXd::Ones(graph.agents()));
+            const NoisePlan plan = test::plan_of({"", optimal == 1 ? "corn" : "ldp", trajectory},
+                                                 topography,
+                                                 Eigen::VectorXd::Ones(graph.agents()));
             left[optimal] = noise_left(topography, plan, run);
             planned[optimal] = utility.cwiseProduct(spatial_covariance(plan)).sum();
             // A thousand coordinates; push-sum's weights are not at once what they come to.
