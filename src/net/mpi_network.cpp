@@ -47,9 +47,9 @@ class MpiNetwork final : public Network {
     std::unique_ptr<Network> without(std::span<const int> leaving) override {
         const bool leaves = std::ranges::binary_search(leaving, local_agents_.front());
         MPI_Comm rest = MPI_COMM_NULL;
-        check_mpi(MPI_Comm_split(
-                      world_.communicator(), leaves ? MPI_UNDEFINED : 0, world_.rank(), &rest),
-                  "MPI_Comm_split");
+        check_mpi(
+            MPI_Comm_split(world_.communicator(), leaves ? MPI_UNDEFINED : 0, world_.rank(), &rest),
+            "MPI_Comm_split");
         if (leaves) return nullptr;
         const MpiSession session(MPI_Comm_c2f(rest));
         return make_mpi_network(session);

@@ -103,9 +103,9 @@ struct TrustConfig {
 /// A run to take up again.
 struct ResumeConfig {
     std::string directory;
-    std::vector<int> without;  ///< numbers of agents that leave; ascending
+    std::vector<int> without;    ///< numbers of agents that leave; ascending
     std::vector<int> joining{};  ///< numbers of agents that take part from here on; ascending
-    bool finish = false;       ///< it ends at its checkpoint, without another round
+    bool finish = false;         ///< it ends at its checkpoint, without another round
     /// Names of the options that this process was given beside the directory; everything else is
     /// as rank 0's config.ini has it.
     std::vector<std::string> given{};

@@ -205,8 +205,7 @@ Resumption take_up(Network& network,
     const long begun = last.use.steps.first_round;
     const auto [newest_phase, newest_round] = found.newest;
     std::vector<int> going_on;
-    std::ranges::set_difference(
-        members.numbers, resume.joining, std::back_inserter(going_on));
+    std::ranges::set_difference(members.numbers, resume.joining, std::back_inserter(going_on));
     MarkedRounds marked{.run = history.run,
                         .rounds = history.rounds,
                         .phase = last_phase,
@@ -239,8 +238,7 @@ Resumption take_up(Network& network,
     entering.run = history.run;
     entering.round = sealed.round;
     entering.batch_seed = config.task.seed;
-    result.local =
-        with_entering(std::move(found.local), network, members, config, entering);
+    result.local = with_entering(std::move(found.local), network, members, config, entering);
     result.notes = std::move(found.notes);
     if (same_keys || resume.finish) {
         result.going_on = std::move(result.past.back());

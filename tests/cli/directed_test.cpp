@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "program.hpp"
 
 namespace sotto::test {
@@ -58,6 +60,7 @@ TEST(DirectedGraphs, OfUndirectedFamiliesOrRulesAreRefused) {
     for (const Arguments& more :
          std::vector<Arguments>{{"--l2", "0.1"}, {"--average", "tail:0.5"}}) {
         Arguments arguments = short_training({"--directed"});
+        *(std::ranges::find(arguments, "--topology") + 1) = "ring";
         arguments.insert(arguments.end(), more.begin(), more.end());
         expect_refused(directory, arguments, 2, "push-sum");
     }
@@ -68,8 +71,8 @@ TEST(DirectedGraphs, OfUndirectedFamiliesOrRulesAreRefused) {
 }
 
 double view_epsilon(const Json& account, int target) {
-    for (const Json& row : account.at("targets"))
-        if (row.at("agent") == target) return row.at("epsilon");
+    for (const Json& row : account.at("pairs"))
+        if (row.at("target") == target) return row.at("epsilon");
     ADD_FAILURE() << account;
     return -1;
 }

@@ -12,10 +12,28 @@ using Json = nlohmann::json;
 class Leaving : public ::testing::TestWithParam<int> {
   protected:
     Process start(const Arguments& more = {}) const {
-        Arguments arguments{"train", "--data", data_, "--agents", "4", "--topology", "complete",
-                            "--mechanism", "decor", "--rounds", "400000", "--batch-size", "5",
-                            "--eval-every", "100", "--checkpoint-every", "100", "--quiet", "--leave-file",
-                            "leave%r", "--run-directory", "run"};
+        Arguments arguments{"train",
+                            "--data",
+                            data_,
+                            "--agents",
+                            "4",
+                            "--topology",
+                            "complete",
+                            "--mechanism",
+                            "decor",
+                            "--rounds",
+                            "400000",
+                            "--batch-size",
+                            "5",
+                            "--eval-every",
+                            "100",
+                            "--checkpoint-every",
+                            "100",
+                            "--quiet",
+                            "--leave-file",
+                            "leave%r",
+                            "--run-directory",
+                            "run"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         return {sotto_command(GetParam(), arguments), directory_.path()};
     }

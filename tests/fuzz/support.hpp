@@ -105,9 +105,7 @@ class ScriptedNetwork final : public Network {
         return came;
     }
 
-    std::unique_ptr<Network> without(std::span<const int> /*leaving*/) override {
-        return nullptr;
-    }
+    std::unique_ptr<Network> without(std::span<const int> /*leaving*/) override { return nullptr; }
     void connect(const Graph&) override {}
     void protect(std::span<PairSecrets>, std::uint32_t) override {}
     bool encrypted() const override { return false; }

@@ -17,9 +17,7 @@ class DeviatingNetwork final : public Network {
     int processes() const override { return inner_->processes(); }
     int process() const override { return inner_->process(); }
     std::string description() const override { return inner_->description(); }
-    std::unique_ptr<Network> without(std::span<const int> /*leaving*/) override {
-        return nullptr;
-    }
+    std::unique_ptr<Network> without(std::span<const int> /*leaving*/) override { return nullptr; }
     void connect(const Graph& graph) override {
         const auto members = graph.closed_neighbourhood(local_agents().front());
         neighbourhood_.assign(members.begin(), members.end());

@@ -27,9 +27,7 @@ class WireNetwork final : public Network {
     int processes() const override { return inner_.processes(); }
     int process() const override { return inner_.process(); }
     std::string description() const override { return inner_.description(); }
-    std::unique_ptr<Network> without(std::span<const int> /*leaving*/) override {
-        return nullptr;
-    }
+    std::unique_ptr<Network> without(std::span<const int> /*leaving*/) override { return nullptr; }
     void connect(const Graph& graph) override { inner_.connect(graph); }
     void work_while_waiting(WaitingWork piece) override {
         inner_.work_while_waiting(std::move(piece));

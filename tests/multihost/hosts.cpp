@@ -240,7 +240,11 @@ void Hosts::connect(int host) const {
 
 void Hosts::power_off(int host) const {
     cut(host);
-    run_outside("kill -KILL $(ip netns pids \"$0\")", {name(host)});
+    // One that was listed may have ended meanwhile, another may have begun.
+    run_outside(
+        "for i in 1 2 3 4 5; do p=$(ip netns pids \"$0\"); [ -n \"$p\" ] || exit 0; "
+        "kill -KILL $p 2>/dev/null; sleep 0.1; done; [ -z \"$(ip netns pids \"$0\")\" ]",
+        {name(host)});
 }
 
 std::unique_ptr<PacketCapture> Hosts::capture(std::string& reason) const {

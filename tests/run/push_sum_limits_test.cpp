@@ -19,9 +19,8 @@ TEST(PushSumLimits, AreRegularisationAndNoiseOnMessages) {
     plan.mechanism = "laplace";
     plan.agents = 3;
     EXPECT_NO_THROW(require_possible_push_sum(sums, plan, 0));
-    expect_contains(
-        message_of<ConfigError>([&] { require_possible_push_sum(sums, plan, 0.01); }),
-        "l2: 0.01 is not possible with --mixing push-sum");
+    expect_contains(message_of<ConfigError>([&] { require_possible_push_sum(sums, plan, 0.01); }),
+                    "l2: 0.01 is not possible with --mixing push-sum");
     EXPECT_NO_THROW(require_possible_push_sum(means, plan, 0.01));
     plan.entry = NoiseEntry::message;
     expect_contains(message_of<ConfigError>([&] { require_possible_push_sum(sums, plan, 0); }),

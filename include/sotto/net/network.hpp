@@ -103,8 +103,8 @@ class Network {
     /// What carries the messages, one line (library and version, or "memory"). LOCAL.
     [[nodiscard]] virtual std::string description() const = 0;
 
-    /// The network of the processes that stay, their agents numbered anew in the same order; null on
-    /// processes that leave. COLLECTIVE over this one, of which nothing is asked any more.
+    /// The network of the processes that stay, their agents numbered anew in the same order; null
+    /// on processes that leave. COLLECTIVE over this one, of which nothing is asked any more.
     /// @param leaving agents, ascending, the same on every process; of several processes with one
     /// agent each.
     [[nodiscard]] virtual std::unique_ptr<Network> without(std::span<const int> leaving) = 0;

@@ -19,8 +19,8 @@ struct Mechanism;
 struct DesignInput {
     const Graph* graph = nullptr;
     const MixingMatrix* mixing = nullptr;
-    /// Where mixing changes from round to round and noise is correlated over rounds; then *mixing is
-    /// that of round 0.
+    /// Where mixing changes from round to round and noise is correlated over rounds; then *mixing
+    /// is that of round 0.
     std::shared_ptr<const MixingSchedule> schedule{};
     Utility utility;
     long rounds = 1;

@@ -12,8 +12,8 @@ enum class GossipTheorem {
     messages = 4  ///< they are seen one by one: Theorem 4
 };
 
-/// Whether the theorems speak of such a process: one exchange a round along an undirected graph, and
-/// nothing else.
+/// Whether the theorems speak of such a process: one exchange a round along an undirected graph,
+/// and nothing else.
 [[nodiscard]] bool has_gossip_bound(const MessageProcess& process);
 
 /// The squared sensitivity |B^+ a|^2 that [G] Theorems 3 and 4 print for a training, in units of

@@ -57,10 +57,8 @@ std::vector<int> gather_leaving(Network& network,
             for (const int number : unpack_numbers(said[static_cast<std::size_t>(p)], p)) {
                 const int place = members.place(number);
                 if (place < 0 || network.blocks().process_of(place) != p)
-                    throw NetworkError(
-                        fmt::format("rank {} says that agent {} leaves, which it does not host",
-                                    p,
-                                    number));
+                    throw NetworkError(fmt::format(
+                        "rank {} says that agent {} leaves, which it does not host", p, number));
                 leaving.push_back(number);
             }
         std::ranges::sort(leaving);
@@ -91,10 +89,11 @@ void require_can_leave(const Network& network,
                        const Membership& members,
                        const std::vector<int>& leaving) {
     const auto refuse = [&](const char* why) {
-        throw ConfigError(fmt::format("agents {} cannot leave while the run goes on: {} (the run "
-                                      "is stopped; --resume with --without leaves them out)",
-                                      fmt::join(leaving, ","),
-                                      why));
+        throw ConfigError(
+            fmt::format("agents {} cannot leave while the run goes on: {} (the run "
+                        "is stopped; --resume with --without leaves them out)",
+                        fmt::join(leaving, ","),
+                        why));
     };
     if (leaving.empty() || network.processes() == 1) return;
     if (members.place(leaving.front()) == 0) refuse("the first of those there leads it");

@@ -172,8 +172,7 @@ class Attendance {
         ByteWriter writer;
         if (network.process() == 0) put_members(writer, config, network, history);
         const std::string said = network.broadcast(
-            writer.take(),
-            2 * sizeof(std::uint64_t) + sizeof(std::int32_t) * most_agents_of_runs);
+            writer.take(), 2 * sizeof(std::uint64_t) + sizeof(std::int32_t) * most_agents_of_runs);
         network.agree([&] {
             ByteReader reader(said, "who takes part, as rank 0 says");
             waiting_ = unpack_numbers_of(reader);
@@ -193,9 +192,7 @@ class Attendance {
     [[nodiscard]] const std::vector<int>& waiting() const { return waiting_; }
 
     /// Places of the spares among all.
-    [[nodiscard]] std::vector<int> waiting_places() const {
-        return everybody().places(waiting_);
-    }
+    [[nodiscard]] std::vector<int> waiting_places() const { return everybody().places(waiting_); }
     /// Places of those that leave among all. @param members who took part.
     [[nodiscard]] std::vector<int> places_of(const std::vector<int>& leaving,
                                              const Membership& members) const {
@@ -221,8 +218,7 @@ class Attendance {
                             const TrainConfig& config,
                             const Network& network,
                             const std::optional<RunHistory>& history) {
-        std::vector<int> waiting =
-            waiting_spares(config.spares, history ? &*history : nullptr);
+        std::vector<int> waiting = waiting_spares(config.spares, history ? &*history : nullptr);
         std::vector<int> members;
         if (history) {
             const ResumeConfig& change = *config.resume;

@@ -139,8 +139,8 @@ int agents_of_ranks(Network& ranks, const TrainConfig& config) {
     int agents = 1;
     ranks.agree([&] {
         if (ranks.process() == 0)
-            agents = std::max(
-                1, agents_left(read_history(config.resume->directory), *config.resume));
+            agents =
+                std::max(1, agents_left(read_history(config.resume->directory), *config.resume));
     });
     return agents_of_rank_0(ranks, agents);
 }

@@ -34,8 +34,8 @@ void require_run_to_take_up(const TrainConfig& config) {
     if (!config.resume) return;
     const bool leaves = !config.resume->without.empty(), joins = !config.resume->joining.empty();
     if (config.resume->directory.empty())
-        throw ConfigError(leaves  ? "--without: --resume DIR is needed too; agents leave a run that "
-                                    "is taken up"
+        throw ConfigError(leaves ? "--without: --resume DIR is needed too; agents leave a run that "
+                                   "is taken up"
                           : joins ? "--joining: --resume DIR is needed too; agents join a run that "
                                     "is taken up"
                                   : "--finish: --resume DIR is needed too; a run that was taken up "

@@ -72,6 +72,21 @@ and its mixing weights, and solves the plan (`--bootstrap distributed`). An edge
           .beside_run = true,
           .peers_may_set = false},
          bound(&TrainConfig::neighbours, file_path())},
+        {{.name = "bootstrap",
+          .help = "who builds graph, mixing and plan: central (rank 0), distributed (every rank; "
+                  "all must come to the same)",
+          .details = R"(
+`central`: rank 0 builds graph, mixing matrix and plan for all. `distributed`: every rank builds them from its own
+options and files; graphs must be equal, and mixing weights, scale and coefficients of the plan within 1e-12 of the
+largest. A difference ends the job (exit code 5) and is named with its rank; otherwise all use rank 0's numbers,
+because shared noise cancels only where its coefficients have the same bits.)",
+          .beside_run = true,
+          .peers_may_set = false},
+         bound(&TrainConfig::bootstrap, words(bootstraps))}};
+}
+
+std::vector<Option<TrainConfig>> membership_options() {
+    return {
         {{.name = "leave-file",
           .help = "FILE whose appearance says that this agent leaves while the run goes on; %r is "
                   "its number",
@@ -97,18 +112,7 @@ it, and add no noise ([resuming](../resuming.md#agents-that-join)). Not agent 0,
                   "number",
           .beside_run = true,
           .changes_results = false},
-         bound(&TrainConfig::join_file, file_path())},
-        {{.name = "bootstrap",
-          .help = "who builds graph, mixing and plan: central (rank 0), distributed (every rank; "
-                  "all must come to the same)",
-          .details = R"(
-`central`: rank 0 builds graph, mixing matrix and plan for all. `distributed`: every rank builds them from its own
-options and files; graphs must be equal, and mixing weights, scale and coefficients of the plan within 1e-12 of the
-largest. A difference ends the job (exit code 5) and is named with its rank; otherwise all use rank 0's numbers,
-because shared noise cancels only where its coefficients have the same bits.)",
-          .beside_run = true,
-          .peers_may_set = false},
-         bound(&TrainConfig::bootstrap, words(bootstraps))}};
+         bound(&TrainConfig::join_file, file_path())}};
 }
 
 std::vector<Option<TrainConfig>> link_options() {
@@ -174,7 +178,7 @@ figures of views are computed. Until the options are read, a rank waits as long 
 
 OptionGroup<TrainConfig>& peer_options() {
     static OptionGroup<TrainConfig> group = option_group<TrainConfig>(
-        "Peers and keys", {key_options(), link_options(), process_options()});
+        "Peers and keys", {key_options(), membership_options(), link_options(), process_options()});
     return group;
 }
 

@@ -121,11 +121,11 @@ bool ever_took_part(const RunHistory& history, int number) {
 void require_new(const RunHistory& history, int number) {
     const int all = history.phases.front().members.all;
     if (number >= 0 && number < all && !ever_took_part(history, number)) return;
-    throw ConfigError(fmt::format(
-        "--joining: agent {} {} (allowed: {})",
-        number,
-        number < 0 || number >= all ? "does not exist" : "has taken part already",
-        "spares of the run, --spares, that were never part of it"));
+    throw ConfigError(
+        fmt::format("--joining: agent {} {} (allowed: {})",
+                    number,
+                    number < 0 || number >= all ? "does not exist" : "has taken part already",
+                    "spares of the run, --spares, that were never part of it"));
 }
 
 }  // namespace
@@ -174,24 +174,23 @@ Participants gather_participants(const TrainConfig& config, Network& network, Me
 void require_possible_spares(const std::vector<int>& spares, int all) {
     for (const int number : spares)
         if (number < 1 || number >= all)
-            throw ConfigError(fmt::format(
-                "--spares: agent {} {} (allowed: 1 to {})",
-                number,
-                number == 0 ? "leads the run and cannot wait" : "does not exist",
-                all - 1));
+            throw ConfigError(
+                fmt::format("--spares: agent {} {} (allowed: 1 to {})",
+                            number,
+                            number == 0 ? "leads the run and cannot wait" : "does not exist",
+                            all - 1));
 }
 
 Membership members_after(const RunHistory& history, const ResumeConfig& change) {
     const Membership& before = history.phases.back().members;
     for (const int number : change.without)
         if (before.place(number) < 0)
-            throw ConfigError(fmt::format(
-                "--without: agent {} {} (allowed: those still there, {})",
-                number,
-                number < 0 || number >= before.all ? "does not exist"
-                : ever_took_part(history, number)  ? "has already left"
-                                                   : "has not joined",
-                fmt::join(before.numbers, ", ")));
+            throw ConfigError(fmt::format("--without: agent {} {} (allowed: those still there, {})",
+                                          number,
+                                          number < 0 || number >= before.all ? "does not exist"
+                                          : ever_took_part(history, number)  ? "has already left"
+                                                                             : "has not joined",
+                                          fmt::join(before.numbers, ", ")));
     for (const int number : change.joining) require_new(history, number);
     std::vector<int> rest;
     std::ranges::set_difference(before.numbers, change.without, std::back_inserter(rest));

@@ -56,9 +56,9 @@ void require_possible_spares(const std::vector<int>& spares, int all);
 [[nodiscard]] std::vector<int> waiting_spares(const std::vector<int>& spares,
                                               const RunHistory* history);
 
-/// Takes those who have left, or wait, out of graph and mixing. @throws ConfigError where the rest is not
-/// connected, or the configuration names them: a mixing file, a mixing schedule, seed groups, a
-/// plan of a file or recordings.
+/// Takes those who have left, or wait, out of graph and mixing. @throws ConfigError where the rest
+/// is not connected, or the configuration names them: a mixing file, a mixing schedule, seed
+/// groups, a plan of a file or recordings.
 [[nodiscard]] BuiltTopography keep_members(BuiltTopography built,
                                            const TrainConfig& config,
                                            const Membership& members);

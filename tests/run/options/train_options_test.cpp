@@ -173,9 +173,10 @@ TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
 }
 
 TEST(TrainOptions, ThatDoNotReproduceTheRun) {
-    EXPECT_EQ(names_where([](const OptionFacts& o) { return !o.reproduces_run; }),
-              (std::set<std::string>{
-                  "resume", "without", "joining", "finish", "dry-run", "network", "run-directory"}));
+    EXPECT_EQ(
+        names_where([](const OptionFacts& o) { return !o.reproduces_run; }),
+        (std::set<std::string>{
+            "resume", "without", "joining", "finish", "dry-run", "network", "run-directory"}));
 }
 
 TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {

@@ -144,7 +144,8 @@ TEST(MembersAfter, KeepTheirNumbers) {
     const auto refusal = [&](int number) {
         return message_of<ConfigError>([&] { (void)members_after(history, change_of({number})); });
     };
-    expect_contains(refusal(1), "agent 1 has already left (allowed: those still there, 0, 2, 3, 5)");
+    expect_contains(refusal(1),
+                    "agent 1 has already left (allowed: those still there, 0, 2, 3, 5)");
     expect_contains(refusal(4), "agent 4 has not joined");
     expect_contains(refusal(6), "agent 6 does not exist");
 }
@@ -226,7 +227,8 @@ TEST_F(Arrival, BeginsAtTheInitialModelWithMomentumAndMeans) {
 TEST_F(Arrival, HasACheckpointBeforeItsFirstMessage) {
     const TrainConfig first = waiting("run");
     (void)stopped(first, 20, 5);
-    test::run_until_killed(joined(first), ledger("run").at("rounds").at("completed").get<long>() + 1, 6);
+    test::run_until_killed(
+        joined(first), ledger("run").at("rounds").at("completed").get<long>() + 1, 6);
     const TrainResult rest = run(resumed(first, path("run")), 6);
     EXPECT_FALSE(rest.interrupted);
     EXPECT_LE(rest.epsilon, first.plan.epsilon * (1 + 1e-9));
@@ -242,8 +244,8 @@ TEST_F(Arrival, OfAnAgentWithACheckpointIsRefusedWhateverTheHistorySays) {
 }
 
 TEST_F(Arrival, IsRefusedWithMechanismsThatSendEveryNeighbourItsOwn) {
-    expect_contains(
-        message_of<ConfigError>([&] { (void)run(waiting("zip", "zip-dl"), 5); }), "own copy");
+    expect_contains(message_of<ConfigError>([&] { (void)run(waiting("zip", "zip-dl"), 5); }),
+                    "own copy");
     TrainConfig all_there = waiting("more");
     expect_contains(message_of<ConfigError>([&] { (void)run(all_there, 6); }),
                     "agents wait in `sotto train` only");
