@@ -156,8 +156,8 @@ among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no c
 `muffliato` is `ldp` made for several `--gossip-steps`.
 
 `cdp` and `dp-fedavg` are references for comparison: a trusted server, agent 0, sees all messages and protects their mean.
-`dp-fedavg` is federated averaging: agents may make several `--local-steps`, and the server may sample them
-(`--client-probability`).
+`dp-fedavg` is federated averaging: agents may make several `--local-steps`, and may take part by coins
+of their own (`--client-probability`).
 
 `mafalda`, `space-time` and `anti-pgd` correlate noise over rounds. The first two need a record adjacency and
 `--participation cyclic:b` or `cyclic-poisson:b` (with `every` nothing can be gained) and keep `sensitivity_squared` at ceil(T/b); that of
