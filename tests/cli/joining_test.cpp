@@ -6,60 +6,21 @@
 #include <csignal>
 #include <filesystem>
 
-#include "program.hpp"
+#include "changing_members.hpp"
 
 namespace sotto::test {
 namespace {
 
 using Json = nlohmann::json;
 
-class Joining : public ::testing::TestWithParam<int> {
+class Joining : public ChangingMembers {
   protected:
     [[nodiscard]] Arguments training(const Arguments& more = {}) const {
-        Arguments arguments{"train",
-                            "--data",
-                            data_,
-                            "--agents",
-                            "4",
-                            "--topology",
-                            "complete",
-                            "--mechanism",
-                            "decor",
-                            "--rounds",
-                            "400000",
-                            "--batch-size",
-                            "5",
-                            "--eval-every",
-                            "100",
-                            "--checkpoint-every",
-                            "100",
-                            "--quiet",
-                            "--spares",
-                            "1,3",
-                            "--join-file",
-                            "join%r",
-                            "--run-directory",
-                            "run"};
+        Arguments arguments =
+            ChangingMembers::training({"--spares", "1,3", "--join-file", "join%r"});
         arguments.insert(arguments.end(), more.begin(), more.end());
         return arguments;
     }
-    [[nodiscard]] Process start(const Arguments& arguments) const {
-        return {sotto_command(GetParam(), arguments), directory_.path()};
-    }
-    [[nodiscard]] bool has_begun() const {
-        return lines_of(content_of(directory_ / "run/metrics.csv")).size() > 3;
-    }
-    [[nodiscard]] std::size_t phases() const {
-        const std::string text = content_of(directory_ / "run/history.json");
-        const Json history = Json::parse(text, nullptr, false);
-        return history.is_discarded() ? 0 : history.at("phases").size();
-    }
-    [[nodiscard]] Json gone(std::size_t phase) const {
-        return json_of(directory_ / "run/ledger.json").at("phases")[phase].at("agents_gone");
-    }
-
-    TempDir directory_;
-    std::string data_ = directory_.write("data.svm", small_data(60));
 };
 
 TEST_P(Joining, GoesOnWithoutARestart) {
@@ -72,8 +33,7 @@ TEST_P(Joining, GoesOnWithoutARestart) {
     const Outcome outcome = process.wait();
     EXPECT_NE(outcome.exit_code, 0) << outcome.text();
     EXPECT_TRUE(all_ended(directory_.path())) << "a spare is left";
-    EXPECT_EQ(json_of(directory_ / "run/ledger.json").at("status"), "interrupted")
-        << outcome.text();
+    EXPECT_EQ(ledger().at("status"), "interrupted") << outcome.text();
     EXPECT_EQ(gone(0), (Json{1, 3}));
     EXPECT_EQ(gone(1), (Json{1}));
     EXPECT_TRUE(std::filesystem::exists(directory_ / "run/agents/3/model.npy"));
@@ -87,8 +47,7 @@ TEST_P(Joining, GoesOnWithoutARestart) {
     const Outcome last = again.wait();
     EXPECT_NE(last.exit_code, 0) << last.text();
     EXPECT_EQ(gone(phases() - 1), Json::array());
-    EXPECT_LE(json_of(directory_ / "run/ledger.json").at("headline").at("epsilon").get<double>(),
-              10 * (1 + 1e-9));
+    EXPECT_LE(ledger().at("headline").at("epsilon").get<double>(), 10 * (1 + 1e-9));
 }
 
 TEST_P(Joining, EndsWithTheRunWhereNobodyIsAskedTo) {
@@ -96,8 +55,8 @@ TEST_P(Joining, EndsWithTheRunWhereNobodyIsAskedTo) {
     *(std::ranges::find(few, "--rounds") + 1) = "50";
     const Outcome outcome = start(few).wait();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
-    EXPECT_EQ(json_of(directory_ / "run/ledger.json").at("agents")[1].at("waits"), true);
-    EXPECT_EQ(json_of(directory_ / "run/ledger.json").at("agents")[1].at("epsilon"), 0);
+    EXPECT_EQ(ledger().at("agents")[1].at("waits"), true);
+    EXPECT_EQ(ledger().at("agents")[1].at("epsilon"), 0);
 }
 
 TEST_P(Joining, EndsWithTheRunThatFails) {

@@ -7,9 +7,9 @@
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 
 #include "run/agent_path.hpp"
-#include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto::cli {
@@ -28,16 +28,14 @@ bool appeared(const std::string& file, int number) {
 /// What rank `process` said. @throws NetworkError for anything but numbers.
 std::vector<int> unpack_numbers(std::string_view bytes, int process) {
     ByteReader reader(bytes, fmt::format("what rank {} says of who leaves and joins", process));
-    std::vector<int> numbers(reader.get_count(sizeof(std::int32_t)));
-    for (int& number : numbers) number = reader.get<std::int32_t>();
+    std::vector<int> numbers = get_numbers(reader);
     reader.require_done();
     return numbers;
 }
 
 std::string pack_numbers(const std::vector<int>& numbers) {
     ByteWriter writer;
-    writer.put(static_cast<std::uint64_t>(numbers.size()));
-    for (const int number : numbers) writer.put(std::int32_t{number});
+    put_numbers(writer, numbers);
     return writer.take();
 }
 
@@ -75,7 +73,7 @@ std::vector<int> share_joining(Network& network,
     std::vector<int> joining;
     network.agree([&] {
         joining = unpack_numbers(said, 0);
-        if (!std::ranges::is_sorted(joining) || !std::ranges::includes(waiting, joining))
+        if (!std::ranges::includes(waiting, joining))
             throw NetworkError(
                 fmt::format("rank 0 says that agents {} join (allowed: those that wait, {})",
                             fmt::join(joining, ","),
@@ -101,6 +99,18 @@ void require_can_leave(const Network& network,
 }
 
 }  // namespace
+
+void put_numbers(ByteWriter& writer, const std::vector<int>& numbers) {
+    writer.put(static_cast<std::uint64_t>(numbers.size()));
+    for (const int number : numbers) writer.put(std::int32_t{number});
+}
+
+std::vector<int> get_numbers(ByteReader& reader) {
+    std::vector<int> numbers(reader.get_count(sizeof(std::int32_t)));
+    for (int& number : numbers) number = reader.get<std::int32_t>();
+    if (std::ranges::adjacent_find(numbers, std::greater_equal()) != numbers.end()) reader.fail();
+    return numbers;
+}
 
 void watch_for_leaving() {
     leaves = 0;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sotto/core/bytes.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/plan/membership.hpp"
@@ -59,6 +60,11 @@ struct MemberChange {
     std::vector<int> leaving, joining;
     [[nodiscard]] bool none() const { return leaving.empty() && joining.empty(); }
 };
+
+/// Agents' numbers in what processes tell each other.
+void put_numbers(ByteWriter& writer, const std::vector<int>& numbers);
+/// @throws NetworkError, of the reader, unless they ascend.
+[[nodiscard]] std::vector<int> get_numbers(ByteReader& reader);
 
 /// Numbers of all agents that leave and join now: those that leave were asked to on any process,
 /// those that join on process 0. COLLECTIVE, after a stop.

@@ -68,7 +68,7 @@ file, the agent that loses most is counted.)",
           .details = R"(
 No file of the whole graph is needed, and rank 0's word on it is not taken: every rank tells all others what it knows, makes the graph
 and its mixing weights, and solves the plan (`--bootstrap distributed`). An edge that only one of its two agents names ends the job
-(exit code 3) and names both. The graph is `graph.edges` in the run directory. Not with `--directed`, `--without` and random schedules.)",
+(exit code 3) and names both. The graph is `graph.edges` in the run directory. Not with `--directed`, `--without`, `--spares` and random schedules.)",
           .beside_run = true,
           .peers_may_set = false},
          bound(&TrainConfig::neighbours, file_path())},
