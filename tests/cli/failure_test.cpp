@@ -40,14 +40,6 @@ class Failure : public ::testing::Test {
         arguments.insert(arguments.end(), more.begin(), more.end());
         return arguments;
     }
-    /// The checkpoint of round 0 is there before the run has begun (config.ini).
-    [[nodiscard]] bool can_be_taken_up() const {
-        std::error_code ignored;
-        if (!fs::exists(run_ + "/config.ini", ignored)) return false;
-        for (const auto& folder : fs::directory_iterator(run_ + "/checkpoints", ignored))
-            if (fs::exists(folder.path() / "manifest.json")) return true;
-        return false;
-    }
     [[nodiscard]] Json ledger() const { return json_of(run_ + "/ledger.json"); }
 
     TempDir directory_;
@@ -76,8 +68,8 @@ TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
         const bool begun = i > 0;
         Process process(sotto_command(ranks, begun ? again : first), directory_.path());
         // Anywhere: in the bootstrap, a round, a checkpoint; the first time once there is one.
-        ASSERT_TRUE(
-            happens([&] { return begun ? ranks_with(run_).size() == ranks : can_be_taken_up(); }));
+        ASSERT_TRUE(happens(
+            [&] { return begun ? ranks_with(run_).size() == ranks : has_checkpoint(run_); }));
         std::this_thread::sleep_for(std::chrono::milliseconds(random() % (begun ? 1500 : 500)));
         const auto victims = ranks_with(run_);
         if (!victims.empty()) ::kill(victims[random() % victims.size()], SIGKILL);
@@ -97,7 +89,7 @@ TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
         round = history.at("phases").back().at("first_round");
     }
     EXPECT_GT(killed, 0);
-    ASSERT_TRUE(can_be_taken_up());
+    ASSERT_TRUE(has_checkpoint(run_));
     if (!json_of(run_ + "/history.json").at("completed")) {
         Process last(sotto_command(ranks, again), directory_.path());
         const Outcome outcome = last.wait();
@@ -141,7 +133,7 @@ TEST_F(Failure, CleanStopGoesOnBitForBitWithOtherProcesses) {
     const Outcome stopped = process.wait();
     EXPECT_LT(stopped.seconds, 30) << stopped.text();
     ASSERT_NE(stopped.exit_code, 0) << stopped.text();
-    ASSERT_TRUE(can_be_taken_up()) << stopped.text();
+    ASSERT_TRUE(has_checkpoint(run_)) << stopped.text();
     const Outcome rest =
         run_sotto(directory_, one_process, {"train", "--resume", run_, "--threads", "1"});
     ASSERT_EQ(rest.exit_code, 0) << rest.text();
@@ -160,7 +152,7 @@ TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
             training(100'000'000,
                      {"--checkpoint-every", "500", "--stall-warn", "1", "--stall-abort", "4"})),
         directory_.path());
-    ASSERT_TRUE(happens([&] { return can_be_taken_up(); }));
+    ASSERT_TRUE(happens([&] { return has_checkpoint(run_); }));
     const auto pids = ranks_with(run_);
     ASSERT_EQ(pids.size(), std::size_t{ranks});
     const auto start = Clock::now();
@@ -210,7 +202,7 @@ TEST_F(Failure, SlowRoundsAreNotTakenForLost) {
 TEST_F(Failure, CrashedRankEndsTheJob) {
     Process process(sotto_command(ranks, training(100'000'000, {"--checkpoint-every", "500"})),
                     directory_.path());
-    ASSERT_TRUE(happens([&] { return can_be_taken_up(); }));
+    ASSERT_TRUE(happens([&] { return has_checkpoint(run_); }));
     const auto pids = ranks_with(run_);
     ASSERT_FALSE(pids.empty());
     ::kill(pids[pids.size() / 2], SIGSEGV);
@@ -237,7 +229,7 @@ TEST_F(Failure, FullDiskEndsTheJobAndLeavesWhatWasWhole) {
     EXPECT_EQ(outcome.exit_code, 9) << outcome.text();
     EXPECT_NE(outcome.err.find("sotto: "), std::string::npos) << outcome.text();
     EXPECT_TRUE(all_ended(directory_.path()));
-    ASSERT_TRUE(can_be_taken_up()) << outcome.text();
+    ASSERT_TRUE(has_checkpoint(run_)) << outcome.text();
 
     ASSERT_TRUE(disk.resize("20m"));
     Process again(sotto_command(ranks, {"train", "--resume", run_, "--eval-every", "20000"}),

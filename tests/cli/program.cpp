@@ -120,6 +120,16 @@ bool happens(const std::function<bool()>& condition, double seconds) {
     return false;
 }
 
+bool has_checkpoint(const fs::path& run, long after) {
+    std::error_code ignored;
+    if (!fs::exists(run / "config.ini", ignored)) return false;
+    const fs::directory_iterator folders(run / "checkpoints", ignored);
+    return std::ranges::any_of(folders, [&](const fs::directory_entry& folder) {
+        return fs::exists(folder.path() / "manifest.json") &&
+               std::stol(folder.path().filename()) > after;
+    });
+}
+
 Process::Process(const Arguments& command, const fs::path& directory) {
     std::array<int, 2> out{}, err{};
     if (::pipe2(out.data(), O_CLOEXEC) != 0 || ::pipe2(err.data(), O_CLOEXEC) != 0) fail("pipe2");

@@ -30,6 +30,9 @@ constexpr double patience = 300;
 /// Whether it happens in time; asked again and again.
 [[nodiscard]] bool happens(const std::function<bool()>& condition, double seconds = patience);
 
+/// Whether the run has begun (config.ini) and has a whole checkpoint of a round after that one.
+[[nodiscard]] bool has_checkpoint(const std::filesystem::path& run, long after = -1);
+
 /// How a program ended, and what it wrote.
 struct Outcome {
     int exit_code = -1;  ///< 128 + signal if a signal ended it
@@ -74,9 +77,9 @@ class Process {
     bool ended_ = false;
 };
 
-/// While it lives, mpirun gives the ranks of programs that are started 4 s between its signals: with
-/// the 1 s it gives by itself it kills ranks of a busy machine before they have closed their run.
-/// Every interrupted or failed job takes that long to end.
+/// While it lives, mpirun gives the ranks of programs that are started 4 s between its signals:
+/// with the 1 s it gives by itself it kills ranks of a busy machine before they have closed their
+/// run. Every interrupted or failed job takes that long to end.
 class LongerGrace {
   public:
     LongerGrace();

@@ -40,7 +40,7 @@ class SupervisedRun : public testing::Test {
     template <class Event>
     [[nodiscard]] Outcome outcome_of(const Arguments& command, Event&& event) const {
         Process process(command, directory_.path());
-        EXPECT_TRUE(happens([&] { return has_checkpoint_on_the_way(directory_ / "run"); }))
+        EXPECT_TRUE(happens([&] { return has_checkpoint(directory_ / "run", 0); }))
             << "the training did not start";
         event();
         return process.wait();
@@ -132,7 +132,7 @@ TEST_F(RunWithAKilledRank, IsNotStartedAgainOnceItIsStopped) {
     Arguments train = training("run", {});
     *(std::ranges::find(train, "--rounds") + 1) = "100000000";
     Process process(command(true, train), directory_.path());
-    ASSERT_TRUE(happens([&] { return has_checkpoint_on_the_way(directory_ / "run"); }))
+    ASSERT_TRUE(happens([&] { return has_checkpoint(directory_ / "run", 0); }))
         << "the training did not start";
     process.signal_group(SIGINT);
     const Outcome outcome = process.wait();

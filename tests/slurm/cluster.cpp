@@ -67,8 +67,7 @@ SlurmdLogFile={0}/%n.log
 SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmdTimeout={2}
-MessageTimeout=4
-TCPTimeout=1
+MessageTimeout=20
 KillWait={3}
 SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0
 PreemptType=preempt/partition_prio
@@ -183,6 +182,16 @@ long SlurmCluster::submit(const Arguments& words, const std::string& folder) con
     return outcome.exit_code == 0 ? std::stol(outcome.out) : -1;
 }
 
+void SlurmCluster::let_start(bool allowed) const {
+    Arguments command{"scontrol", "update", "NodeName=host[2-4]"};
+    if (allowed)
+        command.emplace_back("State=RESUME");
+    else
+        command.insert(command.end(), {"State=DRAIN", "Reason=test"});
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+}
+
 std::string SlurmCluster::job(const std::string& number, const std::string& field) const {
     const Outcome outcome = run({"scontrol", "show", "job", number});
     std::smatch found;
@@ -191,12 +200,10 @@ std::string SlurmCluster::job(const std::string& number, const std::string& fiel
 }
 
 bool SlurmCluster::is_idle() const {
-    return happens(
-        [&] {
-            return run({"sinfo", "--noheader", "--partition=low", "--format=%D %t"}).out ==
-                   fmt::format("{} idle\n", nodes);
-        },
-        60);
+    return happens([&] {
+        return run({"sinfo", "--noheader", "--partition=low", "--format=%D %t"}).out ==
+               fmt::format("{} idle\n", nodes);
+    });
 }
 
 std::string SlurmCluster::logs() const {

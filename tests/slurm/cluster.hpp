@@ -18,7 +18,8 @@ namespace sotto::test {
 /// Needs root, and Slurm 22.05 or later with munge and PMIx.
 class SlurmCluster {
   public:
-    static constexpr int nodes = 3, silence = 8, kill_wait = 5, pause = 5, grace_time = 60;  // [s]
+    static constexpr int nodes = 3, silence = 30, kill_wait = 30, pause = 5,
+                         grace_time = 60;  // [s]
     /// @return null, and why in `reason`, where packages are missing or namespaces not permitted.
     /// @throws std::runtime_error if Slurm does not start, with the end of its logs.
     [[nodiscard]] static std::unique_ptr<SlurmCluster> start(const TempDir& directory,
@@ -28,6 +29,8 @@ class SlurmCluster {
     [[nodiscard]] Outcome run(const Arguments& command, const std::string& folder = ".") const;
     /// `sbatch` with these words. @return the job's number; -1 after a failure.
     [[nodiscard]] long submit(const Arguments& words, const std::string& folder = ".") const;
+    /// Whether nodes may start jobs: what is requeued meanwhile waits.
+    void let_start(bool allowed) const;
     /// What `scontrol show job` says of it: `JobState`, `Restarts`, `NodeList`; empty without it.
     [[nodiscard]] std::string job(const std::string& number, const std::string& field) const;
     /// To one of sotto's ranks on the host, of the run in that directory.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <ranges>
 
 #include "../multihost/interrupted_run.hpp"
 #include "cluster.hpp"
@@ -81,7 +82,7 @@ class SlurmJob : public testing::Test {
     static bool comes_to(const std::string& job, const std::string& state) {
         const auto done = [&] { return cluster_->job(job, "JobState") == state; };
         const bool well =
-            happens([&] { return done() || cluster_->job(job, "JobState") == "FAILED"; }, 120);
+            happens([&] { return done() || cluster_->job(job, "JobState") == "FAILED"; });
         EXPECT_TRUE(well && done()) << "job " << job << " is not " << state << "\n"
                                     << cluster_->run({"scontrol", "show", "job", job}).text()
                                     << log_of(job) << cluster_->logs();
@@ -90,7 +91,7 @@ class SlurmJob : public testing::Test {
     /// Whether it came to a checkpoint, after which a rank on the host is held unless 0: the
     /// training does not end before Slurm acts, which lets the rank go on when it sends a signal.
     static bool is_on_the_way(const std::string& job, int held = 3) {
-        const bool well = happens([&] { return has_checkpoint_on_the_way(directory_of(job)); }, 60);
+        const bool well = happens([&] { return has_checkpoint(directory_of(job), 0); });
         EXPECT_TRUE(well) << "the training did not start\n" << log_of(job) << cluster_->logs();
         if (well && held != 0) cluster_->signal_rank(held, run_of(job), SIGSTOP);
         return well;
@@ -159,7 +160,7 @@ TEST_F(SlurmJob, GoesOnOnFewerNodesWhenOneIsLostOrWaitsForItAsItsNodesAreGiven) 
         ASSERT_EQ(cluster_->job(job, "NodeList"), "host[2-4]");
     cluster_->lose(4);
     expect_taken_up(fewer);
-    EXPECT_EQ(cluster_->job(waiting, "JobState"), "PENDING");
+    ASSERT_TRUE(comes_to(waiting, "PENDING"));
     cluster_->bring_back(4);
     expect_taken_up(waiting);
     if (HasFatalFailure()) return;
@@ -206,10 +207,12 @@ TEST_F(SlurmJob, IsStoppedBeforeItsTimeLimitAndStartedAgain) {
             {"scontrol", "update", "JobId=" + job, std::string("TimeLimit=") + minutes});
         EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
     };
+    cluster_->let_start(false);
     limit("2");
     ASSERT_TRUE(comes_to(job, "PENDING"));
     limit("60");
-    ASSERT_TRUE(happens([&] { return was_resumed(job); }, 60)) << log_of(job) << cluster_->logs();
+    cluster_->let_start(true);
+    ASSERT_TRUE(happens([&] { return was_resumed(job); })) << log_of(job) << cluster_->logs();
     EXPECT_EQ(cluster_->job(job, "Restarts"), "1");
     EXPECT_EQ(starts_of(job).size(), 2U) << log_of(job);
     EXPECT_NE(log_of(job).find("INTERRUPTED: "), std::string::npos) << log_of(job);
@@ -229,7 +232,7 @@ TEST_F(SlurmJob, EndsForGoodWhenCancelledAndCanGoOnWithoutAgents) {
     // On two nodes, and requeued itself: agents that have left are not named again.
     const std::string run = run_of(job);
     const std::string next = submit(on_nodes("2", 4), {"--resume", run, "--without", "4,5"});
-    ASSERT_TRUE(happens([&] { return was_resumed(next); }, 60)) << log_of(next) << cluster_->logs();
+    ASSERT_TRUE(happens([&] { return was_resumed(next); })) << log_of(next) << cluster_->logs();
     cluster_->signal_rank(3, run, SIGSTOP);
     EXPECT_EQ(cluster_->run({"scontrol", "requeue", next}).exit_code, 0);
     ASSERT_TRUE(comes_to(next, "COMPLETED"));
@@ -249,7 +252,13 @@ TEST_F(SlurmJob, EndsAtItsCheckpointWhenRepeatedRoundsHaveUsedUpABudget) {
     options.back() = std::to_string(length);
     const std::string job = submit(on_nodes("3"), options);
     const fs::path run = directory_of(job);
-    ASSERT_TRUE(happens([&] { return fs::exists(run / "config.ini"); }, 60)) << log_of(job);
+    const auto has_sent = [&](int u) {
+        return content_of(run / fmt::format("sent/{}", u)).find("\nround ") != std::string::npos;
+    };
+    ASSERT_TRUE(happens([&] {
+        return has_checkpoint(run) && std::ranges::all_of(std::views::iota(0, agents), has_sent);
+    })) << log_of(job);
+    cluster_->let_start(false);
     cluster_->signal_rank(4, run_of(job), SIGKILL);
     ASSERT_TRUE(comes_to(job, "PENDING"));
     // As after a loss of power, when all messages but those of the end had left.
@@ -260,6 +269,7 @@ TEST_F(SlurmJob, EndsAtItsCheckpointWhenRepeatedRoundsHaveUsedUpABudget) {
         std::ofstream(mark) << text;
         fs::remove(run / fmt::format("sent/{}.now", u));
     }
+    cluster_->let_start(true);
     ASSERT_TRUE(comes_to(job, "COMPLETED"));
     const auto starts = starts_of(job);
     ASSERT_EQ(starts.size(), 3U) << log_of(job);
@@ -296,11 +306,10 @@ TEST_F(SlurmJob, NeedsTheFolderOfItsLogOnTheFirstNodeAndThatOfItsRunOnAll) {
     };
     // Slurm cannot even say so where the log would be.
     const std::string unwritten = submit_in("apart/none", {});
-    EXPECT_TRUE(
-        happens([&] { return cluster_->job(unwritten, "Reason") == "JobLaunchFailure"; }, 60));
+    EXPECT_TRUE(happens([&] { return cluster_->job(unwritten, "Reason") == "JobLaunchFailure"; }));
 
     const std::string apart = submit_in("apart/one", {"-o", *directory_ / "apart.log"});
-    ASSERT_TRUE(happens([&] { return cluster_->job(apart, "JobState") == "FAILED"; }, 60));
+    ASSERT_TRUE(happens([&] { return cluster_->job(apart, "JobState") == "FAILED"; }));
     EXPECT_EQ(cluster_->job(apart, "ExitCode"), "2:0");
     const std::string log = content_of(*directory_ / "apart.log");
     EXPECT_NE(log.find("slurm-" + apart + ": not seen from host3 host4; "), std::string::npos)
