@@ -22,7 +22,7 @@ sections = {
     "Guide": ["walkthrough", "tasks", "sweeps", "report", "run-directory", "resuming", "cluster", "packages"],
     "Commands": ["cli", "cli/*"],
     "Privacy": ["accounting", "ledger", "threat-models", "recorded-view", "security"],
-    "Figures and results": ["results", "figures", "papers", "performance", "scaling"],
+    "Figures and results": ["results", "figures", "papers", "findings", "performance", "scaling"],
     "Libraries": ["library", "cpp", "python*", "equations"],
     "Development": ["architecture", "simulation", "decisions/*", "../bench/README", "../CHANGELOG"],
 }

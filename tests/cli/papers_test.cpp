@@ -3,17 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <sstream>
 
-#include "program.hpp"
+#include "page_folder.hpp"
 
 namespace sotto::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 const std::vector<std::string> papers{"W", "C", "G", "U", "H", "N"};
 
@@ -28,7 +25,6 @@ struct Row {
 
 struct Page {
     std::vector<std::string> reasons;  ///< what a reason may begin with
-    std::vector<std::string> files;    ///< commands that make the files other commands name
     std::vector<Row> rows;
 };
 
@@ -47,14 +43,11 @@ std::vector<std::string> columns_of(const std::string& line) {
 Page page_of(const std::string& text) {
     Page page;
     std::string section;
-    bool in_block = false;
     int number = 0, line_of_table = 0;
     for (const std::string& line : lines_of(text)) {
         ++number;
         if (line.starts_with("## ")) section = line.substr(3);
-        if (line.starts_with("```")) in_block = !in_block;
         line_of_table = line.starts_with('|') ? line_of_table + 1 : 0;
-        if (in_block && section == "Files" && !line.starts_with("```")) page.files.push_back(line);
         if (line_of_table <= 2) continue;  // no line of a table, or its head
         const auto columns = columns_of(line);
         if (section.starts_with('['))
@@ -82,56 +75,10 @@ bool is_reason(const std::string& answer, const std::vector<std::string>& reason
     });
 }
 
-/// A folder as the page asks for: the data, a link to bench, and what its first commands make.
-class FolderOfThePage {
-  public:
-    FolderOfThePage() {
-        fs::create_directory_symlink(SOTTO_SOURCE_DIR "/bench", folder_.path() / "bench");
-        const char* data = std::getenv("SOTTO_DATA_DIR");
-        if (data != nullptr && *data != '\0')
-            for (const auto& file : fs::directory_iterator(fs::absolute(data)))
-                fs::create_symlink(file.path(), folder_.path() / file.path().filename());
-        for (const std::string& command : page().files) {
-            const Outcome outcome = run(command);
-            // Python without numpy makes none of its files, and rows that name them are skipped.
-            const bool may_fail = command.starts_with("python3 ");
-            EXPECT_TRUE(may_fail || outcome.exit_code == 0) << command << '\n' << outcome.text();
-        }
-    }
-
-    /// In a shell that ends with the first command that fails; sotto and mpirun are those of the
-    /// build, python3 is Debian's.
-    [[nodiscard]] Outcome run(const std::string& command) const {
-        const Arguments program = sotto_command(1, {});
-        const fs::path folder_of_program = fs::path(program.back()).parent_path();
-        const char* script =
-            "PATH=\"$1:/usr/bin:$PATH\"; launcher=$2; mpirun() { \"$launcher\" \"$@\"; }; eval "
-            "\"$3\"";
-        return Process(
-                   {"sh", "-e", "-c", script, "sh", folder_of_program, program.front(), command},
-                   folder_.path())
-            .wait();
-    }
-
-    /// The first file of data that a command names and that is not there; empty if all are.
-    [[nodiscard]] std::string missing_file(const std::string& command) const {
-        std::istringstream words(command);
-        for (std::string word; words >> word;) {
-            const std::string ending = fs::path(word).extension();
-            const bool is_data = ending == ".gz" || ending == ".edges" || ending == ".npy";
-            if (is_data && !fs::exists(folder_.path() / word)) return word;
-        }
-        return "";
-    }
-
-  private:
-    TempDir folder_;
-};
-
 class CommandsOfPaper : public testing::TestWithParam<std::string> {};
 
 TEST_P(CommandsOfPaper, EndWell) {
-    const FolderOfThePage folder;
+    const PageFolder folder;
     std::string skipped;
     for (const Row& row : page().rows) {
         if (row.paper != GetParam() || !is_command(row.answer)) continue;
@@ -190,7 +137,7 @@ TEST(PapersCheck, FindsRowsWithoutCommandOrReason) {
 }
 
 TEST(PapersCheck, SeesACommandThatFailsAndAFileThatIsMissing) {
-    const FolderOfThePage folder;
+    const PageFolder folder;
     EXPECT_EQ(folder.run("sotto plan --agents 4 --mechanism ldp").exit_code, 0);
     EXPECT_EQ(folder.run("for n in 4 0 4; do sotto plan --agents $n; done").exit_code, 2);
     EXPECT_EQ(folder.missing_file("sotto train --data nowhere.gz --out plan.json"), "nowhere.gz");
