@@ -9,6 +9,8 @@ import statistics
 import subprocess
 import sys
 
+import tables
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (ROOT / os.environ.get("BENCH_BUILD", "build-bench")).resolve()
 QUICK = os.environ.get("BENCH_QUICK") == "1"
@@ -93,9 +95,8 @@ def processor():
 
 
 def commit():
-    """The commit that is measured, "-dirty" if files differ from it; results kept since do not count."""
-    changed = output_of(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/figures", ":!docs/figures.md",
-                         ":!bench/results"])
+    """The commit that is measured, "-dirty" if files differ from it; results kept since, and pages that show them, do not count."""
+    changed = output_of(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs", ":!README.md", ":!bench/results"])
     return output_of(["git", "describe", "--always"]).strip() + ("-dirty" if changed else "")
 
 
@@ -135,7 +136,7 @@ def table(columns, rows):
 
 
 def write_results(name, results, text):
-    """results/NAME.json and NAME.txt, and the text on the screen."""
+    """results/NAME.json and NAME.txt, the text on the screen, and its tables in the pages that show them."""
     about = header()
     machine = about["machine"]
     title = (f"# {name}: commit {about['commit']}, {about['compiler']}, {machine['processor']}, "
@@ -143,3 +144,6 @@ def write_results(name, results, text):
     replace_file(RESULTS / f"{name}.json", json.dumps(about | results, indent=1) + "\n")
     replace_file(RESULTS / f"{name}.txt", title + "\n" + text)
     print(title + "\n" + text)
+    if not QUICK:
+        for ending in ("txt", "md"):
+            tables.put_tables(f"bench/results/{name}.{ending}")

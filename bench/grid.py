@@ -142,13 +142,17 @@ class Grid:
         runs = [self.find(wanted)["runs"] for wanted in (first, second)]
         return common.interval95([a[self.metric] - b[self.metric] for a, b in zip(*runs)])
 
-    def write(self, text):
+    def write(self, text, **more):
+        """more: what the results file holds beside the cells."""
         rows = [[self.describe(cell), text_of(cell), cell["step_size"]] for cell in self.cells]
-        common.write_results(self.name, {"settings": self.settings, "cells": self.cells},
+        common.write_results(self.name, more | {"settings": self.settings, "cells": self.cells},
                              text + "\n" + common.table(["cell", self.metric, "step size"], rows))
 
 
 def text_of(cell):
+    """Mean and interval of a cell; a text instead of a cell stays as it is."""
+    if isinstance(cell, str):
+        return cell
     if cell["mean"] is None:
         return "diverged"
     width = cell["half_width_95"]

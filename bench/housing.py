@@ -10,7 +10,7 @@ import grid
 
 SETTINGS = {
     "task": "mlp", "hidden": 64, "rounds": 380, "participation": "cyclic:19", "clip_norm": 1.0,
-    "delta": 1e-6, "mus": [0.5, 1, 2, 5], "step_sizes": [0.01, 0.02, 0.04, 0.08],
+    "delta": 1e-6, "mus": [0.5, 1, 2, 5], "step_sizes": [0.01, 0.02, 0.04, 0.08], "widen": 2,
     "validation_seeds": [101], "seeds": [1, 2, 3, 4, 5],
     "plans": ["anti-pgd", "ldp", "mafalda", "space-time corn"],
 }

@@ -8,7 +8,7 @@ import grid
 
 SETTINGS = {
     "task": "softmax", "agents": 20, "rounds": 300, "participation": "cyclic:20", "clip_norm": 1.0,
-    "delta": 1e-5, "epsilons": [10, 20, 30, 40], "step_sizes": [1, 2, 4, 8], "validation_seeds": [101],
+    "delta": 1e-5, "epsilons": [10, 20, 30, 40], "step_sizes": [1, 2, 4, 8], "widen": 2, "validation_seeds": [101],
     "seeds": [1, 2, 3, 4, 5], "plans": ["ldp", "decor", "corn horizon:200", "space-time corn"],
 }
 if common.QUICK:

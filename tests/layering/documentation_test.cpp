@@ -34,17 +34,10 @@ bool exists_somewhere(const std::string& file) {
     return false;
 }
 
-std::vector<fs::path> pages() {
-    std::vector<fs::path> pages{root / "README.md", root / "bench" / "README.md"};
-    for (const auto& entry : fs::recursive_directory_iterator(root / "docs"))
-        if (entry.path().extension() == ".md") pages.push_back(entry.path());
-    return pages;
-}
-
 TEST(Documentation, NamesFilesThatExist) {
     long named = 0;
     std::vector<std::string> missing;
-    for (const fs::path& page : pages())
+    for (const fs::path& page : documentation_pages())
         for (const std::string& file : files_named_in(text_of(page))) {
             ++named;
             if (!exists_somewhere(file))
@@ -79,7 +72,7 @@ TEST(Documentation, NamesTestsThatExist) {
     const std::set<std::string> defined = tests_defined();
     EXPECT_GT(defined.size(), 1500U) << "tests are no longer found";
     std::vector<std::string> missing;
-    for (const fs::path& page : pages())
+    for (const fs::path& page : documentation_pages())
         for (const std::string& test : tests_named_in(text_of(page)))
             if (!defined.contains(test))
                 missing.push_back(fs::relative(page, root).string() + ": " + test);

@@ -220,4 +220,11 @@ std::string text_of(const std::filesystem::path& file) {
     return text.str();
 }
 
+std::vector<std::filesystem::path> documentation_pages() {
+    std::vector<std::filesystem::path> pages{root / "README.md", root / "bench" / "README.md"};
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "docs"))
+        if (entry.path().extension() == ".md") pages.push_back(entry.path());
+    return pages;
+}
+
 }  // namespace sotto::layering

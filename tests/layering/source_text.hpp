@@ -29,4 +29,7 @@ struct FunctionLength {
 
 [[nodiscard]] std::string text_of(const std::filesystem::path& file);
 
+/// README, the pages below docs, and that of the benchmarks.
+[[nodiscard]] std::vector<std::filesystem::path> documentation_pages();
+
 }  // namespace sotto::layering
