@@ -3,8 +3,8 @@ noise is left of corn's and ldp's, beside what the plan says.
 
 The first part trains logistic regression on a9a with full batches, and takes the best of a grid of step sizes whose best value is
 not at its edge. In the second a training with noise is compared with the same training without: on these steps gradients
-hardly depend on where models are, so the difference of models is the noise that mixing has left, d times the objective of the
-plan for the last round (`--utility final`), with the step size squared.
+hardly depend on where models are, so the difference of models is the noise that mixing has left: a coordinate of it has the objective of the
+plan for the last round (`--utility final`) over kappa and agents, times the step size squared.
 """
 import json
 import math
@@ -82,7 +82,7 @@ def noise_left(graph, mechanism, mixing, folder):
         summary_of(training | planned | {"noise_seed": noise_seed, "run_directory": run})
         measured.append(float(numpy.mean((models_of(run) - clean) ** 2)))
     return {"graph": graph, "mixing": mixing, "mechanism": mechanism, "measured": measured,
-            "planned": plan["objective"] / AGENTS * NOISE["step_size"] ** 2}
+            "planned": plan["objective"] / plan["kappa"] / AGENTS * NOISE["step_size"] ** 2}
 
 
 def main():
