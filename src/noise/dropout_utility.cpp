@@ -31,12 +31,13 @@ class LossyMixing {
                 if (v != u) add_link(mixing, u, v);
     }
 
-    /// E[W_S^T X W_S].
+    /// E[W_S^T X W_S] of a symmetric X, and symmetric to the last bit: what is antisymmetric would
+    /// grow from step to step.
     [[nodiscard]] MatrixXd mixed(const MatrixXd& x) const {
         const MatrixXd product = x * difference_;
         MatrixXd result = x - kept_ * kept_ * (product + product.transpose());
         add_squares(result, x, product);
-        return result;
+        return 0.5 * (result + result.transpose());
     }
 
     /// E[D W_S^T X W_S D]; W_S D = D - L_S.

@@ -77,8 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
     Full,
     DiskOfARun,
     testing::Values(
-        FullDisk{
-            "in_metrics", "256k", 3, {"--rounds", "40000", "--eval-every", "10"}, "metrics.csv"},
+        FullDisk{"on_the_way", "256k", 3, {"--rounds", "40000", "--eval-every", "10"}, "disk/run/"},
         FullDisk{"in_a_checkpoint",
                  "1m",
                  100'000,

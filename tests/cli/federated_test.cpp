@@ -1,6 +1,8 @@
 // Federated averaging with a trusted server, as a user meets it.
 
+#include <algorithm>
 #include <cmath>
+#include <csignal>
 
 #include "program.hpp"
 
@@ -78,6 +80,26 @@ TEST(FederatedAveraging, OverMpiHasTheBitsOfOneProcessAndSaysWhoKnowsTheCoins) {
     EXPECT_NE(ledger.find("\"agent-zero-out\""), std::string::npos);
     EXPECT_NE(content_of(several / "run/config.ini").find("client-probability = 0.25"),
               std::string::npos);
+}
+
+TEST(FederatedAveraging, OfARunThatIsTakenUpTossesTheSameCoins) {
+    const TempDir whole, cut;
+    Arguments options = short_training(
+        with(sampled, {"--agents", "3", "--noise-seed", "4", "--checkpoint-every", "1000"}));
+    for (const char* option : {"--rounds", "--eval-every"})
+        *(std::ranges::find(options, option) + 1) = "50000";
+    const Outcome outcome = run_sotto(whole, one_process, options);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    Process process(sotto_command(one_process, options), cut.path());
+    ASSERT_TRUE(happens([&] { return has_checkpoint(cut / "run", 0); }));
+    process.signal_group(SIGINT);
+    const Outcome stopped = process.wait();
+    ASSERT_EQ(stopped.exit_code, 8) << stopped.text();
+    const Outcome resumed = run_sotto(cut, one_process, {"train", "--resume", "run", "--quiet"});
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.text();
+    EXPECT_TRUE(content_of(whole / "run/agents/1/model.npy") ==
+                content_of(cut / "run/agents/1/model.npy"));
+    EXPECT_EQ(json_of(cut / "run/ledger.json").at("rounds").at("accounted"), 50000);
 }
 
 TEST(FederatedAveraging, RefusesWhatATrustedServerCannotHave) {

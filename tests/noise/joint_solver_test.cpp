@@ -156,10 +156,10 @@ TEST(SolveJointGram, IsWhatRandomSearchAmongAllGramsComesTo) {
     const JointSolution found = solved_jointly(utility, VectorXd::Ones(2), 1);
     SeededRandom random(12, "search", 0);
     double best = infinity;
-    for (int start = 0; start < 3; ++start) {
+    for (int start = 0; start < 4; ++start) {
         VectorXd point = MatrixXd::Identity(4, 4).reshaped();
         double value = two_by_two(utility, point), length = 0.3;
-        for (int step = 0; step < 20000; ++step) {
+        for (int step = 0; step < 30000; ++step) {
             VectorXd next = point;
             for (double& entry : next) entry += length * random.normal();
             const double reached = two_by_two(utility, next);
@@ -168,7 +168,7 @@ TEST(SolveJointGram, IsWhatRandomSearchAmongAllGramsComesTo) {
                 value = reached;
                 point = next;
             }
-            length = std::clamp(length * (better ? 1.5 : 0.97), 1e-5, 1.0);
+            length = std::clamp(length * (better ? 1.5 : 0.98), 1e-4, 1.0);
         }
         best = std::min(best, value);
     }

@@ -151,7 +151,7 @@ TEST(CycleChoice, IsRefusedWhereNoNoiseIsPlanned) {
     expect_contains(refusal([](PlanConfig& c) { c.temporal.kind = TemporalShape::Kind::one_lag; }),
                     "one-lag");
     expect_contains(refusal([](PlanConfig& c) { c.adjacency = Adjacency::agent; }),
-                    "needs an adjacency of records");
+                    "no bound is proved");
     expect_contains(refusal([](PlanConfig& c) { c.calibration = Calibration::rdp; }),
                     "calibration");
     expect_contains(
