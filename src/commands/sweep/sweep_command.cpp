@@ -32,22 +32,24 @@ class SweepProgress : public SweepListener {
   public:
     explicit SweepProgress(std::FILE* report) : report_(report) {}
 
-    void on_start(std::size_t cells, long trainings, long known) override {
+    void on_start(std::size_t cells, long trainings, long known, bool at_least) override {
         if (report_ == nullptr) return;
-        fmt::print(report_, "sweep      {} cells, {} trainings", cells, trainings);
+        fmt::print(
+            report_, "sweep      {} cells, {}{} trainings", cells, words_for(at_least), trainings);
         if (known > 0) fmt::print(report_, "; {} known from an earlier start", known);
         fmt::print(report_, "\n");
         std::fflush(report_);
         bar_.restart();
     }
 
-    void on_progress(long finished, long left) override {
+    void on_progress(long finished, long left, bool at_least) override {
         if (report_ == nullptr || left == 0 || !bar_.due()) return;
         const double elapsed = bar_.elapsed_seconds();
         const auto done = static_cast<double>(finished), rest = static_cast<double>(left);
         bar_.show(done / (done + rest),
-                  fmt::format("{} trainings done, {} to do, {} left",
+                  fmt::format("{} trainings done, {}{} to do, {} left",
                               finished,
+                              words_for(at_least),
                               left,
                               finished > 0 ? duration_text(elapsed / done * rest) : "?"));
     }
@@ -55,6 +57,9 @@ class SweepProgress : public SweepListener {
     void finish() { bar_.finish(); }
 
   private:
+    /// Further values may add to what is known to be trained.
+    static const char* words_for(bool at_least) { return at_least ? "at least " : ""; }
+
     std::FILE* report_;
     ProgressBar bar_;
 };
