@@ -125,29 +125,32 @@ class SweepRunner {
         return outcome;
     }
 
+    /// A process that leaves early takes all with it: they would wait for what it has claimed.
     void train_or_stop_all() {
         try {
-            while (!stop_requested_() && folder_->going_on())
-                if (!train_next()) return;
+            bool more = true;
+            while (more && !stop_requested_() && folder_->going_on()) more = train_next();
+            if (more) folder_->stop();
         } catch (const std::exception&) {
             folder_->stop();
             throw;
         }
-        folder_->stop();
+        report(true);
     }
 
     /// @return false once nothing is left to do, for any process.
     bool train_next() {
         board_->update([&](const SweepTraining& training) { return outcome_of(training); });
-        report(true);
         const std::vector<SweepTraining> open = board_->open();
         if (open.empty()) return false;
         const auto mine = std::ranges::find_if(
             open, [&](const SweepTraining& training) { return folder_->claim(training); });
-        if (mine != open.end())
-            run_one(*mine);
-        else  // what others train may call for more
+        if (mine == open.end()) {  // what others train may call for more
             std::this_thread::sleep_for(between_looks_for_work);
+        } else {
+            run_one(*mine);
+            report(true);
+        }
         return true;
     }
 
