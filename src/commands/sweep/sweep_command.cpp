@@ -148,8 +148,9 @@ Command sweep_command() {
             .example = "mpirun -n 2 --bind-to none sotto sweep bench/figures/a9a.ini --data a9a.gz",
             .description = R"(
 FILE is an INI file with options of `sotto train`; several values, separated by blanks, form a grid, and sections are variants of it.
-Every cell is trained, several at a time under mpirun, and one table has the figures of all. Started again it trains what is
-missing.)",
+Every cell is trained, several at a time under mpirun, and one table has the figures of all. Of `step-size`, or what `--choose`
+names, every cell takes the best value; while that is the smallest or largest tried, further ones are tried. Started again
+it trains what is missing.)",
             .files = {{"sweeps/NAME/",
                        "results, where `--output` names no other: results.csv, a picture with "
                        "`--plot`, the sweep itself"}},
