@@ -27,20 +27,20 @@ SweepConfig choosing_step_size(const Texts& values) { return choosing({{"step-si
 /// How a training would end, by the value of its step size.
 using Ending = std::function<SweepOutcome(double)>;
 
-SweepOutcome ended(SweepOutcome::Status status, int exit_code = 0) {
+SweepOutcome ended_as(SweepOutcome::Status status, int exit_code = 0) {
     SweepOutcome outcome;
     outcome.status = status;
     outcome.exit_code = exit_code;
     return outcome;
 }
-SweepOutcome loss(double value) { return *test::row(value).outcome; }
+SweepOutcome with_loss(double value) { return *test::row(value).outcome; }
 
 /// Smallest where the step size is this.
 Ending valley(double best) {
-    return [best](double step) { return loss(std::abs(std::log(step / best))); };
+    return [best](double step) { return with_loss(std::abs(std::log(step / best))); };
 }
 
-double option_of(const SweepTraining& training, const std::string& option) {
+double number_given(const SweepTraining& training, const std::string& option) {
     const std::size_t line = ("\n" + training.ini).find("\n" + option + " = ");
     return std::stod(training.ini.substr(line + option.size() + 3));
 }
@@ -60,7 +60,7 @@ std::vector<double> play(SweepBoard& board, const Ending& ending, bool last_firs
         const auto open = board.open();
         if (open.empty()) return tried;
         const SweepTraining& next = last_first ? open.back() : open.front();
-        const double step = option_of(next, "step-size");
+        const double step = number_given(next, "step-size");
         if (next.validation) tried.push_back(step);
         EXPECT_TRUE(known.emplace(next.key, ending(step)).second) << "trained twice";
     }
@@ -113,7 +113,7 @@ TEST(SweepBoard, StopsAtTheLimitAndSaysSo) {
 
 TEST(SweepBoard, WhereNothingIsLearntStopsAtOnce) {
     SweepBoard board(choosing_step_size({"0.1", "0.2"}));
-    EXPECT_EQ(play(board, [](double) { return loss(1); }), (std::vector{0.1, 0.2, 0.05}));
+    EXPECT_EQ(play(board, [](double) { return with_loss(1); }), (std::vector{0.1, 0.2, 0.05}));
     EXPECT_EQ(chosen_in(board), "0.1") << "of equal ones that given first";
     EXPECT_FALSE(board.results()[0].at_edge);
 }
@@ -121,7 +121,7 @@ TEST(SweepBoard, WhereNothingIsLearntStopsAtOnce) {
 TEST(SweepBoard, ADivergedTrainingIsNoReasonToGoOn) {
     const auto diverged_from = [](double limit) {
         return [limit](double step) {
-            return step < limit ? valley(100)(step) : ended(SweepOutcome::Status::diverged);
+            return step < limit ? valley(100)(step) : ended_as(SweepOutcome::Status::diverged);
         };
     };
     SweepBoard board(choosing_step_size({"0.1", "0.2"}));
@@ -137,7 +137,7 @@ TEST(SweepBoard, ADivergedTrainingIsNoReasonToGoOn) {
 TEST(SweepBoard, AValueThatFailsEndsItsSideAndIsNotJudged) {
     SweepBoard board(choosing_step_size({"0.1", "0.2"}));
     const auto refused_above = [](double step) {
-        return step < 0.3 ? valley(100)(step) : ended(SweepOutcome::Status::failed, 2);
+        return step < 0.3 ? valley(100)(step) : ended_as(SweepOutcome::Status::failed, 2);
     };
     EXPECT_EQ(play(board, refused_above), (std::vector{0.1, 0.2, 0.4}));
     EXPECT_EQ(chosen_in(board), "0.2");
@@ -159,8 +159,8 @@ TEST(SweepBoard, ChoosesSeveralOptionsOneStepAtATime) {
         const auto open = board.open();
         if (open.empty()) break;
         known[open.front().key] =
-            loss(std::abs(std::log(option_of(open.front(), "step-size") / 0.8)) +
-                 std::abs(std::log(option_of(open.front(), "l2") / 0.04)));
+            with_loss(std::abs(std::log(number_given(open.front(), "step-size") / 0.8)) +
+                      std::abs(std::log(number_given(open.front(), "l2") / 0.04)));
     }
     const auto& best = board.cells()[0].candidates.at(*board.results()[0].candidate);
     EXPECT_EQ(best, (OptionValues{{"step-size", "0.8"}, {"l2", "0.04"}}));
@@ -190,8 +190,8 @@ TEST(SweepBoard, HandsOutWhatACellNeedsNextBeforeOtherCellsAreReady) {
     SweepBoard board(config);
     // Of the first cell alone it is known how its trainings end.
     board.update([](const SweepTraining& training) -> std::optional<SweepOutcome> {
-        if (option_of(training, "epsilon") != 1) return std::nullopt;
-        return valley(0.3)(option_of(training, "step-size"));
+        if (number_given(training, "epsilon") != 1) return std::nullopt;
+        return valley(0.3)(number_given(training, "step-size"));
     });
     EXPECT_TRUE(board.results()[0].candidate);
     EXPECT_FALSE(board.results()[1].candidate);
@@ -200,8 +200,8 @@ TEST(SweepBoard, HandsOutWhatACellNeedsNextBeforeOtherCellsAreReady) {
 
     SweepBoard chosen(config);
     chosen.update([](const SweepTraining& training) -> std::optional<SweepOutcome> {
-        if (option_of(training, "epsilon") != 1 || !training.validation) return std::nullopt;
-        return valley(0.3)(option_of(training, "step-size"));
+        if (number_given(training, "epsilon") != 1 || !training.validation) return std::nullopt;
+        return valley(0.3)(number_given(training, "step-size"));
     });
     const auto open = chosen.open();
     ASSERT_EQ(open.size(), 2U + 2U);
@@ -223,7 +223,7 @@ TEST(SweepBoard, ComesToTheSameInAnyOrder) {
 
 TEST(SweepBoard, RefusesAFigureThatTheTrainingsDoNotHave) {
     SweepBoard board(choosing_step_size({"0.1", "0.2"}));
-    EXPECT_THROW((void)play(board, [](double) { return loss(std::nan("")); }), ConfigError);
+    EXPECT_THROW((void)play(board, [](double) { return with_loss(std::nan("")); }), ConfigError);
 }
 
 }  // namespace
