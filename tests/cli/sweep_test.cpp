@@ -261,6 +261,17 @@ TEST_F(Sweep, DivergedAndFailedTrainingsLeaveTheOthersAlone) {
     EXPECT_EQ(cells[2].at("failed"), "1");
 }
 
+TEST_F(Sweep, EndsOnAllRanksWhereOneCannotGoOn) {
+    (void)directory_.write("grid.ini",
+                           "task = quadratic\nagents = 4\nrounds = 20\nmechanism = none\n"
+                           "step-size = 0.01 0.02\nchoose-by = test_accuracy\n");
+    const Outcome outcome = sweep(3, "out");
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
+    EXPECT_NE(outcome.err.find("the trainings have no test_accuracy"), std::string::npos)
+        << outcome.text();
+    EXPECT_LT(outcome.seconds, 60);
+}
+
 TEST_F(Sweep, RefusesBadFilesBeforeAnythingIsTrained) {
     const auto refused = [&](const std::string& content, const std::string& part) {
         (void)directory_.write("grid.ini", content);
