@@ -378,7 +378,7 @@ def caption_c4(rows, size):
               "are below LDP at every ε ([W]: by up to an order of magnitude), CorN below DECOR at every p, by most at p ≤ 0.4, nearly the same at p = 1. "
               "No numbers in the text.",
         setting=f"{AGENTS} agents, batches of 128, C = 0.1, δ = 1e-5, exact calibration, T = {size.of(1000, 5000, 50)}, Dirichlet(10) shards, mean of "
-                f"{size.of(3, 10, 2)} seeds, step size chosen for every cell, of four, on a fifth of the training data; loss of the agents' own "
+                f"{size.of(3, 10, 2)} seeds, step size chosen for every cell on a fifth of the training data; loss of the agents' own "
                 "models on a9a.t. Sweep file: `bench/figures/logistic.ini`.",
         claims=trained_claims(rows, 1, "{:.3f}"),
         differs=f"not regularised (the paper does not say how strongly), and tested on a9a.t instead of a fifth of a9a. Without noise the "
@@ -409,7 +409,7 @@ def caption_c5(rows, size):
               "No numbers in the text, nor the size of the network.",
         setting=f"{AGENTS} agents, one hidden layer of {size.of(32, 128, 4)} units with ReLU, batches of 128, C = 0.1, δ = 1e-5, exact calibration, adjacency "
                 f"agent, T = {size.of(100, 5000, 5)}, Dirichlet(10) shards of the 60 000 training images, mean of {size.of(3, 10, 2)} seeds, step size "
-                f"chosen for every cell, {size.of('0.5 or 0.2', 'of five', '0.2')}, on held-out training images; accuracy of the agents' own models on the 10 000 test images. Sweep file: "
+                "chosen for every cell on held-out training images; accuracy of the agents' own models on the 10 000 test images. Sweep file: "
                 "`bench/figures/image.ini`.",
         claims=trained_claims(rows, -1, "{:.2f}"),
         differs=f"{size.of(100, 5000, 5)} rounds: with a clip that always binds, signal and noise both grow in proportion to T at a "

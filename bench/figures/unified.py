@@ -160,7 +160,7 @@ def caption_u5(rows, size):
     return Caption(
         paper="Final test loss of housing against ε (δ = 1e-6) on further graphs: MAFALDA-SGD improves on the others on all; small graphs "
               "have better trade-offs since their agents hold more data.",
-        setting="as U3, on the Florentine families, an Erdős–Rényi graph of 100 agents and the Mastodon servers; two step sizes tried; ε = 1 and 5.",
+        setting="as U3, on the Florentine families, an Erdős–Rényi graph of 100 agents and the Mastodon servers; ε = 1 and 5.",
         claims=[
             ("MAFALDA is below DP-D-SGD (`ldp`) on every graph at every ε, by "
              + ", ".join(f"{span([100 * g for g in gains[key]], '{:.0f}')}% ({key})" for key in keys), worst > 0),

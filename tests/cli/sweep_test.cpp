@@ -39,13 +39,14 @@ std::vector<Row> rows_of(const fs::path& path) {
 
 class Sweep : public ::testing::Test {
   protected:
-    /// Two mechanisms, two budgets, two step sizes, two seeds.
+    /// Two mechanisms, two budgets, two step sizes as given, two seeds.
     [[nodiscard]] std::string grid(int rounds, const std::string& more = "") const {
         return directory_.write(
             "grid.ini",
             fmt::format("# a comment\ndata = {}\nagents = 4\nrounds = {}\nbatch-size = 8\n"
                         "epsilon = 5 50\nstep-size = 0.05 0.2\nseed = 1 2\nvalidation-seeds = 7\n"
-                        "noise-seed = seed\ngraph-seed = seed\neval-every = 1000000\n{}\n"
+                        "noise-seed = seed\ngraph-seed = seed\neval-every = 1000000\n"
+                        "choose-further = 0\n{}\n"
                         "[ldp]\nmechanism = ldp\n[corn]\nmechanism = corn\nutility = horizon:20\n",
                         data_,
                         rounds,
@@ -137,6 +138,47 @@ TEST_F(Sweep, RanksGiveTheSameFiguresAndASecondStartDoesNothingAgain) {
               content_of(directory_ / "three/results.csv"));
 }
 
+TEST_F(Sweep, GoesOnWhereTheEdgeWinsAndCountsThoseTrainingsToo) {
+    // The best step size is 0.032, for `near` the last one given.
+    (void)directory_.write("grid.ini",
+                           "task = quadratic\nagents = 4\nrounds = 20\nclip-norm = 100\n"
+                           "mechanism = ldp\nepsilon = 200\nnoise-seed = seed\nseed = 1\n"
+                           "budget-account = mine\nchoose-further = 2\nkeep-runs = off\n"
+                           "[near]\nstep-size = 0.016 0.032\n[far]\nstep-size = 0.001 0.002\n");
+    const auto run = [&](const Arguments& words) {
+        const Outcome outcome = run_sotto(directory_, one_process, words);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        return outcome.out;
+    };
+    const Arguments account{
+        "ledger", "--open-account", "mine", "--epsilon", "100000", "--delta", "1e-2"};
+    (void)run(account);
+    const Outcome outcome = sweep(3, "three");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    EXPECT_NE(outcome.out.find("2 cells, at least 6 trainings"), std::string::npos)
+        << outcome.text();
+    const auto cells = rows_of(directory_ / "three/results.csv");
+    ASSERT_EQ(cells.size(), 2U);
+    EXPECT_EQ(cells[0].at("step_size"), "0.032");
+    EXPECT_EQ(cells[0].at("at_edge"), "no") << "0.064 was tried";
+    EXPECT_EQ(cells[1].at("step_size"), "0.008");
+    EXPECT_EQ(cells[1].at("at_edge"), "yes") << "two further values are all that are allowed";
+    constexpr long trained = 3 + 4 + 2;
+    EXPECT_EQ(rows_of(directory_ / "three/runs.csv").size(), trained);
+    const auto length_of = [&](const Arguments& words, const std::string& key) {
+        return static_cast<long>(nlohmann::json::parse(run(words)).at(key).size());
+    };
+    EXPECT_EQ(length_of({"ledger", "--budget-account", "mine", "--json", "-"}, "entries"), trained);
+    EXPECT_EQ(length_of({"ledger", directory_ / "three", "--json", "-"}, "runs"), trained);
+
+    const Outcome again = sweep(2, "three", {"--json"});
+    ASSERT_EQ(again.exit_code, 0) << again.text();
+    EXPECT_EQ(nlohmann::json::parse(again.out).at("reused"), trained);
+    ASSERT_EQ(sweep(one_process, "one", {"--threads", "1"}).exit_code, 0);
+    EXPECT_EQ(content_of(directory_ / "one/results.csv"),
+              content_of(directory_ / "three/results.csv"));
+}
+
 TEST_F(Sweep, GoesOnAfterAKill) {
     (void)grid(80'000);
     Process process(
@@ -217,6 +259,17 @@ TEST_F(Sweep, DivergedAndFailedTrainingsLeaveTheOthersAlone) {
     EXPECT_EQ(cells[1].at("diverged"), "1");
     EXPECT_TRUE(cells[1].at("test_loss").empty());
     EXPECT_EQ(cells[2].at("failed"), "1");
+}
+
+TEST_F(Sweep, EndsOnAllRanksWhereOneCannotGoOn) {
+    (void)directory_.write("grid.ini",
+                           "task = quadratic\nagents = 4\nrounds = 20\nmechanism = none\n"
+                           "step-size = 0.01 0.02\nchoose-by = test_accuracy\n");
+    const Outcome outcome = sweep(3, "out");
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
+    EXPECT_NE(outcome.err.find("the trainings have no test_accuracy"), std::string::npos)
+        << outcome.text();
+    EXPECT_LT(outcome.seconds, 60);
 }
 
 TEST_F(Sweep, RefusesBadFilesBeforeAnythingIsTrained) {

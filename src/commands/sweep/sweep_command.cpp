@@ -32,22 +32,24 @@ class SweepProgress : public SweepListener {
   public:
     explicit SweepProgress(std::FILE* report) : report_(report) {}
 
-    void on_start(std::size_t cells, long trainings, long known) override {
+    void on_start(std::size_t cells, long trainings, long known, bool at_least) override {
         if (report_ == nullptr) return;
-        fmt::print(report_, "sweep      {} cells, {} trainings", cells, trainings);
+        fmt::print(
+            report_, "sweep      {} cells, {}{} trainings", cells, words_for(at_least), trainings);
         if (known > 0) fmt::print(report_, "; {} known from an earlier start", known);
         fmt::print(report_, "\n");
         std::fflush(report_);
         bar_.restart();
     }
 
-    void on_progress(long finished, long left) override {
+    void on_progress(long finished, long left, bool at_least) override {
         if (report_ == nullptr || left == 0 || !bar_.due()) return;
         const double elapsed = bar_.elapsed_seconds();
         const auto done = static_cast<double>(finished), rest = static_cast<double>(left);
         bar_.show(done / (done + rest),
-                  fmt::format("{} trainings done, {} to do, {} left",
+                  fmt::format("{} trainings done, {}{} to do, {} left",
                               finished,
+                              words_for(at_least),
                               left,
                               finished > 0 ? duration_text(elapsed / done * rest) : "?"));
     }
@@ -55,6 +57,9 @@ class SweepProgress : public SweepListener {
     void finish() { bar_.finish(); }
 
   private:
+    /// Further values may add to what is known to be trained.
+    static const char* words_for(bool at_least) { return at_least ? "at least " : ""; }
+
     std::FILE* report_;
     ProgressBar bar_;
 };
@@ -143,8 +148,9 @@ Command sweep_command() {
             .example = "mpirun -n 2 --bind-to none sotto sweep bench/figures/a9a.ini --data a9a.gz",
             .description = R"(
 FILE is an INI file with options of `sotto train`; several values, separated by blanks, form a grid, and sections are variants of it.
-Every cell is trained, several at a time under mpirun, and one table has the figures of all. Started again it trains what is
-missing.)",
+Every cell is trained, several at a time under mpirun, and one table has the figures of all. Of `step-size`, or what `--choose`
+names, every cell takes the best value; while that is the smallest or largest tried, further ones are tried. Started again
+it trains what is missing.)",
             .files = {{"sweeps/NAME/",
                        "results, where `--output` names no other: results.csv, a picture with "
                        "`--plot`, the sweep itself"}},

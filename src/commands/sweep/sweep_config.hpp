@@ -34,6 +34,9 @@ struct SweepConfig {
     /// `choose_by` over the validation seeds, on a part of the training data held out.
     std::vector<std::string> choose{"step-size"};
     std::string choose_by = "test_loss";
+    /// So many values beyond those given are tried on a side of an option that is chosen, while the
+    /// best is the outermost (sweep_scale.hpp). At least 0.
+    long choose_further = 6;
     std::vector<std::string> validation_seeds{"101"};
     double validation_fraction = 0.2;
     bool keep_runs = true;            ///< run directories, beside their figures

@@ -196,6 +196,11 @@ std::vector<Option<SweepConfig>> choices() {
               .help = "figure that chooses, and is drawn: " + join(sweep_metrics()),
               .reproduces_run = false},
              bound(&SweepConfig::choose_by, any_text(among_others("", sweep_metrics())))},
+            {{.name = "choose-further",
+              .help = "most values tried beyond those given, on a side, while the best is at the "
+                      "edge (0: none)",
+              .reproduces_run = false},
+             bound(&SweepConfig::choose_further, whole(0, 100))},
             {{.name = "validation-seeds",
               .help = "seeds of the trainings that choose; none of --seed",
               .reproduces_run = false},

@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* going_on_name = "going-on";
+
 void make_folders(const fs::path& path) {
     std::error_code failure;
     for (const char* name : {"trainings", "runs", "claims"}) {
@@ -48,10 +50,11 @@ SweepFolder::SweepFolder(fs::path path, Network& network) : path_(std::move(path
         start = random_name();
         fs::remove_all(path_ / "claims");
         fs::create_directories(path_ / "claims" / start);
+        write_file_atomically(path_ / "claims" / start / going_on_name, "");
     });
     start_ = network.broadcast(start, most_line_bytes);
     network.agree([&] {
-        if (!fs::is_directory(path_ / "claims" / start_))
+        if (!going_on())
             throw ConfigError(fmt::format(
                 "output: process {} does not see {} of process 0; name a folder that all hosts "
                 "share",
@@ -81,23 +84,33 @@ long SweepFolder::missing(const std::vector<SweepTraining>& trainings) const {
 }
 
 bool SweepFolder::claim(const SweepTraining& training) const {
-    return !known(training) && create_file(path_ / "claims" / start_ / training.key, "");
+    return !known(training) && create_file(claim_file(training), "");
+}
+
+bool SweepFolder::claimed(const SweepTraining& training) const {
+    return fs::exists(claim_file(training));
 }
 
 void SweepFolder::keep(const SweepTraining& training, const SweepOutcome& outcome) const {
     write_file_atomically(outcome_file(training), to_json(outcome, training.ini));
 }
 
-void SweepFolder::forget_failures(const std::vector<SweepTraining>& trainings) const {
-    for (const SweepTraining& training : trainings)
-        if (const auto ended = outcome(training);
-            ended && ended->status == SweepOutcome::Status::failed)
-            fs::remove(outcome_file(training));
+void SweepFolder::forget_failure(const SweepTraining& training) const {
+    if (const auto ended = outcome(training);
+        ended && ended->status == SweepOutcome::Status::failed)
+        fs::remove(outcome_file(training));
 }
 
 void SweepFolder::remove_claims() const {
     std::error_code ignored;
     fs::remove_all(path_ / "claims", ignored);
+}
+
+bool SweepFolder::going_on() const { return fs::exists(going_on_file()); }
+
+void SweepFolder::stop() const {
+    std::error_code ignored;
+    fs::remove(going_on_file(), ignored);
 }
 
 bool SweepFolder::known(const SweepTraining& training) const {
@@ -107,5 +120,11 @@ bool SweepFolder::known(const SweepTraining& training) const {
 fs::path SweepFolder::outcome_file(const SweepTraining& training) const {
     return path_ / "trainings" / (training.key + ".json");
 }
+
+fs::path SweepFolder::claim_file(const SweepTraining& training) const {
+    return path_ / "claims" / start_ / training.key;
+}
+
+fs::path SweepFolder::going_on_file() const { return path_ / "claims" / start_ / going_on_name; }
 
 }  // namespace sotto

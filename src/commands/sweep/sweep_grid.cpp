@@ -6,6 +6,7 @@
 #include <array>
 
 #include "commands/sweep/sweep_outcome.hpp"
+#include "commands/sweep/sweep_scale.hpp"
 #include "run/options/train_options.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
@@ -95,12 +96,23 @@ SweepTraining training_of(const SweepConfig& config,
                           std::size_t candidate,
                           const std::string& seed,
                           bool validation) {
-    SweepTraining training{cell_number, candidate, seed, validation, {}, {}};
+    SweepTraining training{cell_number, candidate, seed, validation, false, {}, {}};
     const OptionValues options = options_of(config, cell, candidate, seed, validation);
     for (const auto& [option, value] : options)
         training.ini += fmt::format("{} = {}\n", option, value);
     training.key = key_of(config, options);
     return training;
+}
+
+std::vector<SweepTraining> trainings_of(const SweepConfig& config,
+                                        const std::vector<SweepCell>& cells,
+                                        std::size_t cell,
+                                        std::size_t candidate,
+                                        bool validation) {
+    std::vector<SweepTraining> trainings;
+    for (const std::string& seed : validation ? config.validation_seeds : config.seeds)
+        trainings.push_back(training_of(config, cells.at(cell), cell, candidate, seed, validation));
+    return trainings;
 }
 
 /// The option on the x axis is one of the sweep, with numbers as values.
@@ -139,8 +151,11 @@ std::vector<SweepCell> sweep_cells(const SweepConfig& config) {
             (setting.values.size() > 1 && is_chosen(config, setting.option) ? chosen : grid)
                 .push_back(setting);
         const std::vector<OptionValues> candidates = combinations(chosen);
+        std::vector<SweepSetting> scales;
+        for (const SweepSetting& setting : chosen)
+            scales.push_back(sweep_scale(setting, config.choose_further));
         for (const OptionValues& values : combinations(grid)) {
-            SweepCell cell{variant.name, values, {}, candidates};
+            SweepCell cell{variant.name, values, {}, candidates, scales};
             for (const OptionValue& value : values)
                 if (std::ranges::find(varied, value.first) != varied.end())
                     cell.varied.push_back(value);
@@ -151,25 +166,17 @@ std::vector<SweepCell> sweep_cells(const SweepConfig& config) {
 }
 
 std::vector<SweepTraining> validation_trainings(const SweepConfig& config,
-                                                const std::vector<SweepCell>& cells) {
-    std::vector<SweepTraining> trainings;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-        if (cells[c].candidates.size() < 2) continue;
-        for (std::size_t k = 0; k < cells[c].candidates.size(); ++k)
-            for (const std::string& seed : config.validation_seeds)
-                trainings.push_back(training_of(config, cells[c], c, k, seed, true));
-    }
-    return trainings;
+                                                const std::vector<SweepCell>& cells,
+                                                std::size_t cell,
+                                                std::size_t candidate) {
+    return trainings_of(config, cells, cell, candidate, true);
 }
 
 std::vector<SweepTraining> test_trainings(const SweepConfig& config,
                                           const std::vector<SweepCell>& cells,
                                           std::size_t cell,
                                           std::size_t candidate) {
-    std::vector<SweepTraining> trainings;
-    for (const std::string& seed : config.seeds)
-        trainings.push_back(training_of(config, cells.at(cell), cell, candidate, seed, false));
-    return trainings;
+    return trainings_of(config, cells, cell, candidate, false);
 }
 
 const std::string* value_of(const OptionValues& values, const std::string& option) {

@@ -10,16 +10,19 @@ namespace sotto {
 /// Everything but the seed, and the values chosen.
 struct SweepCell {
     std::string variant;
-    OptionValues fixed;                    ///< all options with one value here
-    OptionValues varied;                   ///< those of `fixed` that tell cells apart
-    std::vector<OptionValues> candidates;  ///< values to choose between; one, maybe empty, if none
+    OptionValues fixed;   ///< all options with one value here
+    OptionValues varied;  ///< those of `fixed` that tell cells apart
+    /// Values to choose between, those given first; one, maybe empty, if there is no choice.
+    std::vector<OptionValues> candidates;
+    std::vector<SweepSetting> scales;  ///< of the options chosen (sweep_scale)
 };
 
 struct SweepTraining {
     std::size_t cell = 0, candidate = 0;
     std::string seed;
     bool validation = false;
-    std::string ini;  ///< its options, as a configuration file
+    bool further = false;  ///< of a candidate that the sweep itself has added to those given
+    std::string ini;       ///< its options, as a configuration file
     std::string key;  ///< digest of the options that change results, the program's version and the
                       ///< files that they name: names its own files
 };
@@ -27,11 +30,13 @@ struct SweepTraining {
 /// The cells of a sweep, variant by variant; the last setting varies fastest.
 /// @throws ConfigError for values that do not belong into a sweep.
 [[nodiscard]] std::vector<SweepCell> sweep_cells(const SweepConfig& config);
-/// The trainings that choose, and those that measure one candidate. `seed` as the value of
+/// The trainings that judge one candidate, and those that measure it. `seed` as the value of
 /// graph-seed or noise-seed stands for the training's seed; validation takes validation_fraction
 /// of the training data to test on instead of the test data.
 [[nodiscard]] std::vector<SweepTraining> validation_trainings(const SweepConfig& config,
-                                                              const std::vector<SweepCell>& cells);
+                                                              const std::vector<SweepCell>& cells,
+                                                              std::size_t cell,
+                                                              std::size_t candidate);
 [[nodiscard]] std::vector<SweepTraining> test_trainings(const SweepConfig& config,
                                                         const std::vector<SweepCell>& cells,
                                                         std::size_t cell,

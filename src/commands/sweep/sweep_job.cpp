@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <sstream>
+#include <thread>
 
-#include "commands/sweep/sweep_choice.hpp"
+#include "commands/sweep/sweep_board.hpp"
 #include "commands/sweep/sweep_folder.hpp"
 #include "commands/sweep/sweep_inputs.hpp"
 #include "commands/sweep/sweep_picture.hpp"
 #include "commands/sweep/sweep_tables.hpp"
 #include "commands/sweep/sweep_training.hpp"
 #include "core/json_output.hpp"
-#include "run/build_topography.hpp"
 #include "run/composed_runs.hpp"
 #include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
@@ -28,6 +29,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double seconds_between_reports = 1;
+constexpr std::chrono::milliseconds between_looks_for_work{50};
 
 /// Every word of every value may name a file.
 std::uint64_t largest_digests_bytes(const SweepConfig& config) {
@@ -81,15 +83,15 @@ class SweepRunner {
         config_.files = shared_digests(config_, network_);
         network_.agree([&] { prepare(); });
         folder_.emplace(config_.directory, network_);
-        plan_validation();
-        run_all(validation_);
-        if (!stopped_) choose();
-        if (!stopped_) run_all(tests_);
+        network_.agree([&] {
+            if (leader()) take_up();
+        });
+        network_.agree([&] { train_or_stop_all(); });
+        // Every process ends alike.
+        result_.interrupted = network_.maximum(stop_requested_() ? 1 : 0) > 0;
         network_.agree([&] {
             if (leader()) finish();
         });
-        // Every process ends alike.
-        result_.interrupted = stopped_;
         return std::move(result_);
     }
 
@@ -98,47 +100,58 @@ class SweepRunner {
 
     /// Cells, and a look at every configuration: whatever is wrong is wrong now.
     void prepare() {
-        result_.cells = sweep_cells(config_);
-        result_.results.resize(result_.cells.size());
+        board_.emplace(config_);
         require_other_seeds(config_);
-        validation_ = validation_trainings(config_, result_.cells);
-        for (const SweepTraining& training : validation_) (void)read_(training.ini);
-        for (std::size_t c = 0; c < result_.cells.size(); ++c)
-            for (const SweepTraining& training : test_trainings(config_, result_.cells, c, 0))
+        for (const SweepTraining& training : board_->open()) (void)read_(training.ini);
+        for (std::size_t c = 0; c < board_->cells().size(); ++c)
+            for (const SweepTraining& training : test_trainings(config_, board_->cells(), c, 0))
                 (void)read_(training.ini);
     }
 
-    void plan_validation() {
-        const long tests = static_cast<long>(result_.cells.size() * config_.seeds.size());
-        const long validations = std::ssize(validation_);
-        result_.trainings = validations + tests;
-        network_.agree([&] {
-            if (!leader()) return;
-            folder_->forget_failures(validation_);
-            after_ = tests;
-            result_.reused = validations - folder_->missing(validation_);
-            observer_.on_start(result_.cells.size(), result_.trainings, result_.reused);
+    /// What earlier starts have done. Before any process looks: all must see the same outcomes.
+    void take_up() {
+        board_->update([&](const SweepTraining& training) {
+            folder_->forget_failure(training);
+            return outcome_of(training);
         });
+        observer_.on_start(
+            board_->cells().size(), board_->trainings(), result_.reused, board_->may_grow());
     }
 
-    void run_all(const std::vector<SweepTraining>& trainings) {
-        current_ = &trainings;
-        if (leader()) missing_at_start_ = folder_->missing(trainings);
-        // Nobody takes what another is still counting.
-        (void)network_.maximum(0);
-        bool stop = false;
-        network_.agree([&] {
-            for (const SweepTraining& training : trainings) {
-                stop = stop_requested_();
-                if (stop) return;
-                if (!folder_->claim(training)) continue;
-                run_one(training);
-                report(true);
-            }
-        });
-        stopped_ = network_.maximum(stop || stop_requested_() ? 1 : 0) > 0;
+    /// How a training ended, asked once about each that has.
+    std::optional<SweepOutcome> outcome_of(const SweepTraining& training) {
+        auto outcome = folder_->outcome(training);
+        if (outcome && !folder_->claimed(training)) ++result_.reused;
+        return outcome;
+    }
+
+    /// A process that leaves early takes all with it: they would wait for what it has claimed.
+    void train_or_stop_all() {
+        try {
+            bool more = true;
+            while (more && !stop_requested_() && folder_->going_on()) more = train_next();
+            if (more) folder_->stop();
+        } catch (const std::exception&) {
+            folder_->stop();
+            throw;
+        }
         report(true);
-        if (leader()) finished_before_ += missing_at_start_ - folder_->missing(trainings);
+    }
+
+    /// @return false once nothing is left to do, for any process.
+    bool train_next() {
+        board_->update([&](const SweepTraining& training) { return outcome_of(training); });
+        const std::vector<SweepTraining> open = board_->open();
+        if (open.empty()) return false;
+        const auto mine = std::ranges::find_if(
+            open, [&](const SweepTraining& training) { return folder_->claim(training); });
+        if (mine == open.end()) {  // what others train may call for more
+            std::this_thread::sleep_for(between_looks_for_work);
+        } else {
+            run_one(*mine);
+            report(true);
+        }
+        return true;
     }
 
     void run_one(const SweepTraining& training) {
@@ -154,49 +167,11 @@ class SweepRunner {
         folder_->keep(training, *outcome);
     }
 
-    /// Process 0 reads what was found, and decides for all.
-    void choose() {
-        constexpr std::uint64_t longest_number = 24;
-        std::string choices;
-        network_.agree([&] {
-            if (!leader()) return;
-            add_validation_rows();
-            for (std::size_t c = 0; c < result_.cells.size(); ++c)
-                choices += fmt::format("{} ",
-                                       best_candidate(result_.results[c].validation,
-                                                      result_.cells[c].candidates.size(),
-                                                      config_.choose_by));
-        });
-        std::istringstream chosen(network_.broadcast(
-            choices, longest_number * std::max<std::uint64_t>(1, result_.cells.size())));
-        for (std::size_t c = 0; c < result_.cells.size(); ++c) {
-            std::size_t best = 0;
-            chosen >> best;
-            result_.results[c].candidate = best;
-            const std::size_t count = result_.cells[c].candidates.size();
-            result_.results[c].at_edge = count > 1 && (best == 0 || best + 1 == count);
-            for (const SweepTraining& training : test_trainings(config_, result_.cells, c, best))
-                tests_.push_back(training);
-        }
-        network_.agree([&] {
-            if (!leader()) return;
-            folder_->forget_failures(tests_);
-            after_ = 0;
-            result_.reused += std::ssize(tests_) - folder_->missing(tests_);
-        });
-    }
-
-    void add_validation_rows() {
-        for (const SweepTraining& training : validation_)
-            result_.results[training.cell].validation.push_back(
-                {training, folder_->outcome(training)});
-    }
-
     void finish() {
-        result_.interrupted = stopped_;
-        if (stopped_ && tests_.empty()) add_validation_rows();
-        for (const SweepTraining& training : tests_)
-            result_.results[training.cell].test.push_back({training, folder_->outcome(training)});
+        board_->update([&](const SweepTraining& training) { return outcome_of(training); });
+        result_.trainings = board_->trainings();
+        result_.cells = board_->cells();
+        result_.results = board_->results();
         count_outcomes(result_);
         result_.seconds = seconds_since(start_);
         write_file_atomically(config_.directory / "runs.csv", trainings_csv(config_, result_));
@@ -220,8 +195,9 @@ class SweepRunner {
     void report(bool now) {
         if (!leader() || (!now && seconds_since(reported_) < seconds_between_reports)) return;
         reported_ = Clock::now();
-        const long left = folder_->missing(*current_);
-        observer_.on_progress(finished_before_ + missing_at_start_ - left, left + after_);
+        const long left = folder_->missing(board_->open()) + board_->later();
+        observer_.on_progress(
+            board_->trainings() - left - result_.reused, left, board_->may_grow());
     }
 
     SweepConfig config_;
@@ -232,12 +208,7 @@ class SweepRunner {
     const Clock::time_point start_ = Clock::now();
     Clock::time_point reported_ = start_;
     SweepResult result_;
-    std::vector<SweepTraining> validation_, tests_;
-    const std::vector<SweepTraining>* current_ = nullptr;
-    long missing_at_start_ = 0;  ///< of the current trainings
-    long finished_before_ = 0;   ///< of earlier ones, in this start
-    long after_ = 0;             ///< trainings that come after the current ones
-    bool stopped_ = false;
+    std::optional<SweepBoard> board_;
     std::optional<SweepFolder> folder_;
 };
 

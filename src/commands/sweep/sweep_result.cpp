@@ -4,13 +4,19 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
+#include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
 namespace {
 
-void count(SweepResult& result, const SweepOutcome& outcome) {
+/// A value that the sweep itself has tried, and that a training refuses: its side ends there.
+bool ends_a_side(const SweepTraining& training, const SweepOutcome& outcome) {
+    return training.further && outcome.exit_code == static_cast<int>(ExitCode::usage);
+}
+
+void count(SweepResult& result, const SweepTraining& training, const SweepOutcome& outcome) {
     switch (outcome.status) {
         case SweepOutcome::Status::done:
             ++result.done;
@@ -20,7 +26,8 @@ void count(SweepResult& result, const SweepOutcome& outcome) {
             break;
         case SweepOutcome::Status::failed:
             ++result.failed;
-            if (!result.first_failure) result.first_failure = outcome;
+            if (!result.first_failure && !ends_a_side(training, outcome))
+                result.first_failure = outcome;
             break;
     }
 }
@@ -31,7 +38,7 @@ void count_outcomes(SweepResult& result) {
     for (const CellResult& cell : result.results)
         for (const auto* rows : {&cell.validation, &cell.test})
             for (const SweepRow& row : *rows)
-                if (row.outcome) count(result, *row.outcome);
+                if (row.outcome) count(result, row.training, *row.outcome);
 }
 
 std::optional<SweepMean> mean_of(const CellResult& result, const std::string& metric) {

@@ -19,7 +19,9 @@ struct SweepRow {
 /// One cell, measured.
 struct CellResult {
     std::optional<std::size_t> candidate;  ///< chosen; none if validation is not over
-    bool at_edge = false;                  ///< the value chosen is the first or last that was tried
+    /// Of an option that is chosen no smaller, or no larger, value than the one chosen has been
+    /// tried (one that failed has not).
+    bool at_edge = false;
     std::vector<SweepRow> validation, test;
 };
 
@@ -45,7 +47,8 @@ struct SweepResult {
     std::string privacy_problem;  ///< why there is none
 };
 
-/// Fills in done, diverged, failed and the first failure, in the order of the cells.
+/// Fills in done, diverged, failed and the first failure, in the order of the cells. That a
+/// training refuses a further value as bad usage is no failure of the sweep.
 void count_outcomes(SweepResult& result);
 
 /// Mean of a metric over the test seeds of a cell, and the half width of its 95% interval (NaN with

@@ -60,7 +60,7 @@ std::string write_words(const std::vector<std::string>& values) {
 
 /// A finite number of which `check` approves.
 template <class Check>
-OptionFormat<double> real_that(std::string allowed, Check check) {
+OptionFormat<double> real_that(AllowedValues allowed, Check check) {
     return {std::move(allowed),
             [check](const std::string& option, const std::string& text) {
                 const double value = parse_real(option, text);
@@ -85,26 +85,33 @@ void require_inside_unit_interval(const std::string& option, double value) {
 }
 
 OptionFormat<double> any_real() {
-    return real_that("a number", [](const std::string&, double) {});
+    return real_that(numbers_in({}, "a number"), [](const std::string&, double) {});
 }
 
-OptionFormat<double> positive_real() { return real_that("above 0", require_positive); }
+OptionFormat<double> positive_real() {
+    return real_that(numbers_in({.minimum = 0, .ends = false}, "above 0"), require_positive);
+}
 
 OptionFormat<double> real_between(double minimum, double maximum) {
-    return real_that(fmt::format("{} to {}", real_text(minimum), real_text(maximum)),
+    return real_that(numbers_in({.minimum = minimum, .maximum = maximum},
+                                fmt::format("{} to {}", real_text(minimum), real_text(maximum))),
                      [minimum, maximum](const std::string& option, double value) {
                          require_in_range(option, value, minimum, maximum);
                      });
 }
 
 OptionFormat<double> real_inside_unit_interval() {
-    return real_that("above 0 and below 1", require_inside_unit_interval);
+    return real_that(numbers_in({.minimum = 0, .maximum = 1, .ends = false}, "above 0 and below 1"),
+                     require_inside_unit_interval);
 }
 
 OptionFormat<long long> whole(long long minimum, long long maximum) {
     const bool bounded = maximum < std::numeric_limits<long long>::max();
-    return {bounded ? fmt::format("{} to {}", minimum, maximum)
-                    : fmt::format("whole, at least {}", minimum),
+    NumberRange range{.minimum = static_cast<double>(minimum), .whole = true};
+    if (bounded) range.maximum = static_cast<double>(maximum);
+    return {numbers_in(range,
+                       bounded ? fmt::format("{} to {}", minimum, maximum)
+                               : fmt::format("whole, at least {}", minimum)),
             [=](const std::string& option, const std::string& text) {
                 const long long value = parse_integer(option, text);
                 if (value < minimum)

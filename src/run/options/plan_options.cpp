@@ -22,7 +22,7 @@ OptionFormat<std::string> mechanism_name(AllowedValues allowed) {
 
 /// A number of records; nothing for all.
 OptionFormat<std::optional<long>> number_or_all() {
-    return {among_others("", {"all"}),
+    return {numbers_in({.minimum = 1, .whole = true}, among_others("", {"all"})),
             [](const std::string& option, const std::string& text) {
                 return number_or_word(option, text, {"all"});
             },
@@ -81,7 +81,8 @@ Binding<PlanConfig> participation_of_records() {
 Binding<PlanConfig> final_gossip() {
     constexpr long long most = 100000;
     return {OptionKind::value,
-            among_others("auto, or a whole number from 0", {"auto"}),
+            numbers_in(*whole(0, most).allowed.range,
+                       among_others("auto, or a whole number from 0", {"auto"})),
             [](PlanConfig& config, const std::string& option, const std::string& text) {
                 config.default_final_gossip = false;
                 config.final_gossip.reset();
@@ -99,7 +100,8 @@ Binding<PlanConfig> final_gossip() {
 Binding<PlanConfig> clip_norm() {
     static constexpr std::string_view learnt = "auto", from = "auto:";
     return {OptionKind::value,
-            among_others("a number above 0, auto, auto:C", {"auto", "auto:C"}),
+            numbers_in(*positive_real().allowed.range,
+                       among_others("a number above 0, auto, auto:C", {"auto", "auto:C"})),
             [](PlanConfig& config, const std::string& option, const std::string& text) {
                 const bool starts_there = text.starts_with(from);
                 config.learn_clip = text == learnt || starts_there;
@@ -118,7 +120,8 @@ Binding<PlanConfig> clip_norm() {
 Binding<PlanConfig> gossip_steps() {
     static constexpr std::string_view chosen = "auto";
     return {OptionKind::value,
-            among_others("auto, or a whole number from 1 to 1000", {"auto"}),
+            numbers_in(*whole(1, 1000).allowed.range,
+                       among_others("auto, or a whole number from 1 to 1000", {"auto"})),
             [](PlanConfig& config, const std::string& option, const std::string& text) {
                 config.choose_gossip_steps = text == chosen;
                 config.gossip_steps = config.choose_gossip_steps

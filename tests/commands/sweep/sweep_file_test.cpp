@@ -40,6 +40,8 @@ TEST(SweepFile, SetsWhatIsOfTheSweepItself) {
     EXPECT_EQ(plain.variants.at(0).name, "all");
     EXPECT_EQ(plain.choose, SweepConfig{}.choose);
     EXPECT_EQ(plain.threads, 0);
+    EXPECT_EQ(plain.choose_further, 6);
+    EXPECT_EQ(read_sweep({}, "choose-further = 0\n", "x.ini").choose_further, 0);
 }
 
 TEST(SweepFile, GivesWayToTheCommandLine) {
@@ -73,6 +75,7 @@ TEST(SweepFile, RefusesWhatDoesNotBelongThere) {
     expect_contains(refusal("epsilon =\n"), "a value is needed");
     expect_contains(refusal("[a]\nthreads = 2\n"), "before the first [section]");
     expect_contains(refusal("keep-runs = maybe\n"), "keep-runs");
+    expect_contains(refusal("choose-further = -1\n"), "choose-further");
     expect_contains(refusal("plot = a b\n"), "plot: one value is needed, not 2");
     expect_contains(refusal("choose = seed\n"), "choose: 'seed' is no option of the trainings");
     expect_contains(refusal("epsilon = 1\n", {{"threads", "5000"}}), "--threads");

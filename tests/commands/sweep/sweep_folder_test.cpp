@@ -40,7 +40,7 @@ TEST(SweepFolder, RemembersHowTrainingsEnded) {
     const SweepFolder again(temporary.path("out"), *network);
     ASSERT_TRUE(again.outcome(diverged));
     EXPECT_EQ(again.outcome(diverged)->status, SweepOutcome::Status::diverged);
-    again.forget_failures(all);
+    for (const SweepTraining& each : all) again.forget_failure(each);
     EXPECT_EQ(again.missing(all), 1);
     EXPECT_FALSE(again.outcome(failed));
 }
@@ -50,7 +50,9 @@ TEST(SweepFolder, GivesATrainingToOneThatAsks) {
     const auto network = make_memory_network(1, 1);
     {
         const SweepFolder folder(temporary.path("out"), *network);
+        EXPECT_FALSE(folder.claimed(training("a")));
         EXPECT_TRUE(folder.claim(training("a")));
+        EXPECT_TRUE(folder.claimed(training("a")));
         EXPECT_FALSE(folder.claim(training("a")));
         folder.keep(training("b"), outcome(SweepOutcome::Status::done));
         EXPECT_FALSE(folder.claim(training("b"))) << "it is known";
@@ -59,7 +61,22 @@ TEST(SweepFolder, GivesATrainingToOneThatAsks) {
     }
     // Who had it then may be gone.
     const SweepFolder again(temporary.path("out"), *network);
+    EXPECT_FALSE(again.claimed(training("a")));
     EXPECT_TRUE(again.claim(training("a")));
+}
+
+TEST(SweepFolder, GoesOnUntilAProcessStops) {
+    const TemporaryFolder temporary;
+    const auto network = make_memory_network(1, 1);
+    {
+        const SweepFolder folder(temporary.path("out"), *network);
+        EXPECT_TRUE(folder.going_on());
+        folder.stop();
+        EXPECT_FALSE(folder.going_on());
+        folder.stop();
+    }
+    const SweepFolder again(temporary.path("out"), *network);
+    EXPECT_TRUE(again.going_on());
 }
 
 TEST(SweepFolder, MustBeUsable) {

@@ -13,6 +13,17 @@ namespace {
 using test::expect_contains;
 using test::message_of;
 
+/// Of all candidates of all cells.
+std::vector<SweepTraining> all_validation(const SweepConfig& config,
+                                          const std::vector<SweepCell>& cells) {
+    std::vector<SweepTraining> all;
+    for (std::size_t c = 0; c < cells.size(); ++c)
+        for (std::size_t k = 0; k < cells[c].candidates.size(); ++k)
+            for (auto& training : validation_trainings(config, cells, c, k))
+                all.push_back(std::move(training));
+    return all;
+}
+
 SweepConfig two_variants() {
     SweepConfig config;
     config.variants = {{"quiet", {{"mechanism", {"none"}}, {"step-size", {"0.1"}}}},
@@ -31,6 +42,9 @@ TEST(SweepGrid, IsTheProductOfTheValuesOfEachVariant) {
     const auto cells = sweep_cells(two_variants());
     ASSERT_EQ(cells.size(), 1U + 2 * 2);
     EXPECT_EQ(cells[0].candidates.size(), 1U);
+    EXPECT_TRUE(cells[0].scales.empty()) << "one value is no choice";
+    ASSERT_EQ(cells[1].scales.size(), 1U);
+    EXPECT_EQ(cells[1].scales[0].values.size(), 6 + 3U + 6);
     std::set<std::string> seen;
     for (std::size_t c = 1; c < cells.size(); ++c) {
         EXPECT_EQ(cells[c].variant, "loud");
@@ -44,8 +58,8 @@ TEST(SweepGrid, IsTheProductOfTheValuesOfEachVariant) {
 TEST(SweepGrid, ChoosesOnHeldOutTrainingDataAndMeasuresOnTestData) {
     const SweepConfig config = two_variants();
     const auto cells = sweep_cells(config);
-    const auto validation = validation_trainings(config, cells);
-    ASSERT_EQ(validation.size(), 4U * 3);
+    const auto validation = all_validation(config, cells);
+    ASSERT_EQ(validation.size(), 1 + 4U * 3);
     for (const SweepTraining& training : validation) {
         EXPECT_EQ(training.ini.find("test-data"), std::string::npos);
         expect_contains(training.ini, "test-fraction = 0.2\n");

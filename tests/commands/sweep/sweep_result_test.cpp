@@ -63,5 +63,22 @@ TEST(SweepOutcomes, AreCountedOverChoiceAndMeasurement) {
     EXPECT_EQ(status_of(result.results[1].test[0]), "failed");
 }
 
+TEST(SweepOutcomes, AFurtherValueThatIsRefusedIsNoFailureOfTheSweep) {
+    const auto failures_with = [](bool further, int exit_code) {
+        SweepResult result;
+        result.results.resize(1);
+        result.results[0].validation = {row(1)};
+        result.results[0].validation[0].training.further = further;
+        result.results[0].validation[0].outcome->status = SweepOutcome::Status::failed;
+        result.results[0].validation[0].outcome->exit_code = exit_code;
+        count_outcomes(result);
+        EXPECT_EQ(result.failed, 1);
+        return result.first_failure.has_value();
+    };
+    EXPECT_FALSE(failures_with(true, 2));
+    EXPECT_TRUE(failures_with(false, 2)) << "a value that was given";
+    EXPECT_TRUE(failures_with(true, 9)) << "a full disk";
+}
+
 }  // namespace
 }  // namespace sotto

@@ -76,6 +76,22 @@ TEST(WholeFormat, HasABottomAndATop) {
     EXPECT_EQ(whole(1, 1000).allowed.text, "1 to 1000");
 }
 
+TEST(NumberFormats, SayTheirRange) {
+    const auto range_of = [](const auto& format) { return format.allowed.range.value(); };
+    EXPECT_EQ(range_of(real_between(1, 2)).minimum, 1);
+    EXPECT_EQ(range_of(real_between(1, 2)).maximum, 2);
+    EXPECT_TRUE(range_of(real_between(1, 2)).ends);
+    EXPECT_FALSE(range_of(real_between(1, 2)).whole);
+    EXPECT_EQ(range_of(positive_real()).minimum, 0);
+    EXPECT_FALSE(range_of(positive_real()).ends);
+    EXPECT_FALSE(range_of(real_inside_unit_interval()).ends);
+    EXPECT_EQ(range_of(whole(1, 1000)).maximum, 1000);
+    EXPECT_TRUE(range_of(whole(3)).whole);
+    EXPECT_EQ(range_of(whole(3)).minimum, 3);
+    EXPECT_EQ(range_of(any_real()).maximum, std::numeric_limits<double>::infinity());
+    EXPECT_FALSE(any_text().allowed.range);
+}
+
 TEST(NumberOrWord, IsANumberOrNothingForAWord) {
     EXPECT_EQ(number_or_word("records", "12", {"all"}), 12);
     EXPECT_EQ(number_or_word("records", "all", {"auto", "all"}), std::nullopt);
