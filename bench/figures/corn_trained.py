@@ -67,8 +67,8 @@ def fold_claim(table, panel, text):
     far = max(((curve, x) for curve in ("decor", "corn one-step") for x in table.xs(panel, curve, "ldp")),
               key=lambda at: table.y(panel, "ldp", at[1]) / table.y(panel, at[0], at[1]))
     ratio = verdicts.ratio(table.values(panel, "ldp", far[1]), table.values(panel, far[0], far[1]))
-    found = verdicts.verdict(ratio, verdicts.exact(FOLDS), log=True)
-    return Claim(f"{text}: LDP's over that of `{far[0]}` at {table.label(panel, far[1])} ({span(verdicts.numbers(ratio))} by seed), against {FOLDS}", [("", found)], (HIGHER, SAME))
+    return Claim(f"{text}: LDP's over that of `{far[0]}` at {table.label(panel, far[1])}, where it is largest, against {FOLDS}",
+                 [("", verdicts.against(ratio, FOLDS, log=True))], (HIGHER, SAME))
 
 
 def ours_told(table, panel, best="cdp"):
@@ -237,7 +237,7 @@ C5 = Figure(
     lambda size: both_adjacencies("image", size, "test_accuracy", settings_c5), caption_c5, needs=images.FILES,
     sizes={"rounds": Sized("T", 100, 1000, 5), "seeds": Sized("seeds", 4, 10, 2), "epsilons": Sized("ε", [10, 40], EPSILONS, [10, 40]),
            "probabilities": Sized("p", [0.2, 1.0], PROBABILITIES, [0.2]), "steps": Sized("steps", [0.5, 0.1], STEPS, [0.2]),
-           "network": Sized("network", "mlp", "published", "tiny"), "part": Sized("part of MNIST", 0.2, 0.2, 0.05)},
+           "network": Sized("network", "mlp", "published", "tiny"), "part": Sized("part of MNIST", 0.2, 0.2)},
     checked=lambda size: running.one_training("image", "corn one-step", settings_c5(size) | {"epsilon": EPSILON, "adjacency": "record"}))
 
 

@@ -22,7 +22,7 @@ def gram(weights, rounds, target, observer, sums):
     Theorem 3, the models of the target's closed neighbourhood; else Theorem 4, the target's own messages. The observer's noise is
     left out of B."""
     agents = len(weights)
-    seen = [u for u in range(agents) if weights[u, target] != 0] if sums else [target]
+    seen = [u for u in range(agents) if u == target or weights[u, target] != 0] if sums else [target]
     powers = [numpy.eye(agents)]
     for _ in range(rounds):
         powers.append(weights @ powers[-1])
@@ -68,8 +68,13 @@ def start_vectors(rounds, start):
 
 
 def ascent(matrix, vectors):
-    """Block coordinate ascent over unit vectors."""
+    """Block coordinate ascent over unit vectors, until a sweep gains less than a part in 10^9."""
+    before = 0.0
     for _ in range(SWEEPS):
+        reached = float((matrix * (vectors @ vectors.T)).sum())
+        if reached < before * (1 + 1e-9):
+            break
+        before = reached
         for t in range(len(matrix)):
             pull = matrix[t] @ vectors - matrix[t, t] * vectors[t]
             length = numpy.linalg.norm(pull)

@@ -9,7 +9,7 @@ from gossip import ALL, DELTA, MESSAGES, NOISE, PROBABILITY, THEOREM_4, mean_of,
 from images import FILES
 from rows import Row, mean_row
 from running import words
-from verdicts import HIGHER, LOWER
+from verdicts import HIGHER
 
 RECORDS, CLIP, STEP = 60000, 1, 1.0
 NONE, NOISY = "none", "ldp"
@@ -73,16 +73,17 @@ def caption(table, size):
     end = max(table.xs("rounds", NOISY))
     return Caption(
         paper="MNIST, IID over 100 nodes of an Erdős–Rényi graph, logistic regression by gradient descent, weights 1/(degree + 1) over closed neighbourhoods, locally private models as messages: "
-              "mean ε of all pairs during training. Noise, step, p and results are lost in the text at hand or not in it.",
+              "mean ε of all pairs during training. Noise, step, p and results are lost in the text at hand or not in it; it claims nothing of the outcome.",
         setting=f"(a), (b): the paper's training: softmax regression, {size['agents']} agents, p = {PROBABILITY:g}, `--mixing row-stochastic`, full batches, one record protected, noise {NOISE} times a record's "
                 f"influence in every round, C = {CLIP}, step {STEP:g}, {size['seeds']} seeds. (a): mean ε over all pairs of neighbours and others by `sotto account --view all-nodes`, δ = {DELTA:g}. (b): test accuracy of "
                 f"the agents' own models. (c): our experiment, `sotto sweep bench/figures/mnist_gossip.ini`: Metropolis weights, {size['rounds']} rounds, batches of cyclic:10, accuracy against ε for everybody who sees "
                 "all messages (and, for pairs, any one agent), step size chosen on held-out training records.",
-        claims=[Claim("what the pairs' ε is for: on average less than LDP's, by the paper's Theorem 4", table.cells("pairs", THEOREM_4, ALL, lambda t: t > 1), (LOWER,))],
+        claims=[],
         notes="Theorem 4 is no guarantee for a training, ours of (a) holds for inputs fixed in advance (docs/accounting.md): what holds for this training is LDP's curve. With row-stochastic weights agents "
               "do not agree on the minimum of the mean loss.",
-        ours=[Told("(a): ours for fixed inputs against LDP", table.cells("pairs", MESSAGES, ALL, lambda t: t == last)),
-              Told("ours against Theorem 4", table.cells("pairs", MESSAGES, THEOREM_4, lambda t: t == last)),
+        ours=[Told("(a): Theorem 4 against LDP", table.cells("pairs", THEOREM_4, ALL, lambda t: t > 1)),
+              Told("ours for fixed inputs against LDP", table.cells("pairs", MESSAGES, ALL, lambda t: t == last)),
+              Told("ours for fixed inputs against Theorem 4", table.cells("pairs", MESSAGES, THEOREM_4, lambda t: t == last)),
               Told("(b): accuracy with noise, less that without", table.cells("rounds", NOISY, NONE, lambda t: t == end)),
               *[Claim(f"(c): `{ours}` has more accuracy than `ldp`", table.cells("accuracy", ours, NOISY), (HIGHER,)) for ours in ("corn horizon", "pairs q=1")],
               Told("`pairs q=1` against `cdp`", table.cells("accuracy", "pairs q=1", "cdp"))])

@@ -59,7 +59,7 @@ def caption_text(figure, table, size):
         parts.append(f"**Small.** What `--full` has as the paper is smaller here, the paper's in brackets: {'; '.join(size.smaller())}.")
     parts += paragraphs(caption.claims, bool(caption.paper))
     if caption.notes:
-        parts.append(f"**Set up otherwise.** {caption.notes}")
+        parts.append(f"**{'Set up otherwise' if caption.paper else 'Besides'}.** {caption.notes}")
     if caption.ours:
         parts.append(f"**Our curves.**{listed([described(text) for text in caption.ours])}")
     return "\n\n".join(capitalised(re.sub(r"[ \t]+", " ", part)) for part in parts)

@@ -124,7 +124,7 @@ class Table:
 
     def against(self, panel, curve, number, xs=None, margin=None):
         """Labelled verdicts on a curve against a number."""
-        return [(self.label(panel, x), verdicts.verdict(self.values(panel, curve, x), verdicts.exact(number), self.panels[panel].log_y, margin))
+        return [(self.label(panel, x), verdicts.against(self.values(panel, curve, x), number, self.panels[panel].log_y, margin))
                 for x in self.xs(panel, curve) if xs is None or xs(x)]
 
     def gaps(self, panel, first, second, x):

@@ -72,7 +72,7 @@ def fold_cells(table):
     both = [budget_for(table, curve, TARGET) for curve in ("ldp", "mafalda")]
     if None in both:
         return []
-    return [(f"loss {TARGET:g}", verdicts.verdict(verdicts.ratio(*both), verdicts.exact(FOLD), log=True, margin=FOLD_MARGIN))]
+    return [(f"loss {TARGET:g}", verdicts.against(verdicts.ratio(*both), FOLD, log=True, margin=FOLD_MARGIN))]
 
 
 def fold_told(table):
@@ -98,8 +98,8 @@ def caption_u3(table, size):
                 f"target, which is standardised. (a) at ε = {SHOWN:g}.",
         claims=[
             *[Claim(f"`mafalda` outperforms `{curve}` for every ε", table.cells("budget", "mafalda", curve), (LOWER,)) for curve in PRIVATE],
-            Claim(f"{REDUCTION:.0%} less loss than independent noise in the last {LAST} rounds ({evaluations} evaluations), ε = {SHOWN:g}: the reduction, less {REDUCTION:g} (the same: within {REDUCTION_MARGIN:g})",
-                  [("", verdicts.verdict(less, verdicts.exact(REDUCTION), margin=REDUCTION_MARGIN))], (SAME, HIGHER)),
+            Claim(f"{REDUCTION:.0%} less loss than independent noise in the last {LAST} rounds ({evaluations} evaluations), ε = {SHOWN:g}: the reduction, against {REDUCTION:g} (the same: within {REDUCTION_MARGIN:g})",
+                  [("", verdicts.against(less, REDUCTION, margin=REDUCTION_MARGIN))], (SAME, HIGHER)),
             Claim(f"for a fixed loss a 2-fold reduction in ε: independent noise's ε over MAFALDA's, against {FOLD} (the same: a factor below {FOLD_MARGIN:g})", fold_cells(table), (SAME, HIGHER)),
             Claim(f"AntiPGD's loss is always greater than {DRAWN:g} (over all rounds, ε = {SHOWN:g})", anti, (HIGHER,)),
         ],

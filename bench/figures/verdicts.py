@@ -44,49 +44,58 @@ def difference(first, second):
     return combine(lambda a, b: a - b, first, second)
 
 
+RATIO, DIFFERENCE, VALUE = "ratio", "difference", "value"
+
+
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """word; the middle and ends of the interval of first - second, or of first / second with log. why: where there is none."""
+    """word; the middle and ends of the interval of first / second, of first - second, or of what was compared with a number.
+    why: where there is no interval."""
     word: str
-    middle: float | None = None
+    middle: float
     low: float | None = None
     high: float | None = None
-    log: bool = False
+    kind: str = DIFFERENCE
     why: str = ""
 
     def __str__(self):
-        if self.middle is None:
-            return self.why
-        unit = " times" if self.log else ""
-        sign = "" if self.log else "+"
-        if self.low is None:
-            return f"{self.middle:{sign}.3g}{unit} ({self.why})"
-        if math.isclose(self.low, self.high, rel_tol=1e-4, abs_tol=1e-12):
+        unit, sign = (" times" if self.kind == RATIO else ""), ("+" if self.kind == DIFFERENCE else "")
+        ends = f"{self.low:{sign}.3g} to {self.high:{sign}.3g}" if self.low is not None else self.why
+        if self.low is not None and math.isclose(self.low, self.high, rel_tol=1e-4, abs_tol=1e-12):
             return f"{self.middle:{sign}.3g}{unit}"
-        return f"{self.middle:{sign}.3g}{unit} ({self.low:{sign}.3g} to {self.high:{sign}.3g})"
+        return f"{self.middle:{sign}.3g}{unit} ({ends})"
+
+    def moved(self, function, kind):
+        """The same verdict, told in other units."""
+        low, high = (None if end is None else function(end) for end in (self.low, self.high))
+        return dataclasses.replace(self, middle=function(self.middle), low=low, high=high, kind=kind)
 
 
 def verdict(first, second, log=False, margin=None):
     """Of first against second. margin: with log a factor above 1, otherwise an absolute difference."""
     if log and min(numbers(first) + numbers(second)) > 0:
-        pairs = combine(lambda a, b: math.log(a / b), first, second)
-        return decided(pairs, True, math.log(margin) if margin else TOLERANCE)
+        return decided(combine(lambda a, b: math.log(a / b), first, second), math.log(margin) if margin else TOLERANCE).moved(math.exp, RATIO)
     size = max(abs(number) for number in numbers(first) + numbers(second))
     if log and margin:
         margin = (margin - 1) * abs(sum(numbers(second)) / len(numbers(second)))
-    return decided(difference(first, second), False, margin or TOLERANCE * size)
+    return decided(difference(first, second), margin or TOLERANCE * size)
 
 
-def decided(pairs, log, margin):
+def against(values, number, log=False, margin=None):
+    """Of values against a number, told as the values."""
+    found = verdict(values, exact(number), log, margin)
+    return found.moved((lambda x: x * number) if found.kind == RATIO else (lambda x: x + number), VALUE)
+
+
+def decided(pairs, margin):
     """The verdict on differences, or logarithms of ratios."""
     found = numbers(pairs)
     if not all(math.isfinite(number) for number in found):
-        return Verdict(NOT_DECIDED, log=log, why="a value is not finite")
+        return Verdict(NOT_DECIDED, math.nan, why="a value is not finite")
     middle, half = (found[0], 0.0) if pairs.by_seed is None else common.interval95(found)
-    back = math.exp if log else float
     if half is None:
-        return Verdict(NOT_DECIDED, back(middle), log=log, why="one seed")
-    return Verdict(word_of(middle - half, middle + half, margin), back(middle), back(middle - half), back(middle + half), log)
+        return Verdict(NOT_DECIDED, middle, why="one seed")
+    return Verdict(word_of(middle - half, middle + half, margin), middle, middle - half, middle + half)
 
 
 def word_of(low, high, margin):
