@@ -36,8 +36,10 @@ def options():
     parser.add_argument("names", nargs="+", metavar="NAME", help="figures, or all, or list")
     parser.add_argument("--full", action="store_true", help="the papers' sizes: hours")
     parser.add_argument("--tiny", action="store_true", help="only see that everything works")
-    parser.add_argument("--redraw", action="store_true", help="pictures and the page again from the tables that are there, without measuring")
-    parser.add_argument("--check-mpi", action="store_true", help="after measuring, or with --redraw alone: one training with one MPI rank an agent, bits compared")
+    parser.add_argument("--redraw", action="store_true", help="pictures and the page again from the tables that are there, "
+                                                              "without measuring")
+    parser.add_argument("--check-mpi", action="store_true", help="after measuring, or with --redraw alone: one training with one MPI rank "
+                                                                 "an agent, bits compared")
     parser.add_argument("--out", type=pathlib.Path, default=common.ROOT / "docs" / "figures",
                         help="folder of the pictures and tables; the page is beside it (default: docs/figures, docs/figures.md)")
     parser.add_argument("--from", dest="start", type=pathlib.Path, default=pathlib.Path.cwd(), help=argparse.SUPPRESS)

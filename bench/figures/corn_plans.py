@@ -41,7 +41,8 @@ SIZES = {"graphs": Sized("random graphs", 5, 10, 1), "epsilons": Sized("ε", EPS
 def setting_text(size):
     """What figures of plans are computed with."""
     return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {BUDGET['delta']:g}, T = {BUDGET['rounds']}, Metropolis weights, mean of "
-            f"{size['graphs']} Erdős–Rényi graphs, `sotto plan`; calibration `paper` unless a curve says exact. Comparisons are paired by graph")
+            f"{size['graphs']} Erdős–Rényi graphs, `sotto plan`; calibration `paper` unless a curve says exact. Comparisons are "
+            f"paired by graph")
 
 
 def plan_options(curve, **setting):
@@ -92,7 +93,8 @@ def effective_claims(table):
             xs = table.xs(panel, curve, "ldp")
             at = lambda x: verdicts.ratio(table.values(panel, "ldp", x), table.values(panel, curve, x))
             cells.append((f"`{curve}` at {symbol} = {xs[-1]:g} against {xs[0]:g}", verdicts.verdict(at(xs[-1]), at(xs[0]), log=True)))
-        claims.append(Claim(f"as {symbol} increases correlated noise becomes more effective (LDP's over theirs, at the largest {symbol} against the smallest)",
+        claims.append(Claim(f"as {symbol} increases correlated noise becomes more effective (LDP's over theirs, at the largest {symbol} "
+                            f"against the smallest)",
                             cells, (HIGHER,)))
     return claims
 
@@ -141,7 +143,8 @@ def caption_c1(table, size):
     dense = [x for x in table.xs("p", "decor") if x != sparse]
     return Caption(
         paper="Tr(W R Wᵀ), the noise left after one mixing step, of CorN, DECOR and LDP against ε (p = 0.5), p (ε = 10) and "
-              "n (p = 0.5, ε = 10), log scale. LDP has the highest variance; as ε and p increase correlation becomes more effective; CorN is "
+              "n (p = 0.5, ε = 10), log scale. LDP has the highest variance; as ε and p increase correlation becomes more "
+              "effective; CorN is "
               "consistently lower than DECOR; the gap is particularly large on sparse graphs. The text has no numbers.",
         setting=f"the same quantity, in units of the gradient squared: {setting_text(size)}.",
         claims=[
@@ -153,16 +156,22 @@ def caption_c1(table, size):
             Claim("against p, below 1", table.cells("p", "corn one-step", "decor", below_one), (LOWER,)),
             Claim(f"at p = 1 both are nearly the same (the same: a factor below {SOLVED:g})",
                   table.cells("p", "corn one-step", "decor", at_one, margin=SOLVED), (SAME,)),
-            gap_claim(table, "p", f"the gap is particularly large for sparser networks, as a ratio (p up to {SPARSE:g} against denser ones)"),
-            Claim("the same, as a difference", table.gap_cells("p", "decor", "corn one-step", sparse, dense, as_difference=True), (HIGHER,)),
+            gap_claim(table, "p", f"the gap is particularly large for sparser networks, as a ratio (p up to {SPARSE:g} against "
+                                  f"denser ones)"),
+            Claim("the same, as a difference", table.gap_cells("p", "decor", "corn one-step", sparse, dense, as_difference=True),
+                  (HIGHER,)),
         ],
-        notes=f"against ε all curves of one calibration are 1/ε² times a number of their own, so ε changes no ratio between them. With the `paper` calibration "
+        notes=f"against ε all curves of one calibration are 1/ε² times a number of their own, so ε changes no ratio between them. With "
+              f"the `paper` calibration "
               f"curves end below ε = {PAPER_LIMIT}: sotto refuses it beyond, where it would spend more than it says (docs/accounting.md).",
         ours=[
-            Told(f"exact calibration against the papers', `{EXACT}` against `corn one-step`", table.cells("epsilon", EXACT, "corn one-step")),
-            Told("`pairs q=1`, which withstands any curious agent, against `corn one-step`, which withstands none", table.cells("p", "pairs q=1", "corn one-step")),
+            Told(f"exact calibration against the papers', `{EXACT}` against `corn one-step`",
+                 table.cells("epsilon", EXACT, "corn one-step")),
+            Told("`pairs q=1`, which withstands any curious agent, against `corn one-step`, which withstands none",
+                 table.cells("p", "pairs q=1", "corn one-step")),
             Told("`pairs q=1` against `decor`, made against outsiders only", table.cells("p", "pairs q=1", "decor")),
-            Told(f"(d), the noise of {HORIZON} rounds together: `corn horizon` against `corn one-step`", table.cells("late", "corn horizon", "corn one-step")),
+            Told(f"(d), the noise of {HORIZON} rounds together: `corn horizon` against `corn one-step`",
+                 table.cells("late", "corn horizon", "corn one-step")),
             Told("`decor horizon` against `decor`", table.cells("late", "decor horizon", "decor")),
         ])
 

@@ -61,17 +61,20 @@ def measure(size):
 def caption(table, size):
     counts = table.xs("q0", "disjoint blocks")
     first, last = counts[0], counts[-1]
-    steps = [(f"m = {b:g} against {a:g}", verdict(table.values("q0", "disjoint blocks", b), table.values("q0", "disjoint blocks", a), margin=SOLVED))
+    steps = [(f"m = {b:g} against {a:g}", verdict(table.values("q0", "disjoint blocks", b), table.values("q0", "disjoint blocks", a),
+                                                  margin=SOLVED))
              for a, b in zip(counts, counts[1:])]
     overlapping = [name for name in DESIGNS if name != "disjoint blocks"]
     at_last = lambda panel, name: [(f"{name}, q = {panel[1:]}, m = {last:g}", table.compare(panel, name, LDP, last, SOLVED))]
     panels = [f"q{q}" for q in COALITIONS if table.curves(f"q{q}")]
     return Caption(
-        paper="Tr(W R Wᵀ) against the number m of independent seeds, disjoint groups of agents; special cases: m = 1 with q = 0 is CorN, m = n with q = n - 1 is LDP. The "
+        paper="Tr(W R Wᵀ) against the number m of independent seeds, disjoint groups of agents; special cases: m = 1 with q = 0 is CorN, "
+              "m = n with q = n - 1 is LDP. The "
               "text gives no numbers, and says neither who is in a group nor which q was used.",
         setting=f"the same, divided by LDP's on the same graph; {AGENTS} agents, p = {PROBABILITY:g}, one-step objective, mean of "
                 f"{size['graphs']} graphs; `sotto plan --mechanism corn-hbc --seed-groups FILE --coalition-size q`. Who holds the seeds: "
-                f"m blocks of consecutive agents; m cyclic windows of 10 or of 5 agents; m random sets of five. The same: within {SOLVED:g}, to which plans are certified.",
+                f"m blocks of consecutive agents; m cyclic windows of 10 or of 5 agents; m random sets of five. The same: within "
+                f"{SOLVED:g}, to which plans are certified.",
         claims=[
             Claim("with disjoint groups and q = 0, more seeds leave no less noise", steps, (HIGHER, SAME)),
             Claim("m = n is LDP", at_last("q0", "disjoint blocks") if last == AGENTS else [], (SAME,)),
@@ -80,7 +83,8 @@ def caption(table, size):
               "takes away what ε, T and C do, which is one factor for all curves.",
         ours=[
             Told(f"one seed for all (m = {first:g}) against LDP, q = 0", [("", table.compare("q0", "disjoint blocks", LDP, first))]),
-            Claim("against one curious agent (q = 1) disjoint groups are worth nothing: whoever shares your seed removes its noise. Noise left, less LDP's",
+            Claim("against one curious agent (q = 1) disjoint groups are worth nothing: whoever shares your seed removes its noise. Noise "
+                  "left, less LDP's",
                   table.cells("q1", "disjoint blocks", LDP, margin=SOLVED), (SAME,)),
             Told("overlapping groups help once no agent holds every seed that another one holds; noise left, less LDP's",
                  [cell for panel in panels if panel != "q0" for name in overlapping for cell in at_last(panel, name)]),
@@ -93,7 +97,8 @@ AGAINST = ["outsiders (q = 0)", "any one agent (q = 1)", "any two (q = 2)"]
 COUNTS = [1, 2, 4, 5, 7, 10, 15, 20]
 FIGURES = [Figure(
     "C2", "noise that survives, against the number of seeds and who holds them",
-    [Panel(f"q{q}", f"({'abc'[q]}) against {AGAINST[q]}", ("seeds", "independent seeds m"), ("surviving_noise_of_ldp", "Tr(W R Wᵀ), of LDP's"),
+    [Panel(f"q{q}", f"({'abc'[q]}) against {AGAINST[q]}", ("seeds", "independent seeds m"),
+           ("surviving_noise_of_ldp", "Tr(W R Wᵀ), of LDP's"),
            "m", ticks=[1, 5, 10, 15, 20]) for q in COALITIONS],
     measure, caption,
     sizes={"graphs": Sized("random graphs", 3, 10, 1), "counts": Sized("m", COUNTS, list(range(1, AGENTS + 1)), [1, 4]),

@@ -58,7 +58,8 @@ def trained_claims(table, panels, better, margin):
         outperforms(table, spread, "corn one-step", "decor", better, lambda x: x < 1),
         Claim(f"at p = 1 `corn one-step` and `decor` are nearly the same (the same: {margin_text})",
               table.cells(spread, "corn one-step", "decor", lambda x: x == 1, margin), (SAME,)),
-        Claim(f"`corn one-step` outperforms `decor` by the largest margin at p up to {SPARSE:g} (its margin there against that at denser ones)",
+        Claim(f"`corn one-step` outperforms `decor` by the largest margin at p up to {SPARSE:g} (its margin there against that at "
+              f"denser ones)",
               [cell for x in sparse for cell in table.gap_cells(spread, "decor", "corn one-step", x, dense)], (worse,))]
 
 
@@ -74,12 +75,13 @@ def fold_claim(table, panel, text):
 def ours_told(table, panel, best="cdp"):
     """What our variants add to the published ones, and how far the trusted aggregator is."""
     return [Told(f"`{ours}` against `{published}`", table.cells(panel, ours, published))
-            for ours, published in (("decor horizon", "decor"), ("corn horizon", "corn one-step"), ("pairs q=1", "decor"), ("corn horizon", best),
-                                    ("pairs q=1", best))]
+            for ours, published in (("decor horizon", "decor"), ("corn horizon", "corn one-step"), ("pairs q=1", "decor"),
+                                    ("corn horizon", best), ("pairs q=1", best))]
 
 
 def trained_setting(size):
-    return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {BUDGET['delta']:g}, exact calibration, T = {size['rounds']}, {size['seeds']} seeds of graph, data "
+    return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {BUDGET['delta']:g}, exact calibration, T = {size['rounds']}, "
+            f"{size['seeds']} seeds of graph, data "
             "and noise. `decor` and `corn one-step` are the published variants, with the published one-step objective")
 
 
@@ -102,18 +104,24 @@ def caption_c3(table, size):
     printed = {curve: table.ys("printed", curve) for curve in table.curves("printed")}
     noisy = [y for curve in printed if curve != "none" for y in printed[curve].values()]
     return Caption(
-        paper="the optimality gap (1/n) Σ f_i(x_i) - f* of eq. 11 against ε (p = 0.5) and p (ε = 10), mean of 10 seeds. Across all ε both DECOR and CorN "
-              "outperform LDP, in [W] “by up to an order of magnitude”; CorN consistently outperforms DECOR for all p, by the largest margin at p ≤ 0.4; "
+        paper="the optimality gap (1/n) Σ f_i(x_i) - f* of eq. 11 against ε (p = 0.5) and p (ε = 10), mean of 10 seeds. Across all ε both "
+              "DECOR and CorN "
+              "outperform LDP, in [W] “by up to an order of magnitude”; CorN consistently outperforms DECOR for all p, by the largest "
+              "margin at p ≤ 0.4; "
               "at p = 1 both are nearly the same.",
-        setting=f"(a), (b): {trained_setting(size)}; steps {0.01:g}/√t, clip {CLIP}, which no gradient near the start exceeds; geometric means. (c): the same with "
+        setting=f"(a), (b): {trained_setting(size)}; steps {0.01:g}/√t, clip {CLIP}, which no gradient near the start exceeds; geometric "
+                f"means. (c): the same with "
                 f"the clip as printed, C = {BUDGET['clip_norm']:g} (arithmetic means). Sweep file: `bench/figures/quadratic.ini`.",
         claims=[*trained_claims(table, ("epsilon", "p"), LOWER, SAME_FACTOR),
                 fold_claim(table, "epsilon", "correlated noise decreases final losses by up to an order of magnitude ([W])")],
-        notes=f"(a) and (b) have a clip of {CLIP} where C = {BUDGET['clip_norm']:g} is printed. Gradients of eq. 11 are up to {CLIP} long; clipped to {BUDGET['clip_norm']:g} half of the "
-              f"agents pull one way and half the other: without noise the gap ends at {span(list(printed['none'].values()))}, with it at {span(noisy)} in (c). "
+        notes=f"(a) and (b) have a clip of {CLIP} where C = {BUDGET['clip_norm']:g} is printed. Gradients of eq. 11 are up to {CLIP} "
+              f"long; clipped to {BUDGET['clip_norm']:g} half of the "
+              f"agents pull one way and half the other: without noise the gap ends at {span(list(printed['none'].values()))}, with it at "
+              f"{span(noisy)} in (c). "
               "The noise of (a) and (b) belongs to their clip, so losses are those of a private run.",
         ours=[*ours_told(table, "p"),
-              *[Told(f"(c), clip as printed: `{curve}` against training without noise", table.cells("printed", curve, "none", margin=SAME_DIFFERENCE * printed_level(printed)))
+              *[Told(f"(c), clip as printed: `{curve}` against training without noise",
+                     table.cells("printed", curve, "none", margin=SAME_DIFFERENCE * printed_level(printed)))
                 for curve in ("ldp", "decor", "corn one-step")]])
 
 
@@ -127,11 +135,14 @@ C3 = Figure(
     "C3", "quadratic functions: optimality gap against ε and p",
     [Panel("epsilon", f"(a) p = {PROBABILITY:g}, clip {CLIP}", EPSILON_PANEL, GAP, "ε", log_x=True, log_y=True, ticks=EPSILON_TICKS),
      Panel("p", f"(b) ε = {EPSILON}, clip {CLIP}", PROBABILITY_PANEL, GAP, "p", log_y=True, ticks=PROBABILITIES),
-     Panel("printed", f"(c) p = {PROBABILITY:g}, clip {BUDGET['clip_norm']:g} as printed", EPSILON_PANEL, GAP, "ε", log_x=True, ticks=EPSILON_TICKS)],
+     Panel("printed", f"(c) p = {PROBABILITY:g}, clip {BUDGET['clip_norm']:g} as printed", EPSILON_PANEL, GAP, "ε", log_x=True,
+           ticks=EPSILON_TICKS)],
     measure_c3, caption_c3, aliases=("W2",),
-    sizes={"rounds": Sized("T", BUDGET["rounds"], BUDGET["rounds"], 200), "seeds": Sized("seeds", 10, 10, 3), "epsilons": Sized("ε", EPSILONS, EPSILONS, [10, 40]),
+    sizes={"rounds": Sized("T", BUDGET["rounds"], BUDGET["rounds"], 200), "seeds": Sized("seeds", 10, 10, 3),
+           "epsilons": Sized("ε", EPSILONS, EPSILONS, [10, 40]),
            "probabilities": Sized("p", PROBABILITIES, PROBABILITIES, [0.2]), "printed": Sized("ε in (c)", [3, 40], EPSILONS, [3, 40])},
-    checked=lambda size: running.one_training("quadratic", "corn one-step", {"rounds": size["rounds"], "epsilon": EPSILON, "clip-norm": CLIP}))
+    checked=lambda size: running.one_training("quadratic", "corn one-step",
+                                              {"rounds": size["rounds"], "epsilon": EPSILON, "clip-norm": CLIP}))
 
 
 # --- C4, C5: a9a and MNIST, an agent's data protected and one record ---------------------------------------------------
@@ -141,8 +152,10 @@ def adjacency_panels(metric):
     panels = []
     for adjacency, protected in ADJACENCIES.items():
         letters = "ab" if adjacency == "agent" else "cd"
-        panels += [Panel(f"epsilon-{adjacency}", f"({letters[0]}) {protected}, p = {PROBABILITY:g}", EPSILON_PANEL, metric, "ε", log_x=True, ticks=EPSILON_TICKS),
-                   Panel(f"p-{adjacency}", f"({letters[1]}) {protected}, ε = {EPSILON}", PROBABILITY_PANEL, metric, "p", ticks=PROBABILITIES)]
+        panels += [Panel(f"epsilon-{adjacency}", f"({letters[0]}) {protected}, p = {PROBABILITY:g}", EPSILON_PANEL, metric, "ε", log_x=True,
+                         ticks=EPSILON_TICKS),
+                   Panel(f"p-{adjacency}", f"({letters[1]}) {protected}, ε = {EPSILON}", PROBABILITY_PANEL, metric, "p",
+                         ticks=PROBABILITIES)]
     return panels
 
 
@@ -172,12 +185,14 @@ def adjacency_told(table, better):
     told += [Told(f"an agent's data protected: {text.text}", text.cells) for text in ours_told(table, "p-agent")]
     shared = [x for x in table.xs("p-record", "corn one-step") if x in table.xs("p-agent", "corn one-step")]
     told.append(Told("`corn one-step` with one record protected against the same with an agent's data protected",
-                     [(table.label("p-agent", x), verdicts.verdict(table.values("p-record", "corn one-step", x), table.values("p-agent", "corn one-step", x)))
+                     [(table.label("p-agent", x), verdicts.verdict(table.values("p-record", "corn one-step", x),
+                                                                   table.values("p-agent", "corn one-step", x)))
                       for x in shared]))
     return told
 
 
-WHICH = ("The paper's sentence claims protection of an agent's data (II-A; a single sample is a weaker aim, footnote 1): (a), (b). The published scripts of [W] clip every sample "
+WHICH = ("The paper's sentence claims protection of an agent's data (II-A; a single sample is a weaker aim, footnote 1): (a), (b). The "
+         "published scripts of [W] clip every sample "
          "(`mbz` 1) and add noise for a change of one sample, which is protection of one record: (c), (d)")
 
 
@@ -194,13 +209,19 @@ def caption_c4(table, size):
     quiet = span(verdicts.numbers(none))
     worst = min(table.xs("epsilon-agent", "ldp"))
     return Caption(
-        paper="test loss of regularised logistic regression on a9a against ε (p = 0.5) and p (ε = 10), T = 5000, mean of 10 seeds. Across all ε DECOR and CorN "
-              "outperform LDP ([W]: by up to an order of magnitude), CorN outperforms DECOR for all p, by the largest margin at p ≤ 0.4, nearly the same at p = 1. "
+        paper="test loss of regularised logistic regression on a9a against ε (p = 0.5) and p (ε = 10), T = 5000, mean of 10 seeds. Across "
+              "all ε DECOR and CorN "
+              "outperform LDP ([W]: by up to an order of magnitude), CorN outperforms DECOR for all p, by the largest margin at p ≤ 0.4, "
+              "nearly the same at p = 1. "
               "No numbers in the text.",
-        setting=f"{trained_setting(size)}; batches of 128, Dirichlet(10) shards, step size chosen for every cell of {', '.join(f'{s:g}' for s in size['steps'])}, and beyond where the best is "
-                f"at an edge, on a fifth of the training data; loss of the agents' own models on a9a.t. {WHICH}. Sweep file: `bench/figures/logistic.ini`.",
-        claims=[*adjacency_claims(table, LOWER), fold_claim(table, "epsilon-agent", "correlated noise decreases final losses by up to an order of magnitude ([W])")],
-        notes=f"not regularised (neither the paper nor the published scripts say how strongly), and tested on a9a.t (a third of all records, as the scripts split them) where the text says a fifth. "
+        setting=f"{trained_setting(size)}; batches of 128, Dirichlet(10) shards, step size chosen for every cell of "
+                f"{', '.join(f'{s:g}' for s in size['steps'])}, and beyond where the best is "
+                f"at an edge, on a fifth of the training data; loss of the agents' own models on a9a.t. {WHICH}. Sweep file: "
+                f"`bench/figures/logistic.ini`.",
+        claims=[*adjacency_claims(table, LOWER), fold_claim(table, "epsilon-agent", "correlated noise decreases final losses by up to an "
+                                                                                    "order of magnitude ([W])")],
+        notes=f"not regularised (neither the paper nor the published scripts say how strongly), and tested on a9a.t (a third of all "
+              f"records, as the scripts split them) where the text says a fifth. "
               f"Without noise the loss is {quiet} (by seed), LDP's at ε = {worst:g} {table.y('epsilon-agent', 'ldp', worst):.3g}. "
               "Exact calibration needs less noise for the same ε than the paper's (C1).",
         ours=adjacency_told(table, LOWER))
@@ -210,7 +231,8 @@ LOSS, ACCURACY = ("test_loss", "test loss"), ("test_accuracy", "test accuracy")
 C4 = Figure(
     "C4", "logistic regression on a9a: test loss against ε and p", adjacency_panels(LOSS),
     lambda size: both_adjacencies("logistic", size, "test_loss", settings_c4), caption_c4, needs=("a9a.gz", "a9a.t.gz"), aliases=("W3",),
-    sizes={"rounds": Sized("T", 1000, BUDGET["rounds"], 50), "seeds": Sized("seeds", 5, 10, 2), "epsilons": Sized("ε", [3, 10, 40], EPSILONS, [10, 40]),
+    sizes={"rounds": Sized("T", 1000, BUDGET["rounds"], 50), "seeds": Sized("seeds", 5, 10, 2),
+           "epsilons": Sized("ε", [3, 10, 40], EPSILONS, [10, 40]),
            "probabilities": Sized("p", [0.2, 0.4, 0.8, 1.0], PROBABILITIES, [0.2]), "steps": Sized("steps", STEPS, STEPS, [0.05])},
     checked=lambda size: running.one_training("logistic", "corn one-step", settings_c4(size) | {"epsilon": EPSILON}))
 
@@ -221,14 +243,19 @@ def settings_c5(size):
 
 def caption_c5(table, size):
     return Caption(
-        paper="test accuracy of a shallow neural network on MNIST against ε (p = 0.5) and p (ε = 10), otherwise as C4: the same order and trends. "
-              "No numbers in the text, nor the size of the network. The published scripts of [W]: a network of two convolutions and two dense layers, T = 1000, a fifth of the records, ε from 10 to 40, "
+        paper="test accuracy of a shallow neural network on MNIST against ε (p = 0.5) and p (ε = 10), otherwise as C4: the same order "
+              "and trends. "
+              "No numbers in the text, nor the size of the network. The published scripts of [W]: a network of two convolutions and two "
+              "dense layers, T = 1000, a fifth of the records, ε from 10 to 40, "
               "p from 0.6 to 1, nine seeds, one step size for all.",
-        setting=f"{trained_setting(size)}; {images.NETWORKS[size['network']]}, batches of 128, {size['part']:g} of the records of MNIST, Dirichlet(10) shards, step size chosen for every cell of "
-                f"{', '.join(f'{s:g}' for s in size['steps'])}, and beyond where the best is at an edge, on held-out training images; accuracy of the agents' own models on the test images. {WHICH}. "
+        setting=f"{trained_setting(size)}; {images.NETWORKS[size['network']]}, batches of 128, {size['part']:g} of the records of MNIST, "
+                f"Dirichlet(10) shards, step size chosen for every cell of "
+                f"{', '.join(f'{s:g}' for s in size['steps'])}, and beyond where the best is at an edge, on held-out training images; "
+                f"accuracy of the agents' own models on the test images. {WHICH}. "
                 "Sweep file: `bench/figures/image.ini`.",
         claims=adjacency_claims(table, HIGHER),
-        notes="exact calibration where the scripts invert Theorem 2; the step size is chosen for every cell where they have one for all. MNIST's own test images are the test set, as in the scripts.",
+        notes="exact calibration where the scripts invert Theorem 2; the step size is chosen for every cell where they have one for all. "
+              "MNIST's own test images are the test set, as in the scripts.",
         ours=adjacency_told(table, HIGHER))
 
 
@@ -255,16 +282,20 @@ def caption_a9a(table, size):
     ordered = ["cdp", "corn horizon", "pairs q=1", "decor horizon", "ldp"]
     return Caption(
         paper="",
-        setting=f"the question of C4 for more budgets, with sotto's defaults: {AGENTS} agents, Erdős–Rényi p = {PROBABILITY:g}, T = {size['rounds']}, batches of 128, C = {BUDGET['clip_norm']:g}, "
-                f"δ = {BUDGET['delta']:g}, exact calibration, an agent's data protected, every plan ours, made for {HORIZON} rounds (`horizon:{HORIZON}`; so also DECOR's, which as published minimises one step: C4), "
-                f"{size['seeds']} seeds, step size chosen for every cell on a fifth of the training data; loss of the agents' own models on a9a.t. Sweep file: `bench/figures/a9a.ini`.",
+        setting=f"the question of C4 for more budgets, with sotto's defaults: {AGENTS} agents, Erdős–Rényi p = {PROBABILITY:g}, T = "
+                f"{size['rounds']}, batches of 128, C = {BUDGET['clip_norm']:g}, "
+                f"δ = {BUDGET['delta']:g}, exact calibration, an agent's data protected, every plan ours, made for {HORIZON} rounds "
+                f"(`horizon:{HORIZON}`; so also DECOR's, which as published minimises one step: C4), "
+                f"{size['seeds']} seeds, step size chosen for every cell on a fifth of the training data; loss of the agents' own models "
+                f"on a9a.t. Sweep file: `bench/figures/a9a.ini`.",
         claims=[Claim(f"`{a}` has less loss than `{b}`", table.cells("loss", a, b), (LOWER,)) for a, b in zip(ordered, ordered[1:])])
 
 
 A9A = Figure("A9A", "a9a: test loss against ε, five mechanisms",
              [Panel("loss", f"a9a, p = {PROBABILITY:g}", EPSILON_PANEL, LOSS, "ε", log_x=True, ticks=[1, 2, 3, 5, 7, 10, 15, 20])],
              measure_a9a, caption_a9a, needs=("a9a.gz", "a9a.t.gz"),
-             sizes={"rounds": Sized("T", 1000, BUDGET["rounds"], 50), "seeds": Sized("seeds", 5, 10, 2), "epsilons": Sized("ε", BUDGETS, BUDGETS, [1, 10]),
+             sizes={"rounds": Sized("T", 1000, BUDGET["rounds"], 50), "seeds": Sized("seeds", 5, 10, 2),
+                    "epsilons": Sized("ε", BUDGETS, BUDGETS, [1, 10]),
                     "steps": Sized("steps", STEPS, STEPS, [0.05])},
              checked=lambda size: running.one_training("a9a", "pairs q=1", settings_c4(size) | {"epsilon": EPSILON}))
 

@@ -12,7 +12,8 @@ ENDS = {"final gossip": "final gossip", "final gossip, tail mean": "final gossip
         "K auto, all": "all, K auto"}
 NAMES = {"pairs": "pairs q=1", "corn": "corn horizon", "cdp": "trusted aggregator"}
 NEEDS = ("a9a.gz", "a9a.t.gz")
-SETTING = (f"agent adjacency, ε = 10, δ = 1e-5, T = 1000, mean of {len(free.SEEDS)} seeds, step size chosen for every cell on held-out training records")
+SETTING = (f"agent adjacency, ε = 10, δ = 1e-5, T = 1000, mean of {len(free.SEEDS)} seeds, step size chosen for every cell on held-out "
+           f"training records")
 
 
 def cell_of(table, mechanism, lever):
@@ -50,13 +51,18 @@ def caption(table, size):
     cells = lambda first, second: [(GRAPHS[graph], compared(table, graph, first, second)) for graph in shown]
     return Caption(
         paper="",
-        setting=f"test loss on a9a of what agents end up with, against what all agents send in a training; {SETTING}. Curves: K = 1, 2, 4, 8 and auto exchanges "
-                "a round with Chebyshev weights, last models. Single points: with final gossip (auto), with the mean of the last half of the models besides, and with all "
+        setting=f"test loss on a9a of what agents end up with, against what all agents send in a training; {SETTING}. Curves: K = 1, 2, "
+                f"4, 8 and auto exchanges "
+                "a round with Chebyshev weights, last models. Single points: with final gossip (auto), with the mean of the last half of "
+                "the models besides, and with all "
                 "of it and optimised mixing weights. `bench/run free` measures.",
-        claims=[Claim(f"`{NAMES[mechanism]}` with {text} has less loss than with K = 1 and last models", cells(f"{mechanism}, {lever}", f"{mechanism}, K = 1"), (LOWER,))
+        claims=[Claim(f"`{NAMES[mechanism]}` with {text} has less loss than with K = 1 and last models",
+                      cells(f"{mechanism}, {lever}", f"{mechanism}, K = 1"),
+                      (LOWER,))
                 for mechanism in free.MECHANISMS for lever, text in (("final gossip", "final gossip alone"), ("K auto", "K auto"))],
         ours=[Told("pairs with K auto against the trusted aggregator", cells("pairs, K auto", "cdp, K = 1")),
-              Told("pairs with final gossip and tail mean against last models, both K = 1", cells("pairs, final gossip, tail mean", "pairs, K = 1"))])
+              Told("pairs with final gossip and tail mean against last models, both K = 1", cells("pairs, final "
+                                                                                                  "gossip, tail mean", "pairs, K = 1"))])
 
 
 def panels(axis):
@@ -67,4 +73,5 @@ def panels(axis):
     return found
 
 
-FIGURES = [Figure("FREE", "what exchanges buy that cost no privacy", panels(("megabytes", "MB sent by all agents")), measure, caption, needs=NEEDS)]
+FIGURES = [Figure("FREE", "what exchanges buy that cost no privacy", panels(("megabytes", "MB sent by all agents")), measure, caption,
+                  needs=NEEDS)]

@@ -118,8 +118,9 @@ class Told:
 
 @dataclasses.dataclass
 class Caption:
-    """paper: what its figure shows (empty: our own figure). setting: what was computed here. claims: Claim of the paper, or of
-    ours where there is none. ours: Claim or Told about our own curves. notes: what is set up otherwise than in the paper, and why; no verdicts."""
+    """paper: what its figure shows (empty: our own figure). setting: what was computed here. claims: Claim of the paper, or of ours
+    where there is none. ours: Claim or Told about our own curves. notes: what is set up otherwise than in the paper, and why; no
+    verdicts."""
     paper: str
     setting: str
     claims: list

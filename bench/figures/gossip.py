@@ -3,7 +3,6 @@ import gzip
 import pathlib
 import tempfile
 
-import gossip_matrices
 import running
 import verdicts
 from epsilon import epsilon_of
@@ -78,21 +77,31 @@ def caption_g1(table, size):
     others = ("first other", "second other")
     return Caption(
         paper="Left: the squared sensitivity of a random agent as seen by another through secure sums grows linearly with T and "
-              "approaches that of central aggregation; Erdős–Rényi graph. Right: sensitivity on the Facebook graph (4039 nodes), observer 300, two "
-              "neighbours and two others; the text says nothing about the result. Graph size and p of the left figure are lost in the text at hand.",
+              "approaches that of central aggregation; Erdős–Rényi graph. Right: sensitivity on the Facebook graph (4039 nodes), "
+              "observer 300, two "
+              "neighbours and two others; the text says nothing about the result. Graph size and p of the left figure are lost in the "
+              "text at hand.",
         setting="`sotto account --inputs fixed`, max-degree weights, noise and sensitivity 1, the observer's own noise taken out. "
-                f"(a): {AGENTS} agents, p = {PROBABILITY:g}, `--view secure-sum:0`, target 1. (b), (c): squared sensitivity divided by T (1 is what all "
+                f"(a): {AGENTS} agents, p = {PROBABILITY:g}, `--view secure-sum:0`, target 1. (b), (c): squared sensitivity divided by T "
+                f"(1 is what all "
                 "messages show), from messages and from secure sums.",
-        claims=[Claim(f"the squared sensitivity of the paper (contributions of one sign) grows linearly and approaches T/n: its growth a round from T = {before:g} to {last:g}, against "
-                      f"1/n = {1 / AGENTS:g} (the same: within {NEAR_LINE:g} of it)", [("", verdicts.against(verdicts.exact(growth), 1 / AGENTS, log=True, margin=1 + NEAR_LINE))], (SAME,))],
-        notes="[G] Lemma 1 takes contributions of one sign for the worst, assuming that no entry of its matrix is negative; mixing makes some negative. sotto's guarantees use the certified figure.",
+        claims=[Claim(f"the squared sensitivity of the paper (contributions of one sign) grows linearly and approaches T/n: its growth a "
+                      f"round from T = {before:g} to {last:g}, against "
+                      f"1/n = {1 / AGENTS:g} (the same: within {NEAR_LINE:g} of it)",
+                      [("", verdicts.against(verdicts.exact(growth), 1 / AGENTS, log=True, margin=1 + NEAR_LINE))], (SAME,))],
+        notes="[G] Lemma 1 takes contributions of one sign for the worst, assuming that no entry of its matrix is negative; mixing makes "
+              "some negative. sotto's guarantees use the certified figure.",
         ours=[
-            Told("certified over all contributions of norm 1 against contributions of one sign, in (a), where observer and target are no neighbours",
+            Told("certified over all contributions of norm 1 against contributions of one sign, in (a), where observer and target are "
+                 "no neighbours",
                  table.cells("er", CERTIFIED, CONSTANT, lambda x: x == last)),
-            Told("in (c), a neighbour", [(table.label("facebook-sum", late), table.compare("facebook-sum", "first neighbour", ONE_SIGN, late))]),
+            Told("in (c), a neighbour", [(table.label("facebook-sum", late),
+                                          table.compare("facebook-sum", "first neighbour", ONE_SIGN, late))]),
             Told("agents that are no neighbours, against a neighbour, in (b)",
-                 [(f"{name}, {label}", found) for name in others for label, found in table.cells("facebook", name, "first neighbour", lambda x: x == max(table.xs("facebook", name)))]),
-            Told("(a): `pairs q=1` (a seed an edge, the same budget against all messages) against independent noise, both certified", table.cells("er", "pairs q=1", CERTIFIED, lambda x: x > 2)),
+                 [(f"{name}, {label}", found) for name in others for label,
+                  found in table.cells("facebook", name, "first neighbour", lambda x: x == max(table.xs("facebook", name)))]),
+            Told("(a): `pairs q=1` (a seed an edge, the same budget against all messages) against independent noise, both certified",
+                 table.cells("er", "pairs q=1", CERTIFIED, lambda x: x > 2)),
         ])
 
 
@@ -122,14 +131,16 @@ def of_nodes(options):
 
 def of_sums(options):
     """{curve: mean epsilon} of what sums show."""
-    pairs = [pair for a in range(options["agents"]) for pair in running.sotto_json("account", options | {"view": f"secure-sum:{a}"})["pairs"]]
+    pairs = [pair for a in range(options["agents"])
+             for pair in running.sotto_json("account", options | {"view": f"secure-sum:{a}"})["pairs"]]
     return {SUMS: mean_of(pairs, lambda pair: pair["epsilon"]),
             THEOREM_2: mean_of(pairs, lambda pair: epsilon_of(squared(pair, CONSTANT) ** 0.5, DELTA)),
             THEOREM_3: mean_of(pairs, lambda pair: pair["gossip_sums_bound"])}
 
 
 def of_pairs(options):
-    return {PAIRS: mean_of(running.sotto_json("account", options | {"mechanism": "pairs", "coalition_size": 1, "view": "all-nodes"})["pairs"],
+    return {PAIRS: mean_of(running.sotto_json("account", options | {"mechanism": "pairs", "coalition_size": 1,
+                                                                    "view": "all-nodes"})["pairs"],
                            lambda pair: pair["epsilon"])}
 
 
@@ -144,6 +155,7 @@ def graph_edges(options):
 
 def sign_rows(graph, rounds):
     """Squared sensitivities of the theorems' matrices for observer 0 and its first neighbour: one sign, and bounds over any sign."""
+    import gossip_matrices  # needs numpy, which nothing else here does
     edges = graph_edges(graph)
     target = min(u + v for u, v in edges if 0 in (u, v))
     weights = gossip_matrices.max_degree_weights(edges, graph["agents"])
@@ -152,12 +164,14 @@ def sign_rows(graph, rounds):
         for theorem, name in KINDS.items():
             matrix = gossip_matrices.gram(weights, t, target, 0, theorem == "3")
             low, high = gossip_matrices.any_sign(matrix)
-            rows += [Row("signs", f"{name}: one sign", t, gossip_matrices.one_sign(matrix)), Row("signs", f"{name}: any sign", t, low, low, high)]
+            rows += [Row("signs", f"{name}: one sign", t, gossip_matrices.one_sign(matrix)),
+                     Row("signs", f"{name}: any sign", t, low, low, high)]
     return rows
 
 
 def measure_g2(size):
-    base = er_graph(size["agents"]) | {"mixing": "max-degree", "noise_std": NOISE, "sensitivity": 1, "delta": DELTA, "threads": 1, "inputs": "fixed",
+    base = er_graph(size["agents"]) | {"mixing": "max-degree", "noise_std": NOISE, "sensitivity": 1, "delta": DELTA, "threads": 1,
+                                       "inputs": "fixed",
                                        "mechanism": "ldp"}
     jobs = [(t, kind) for t in size["rounds"] for kind in (of_nodes, of_sums, of_pairs)]
     found = running.parallel(lambda job: job[1](base | {"rounds": job[0]}), jobs)
@@ -170,45 +184,60 @@ def caption_g2(table, size):
     highs = {x: table.at["signs", "Theorem 3: any sign", x].high for x in table.xs("signs", "Theorem 3: any sign")}
     lows = {x: table.at["signs", "Theorem 4: any sign", x].low for x in highs}
     return Caption(
-        paper="Mean ε over all pairs against T, for training: the bounds with secure sums (Theorem 3) and without (Theorem 4) are clear improvements over LDP, "
-              "and Theorem 4's becomes tighter than Theorem 3's as T grows, “this suggests that the bound of Thm. 3 can be improved further”.",
-        setting=f"(a): `sotto account`, Erdős–Rényi graph of {size['agents']} agents (p = {PROBABILITY:g}), max-degree weights, noise {NOISE} and sensitivity 1 in "
-                f"every round, δ = {DELTA:g}, `--view all-nodes` and `secure-sum:a` for every a: the paper's theorems as it prints them (no guarantee for training: gradients of others carry data on, "
-                "docs/equations.md 8), and our certified figures for fixed inputs. (b): the matrices of Theorems 3 and 4 for one observer and a neighbour of it, with contributions of one sign, "
+        paper="Mean ε over all pairs against T, for training: the bounds with secure sums (Theorem 3) and without (Theorem 4) are clear "
+              "improvements over LDP, "
+              "and Theorem 4's becomes tighter than Theorem 3's as T grows, “this suggests that the bound of Thm. 3 can be "
+              "improved further”.",
+        setting=f"(a): `sotto account`, Erdős–Rényi graph of {size['agents']} agents (p = {PROBABILITY:g}), max-degree weights, noise "
+                f"{NOISE} and sensitivity 1 in "
+                f"every round, δ = {DELTA:g}, `--view all-nodes` and `secure-sum:a` for every a: the paper's theorems as it prints them "
+                f"(no guarantee for training: gradients of others carry data on, "
+                "docs/equations.md 8), and our certified figures for fixed inputs. (b): the matrices of Theorems 3 and 4 for one observer "
+                "and a neighbour of it, with contributions of one sign, "
                 "as the theorems have it, and with the worst of norm 1 (bars from the worst found to a certified bound).",
         claims=[
             Claim("Theorem 3 is below LDP", table.cells("mean", THEOREM_3, ALL, lambda x: x > 1), (LOWER,)),
             Claim("Theorem 4 is below LDP", table.cells("mean", THEOREM_4, ALL, lambda x: x > 1), (LOWER,)),
-            Claim("Theorem 4 becomes tighter than Theorem 3 as T grows: at first it is not, Theorem 4 against Theorem 3", table.cells("mean", THEOREM_4, THEOREM_3, lambda x: x == first), (HIGHER, SAME)),
+            Claim("Theorem 4 becomes tighter than Theorem 3 as T grows: at first it is not, Theorem 4 against Theorem 3",
+                  table.cells("mean", THEOREM_4, THEOREM_3, lambda x: x == first), (HIGHER, SAME)),
             Claim("in the end it is", table.cells("mean", THEOREM_4, THEOREM_3, lambda x: x == last), (LOWER,)),
         ],
-        notes="both theorems take contributions of one sign in all rounds for the worst, by [G] Lemma 1; (b) shows what that does to the crossing.",
+        notes="both theorems take contributions of one sign in all rounds for the worst, by [G] Lemma 1; (b) shows what that does to "
+              "the crossing.",
         ours=[
-            Claim("(b): with contributions of any sign there is no crossing: the worst found for Theorem 4's matrix against a certified bound for Theorem 3's",
-                  [(table.label("signs", x), verdicts.verdict(verdicts.exact(lows[x]), verdicts.exact(highs[x]), log=True)) for x in highs if x > 1], (HIGHER,)),
+            Claim("(b): with contributions of any sign there is no crossing: the worst found for Theorem 4's matrix against a certified "
+                  "bound for Theorem 3's",
+                  [(table.label("signs", x), verdicts.verdict(verdicts.exact(lows[x]), verdicts.exact(highs[x]),
+                                                              log=True)) for x in highs if x > 1], (HIGHER,)),
             Claim("with contributions of one sign there is one: Theorem 4 against Theorem 3 at the largest T",
                   table.cells("signs", "Theorem 4: one sign", "Theorem 3: one sign", lambda x: x == max(highs)), (LOWER,)),
             Told("ours for fixed inputs: sums against messages (a sum is a function of messages)", table.cells("mean", SUMS, MESSAGES)),
             Told("Theorem 2 against ours, both sums and fixed inputs", table.cells("mean", THEOREM_2, SUMS, lambda x: x > 1)),
-            Told("`pairs q=1` against independent noise, messages, at the same budget against all messages and any one agent", table.cells("mean", PAIRS, MESSAGES)),
+            Told("`pairs q=1` against independent noise, messages, at the same budget against all messages and any one agent",
+                 table.cells("mean", PAIRS, MESSAGES)),
         ])
 
 
 ROUNDS = ("rounds", "rounds T")
 FIGURES = [
     Figure("G1", "how the squared sensitivity grows with T",
-           [Panel("er", f"(a) secure sums, {AGENTS} agents", ROUNDS, ("squared_sensitivity", "squared sensitivity"), "T", log_x=True, log_y=True),
-            Panel("facebook", "(b) Facebook, messages", ROUNDS, ("squared_sensitivity_over_T", "squared sensitivity / T"), "T", log_x=True, log_y=True),
+           [Panel("er", f"(a) secure sums, {AGENTS} agents", ROUNDS, ("squared_sensitivity", "squared sensitivity"), "T", log_x=True,
+                  log_y=True),
+            Panel("facebook", "(b) Facebook, messages", ROUNDS, ("squared_sensitivity_over_T", "squared sensitivity / T"), "T", log_x=True,
+                  log_y=True),
             Panel("facebook-sum", "(c) Facebook, secure sums", ROUNDS, ("squared_sensitivity_over_T", "squared sensitivity / T"), "T",
                   log_x=True, log_y=True)],
            measure_g1, caption_g1, needs=(FACEBOOK,),
            sizes={"rounds": Sized("T in (a)", [1, 2, 5, 10, 20, 40, 70, 100], [1, 2, 5, *range(10, 201, 10)], [1, 5]),
-                  "pairs_rounds": Sized("T of pairs q=1, up to", 10, 50), "facebook": Sized("T in (b)", [1, 2, 5, 10, 20, 50], [1, 2, 5, 10, 20, 50, 100, 200], [1, 3]),
+                  "pairs_rounds": Sized("T of pairs q=1, up to", 10, 50),
+                  "facebook": Sized("T in (b)", [1, 2, 5, 10, 20, 50], [1, 2, 5, 10, 20, 50, 100, 200], [1, 3]),
                   "facebook_sums": Sized("T in (c)", [1, 2, 5, 10], [1, 2, 5, 10, 20, 50, 100], [1, 3])}),
     Figure("G2", "mean ε over all pairs against T",
            [Panel("mean", "(a) all pairs", ROUNDS, ("mean_epsilon", "mean ε over pairs"), "T", log_x=True, log_y=True),
-            Panel("signs", "(b) the theorems' matrices, one pair", ROUNDS, ("squared_sensitivity", "squared sensitivity"), "T", log_x=True, log_y=True, bars=True)],
+            Panel("signs", "(b) the theorems' matrices, one pair", ROUNDS, ("squared_sensitivity", "squared sensitivity"), "T", log_x=True,
+                  log_y=True, bars=True)],
            measure_g2, caption_g2,
-           sizes={"agents": Sized("agents", AGENTS, AGENTS, 6), "rounds": Sized("T", [1, 2, 5, 10, 20, 50, 100], [1, 2, 5, 10, 20, 50, 100, 200], [1, 3]),
+           sizes={"agents": Sized("agents", AGENTS, AGENTS, 6),
+                  "rounds": Sized("T", [1, 2, 5, 10, 20, 50, 100], [1, 2, 5, 10, 20, 50, 100, 200], [1, 3]),
                   "sign_rounds": Sized("T in (b)", [1, 2, 5, 10, 20, 30], [1, 2, 5, 10, 20, 50, 100], [1, 3, 10])}),
 ]

@@ -3,17 +3,20 @@
 The theorems take the same contribution in every round. Over contributions of norm 1 in every round the squared sensitivity is
 max sum_st Gram_st <g_s, g_t>; it is bounded from below by an ascent and from above by duality (docs/equations.md 8).
 """
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices are small, and other processes compute beside
 import numpy
 
 STARTS, SWEEPS = 6, 300
 
 
 def max_degree_weights(edges, agents):
-    """A / d_max off the diagonal, rows that sum to 1."""
+    """`--mixing max-degree`: A / (d_max + 1) off the diagonal, rows that sum to 1."""
     weights = numpy.zeros((agents, agents))
     for u, v in edges:
         weights[u, v] = weights[v, u] = 1
-    weights /= weights.sum(axis=1).max()
+    weights /= weights.sum(axis=1).max() + 1
     return weights + numpy.diag(1 - weights.sum(axis=1))
 
 

@@ -70,7 +70,9 @@ def kind_rows(size, folder, kind):
             late = {seed: [run[t][key] for t in shown if t > rounds / 2] for seed, run in runs.items()}
             points = [(f"{kind}-{key}", t, {seed: max(run[t][key], SMALLEST) for seed, run in runs.items()}) for t in shown]
             points.append((f"late-{kind}-{key}", rounds, {seed: max(sum(of) / len(of), SMALLEST) for seed, of in late.items()}))
-            rows += [mean_row(panel, curve, t, values) if curve != "none" or not quiet_once else Row(panel, curve, t, values["1"]) for panel, t, values in points]
+            rows += [mean_row(panel, curve, t, values) if curve != "none" or not quiet_once else Row(panel, curve, t, values["1"])
+                     for panel, t,
+                     values in points]
     return rows
 
 
@@ -101,24 +103,34 @@ def caption(table, size):
     repeats = size["rounds"] * (size["rounds"] - 1) / 2 / RECORDS["stream"]
     own = "the same for the agents' own models"
     return Caption(
-        paper="Learning curves of decentralized logistic regression (M = 5, K = 20 agents, μ = 1, ρ = 0.1, σ_h² = 1, σ_p² = 2), records streaming: "
+        paper="Learning curves of decentralized logistic regression (M = 5, K = 20 agents, μ = 1, ρ = 0.1, σ_h² = 1, σ_p² = 2), records "
+              "streaming: "
               "without noise, with independent Laplace noise, and with graph-homomorphic noise of the same power. The text says "
               "that the third approximately matches the first and outperforms the second, and not which statistic of the network is drawn.",
-        setting=f"`sotto train --task logistic`, {homomorphic.AGENTS} agents on an Erdős–Rényi graph (p = {homomorphic.SETTINGS['edge_probability']:g}), features "
-                f"N(± {homomorphic.SETTINGS['mean']:g}, I), μ = {homomorphic.SETTINGS['step_size']}, ridge {homomorphic.SETTINGS['l2']:g}, Laplace noise of variance {NOISE_STD ** 2:.3g} on "
-                f"every message; loss above the lowest possible, of the mean model and mean over the agents' own models, {size['seeds']} seeds. Fixed: {RECORDS['fixed']} records an agent, full batches. Streaming: every round one record, drawn of "
-                f"{RECORDS['stream']} an agent, so that in {size['rounds']} rounds {repeats:.2g} come twice on average; the loss is that over all of them. Comparisons are of means over the second half of the rounds.",
+        setting=f"`sotto train --task logistic`, {homomorphic.AGENTS} agents on an Erdős–Rényi graph (p = "
+                f"{homomorphic.SETTINGS['edge_probability']:g}), features "
+                f"N(± {homomorphic.SETTINGS['mean']:g}, I), μ = {homomorphic.SETTINGS['step_size']}, ridge "
+                f"{homomorphic.SETTINGS['l2']:g}, Laplace noise of variance {NOISE_STD ** 2:.3g} on "
+                f"every message; loss above the lowest possible, of the mean model and mean over the agents' own models, {size['seeds']} "
+                f"seeds. Fixed: {RECORDS['fixed']} records an agent, full batches. Streaming: every round one record, drawn of "
+                f"{RECORDS['stream']} an agent, so that in {size['rounds']} rounds {repeats:.2g} come twice on average; the loss is that "
+                f"over all of them. Comparisons are of means over the second half of the rounds.",
         claims=[
-            Claim("homomorphic noise outperforms independent noise: mean model", everywhere(table, "homomorphic", "laplace", "mean"), (LOWER,)),
+            Claim("homomorphic noise outperforms independent noise: mean model", everywhere(table, "homomorphic", "laplace", "mean"),
+                  (LOWER,)),
             Claim(own, everywhere(table, "homomorphic", "laplace", "own"), (LOWER,)),
-            Claim(f"homomorphic noise approximately matches no noise (the same: a factor below {SAME_FACTOR:g}): mean model", everywhere(table, "homomorphic", "none", "mean", SAME_FACTOR), (SAME,)),
+            Claim(f"homomorphic noise approximately matches no noise (the same: a factor below {SAME_FACTOR:g}): mean model",
+                  everywhere(table, "homomorphic", "none", "mean", SAME_FACTOR), (SAME,)),
             Claim(own, everywhere(table, "homomorphic", "none", "own", SAME_FACTOR), (SAME,)),
         ],
         notes="class means, records and graph are not given. Noise cancels in the mean exactly, but each agent's own "
-              "model is far from the mean while gradients are taken there, which at this step and noise leaves an error of second order in the mean model, "
-              "and all of the noise in agents' own. Sums of all receivers' messages show an observer of all of them the model (docs/accounting.md), so the pure ε of the "
+              "model is far from the mean while gradients are taken there, which at this step and noise leaves an error of second order "
+              "in the mean model, "
+              "and all of the noise in agents' own. Sums of all receivers' messages show an observer of all of them the model "
+              "(docs/accounting.md), so the pure ε of the "
               "ledger is large for both.",
-        ours=[Told(f"Gaussian noise of the same standard deviation a round, on gradients and accounted for training, {MODEL_NAMES[key]}: `corn horizon` against `ldp`",
+        ours=[Told(f"Gaussian noise of the same standard deviation a round, on gradients and accounted for training, {MODEL_NAMES[key]}: "
+                   f"`corn horizon` against `ldp`",
                    everywhere(table, "corn horizon", "ldp", key)) for key in MODELS])
 
 
@@ -139,5 +151,6 @@ def checked(size):
 
 
 FIGURES = [Figure("H1", "learning curves under noise that cancels in the mean", panels(), measure, caption,
-                  sizes={"rounds": Sized("rounds", 200, 1000, 20), "seeds": Sized("seeds", 10, 50, 2), "kinds": Sized("records", ["fixed", "stream"], ["fixed", "stream"])},
+                  sizes={"rounds": Sized("rounds", 200, 1000, 20), "seeds": Sized("seeds", 10, 50, 2),
+                         "kinds": Sized("records", ["fixed", "stream"], ["fixed", "stream"])},
                   checked=checked)]

@@ -32,11 +32,13 @@ def power(table, panel, curve):
 
 
 def caption(table, size):
-    grown = "; ".join(f"{curve}: {PANELS[panel]} to the {power(table, panel, curve):.2g}" for panel in PANELS for curve in table.curves(panel))
+    grown = "; ".join(f"{curve}: {PANELS[panel]} to the "
+                      f"{power(table, panel, curve):.2g}" for panel in PANELS for curve in table.curves(panel))
     plans = "; ".join(f"{curve}: {next(iter(table.ys('plans', curve).values())):.3g} s" for curve in table.curves("plans"))
     return Caption(
         paper="",
-        setting="seconds on two cores, median of repetitions, trainings on one thread, ten rounds (`bench/run scaling`, which fits a power over all sizes: docs/scaling.md); "
+        setting="seconds on two cores, median of repetitions, trainings on one thread, ten rounds (`bench/run scaling`, which fits a "
+                "power over all sizes: docs/scaling.md); "
                 "(d): seconds of whole plans of `pairs` (`bench/run scale`), in the order below.",
         claims=[],
         notes=f"between the largest two sizes the exponents are {grown}. (d): {plans}.")
@@ -44,6 +46,7 @@ def caption(table, size):
 
 SECONDS = ("seconds", "seconds")
 FIGURES = [Figure("SCALE", "how cost grows",
-                  [Panel(key, f"({letter})", (key, label), SECONDS, log_x=True, log_y=True) for letter, (key, label) in zip("abc", PANELS.items())]
+                  [Panel(key, f"({letter})", (key, label), SECONDS, log_x=True, log_y=True) for letter,
+                   (key, label) in zip("abc", PANELS.items())]
                   + [Panel("plans", "(d) plans of pairs", ("place", "case"), SECONDS, log_y=True, drawn=False)],
                   measure, caption)]

@@ -10,7 +10,8 @@ import running
 
 FILES = ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")
 UNITS = {"mlp": 32, "tiny": 4}
-NETWORKS = {"published": "the network of the published scripts (convolutions 3 x 3 to 32 and 64 channels, dense layers of 128 and 10 units) as TorchScript",
+NETWORKS = {"published": "the network of the published scripts (convolutions 3 x 3 to 32 and 64 channels, dense layers of 128 and 10 "
+                         "units) as TorchScript",
             "mlp": f"one hidden layer of {UNITS['mlp']} units with ReLU", "tiny": f"one hidden layer of {UNITS['tiny']} units with ReLU"}
 CHOSEN_BY = 1  # seed of the records
 
@@ -44,7 +45,8 @@ def task(network):
     if not path.exists():
         made = subprocess.run(["/usr/bin/python3", "-c", PUBLISHED, path.with_suffix(".new")], stderr=subprocess.PIPE, text=True)
         if made.returncode != 0:
-            raise SystemExit(f"figures: the published network needs python3-torch, and sotto built with libtorch-dev: {made.stderr.strip()[-200:]}")
+            raise SystemExit(f"figures: the published network needs python3-torch, and sotto built with libtorch-dev: "
+                             f"{made.stderr.strip()[-200:]}")
         path.with_suffix(".new").rename(path)
     return {"task": path}
 

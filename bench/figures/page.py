@@ -94,29 +94,30 @@ sweep files there (`*.ini`) are made to be copied.
 Papers: [W] Whisper D-SGD, [C] CorN-DSGD, [G] gossip averaging under varying threat models, [U] unified guarantees by matrix
 factorization, [H] graph-homomorphic perturbations. Names are paper and number of the figure there.
 
-How figures are compared: by one rule (`bench/figures/verdicts.py`), from the value of every seed in the tables. Two curves are paired by
-seed (of graph, data and noise). Their differences, or where the axis is logarithmic the logarithms of their ratios (not where a value is 0 or less), have a 95% interval
-(Student's t). They are
+How figures are compared: by one rule (`bench/figures/verdicts.py`), from the value of every seed in the tables. Two curves are paired
+by seed (of graph, data and noise). Their differences, or where the axis is logarithmic the logarithms of their ratios (not where a value
+is 0 or less), have a 95% interval (Student's t). They are
 
 - the same, if the whole interval lies within the margin that is stated (without one: {tolerance:g}, relative);
 - lower or higher, if it does not, and excludes 0;
 - not decided otherwise.
 
-A claim agrees if all its comparisons come out as it says, differs if one of them is decided otherwise, and is not decided in all other cases.
-Numbers that were computed without chance have intervals of no width. Intervals are not widened for the number of comparisons, so of twenty that nothing
-is behind one is decided by chance. Every number of a sentence about results is made from the tables.
+A claim agrees if all its comparisons come out as it says, differs if one of them is decided otherwise, and is not decided in all other
+cases. Numbers that were computed without chance have intervals of no width. Intervals are not widened for the number of comparisons: of
+twenty between curves that do not differ one is expected to be decided by chance. Every number of a sentence about results is made from the
+tables.
 
 What holds for all figures:
 
-- Budgets are spent as accounted: the noise that is injected is the noise that is accounted, with the clip that is
-  accounted, and tests measure it on the messages. Weights are Metropolis, 1/(1 + larger degree), unless the caption says otherwise: the papers print
+- Budgets are spent as accounted: the noise that is injected is the noise that is accounted, with the clip that is accounted, and tests
+  measure it on the messages. Weights are Metropolis, 1/(1 + larger degree), unless the caption says otherwise: the papers print
   1/(degree + 1), which is not doubly stochastic on irregular graphs (the published code of [W] uses the larger degree too).
-- The papers print a closed form for the budget (`--calibration paper`), which at delta 1e-5 spends less than it
-  could below epsilon 36 and more above; the published code of [W] inverts its Theorem 2 (`rdp`); sotto's default is exact. Captions say which is used.
-- Bands and bars are 95% intervals of the mean over seeds (Student's t), unless the caption says otherwise: they show spread, and comparisons are those of the rule. One colour is one
-  mechanism: `decor` is the published DECOR with the one-step objective, `corn one-step` the papers' Whisper/CorN, `cdp` the trusted aggregator; ours are
-  `decor horizon` and `corn horizon`, which minimise the noise of 200 rounds instead of one, and `pairs q=1`, which gives every pair
-  of agents a seed and withstands any one curious agent.
+- The papers print a closed form for the budget (`--calibration paper`), which at delta 1e-5 spends less than it could below epsilon 36
+  and more above; the published code of [W] inverts its Theorem 2 (`rdp`); sotto's default is exact. Captions say which is used.
+- Bands and bars are 95% intervals of the mean over seeds (Student's t), unless the caption says otherwise: they show spread, and
+  comparisons are those of the rule. One colour is one mechanism: `decor` is the published DECOR with the one-step objective,
+  `corn one-step` the papers' Whisper/CorN, `cdp` the trusted aggregator; ours are `decor horizon` and `corn horizon`, which minimise the
+  noise of 200 rounds instead of one, and `pairs q=1`, which gives every pair of agents a seed and withstands any one curious agent.
 """
 
 

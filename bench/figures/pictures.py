@@ -17,7 +17,8 @@ STYLES = {
     "laplace": ("#ff7f0e", 1, 8), "homomorphic": ("#9467bd", 1, 5),
     "central aggregation, T/n": ("#000000", 2, 0), "constant sign ([G])": ("#ff7f0e", 1, 8), "certified": ("#08419c", 2, 7),
     "exact accounting": ("#08419c", 1, 7), "Muffliato's bound": ("#ff7f0e", 1, 5), "local DP": ("#d62728", 2, 0),
-    "all messages (LDP)": ("#d62728", 2, 0), "one server, all data": ("#777777", 1, 3), "trusted aggregator": ("#000000", 2, 1), "each agent alone": ("#8c564b", 1, 10),
+    "all messages (LDP)": ("#d62728", 2, 0), "one server, all data": ("#777777", 1, 3), "trusted aggregator": ("#000000", 2, 1),
+          "each agent alone": ("#8c564b", 1, 10),
     "pairs, records in turn": ("#2ca02c", 4, 0), "decor horizon": ("#ff7f0e", 4, 8),
     "messages": ("#08419c", 1, 7), "secure sums": ("#9467bd", 1, 5),
 }

@@ -31,7 +31,8 @@ def caption(table, size):
     against = lambda task, curve, margin=None: table.cells(task, OURS, curve, margin=margin)
     return Caption(
         paper="",
-        setting="test accuracy (housing: mean squared error) of the agents' own models against ε for one record (added or removed, δ = 1e-5), batches sampled in secret; "
+        setting="test accuracy (housing: mean squared error) of the agents' own models against ε for one record (added or removed, δ = "
+                "1e-5), batches sampled in secret; "
                 f"{price.AGENTS} agents, Erdős–Rényi p = 0.5, T = 200, mean of {len(price.SEEDS)} seeds, step size chosen for "
                 "every cell on held-out training records. One server, all data: DP-SGD with the same sampling; each agent alone: DP-SGD on "
                 "one twentieth of the data; records in turn: pairs without secret sampling. `bench/run price` measures.",
@@ -40,7 +41,8 @@ def caption(table, size):
                   against(task, NAMES["central"], MARGINS[metric[task]]), (SAME, better[task])),
             Claim(f"{TASKS[task]}: `{OURS}` are better than `ldp`", against(task, NAMES["ldp"]), (better[task],)),
             Claim(f"{TASKS[task]}: `{OURS}` are better than each agent alone", against(task, NAMES["alone"]), (better[task],)))],
-        ours=[Told(f"{TASKS[task]}: `{OURS}` against {NAMES[way]}", against(task, NAMES[way])) for task in shown for way in ("cdp", "pairs, cyclic")])
+        ours=[Told(f"{TASKS[task]}: `{OURS}` against {NAMES[way]}", against(task, NAMES[way])) for task in shown
+              for way in ("cdp", "pairs, cyclic")])
 
 
 LABELS = {"test_accuracy": "test accuracy", "test_loss": "mean squared error"}

@@ -29,7 +29,8 @@ def by_distance(pairs, figure):
 
 
 def measure(size):
-    base = {"noise_std": 1, "sensitivity": 1, "delta": 1e-6, "mixing": "row-stochastic", "view": "all-nodes", "rounds": size["rounds"], "threads": 1}
+    base = {"noise_std": 1, "sensitivity": 1, "delta": 1e-6, "mixing": "row-stochastic", "view": "all-nodes", "rounds": size["rounds"],
+            "threads": 1}
     rows = []
     for key in GRAPHS:
         # Shared noise makes every view's covariance dense: minutes on the larger graphs.
@@ -51,7 +52,9 @@ def measure(size):
 def all_cells(table, first, second, xs=None, margin=None):
     """Comparisons on every graph, where neither is 0."""
     return [(f"{GRAPHS[key][0]}, {label}", found) for key in GRAPHS
-            for label, found in table.cells(key, first, second, lambda d: (xs is None or xs(d)) and min(table.y(key, first, d), table.y(key, second, d)) > 0, margin)]
+            for label, found in table.cells(key, first, second,
+                                            lambda d: (xs is None or xs(d)) and min(table.y(key, first, d), table.y(key, second, d)) > 0,
+                                            margin)]
 
 
 def gains(table, xs):
@@ -64,11 +67,16 @@ def caption(table, size):
     near, far = gains(table, lambda d: d <= NEAR), gains(table, lambda d: d >= FAR)
     best = max(near, key=lambda gain: gain[1].number)
     return Caption(
-        paper="Rényi divergence (α = 2) of DP-D-SGD by graph distance, minimum, mean and maximum over pairs: Muffliato's accounting provides no improvement over LDP "
-              "up to distance 2; the paper's is significantly tighter at all distances, there up to an order of magnitude, with reductions of at least two "
-              "orders at distances of 3 and more, on all graphs. Graphs: Erdős–Rényi (100, p = 0.2), Facebook ego (148), PeerTube (271), Florentine families (15). T is not in the text.",
-        setting=f"`sotto account --view all-nodes`, K = 1, {size['rounds']} rounds, noise and sensitivity 1, row-stochastic weights as in the paper's "
-                "equations. Mean over pairs, bars from minimum to maximum. The paper's formula is its (12), the sum of absolute values; the exact figure "
+        paper="Rényi divergence (α = 2) of DP-D-SGD by graph distance, minimum, mean and maximum over pairs: Muffliato's accounting "
+              "provides no improvement over LDP "
+              "up to distance 2; the paper's is significantly tighter at all distances, there up to an order of magnitude, with "
+              "reductions of at least two "
+              "orders at distances of 3 and more, on all graphs. Graphs: Erdős–Rényi (100, p = 0.2), Facebook ego (148), PeerTube (271), "
+              "Florentine families (15). T is not in the text.",
+        setting=f"`sotto account --view all-nodes`, K = 1, {size['rounds']} rounds, noise and sensitivity 1, row-stochastic weights as in "
+                f"the paper's "
+                "equations. Mean over pairs, bars from minimum to maximum. The paper's formula is its (12), the sum of absolute values; "
+                "the exact figure "
                 "is the maximum over contributions, and never above what all messages show.",
         claims=[
             Claim("the paper's formula is tighter than Muffliato's bound at all distances (means)",
@@ -80,16 +88,19 @@ def caption(table, size):
             Claim(f"from distance {FAR} on they are at least two orders: gains against {HUNDREDFOLD}",
                   [(label, verdicts.against(gain, HUNDREDFOLD, log=True)) for label, gain in far], (HIGHER, SAME)),
         ],
-        notes="the Mastodon servers stand for PeerTube (see Absent data). For training these figures hold only if gradients do not carry others' data on "
+        notes="the Mastodon servers stand for PeerTube (see Absent data). For training these figures hold only if gradients do not carry "
+              "others' data on "
               "(docs/accounting.md): [U] Theorem 8 overlooks that.",
         ours=[Told("the exact figure against the formula, means, where they differ",
                    [cell for cell in all_cells(table, OURS, PAPER) if cell[1].word != SAME]),
-              Told("on the Florentine families `pairs q=1` (a seed an edge, made to withstand any one agent who sees all messages, Metropolis weights) against independent noise, both exact",
+              Told("on the Florentine families `pairs q=1` (a seed an edge, made to withstand any one agent who sees all messages, "
+                   "Metropolis weights) against independent noise, both exact",
                    table.cells("florentine", PAIRS, OURS))])
 
 
 FIGURES = [
     Figure("U2", "what agents learn about each other, by distance",
-           [Panel(key, title, ("distance", "graph distance"), ("renyi", "Rényi divergence, α = 2"), "d", log_y=True, bars=True, ticks=[1, 2, 3, 4, 5, 6, 7])
+           [Panel(key, title, ("distance", "graph distance"), ("renyi", "Rényi divergence, α = 2"), "d", log_y=True, bars=True,
+                  ticks=[1, 2, 3, 4, 5, 6, 7])
             for key, (title, _) in GRAPHS.items()],
            measure, caption, needs=(FLORENTINE, EGO, MASTODON), sizes={"rounds": Sized("rounds", 10, 10, 3)})]

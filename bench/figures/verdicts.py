@@ -1,9 +1,10 @@
 """The one rule by which a figure says lower, higher, the same or not decided.
 
-Values that have seeds are paired by seed. Their differences, or on a logarithmic axis the logarithms of their ratios, have a
-95% interval (Student's t); where a value has no logarithm, differences, and a margin that is a factor f is f - 1 of the second's mean. The same: the whole interval lies within the margin that the sentence states. Otherwise lower or
-higher: the interval excludes 0. Everything else is not decided. Numbers that were computed without chance are compared as
-intervals of no width. Where a sentence states no margin it is TOLERANCE, relative: rounding and solvers' stopping.
+Values that have seeds are paired by seed. Their differences, or on a logarithmic axis the logarithms of their ratios, have a 95%
+interval (Student's t). Where a value has no logarithm differences are taken, and a margin that is a factor f is f - 1 of the second's
+mean. The same: the whole interval lies within the margin that the sentence states. Otherwise lower or higher: the interval excludes 0.
+Everything else is not decided. Numbers that were computed without chance are compared as intervals of no width. Where a sentence states
+no margin it is TOLERANCE, relative: rounding and solvers' stopping.
 """
 import dataclasses
 import math
@@ -74,7 +75,8 @@ class Verdict:
 def verdict(first, second, log=False, margin=None):
     """Of first against second. margin: with log a factor above 1, otherwise an absolute difference."""
     if log and min(numbers(first) + numbers(second)) > 0:
-        return decided(combine(lambda a, b: math.log(a / b), first, second), math.log(margin) if margin else TOLERANCE).moved(math.exp, RATIO)
+        return decided(combine(lambda a, b: math.log(a / b), first, second),
+                       math.log(margin) if margin else TOLERANCE).moved(math.exp, RATIO)
     size = max(abs(number) for number in numbers(first) + numbers(second))
     if log and margin:
         margin = (margin - 1) * abs(sum(numbers(second)) / len(numbers(second)))

@@ -21,7 +21,8 @@ def caption_w1(table, size):
     both = lambda first, second: [cell for panel in ("epsilon", "p") for cell in table.cells(panel, first, second)]
     return Caption(
         paper="the independent part of every agent's noise, σ²_mix (Whisper), σ²_pair (DECOR), σ²_ldp, σ²_cdp = σ²_ldp/n, against ε (p = "
-              "0.5) and p (ε = 10), log scale. LDP is the practical upper bound, CDP the lower; as ε and p increase correlation becomes more effective; Whisper is "
+              "0.5) and p (ε = 10), log scale. LDP is the practical upper bound, CDP the lower; as ε and p increase correlation becomes "
+              "more effective; Whisper is "
               "consistently “≪” DECOR, the gap particularly large on sparse graphs, and much closer to CDP. No numbers in the text.",
         setting=f"smallest eigenvalue of R, which is the largest σ² that R = σ²I + R_cor allows; {plans.setting_text(size)}.",
         claims=[
@@ -30,23 +31,27 @@ def caption_w1(table, size):
             Claim("CDP is lowest: below Whisper", both("cdp", "corn one-step"), (LOWER,)),
             *plans.effective_claims(table),
             Claim("Whisper is consistently below DECOR", both("corn one-step", "decor"), (LOWER,)),
-            plans.gap_claim(table, "p", f"the gap is particularly large for sparser networks (p up to {plans.SPARSE:g} against denser ones)"),
+            plans.gap_claim(table, "p", f"the gap is particularly large for sparser networks (p up to {plans.SPARSE:g} against "
+                                        f"denser ones)"),
         ],
         notes="σ²_mix is not unique: any smaller σ² with the rest in R_cor is the same R and the same optimum, so the paper's values "
-              "depend on its solver; ours is the largest. It is also not what is left after mixing (C1 shows that). With the `paper` calibration curves end "
+              "depend on its solver; ours is the largest. It is also not what is left after mixing (C1 shows that). With the `paper` "
+              "calibration curves end "
               f"below ε = {plans.PAPER_LIMIT} (see C1).",
         ours=[
             Told("how far Whisper is above CDP", both("corn one-step", "cdp")),
             Told("`corn horizon` against `corn one-step`", table.cells("p", "corn horizon", "corn one-step")),
             Told(f"exact calibration, `{plans.EXACT}` against `corn one-step`", table.cells("epsilon", plans.EXACT, "corn one-step")),
-            Told("`pairs q=1`, whose noise without what one agent knows is what protects, against `ldp`", table.cells("p", "pairs q=1", "ldp")),
+            Told("`pairs q=1`, whose noise without what one agent knows is what protects, against `ldp`",
+                 table.cells("p", "pairs q=1", "ldp")),
         ])
 
 
 VARIANCE = ("independent_variance", "independent variance σ²")
 W1 = Figure(
     "W1", "independent part of the noise, against ε and p",
-    [Panel("epsilon", f"(a) p = {plans.PROBABILITY:g}", plans.EPSILON_PANEL, VARIANCE, "ε", log_x=True, log_y=True, ticks=plans.EPSILON_TICKS),
+    [Panel("epsilon", f"(a) p = {plans.PROBABILITY:g}", plans.EPSILON_PANEL, VARIANCE, "ε", log_x=True, log_y=True,
+           ticks=plans.EPSILON_TICKS),
      Panel("p", f"(b) ε = {plans.EPSILON}", plans.PROBABILITY_PANEL, VARIANCE, "p", log_y=True, ticks=plans.PROBABILITIES)],
     measure_w1, caption_w1, sizes=plans.SIZES)
 

@@ -81,14 +81,15 @@ def check_verdicts():
         ("intervals that overlap are no agreement", by_seed(1, 2, 3, 4), by_seed(2, 1, 4, 3), {}, NOT_DECIDED),
         ("a wide interval round 0 is not the same", by_seed(1, 2, 3, 4), by_seed(2, 1, 4, 3), {"margin": 0.5}, NOT_DECIDED),
         ("within the margin it is", by_seed(1, 2, 3), by_seed(1.001, 1.999, 3.0005), {"margin": 0.01}, SAME),
-        ("a small difference within the margin too, though it excludes 0", by_seed(1, 2, 3), by_seed(1.001, 2.0011, 3.001), {"margin": 0.01}, SAME),
+        ("a small difference within the margin too, though it excludes 0", by_seed(1, 2, 3), by_seed(1.001, 2.0011, 3.001),
+         {"margin": 0.01}, SAME),
         ("a decided difference beyond the margin is not the same", by_seed(1, 2, 3), by_seed(1.1, 2.11, 3.1), {"margin": 0.01}, LOWER),
         ("ratios on a logarithmic axis", by_seed(1, 10, 100), by_seed(2, 21, 199), {"log": True}, LOWER),
         ("a factor as margin", by_seed(1, 10, 100), by_seed(1.01, 10.1, 99.5), {"log": True, "margin": 1.1}, SAME),
         ("without logarithm differences", by_seed(-1, -1.1, -1.3), by_seed(1, 1.1, 1.2), {"log": True}, LOWER),
         ("numbers without chance", exact(1.0), exact(1.1), {}, LOWER),
         ("up to rounding", exact(1.0), exact(1.0 + 1e-9), {}, SAME),
-        ("a number against values of seeds", by_seed(7, 8, 9), exact(6), {}, HIGHER),
+        ("a number against values of seeds", by_seed(8, 8.1, 9), exact(6), {}, HIGHER),
         ("one seed decides nothing", by_seed(1), by_seed(2), {}, NOT_DECIDED),
     ]
     for text, first, second, how, word in cases:
@@ -124,7 +125,8 @@ def check_tables():
         read = rows.read_csv(path)
         require(read[0].seeds == (("1", 0.25), ("2", 0.5)) and read[1].seeds is None, f"read back: {read}")
         path.write_text("panel,curve,x_name,x,y_name,y,low,high\na,c,p,1,y,2,1,3\n", encoding="utf-8")
-        require("measure X again" in refused(lambda: rows.read_csv(path), rows.OldTable, "a table without seeds is accepted"), "the refusal does not say what to do")
+        require("measure X again" in refused(lambda: rows.read_csv(path), rows.OldTable, "a table without seeds is accepted"),
+                "the refusal does not say what to do")
         path.write_text("panel,curve,x_name,x,y_name,y,low,high,seeds\na,c,p,1,y,2,1,3,\n", encoding="utf-8")
         refused(lambda: rows.read_csv(path), rows.OldTable, "a row without seeds is accepted")
 
@@ -145,7 +147,8 @@ def check_page():
         print(f"skipped: measured before tables kept the values of seeds: {' '.join(old)}")
         raise SystemExit(77)
     text = page.page_text(folder, all_figures())
-    require((ROOT / "docs" / "figures.md").read_text(encoding="utf-8") == text, "docs/figures.md is not that of the tables: deploy/figures --redraw all")
+    require((ROOT / "docs" / "figures.md").read_text(encoding="utf-8") == text, "docs/figures.md is not that of the tables: "
+                                                                                "deploy/figures --redraw all")
 
 
 # --- what is computed beside sotto -----------------------------------------------------------------------------------
@@ -154,7 +157,11 @@ def check_gossip():
     """Epsilon and the theorems of [G] as sotto has them; contributions of any sign show no less than those of one sign."""
     import epsilon
     import gossip
-    import gossip_matrices
+    try:
+        import gossip_matrices
+    except ModuleNotFoundError as error:
+        print(f"skipped: {error}")
+        raise SystemExit(77)
     for mu in (0.1, 1, 4):
         told = running.sotto_json("account", {"mu": mu, "delta": 1e-5})["epsilon"]
         require(abs(epsilon.epsilon_of(mu, 1e-5) / told - 1) < 1e-6, f"epsilon of mu {mu} is not {told}")
@@ -162,7 +169,8 @@ def check_gossip():
     edges = gossip.graph_edges(graph)
     target = min(u + v for u, v in edges if 0 in (u, v))
     weights = gossip_matrices.max_degree_weights(edges, 12)
-    options = graph | {"mixing": "max-degree", "mechanism": "ldp", "noise_std": 1, "sensitivity": 1, "delta": 1e-5, "rounds": 6, "inputs": "fixed",
+    options = graph | {"mixing": "max-degree", "mechanism": "ldp", "noise_std": 1, "sensitivity": 1, "delta": 1e-5, "rounds": 6,
+                       "inputs": "fixed",
                        "targets": target}
     for sums, view, key in [(True, "secure-sum:0", "gossip_sums_bound"), (False, "node:0", "gossip_messages_bound")]:
         matrix = gossip_matrices.gram(weights, 6, target, 0, sums)
@@ -170,7 +178,8 @@ def check_gossip():
         ours = epsilon.epsilon_of(gossip_matrices.one_sign(matrix) ** 0.5, 1e-5)
         require(abs(ours / told - 1) < 1e-6, f"{key}: {ours} from the matrix, {told} from sotto")
         low, high = gossip_matrices.any_sign(matrix)
-        require(gossip_matrices.one_sign(matrix) <= low * (1 + 1e-9) and low <= high * (1 + 1e-9) and high <= 6 + 1e-6, f"{key}: {low} to {high}")
+        require(gossip_matrices.one_sign(matrix) <= low * (1 + 1e-9) and low <= high * (1 + 1e-9) and high <= 6 + 1e-6,
+                f"{key}: {low} to {high}")
 
 
 # --- figures at the tests' size ----------------------------------------------------------------------------------------
