@@ -4,7 +4,7 @@ import tempfile
 
 import running
 import verdicts
-from figure import Caption, Claim, Figure, Panel, Sized, Told
+from figure import Caption, Claim, Figure, Panel, Sized, Told, shown
 from rows import mean_row
 from verdicts import HIGHER, LOWER, SAME
 
@@ -40,7 +40,8 @@ SIZES = {"graphs": Sized("random graphs", 5, 10, 1), "epsilons": Sized("ε", EPS
 
 def setting_text(size):
     """What figures of plans are computed with."""
-    return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {BUDGET['delta']:g}, T = {BUDGET['rounds']}, Metropolis weights, mean of "
+    return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {shown(BUDGET['delta'])}, T = {BUDGET['rounds']}, Metropolis "
+            f"weights, mean of "
             f"{size['graphs']} Erdős–Rényi graphs, `sotto plan`; calibration `paper` unless a curve says exact. Comparisons are "
             f"paired by graph")
 

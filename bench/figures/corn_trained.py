@@ -6,7 +6,7 @@ import running
 import verdicts
 from corn_plans import (AGENTS, BUDGET, EPSILON, EPSILON_PANEL, EPSILON_TICKS, EPSILONS, HORIZON, PROBABILITIES, PROBABILITY,
                         PROBABILITY_PANEL, SPARSE)
-from figure import Caption, Claim, Figure, Panel, Sized, Told
+from figure import Caption, Claim, Figure, Panel, Sized, Told, shown
 from rows import geometric_row, mean_row, span
 from running import words
 from verdicts import HIGHER, LOWER, SAME
@@ -80,7 +80,7 @@ def ours_told(table, panel, best="cdp"):
 
 
 def trained_setting(size):
-    return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {BUDGET['delta']:g}, exact calibration, T = {size['rounds']}, "
+    return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {shown(BUDGET['delta'])}, exact calibration, T = {size['rounds']}, "
             f"{size['seeds']} seeds of graph, data "
             "and noise. `decor` and `corn one-step` are the published variants, with the published one-step objective")
 
@@ -284,7 +284,7 @@ def caption_a9a(table, size):
         paper="",
         setting=f"the question of C4 for more budgets, with sotto's defaults: {AGENTS} agents, Erdős–Rényi p = {PROBABILITY:g}, T = "
                 f"{size['rounds']}, batches of 128, C = {BUDGET['clip_norm']:g}, "
-                f"δ = {BUDGET['delta']:g}, exact calibration, an agent's data protected, every plan ours, made for {HORIZON} rounds "
+                f"δ = {shown(BUDGET['delta'])}, exact calibration, an agent's data protected, every plan ours, made for {HORIZON} rounds "
                 f"(`horizon:{HORIZON}`; so also DECOR's, which as published minimises one step: C4), "
                 f"{size['seeds']} seeds, step size chosen for every cell on a fifth of the training data; loss of the agents' own models "
                 f"on a9a.t. Sweep file: `bench/figures/a9a.ini`.",

@@ -38,7 +38,7 @@ def shown(value):
     """A value of a size as text."""
     if isinstance(value, (list, tuple, range)):
         return ", ".join(shown(item) for item in value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
 
 
 @dataclasses.dataclass

@@ -4,8 +4,8 @@ import pathlib
 import tempfile
 
 import running
-from figure import Caption, Claim, Figure, Panel, Sized, Told
-from gossip import ALL, DELTA, MESSAGES, NOISE, PROBABILITY, THEOREM_4, mean_of, of_messages
+from figure import Caption, Claim, Figure, Panel, Sized, Told, shown
+from gossip import ALL, DELTA, MESSAGES, NOISE, PROBABILITY, THEOREM_4, mean_of, of_messages, published_mean
 from images import FILES
 from rows import Row, mean_row
 from running import words
@@ -51,7 +51,9 @@ def paper_rows(size):
 
     def of_round(t):
         pairs = running.sotto_json("account", base | {"rounds": t, "view": "all-nodes"})["pairs"]
-        return of_messages(pairs) | {MUFFLIATO: mean_of(pairs, lambda pair: pair["muffliato_bound"])}
+        return of_messages(pairs) | {
+            MUFFLIATO: mean_of(pairs, lambda pair: pair["muffliato_bound"]),
+            THEOREM_4: published_mean(base | {"rounds": t}, "node", "gossip_messages_bound", size["observers"])}
 
     rounds = [t for t in size["shown"] if t <= size["paper_rounds"]]
     rows = [Row("pairs", curve, t, mean) for t, means in zip(rounds, running.parallel(of_round, rounds)) for curve,
@@ -86,7 +88,9 @@ def caption(table, size):
         setting=f"(a), (b): the paper's training: softmax regression, {size['agents']} agents, p = {PROBABILITY:g}, `--mixing "
                 f"row-stochastic`, full batches, one record protected, noise {NOISE} times a record's "
                 f"influence in every round, C = {CLIP}, step {STEP:g}, {size['seeds']} seeds. (a): mean ε over all pairs of neighbours "
-                f"and others by `sotto account --view all-nodes`, δ = {DELTA:g}. (b): test accuracy of "
+                f"and others by `sotto account --view all-nodes`, δ = {shown(DELTA)} (Theorem 4: of {size['observers']} "
+                f"observers). (b): test "
+                f"accuracy of "
                 f"the agents' own models. (c): our experiment, `sotto sweep bench/figures/mnist_gossip.ini`: Metropolis weights, "
                 f"{size['rounds']} rounds, batches of cyclic:10, accuracy against ε for everybody who sees "
                 "all messages (and, for pairs, any one agent), step size chosen on held-out training records.",
@@ -112,7 +116,8 @@ FIGURES = [Figure(
      Panel("accuracy", "(c) accuracy against ε", ("epsilon", "privacy budget ε"), ("test_accuracy", "test accuracy"), "ε", log_x=True,
            ticks=EPSILONS, bars=True)],
     measure, caption, needs=FILES,
-    sizes={"agents": Sized("agents", 100, 100, 8), "seeds": Sized("seeds", 3, 10, 2), "paper_rounds": Sized("rounds of the "
+    sizes={"agents": Sized("agents", 100, 100, 8), "observers": Sized("observers of Theorem 4", 5, 100, 8),
+           "seeds": Sized("seeds", 3, 10, 2), "paper_rounds": Sized("rounds of the "
                                                                                                             "paper's training", 20, 100, 3),
            "shown": Sized("rounds in (a)", [1, 2, 3, 5, 7, 10, 15, 20], [1, 2, 5, 10, 20, 30, 50, 70, 100], [1, 3]),
            "rounds": Sized("rounds in (c)", 100, 100, 4),

@@ -56,7 +56,8 @@ def caption_text(figure, table, size):
     parts = [f"**Paper.** {caption.paper}"] if caption.paper else []
     parts.append(f"**Here.** {caption.setting}")
     if size.smaller() and size.name != "full":
-        parts.append(f"**Small.** What `--full` has as the paper is smaller here, the paper's in brackets: {'; '.join(size.smaller())}.")
+        whose = "the paper's" if caption.paper else "those of `--full`"
+        parts.append(f"**Small.** Smaller than with `--full`, {whose} in brackets: {'; '.join(size.smaller())}.")
     parts += paragraphs(caption.claims, bool(caption.paper))
     if caption.notes:
         parts.append(f"**{'Set up otherwise' if caption.paper else 'Besides'}.** {caption.notes}")

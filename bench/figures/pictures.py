@@ -1,5 +1,4 @@
 """Pictures of figures: panels of lines, drawn by gnuplot."""
-import dataclasses
 import math
 import re
 import subprocess
@@ -58,6 +57,13 @@ def block(name, lines):
     return f"${name} << EOD\n" + "\n".join(lines) + "\nEOD\n"
 
 
+PANEL_HEIGHT = 330
+START = ["set multiplot", "set border 3 back", "set tics nomirror out", "set mytics 1", "set mxtics 1",
+         'set grid back lc rgb "#dddddd" lt 1 lw 0.5', "unset key", "set style fill transparent solid 0.15 noborder"]
+EMPTY = ["set origin 0,0", "unset title", "unset xlabel", "unset ylabel", "unset logscale", "unset border", "unset tics", "unset grid",
+         "set xrange [0:1]", "set yrange [0:1]", "set lmargin 0", "set rmargin 0", "set tmargin 0", "set bmargin 0"]
+
+
 def draw(path, figure, rows):
     """The panels beside each other, three in a row, one legend below them."""
     panels = [panel for panel in figure.panels if panel.drawn and any(row.panel == panel.key for row in rows)]
@@ -65,65 +71,73 @@ def draw(path, figure, rows):
     curves = list(dict.fromkeys(row.curve for row in rows if row.panel in shown))
     styles = styles_of(curves)
     columns = 2 if len(panels) == 4 else min(len(panels), 3)
-    lines = -(-len(panels) // columns)
-    panel_width, panel_height = (560 if columns == 1 else 430 if columns == 2 else 380), 330
+    panel_width = 560 if columns == 1 else 430 if columns == 2 else 380
     longest = max(len(legend_of(curve)) for curve in curves)
     entries = max(1, min(len(curves), int(columns * panel_width / (7.2 * longest + 60))))
     legend = 22 * -(-len(curves) // entries) + 12
-    width, height = columns * panel_width, lines * panel_height + legend
-    script = [f'set terminal svg size {width},{height} enhanced background rgb "white" font "Helvetica,12"',
-              f'set output "{path}"', "set multiplot", "set border 3 back", "set tics nomirror out", "set mytics 1", "set mxtics 1",
-              'set grid back lc rgb "#dddddd" lt 1 lw 0.5', "unset key", "set style fill transparent solid 0.15 noborder"]
-    data = []
+    width, height = columns * panel_width, -(-len(panels) // columns) * PANEL_HEIGHT + legend
+    data, script = [], [f'set terminal svg size {width},{height} enhanced background rgb "white" font "Helvetica,12"',
+                        f'set output "{path}"', *START]
     for p, panel in enumerate(panels):
-        drawn = [curve for curve in curves if any(r.panel == panel.key and r.curve == curve for r in rows)]
-        shares = (p % columns / columns, 1 - (p // columns + 1) * panel_height / height)
-        script += [f"set origin {shares[0]},{shares[1]}", f"set size {1 / columns},{panel_height / height}",
-                   f"set title {quoted(panel.title)}", f"set xlabel {quoted(panel.x[1])}",
-                   f"set ylabel {quoted(panel.y[1])}", "unset logscale",
-                   "set xtics autofreq", "set ytics autofreq", 'set format "%g"']
-        inside = [r for r in rows if r.panel == panel.key and (panel.top is None or r.y <= panel.top)]
-        script += axis("x", panel.log_x, [r.x for r in inside]) + axis(
-            "y", panel.log_y, [r.y for r in inside] + [v for r in inside for v in (r.low, r.high) if v is not None])
-        if panel.ticks:
-            script.append("set xtics (" + ", ".join(f"{number(t)}" for t in panel.ticks) + ")")
-        bands, curves_drawn = [], []
-        for c, curve in enumerate(drawn):
-            name = f"d{p}_{c}"
-            points = sorted((r for r in rows if r.panel == panel.key and r.curve == curve), key=lambda r: r.x)
-            if panel.top is not None:
-                points = [r for r in points if r.y <= panel.top]
-            if not points:
-                continue
-            if curve == "none" and len(points) == 1:  # without noise nothing depends on x
-                points = [dataclasses.replace(points[0], x=x) for x in sorted({r.x for r in inside})]
-            shift = (1.0 + 0.012 * (c - len(drawn) / 2)) if panel.bars and panel.log_x else 1.0
-            offset = 0.03 * (c - (len(drawn) - 1) / 2) if panel.bars and not panel.log_x else 0.0
-            data.append(block(name, [" ".join(number(v) if v is not None else number(r.y) for v in
-                                              (r.x * shift + offset, r.y, r.low, r.high)) for r in points]))
-            colour, dash, point = styles[curve]
-            widths = any(r.low is not None for r in points)
-            if widths and not panel.bars:
-                low = f"($3>0?$3:{min(r.y for r in points) / 10:g})" if panel.log_y else "3"
-                bands.append(f'${name} using 1:{low}:4 with filledcurves lc rgb "{colour}"')
-            if widths and panel.bars:
-                curves_drawn.append(f'${name} using 1:2:3:4 with yerrorbars lc rgb "{colour}" lw 1.2 pt {point} ps 0.5')
-            many = len(points) > 30
-            style = "lines" if many or point == 0 else "linespoints"
-            mark = "" if style == "lines" else f" pt {point} ps 0.6"
-            curves_drawn.append(f'${name} using 1:2 with {style} lc rgb "{colour}" lw 1.6 dt {dash}{mark}')
-        script.append("plot " + ", \\\n  ".join(bands + curves_drawn))
-    script += ["set origin 0,0", f"set size 1,{legend / height}", "unset title", "unset xlabel", "unset ylabel",
-               "unset logscale", "unset border", "unset tics", "unset grid", "set xrange [0:1]", "set yrange [0:1]",
-               "set lmargin 0", "set rmargin 0", "set tmargin 0", "set bmargin 0",
+        script += [f"set origin {p % columns / columns},{1 - (p // columns + 1) * PANEL_HEIGHT / height}",
+                   f"set size {1 / columns},{PANEL_HEIGHT / height}"]
+        blocks, lines = panel_script(f"d{p}", panel, [row for row in rows if row.panel == panel.key], styles)
+        data += blocks
+        script += lines
+    script += [*EMPTY, f"set size 1,{legend / height}",
                f"set key center center horizontal maxcols {entries} samplen 3 spacing 1.1 width 1",
-               "plot " + ", \\\n  ".join(
-                   f'NaN with {"lines" if styles[c][2] == 0 else "linespoints"} lc rgb "{styles[c][0]}" lw 1.6 '
-                   f'dt {styles[c][1]}' + ("" if styles[c][2] == 0 else f' pt {styles[c][2]} ps 0.6') +
-                   f" title {quoted(legend_of(c))}" for c in curves), "unset multiplot"]
+               "plot " + ", \\\n  ".join(f"NaN with {look(styles[c])} title {quoted(legend_of(c))}" for c in curves), "unset multiplot"]
     path.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["gnuplot"], input="".join(data) + "\n".join(script) + "\n", text=True, check=True)
     shrink(path)
+
+
+def look(style, many=False):
+    """How a line of this colour, dash and point is drawn; many: without points."""
+    colour, dash, point = style
+    plain = many or point == 0
+    return f'{"lines" if plain else "linespoints"} lc rgb "{colour}" lw 1.6 dt {dash}' + ("" if plain else f" pt {point} ps 0.6")
+
+
+def panel_script(prefix, panel, rows, styles):
+    """Data blocks and commands of one panel."""
+    inside = [row for row in rows if panel.top is None or row.y <= panel.top]
+    script = [f"set title {quoted(panel.title)}", f"set xlabel {quoted(panel.x[1])}", f"set ylabel {quoted(panel.y[1])}",
+              "unset logscale", "set xtics autofreq", "set ytics autofreq", 'set format "%g"']
+    script += axis("x", panel.log_x, [row.x for row in inside]) + axis(
+        "y", panel.log_y, [row.y for row in inside] + [v for row in inside for v in (row.low, row.high) if v is not None])
+    if panel.ticks:
+        script.append("set xtics (" + ", ".join(f"{number(tick)}" for tick in panel.ticks) + ")")
+    data, bands, lines = [], [], []
+    drawn = list(dict.fromkeys(row.curve for row in rows))
+    for c, curve in enumerate(drawn):
+        points = sorted((row for row in inside if row.curve == curve), key=lambda row: row.x)
+        if points:
+            name = f"{prefix}_{c}"
+            data.append(block(name, [point_text(panel, row, c, len(drawn)) for row in points]))
+            band, own = curve_script(name, panel, points, styles[curve])
+            bands += band
+            lines += own
+    return data, [*script, "plot " + ", \\\n  ".join(bands + lines)]
+
+
+def point_text(panel, row, place, count):
+    """x, y and the ends of the interval; bars of several curves stand a little beside each other."""
+    shift = (1.0 + 0.012 * (place - count / 2)) if panel.bars and panel.log_x else 1.0
+    offset = 0.03 * (place - (count - 1) / 2) if panel.bars and not panel.log_x else 0.0
+    return " ".join(number(row.y if value is None else value) for value in (row.x * shift + offset, row.y, row.low, row.high))
+
+
+def curve_script(name, panel, points, style):
+    """Bands, and lines with bars, of one curve."""
+    bands, lines = [], []
+    if any(row.low is not None for row in points):
+        if panel.bars:
+            lines.append(f'${name} using 1:2:3:4 with yerrorbars lc rgb "{style[0]}" lw 1.2 pt {style[2]} ps 0.5')
+        else:
+            low = f"($3>0?$3:{min(row.y for row in points) / 10:g})" if panel.log_y else "3"
+            bands.append(f'${name} using 1:{low}:4 with filledcurves lc rgb "{style[0]}"')
+    return bands, [*lines, f"${name} using 1:2 with {look(style, len(points) > 30)}"]
 
 
 def axis(name, logarithmic, values):
