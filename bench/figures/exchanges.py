@@ -8,7 +8,7 @@ from verdicts import LOWER, verdict
 
 GRAPHS = {"sparse": "20 agents, Erdős–Rényi p = 0.2", "ring": "ring of 64"}
 STEPS = ["K = 1", "K = 2", "K = 4", "K = 8", "K auto"]
-ENDS = {"final gossip": "final gossip", "final gossip, tail mean": "final gossip and tail mean", "K = 1, all": "all, K = 1",
+ENDS = {"final gossip": "gossip", "final gossip, tail mean": "gossip, tail mean", "K = 1, all": "all, K = 1",
         "K auto, all": "all, K auto"}
 NAMES = {"pairs": "pairs q=1", "corn": "corn horizon", "cdp": "trusted aggregator"}
 NEEDS = ("a9a.gz", "a9a.t.gz")

@@ -44,7 +44,8 @@ def shown(value):
 @dataclasses.dataclass
 class Panel:
     """One set of axes. x and y: (name in the CSV, label). symbol: of x, in sentences. ticks: where the x axis is marked. top: what
-    lies above is not drawn. bars: intervals as bars. drawn: whether it is in the picture, or only in the table."""
+    lies above is not drawn. bars: intervals as bars. joined: points of a curve by lines. drawn: whether it is in the
+    picture, or only in the table."""
     key: str
     title: str
     x: tuple
@@ -55,6 +56,7 @@ class Panel:
     ticks: list | None = None
     top: float | None = None
     bars: bool = False
+    joined: bool = True
     drawn: bool = True
 
 

@@ -17,11 +17,12 @@ def kept(name):
 
 def measure(size):
     """Seconds of everything that grows; of memory, MiB."""
-    rows = []
+    rows, subject = [], ""
     for entry in kept("scaling")["growth"]:
-        panel = entry["of"]
-        if panel in PANELS and "memory" not in entry["what"]:
-            rows += [Row(panel, entry["what"], x, seconds) for x, seconds in zip(entry["sizes"], entry["values"])]
+        panel, what = entry["of"], entry["what"].replace("the same", subject)
+        subject = what.split(",")[0]
+        if panel in PANELS and "memory" not in what:
+            rows += [Row(panel, what, x, seconds) for x, seconds in zip(entry["sizes"], entry["values"])]
     return rows + [Row("plans", row["name"], place + 1, row["median_seconds"]) for place, row in enumerate(kept("scale")["rows"])]
 
 
@@ -46,7 +47,7 @@ def caption(table, size):
 
 SECONDS = ("seconds", "seconds")
 FIGURES = [Figure("SCALE", "how cost grows",
-                  [Panel(key, f"({letter})", (key, label), SECONDS, log_x=True, log_y=True) for letter,
+                  [Panel(key, f"({letter}) against {label}", (key, label), SECONDS, log_x=True, log_y=True) for letter,
                    (key, label) in zip("abc", PANELS.items())]
                   + [Panel("plans", "(d) plans of pairs", ("place", "case"), SECONDS, log_y=True, drawn=False)],
                   measure, caption)]

@@ -44,7 +44,8 @@ def styles_of(curves):
             colours[base] = STYLES[base][0] if base in STYLES else OTHER_COLOURS[len(colours) % len(OTHER_COLOURS)]
         dashes[base] = dashes.get(base, 0) + 1
         point = STYLES[base][2] if base in STYLES else [7, 5, 9, 13, 11, 8, 6, 4][list(colours).index(base) % 8]
-        chosen[curve] = (colours[base], [1, 2, 3, 4][(dashes[base] - 1) % 4], point)
+        hollow = 1 if dashes[base] % 2 == 0 and point % 2 else 0  # gnuplot's point before a filled one is its outline
+        chosen[curve] = (colours[base], [1, 2, 3, 4][(dashes[base] - 1) % 4], point - hollow)
     return chosen
 
 
@@ -73,7 +74,7 @@ def draw(path, figure, rows):
     columns = 2 if len(panels) == 4 else min(len(panels), 3)
     panel_width = 560 if columns == 1 else 430 if columns == 2 else 380
     longest = max(len(legend_of(curve)) for curve in curves)
-    entries = max(1, min(len(curves), int(columns * panel_width / (7.2 * longest + 60))))
+    entries = max(1, min(len(curves), int(columns * panel_width / (7.8 * longest + 60))))
     legend = 22 * -(-len(curves) // entries) + 12
     width, height = columns * panel_width, -(-len(panels) // columns) * PANEL_HEIGHT + legend
     data, script = [], [f'set terminal svg size {width},{height} enhanced background rgb "white" font "Helvetica,12"',
@@ -104,7 +105,7 @@ def panel_script(prefix, panel, rows, styles):
     inside = [row for row in rows if panel.top is None or row.y <= panel.top]
     script = [f"set title {quoted(panel.title)}", f"set xlabel {quoted(panel.x[1])}", f"set ylabel {quoted(panel.y[1])}",
               "unset logscale", "set xtics autofreq", "set ytics autofreq", 'set format "%g"']
-    script += axis("x", panel.log_x, [row.x for row in inside]) + axis(
+    script += axis("x", panel.log_x, [row.x for row in inside], 0.1 if panel.bars else 0.04) + axis(
         "y", panel.log_y, [row.y for row in inside] + [v for row in inside for v in (row.low, row.high) if v is not None])
     if panel.ticks:
         script.append("set xtics (" + ", ".join(f"{number(tick)}" for tick in panel.ticks) + ")")
@@ -137,13 +138,13 @@ def curve_script(name, panel, points, style):
         else:
             low = f"($3>0?$3:{min(row.y for row in points) / 10:g})" if panel.log_y else "3"
             bands.append(f'${name} using 1:{low}:4 with filledcurves lc rgb "{style[0]}"')
-    return bands, [*lines, f"${name} using 1:2 with {look(style, len(points) > 30)}"]
+    return bands, lines if lines and not panel.joined else [*lines, f"${name} using 1:2 with {look(style, len(points) > 30)}"]
 
 
-def axis(name, logarithmic, values):
-    """Its range: all values and a little room; 1, 2, 5 marked where it spans little, powers of ten where it spans much."""
+def axis(name, logarithmic, values, room=0.04):
+    """Its range: all values and a little room (a part of it); 1, 2, 5 marked where it spans little, powers of ten where it spans much."""
     if not logarithmic:
-        room = 0.04 * (max(values) - min(values) or abs(values[0]) or 1)
+        room *= max(values) - min(values) or abs(values[0]) or 1
         return [f"set {name}range [{min(values) - room:g}:{max(values) + room:g}]"]
     positive = [value for value in values if value > 0]
     low, high = min(positive), max(positive)

@@ -40,6 +40,6 @@ def caption(table, size):
 
 
 FIGURES = [Figure("JOINT", "mixing weights and noise optimised together",
-                  [Panel(key, title, ("place", "what agents end up with"), ("test_loss", "test loss"), ticks=[1, 2], bars=True) for key,
+                  [Panel(key, title, ("place", "what agents end up with"), ("test_loss", "test loss"), ticks=[1, 2], bars=True, joined=False) for key,
                    title in GRAPHS.items()],
                   measure, caption, needs=NEEDS)]
