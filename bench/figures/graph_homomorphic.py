@@ -20,8 +20,9 @@ CURVES = {"none": {"mechanism": "none"},
 # Records a round: all that an agent has, or one new one (of so many that hardly one comes twice).
 RECORDS = {"fixed": homomorphic.RECORDS, "stream": 10000}
 BATCHES = {"fixed": "all", "stream": 1}
-# Two columns of metrics.csv: of the mean model, and the mean over the agents' own.
-MODELS = {"mean": "optimality_gap", "own": "optimality_gap_agents"}
+# Columns of metrics.csv and what they are: of the mean model, and the mean over the agents' own. (Its column optimality_gap_agents
+# takes every agent's own function, whose minimum is lower.)
+MODELS = {"mean": ("optimality_gap", "loss above the minimum"), "own": ("test_loss", "test loss")}
 SMALLEST = 1e-9  # below what double precision can tell from the minimum
 SAME_FACTOR = 1.1
 POINTS = 25  # of a curve
@@ -44,15 +45,15 @@ def write_data(folder, kind):
         raise SystemExit(f"figures: a gradient may be {longest:.1f} long, above the clip")
 
 
-def gaps(job):
-    """{round: {models: gap}} of one training."""
+def curves(job):
+    """{round: {models: figure}} of one training."""
     folder, kind, curve, rounds, every, seed = job
     with tempfile.TemporaryDirectory() as name:
         run = pathlib.Path(name) / "run"
         running.sotto_json("train", options(folder, kind, curve, rounds, seed) | {
-            "run_directory": run, "threads": 1, "optimality_gap": "on", "eval_every": every})
+            "run_directory": run, "threads": 1, "optimality_gap": "on", "eval_every": every, "eval_records": "all"})
         with open(run / "metrics.csv", encoding="ascii") as file:
-            return {int(line["round"]): {key: float(line[column]) for key, column in MODELS.items()} for line in csv.DictReader(file)}
+            return {int(line["round"]): {key: float(line[column]) for key, (column, _) in MODELS.items()} for line in csv.DictReader(file)}
 
 
 def kind_rows(size, folder, kind):
@@ -61,7 +62,7 @@ def kind_rows(size, folder, kind):
     every = max(1, rounds // POINTS)
     quiet_once = kind == "fixed"
     jobs = [(curve, seed) for curve in CURVES for seed in (seeds if curve != "none" or not quiet_once else [1])]
-    found = dict(zip(jobs, running.parallel(gaps, [(folder, kind, curve, rounds, every, seed) for curve, seed in jobs])))
+    found = dict(zip(jobs, running.parallel(curves, [(folder, kind, curve, rounds, every, seed) for curve, seed in jobs])))
     rows = []
     for curve in CURVES:
         runs = {str(seed): found[curve, seed] for name, seed in jobs if name == curve}
@@ -111,10 +112,11 @@ def caption(table, size):
                 f"{homomorphic.SETTINGS['edge_probability']:g}), features "
                 f"N(± {homomorphic.SETTINGS['mean']:g}, I), μ = {homomorphic.SETTINGS['step_size']}, ridge "
                 f"{homomorphic.SETTINGS['l2']:g}, Laplace noise of variance {NOISE_STD ** 2:.3g} on "
-                f"every message; loss above the lowest possible, of the mean model and mean over the agents' own models, {size['seeds']} "
+                f"every message; training loss of the mean model above the lowest possible, and mean test loss of the agents' own models, "
+                f"{size['seeds']} "
                 f"seeds. Fixed: {RECORDS['fixed']} records an agent, full batches. Streaming: every round one record, drawn of "
-                f"{RECORDS['stream']} an agent, so that in {size['rounds']} rounds {repeats:.2g} come twice on average; the loss is that "
-                f"over all of them. Comparisons are of means over the second half of the rounds.",
+                f"{RECORDS['stream']} an agent, so that in {size['rounds']} rounds {repeats:.2g} come twice on average. "
+                f"Comparisons are of means over the second half of the rounds.",
         claims=[
             Claim("homomorphic noise outperforms independent noise: mean model", everywhere(table, "homomorphic", "laplace", "mean"),
                   (LOWER,)),
@@ -137,9 +139,9 @@ def caption(table, size):
 def panels():
     found = []
     for letter, (kind, key) in zip("abcd", [(kind, key) for kind in NAMES for key in MODELS]):
-        gap = ("optimality_gap", "loss above the minimum")
-        found.append(Panel(f"{kind}-{key}", f"({letter}) {NAMES[kind]}, {MODEL_NAMES[key]}", ("round", "round"), gap, "t", log_y=True))
-        found.append(Panel(f"late-{kind}-{key}", "", ("rounds", "round"), gap, "T", log_y=True, drawn=False))
+        found.append(Panel(f"{kind}-{key}", f"({letter}) {NAMES[kind]}, {MODEL_NAMES[key]}", ("round", "round"), MODELS[key], "t",
+                           log_y=True))
+        found.append(Panel(f"late-{kind}-{key}", "", ("rounds", "round"), MODELS[key], "T", log_y=True, drawn=False))
     return found
 
 

@@ -138,7 +138,7 @@ def curve_script(name, panel, points, style):
         else:
             low = f"($3>0?$3:{min(row.y for row in points) / 10:g})" if panel.log_y else "3"
             bands.append(f'${name} using 1:{low}:4 with filledcurves lc rgb "{style[0]}"')
-    return bands, lines if lines and not panel.joined else [*lines, f"${name} using 1:2 with {look(style, len(points) > 30)}"]
+    return bands, lines if lines and not panel.joined else [*lines, f"${name} using 1:2 with {look(style, len(points) > 20)}"]
 
 
 def axis(name, logarithmic, values, room=0.04):
