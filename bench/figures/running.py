@@ -16,7 +16,7 @@ import rows
 CORES = len(os.sched_getaffinity(0))
 HERE = pathlib.Path(__file__).resolve().parent
 # Options of sotto sweep that sotto train does not have.
-OF_SWEEPS = ("choose", "choose-by", "validation-seeds", "validation-fraction", "plot", "keep-runs", "threads", "output")
+OF_SWEEPS = ("choose", "choose-by", "choose-further", "validation-seeds", "validation-fraction", "plot", "keep-runs", "threads", "output")
 
 
 def sotto_json(command, options):
