@@ -10,7 +10,6 @@ ABSENT = [
     ("pictures of the papers", "all", "the sentences of their texts", "where a text gives no number, only order and trend are compared"),
     ("formulas and settings lost in the text of [G]", "G1, G2, G3", "100 agents, p = 0.2; noise 4 at sensitivity 1 for G2 and G3",
      "levels are not comparable, order and trends are"),
-    ("code of [U] and [G]", "U2 to U6, G1 to G3", "the formulas of the texts", "what their programs did beyond the text is not known"),
     ("strength of regularisation on a9a, [W] and [C]", "C4", "none; the published scripts of [W] have no weight decay for a9a either",
      "none is known of"),
     ("class means, records and graph of [H]", "H1", "means of 0.5 in every feature, an Erdős–Rényi graph with p = 0.3", "levels are not "
