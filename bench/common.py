@@ -2,6 +2,7 @@
 import contextlib
 import datetime
 import json
+import math
 import os
 import pathlib
 import re
@@ -79,12 +80,27 @@ T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8:
        19: 2.093}
 
 
+def student95(freedom):
+    """The 0.975 quantile of Student's t with so many degrees of freedom: of the table, or by Simpson's rule and bisection."""
+    if freedom in T95:
+        return T95[freedom]
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+    density = lambda t: scale * (1 + t * t / freedom) ** (-(freedom + 1) / 2)
+    low, high = 0.0, 13.0
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        step = middle / 400
+        area = sum((1 if k in (0, 400) else 4 if k % 2 else 2) * density(k * step) for k in range(401)) * step / 3
+        low, high = (middle, high) if area < 0.475 else (low, middle)
+    return high
+
+
 def interval95(values):
     """Mean and half width of its 95% interval (Student's t); no width for a single value."""
     mean = statistics.fmean(values)
     if len(values) < 2:
         return mean, None
-    return mean, T95[len(values) - 1] * statistics.stdev(values) / len(values) ** 0.5
+    return mean, student95(len(values) - 1) * statistics.stdev(values) / len(values) ** 0.5
 
 
 def processor():

@@ -3,19 +3,32 @@ import argparse
 import os
 import pathlib
 import shutil
+import sys
 import time
 
-import shared
-import corn
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import common
+import mpi_check
+import page
+import pictures
+import rows
+import running
+import corn_plans
+import corn_seeds
+import corn_trained
 import exchanges
 import gossip
+import gossip_trained
 import graph_homomorphic
+import growth
 import servers
 import unified
+import unified_trained
+import weights
 import whisper
 
-FIGURES = [*whisper.FIGURES, *corn.FIGURES, *gossip.FIGURES, *unified.FIGURES, *graph_homomorphic.FIGURES, *servers.FIGURES,
-           *exchanges.FIGURES]
+FIGURES = [figure for module in (whisper, corn_plans, corn_seeds, corn_trained, gossip, gossip_trained, unified, unified_trained,
+                                 graph_homomorphic, servers, exchanges, weights, growth) for figure in module.FIGURES]
 
 
 def options():
@@ -23,8 +36,11 @@ def options():
     parser.add_argument("names", nargs="+", metavar="NAME", help="figures, or all, or list")
     parser.add_argument("--full", action="store_true", help="the papers' sizes: hours")
     parser.add_argument("--tiny", action="store_true", help="only see that everything works")
-    parser.add_argument("--redraw", action="store_true", help="from the CSV that is there, without measuring")
-    parser.add_argument("--out", type=pathlib.Path, default=shared.common.ROOT / "docs" / "figures",
+    parser.add_argument("--redraw", action="store_true", help="pictures and the page again from the tables that are there, "
+                                                              "without measuring")
+    parser.add_argument("--check-mpi", action="store_true", help="after measuring, or with --redraw alone: one training with one MPI rank "
+                                                                 "an agent, bits compared")
+    parser.add_argument("--out", type=pathlib.Path, default=common.ROOT / "docs" / "figures",
                         help="folder of the pictures and tables; the page is beside it (default: docs/figures, docs/figures.md)")
     parser.add_argument("--from", dest="start", type=pathlib.Path, default=pathlib.Path.cwd(), help=argparse.SUPPRESS)
     parser.add_argument("--femnist", help="folder with LEAF's JSON files of FEMNIST")
@@ -41,8 +57,7 @@ def chosen(names):
     by_name = {name: figure for figure in FIGURES for name in (figure.name, *figure.aliases)}
     for name in names:
         if name not in by_name:
-            print(f"deploy/figures: there is no figure '{name}'; there are: {' '.join(by_name)}, all, list",
-                  file=shared.sys.stderr)
+            print(f"deploy/figures: there is no figure '{name}'; there are: {' '.join(by_name)}, all, list", file=sys.stderr)
             raise SystemExit(2)
     return list(dict.fromkeys(by_name[name] for name in names))
 
@@ -53,9 +68,56 @@ def missing(figure, size):
         if name == "--femnist":
             if not size.femnist or not list(pathlib.Path(size.femnist).glob("*.json")):
                 return "FEMNIST (LEAF's JSON files): --femnist DIR"
-        elif not os.path.exists(shared.data_path(name)):
+        elif not os.path.exists(running.data_path(name)):
             return f"{name} in SOTTO_DATA_DIR (deploy/fetch-data)"
     return None
+
+
+def measured(figure, size, out):
+    """Measures a figure into its table; how it was made."""
+    start, resumed = time.monotonic(), size.work.exists()
+    rows.write_csv(out / f"{figure.name}.csv", figure, figure.measure(size))
+    made = page.made_of(figure, size, time.monotonic() - start, resumed)
+    shutil.rmtree(size.work, ignore_errors=True)
+    return made
+
+
+def made_or_kept(figure, size, asked):
+    """How the table of a figure was made, now or before; nothing where that cannot be."""
+    kept = asked.out / f"{figure.name}.json"
+    if not asked.redraw:
+        made = measured(figure, size, asked.out)
+    elif kept.exists():
+        made = page.read_made(kept)
+    else:
+        return None
+    if asked.check_mpi and figure.checked:
+        size.work.mkdir(parents=True, exist_ok=True)
+        made["mpi"] = mpi_check.check(figure.checked(size))
+        shutil.rmtree(size.work, ignore_errors=True)
+    page.write_made(kept, made)
+    return made
+
+
+def make(figure, asked, size_name):
+    """One figure; whether it was made."""
+    kept = asked.out / f"{figure.name}.json"
+    if asked.redraw and kept.exists():
+        size_name = page.read_made(kept)["size"]
+    size = figure.size(size_name, asked.femnist, common.BUILD / "figures" / size_name / figure.name)
+    print(f"{figure.name}: {figure.title}", flush=True)
+    reason = missing(figure, size) if not asked.redraw or asked.check_mpi else None
+    if reason:
+        print(f"{figure.name}: skipped, it needs {reason}", flush=True)
+        return False
+    made = made_or_kept(figure, size, asked)
+    if made is None:
+        print(f"{figure.name}: skipped, {kept} is not there: measure it", flush=True)
+        return False
+    pictures.draw(asked.out / f"{figure.name}.svg", figure, rows.read_csv(asked.out / f"{figure.name}.csv"))
+    page.write_page(asked.out, FIGURES)
+    print(f"{figure.name}: {asked.out / figure.name}.svg; {page.made_line(figure, made)}", flush=True)
+    return True
 
 
 def main():
@@ -65,36 +127,19 @@ def main():
             print(f"{'/'.join([figure.name, *figure.aliases]):6}  {figure.title}")
         return 0
     name = "full" if asked.full else "tiny" if asked.tiny else "default"
-    out, page = asked.out, asked.out.with_suffix(".md")
-    skipped = []
-    for figure in chosen(asked.names):
-        size = shared.Size(name, asked.femnist, shared.common.BUILD / "figures" / name / figure.name)
-        print(f"{figure.name}: {figure.title}", flush=True)
-        reason = missing(figure, size)
-        if reason and not asked.redraw:
-            print(f"{figure.name}: skipped, it needs {reason}", flush=True)
-            skipped.append(figure.name)
-            continue
-        csv_file = out / f"{figure.name}.csv"
-        if asked.redraw:
-            rows, made = shared.read_csv(csv_file), shared.made_of(page, figure.name)
-        else:
-            start, resumed = time.monotonic(), size.work.exists()
-            shared.write_csv(csv_file, figure, figure.measure(size))
-            made = shared.made_line(figure, size, time.monotonic() - start, resumed)
-            shutil.rmtree(size.work, ignore_errors=True)
-            rows = shared.read_csv(csv_file)
-        shared.draw(out / f"{figure.name}.svg", figure, rows)
-        shared.update_page(page, FIGURES, {figure.name: shared.section(figure, rows, size, out.name, made)})
-        print(f"{figure.name}: {csv_file.with_suffix('.svg')}; {made}", flush=True)
-    if asked.names != ["all"] and len(skipped) == len(asked.names):
-        return 3
-    return 0
+    figures = chosen(asked.names)
+    done = [make(figure, asked, name) for figure in figures]
+    if asked.redraw:
+        page.write_page(asked.out, FIGURES)
+    return 3 if asked.names != ["all"] and not any(done) else 0
 
 
 if __name__ == "__main__":
     try:
-        shared.sys.exit(main())
+        sys.exit(main())
+    except rows.OldTable as error:
+        print(f"deploy/figures: {error}", file=sys.stderr)
+        sys.exit(1)
     except KeyboardInterrupt:
-        print("deploy/figures: interrupted; the same command does not train again what is done", file=shared.sys.stderr)
-        shared.sys.exit(130)
+        print("deploy/figures: interrupted; the same command does not train again what is done", file=sys.stderr)
+        sys.exit(130)

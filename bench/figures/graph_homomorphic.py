@@ -2,90 +2,157 @@
 import csv
 import pathlib
 import random
+import tempfile
 
-import shared
 import homomorphic
-from shared import Caption, Figure, Panel, Row, at
+import running
+from figure import Caption, Claim, Figure, Panel, Sized, Told
+from rows import Row, mean_row
+from verdicts import LOWER, SAME
 
 NOISE_STD = 1.4142  # the paper's sigma_p^2 = 2
+HORIZON = 200
 CURVES = {"none": {"mechanism": "none"},
           "laplace": {"mechanism": "laplace", "noise_std": NOISE_STD},
           "homomorphic": {"mechanism": "homomorphic", "noise_std": NOISE_STD},
           "ldp": {"mechanism": "ldp", "noise_std": NOISE_STD},
-          "corn horizon": {"mechanism": "corn", "utility": "horizon:200", "noise_std": NOISE_STD}}
+          "corn horizon": {"mechanism": "corn", "utility": f"horizon:{HORIZON}", "noise_std": NOISE_STD}}
+# Records a round: all that an agent has, or one new one (of so many that hardly one comes twice).
+RECORDS = {"fixed": homomorphic.RECORDS, "stream": 10000}
+BATCHES = {"fixed": "all", "stream": 1}
+# Columns of metrics.csv and what they are: of the mean model, and the mean over the agents' own. (Its column optimality_gap_agents
+# takes every agent's own function, whose minimum is lower.)
+MODELS = {"mean": ("optimality_gap", "loss above the minimum"), "own": ("test_loss", "test loss")}
+SMALLEST = 1e-9  # below what double precision can tell from the minimum
+SAME_FACTOR = 1.1
+POINTS = 25  # of a curve
 
 
-def gaps(folder, curve, rounds, seed):
-    """Optimality gap of the mean model by round."""
-    run = folder / f"{curve}-{seed}"
+def options(folder, kind, curve, rounds, seed):
+    """Of one training."""
     settings = homomorphic.SETTINGS
-    options = {"agents": homomorphic.AGENTS, "task": "logistic", "data": folder / "h-%r.svm",
-               "test_data": folder / "test.svm", "batch_size": "all", "eval_every": 1, "rounds": rounds,
-               "noise_seed": seed, "final_gossip": 0, "run_directory": run, "threads": 1, "optimality_gap": "on"} | CURVES[curve]
-    for name in ["step_size", "l2", "clip_norm", "edge_probability", "graph_seed"]:
-        options[name] = settings[name]
-    shared.sotto_json("train", options)
-    with open(run / "metrics.csv", encoding="ascii") as file:
-        return [(int(row["round"]), float(row["optimality_gap"])) for row in csv.DictReader(file)]
+    chosen = {"agents": homomorphic.AGENTS, "task": "logistic", "data": folder / f"{kind}-%r.svm", "test_data": folder / "test.svm",
+              "batch_size": BATCHES[kind], "rounds": rounds, "noise_seed": seed, "seed": seed, "final_gossip": 0} | CURVES[curve]
+    return chosen | {name: settings[name] for name in ["step_size", "l2", "clip_norm", "edge_probability", "graph_seed"]}
 
 
-def measure_h1(size):
-    rounds, seeds = size.of(200, 1000, 20), range(1, 1 + size.of(10, 50, 2))
-    shown = sorted({*range(0, 10), *range(10, rounds + 1, max(1, rounds // 50)), rounds})
+def write_data(folder, kind):
+    """Files of the agents' records and of tests."""
+    source = random.Random(homomorphic.SETTINGS["data_seed"])
+    longest = max(homomorphic.write_records(folder / f"{kind}-{agent}.svm", RECORDS[kind], source) for agent in range(homomorphic.AGENTS))
+    homomorphic.write_records(folder / "test.svm", 2000, source)
+    if kind == "fixed" and longest >= homomorphic.SETTINGS["clip_norm"]:
+        raise SystemExit(f"figures: a gradient may be {longest:.1f} long, above the clip")
+
+
+def curves(job):
+    """{round: {models: figure}} of one training."""
+    folder, kind, curve, rounds, every, seed = job
+    with tempfile.TemporaryDirectory() as name:
+        run = pathlib.Path(name) / "run"
+        running.sotto_json("train", options(folder, kind, curve, rounds, seed) | {
+            "run_directory": run, "threads": 1, "optimality_gap": "on", "eval_every": every, "eval_records": "all"})
+        with open(run / "metrics.csv", encoding="ascii") as file:
+            return {int(line["round"]): {key: float(line[column]) for key, (column, _) in MODELS.items()} for line in csv.DictReader(file)}
+
+
+def kind_rows(size, folder, kind):
+    """Learning curves, and means over the second half; the curve without noise has seeds too where records stream."""
+    rounds, seeds = size["rounds"], range(1, 1 + size["seeds"])
+    every = max(1, rounds // POINTS)
+    quiet_once = kind == "fixed"
+    jobs = [(curve, seed) for curve in CURVES for seed in (seeds if curve != "none" or not quiet_once else [1])]
+    found = dict(zip(jobs, running.parallel(curves, [(folder, kind, curve, rounds, every, seed) for curve, seed in jobs])))
     rows = []
-    with shared.tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        source = random.Random(homomorphic.SETTINGS["data_seed"])
-        longest = max(homomorphic.write_records(folder / f"h-{agent}.svm", homomorphic.RECORDS, source)
-                      for agent in range(homomorphic.AGENTS))
-        homomorphic.write_records(folder / "test.svm", 2000, source)
-        if longest >= homomorphic.SETTINGS["clip_norm"]:
-            raise SystemExit(f"figures: a gradient may be {longest:.1f} long, above the clip")
-        jobs = [(curve, seed) for curve in CURVES for seed in (seeds if curve != "none" else [1])]
-        with shared.concurrent.futures.ThreadPoolExecutor(max_workers=shared.CORES) as pool:
-            found = dict(zip(jobs, pool.map(lambda job: dict(gaps(folder, job[0], rounds, job[1])), jobs)))
-        for curve in CURVES:
-            runs = [found[job] for job in jobs if job[0] == curve]
-            for t in shown:
-                row = shared.mean_row("gap", curve, t, [run[t] for run in runs])
-                # Below what double precision can tell from the minimum.
-                rows.append(shared.dataclasses.replace(row, y=max(row.y, 1e-9)))
+    for curve in CURVES:
+        runs = {str(seed): found[curve, seed] for name, seed in jobs if name == curve}
+        shown = sorted(next(iter(runs.values())))
+        for key in MODELS:
+            late = {seed: [run[t][key] for t in shown if t > rounds / 2] for seed, run in runs.items()}
+            points = [(f"{kind}-{key}", t, {seed: max(run[t][key], SMALLEST) for seed, run in runs.items()}) for t in shown]
+            points.append((f"late-{kind}-{key}", rounds, {seed: max(sum(of) / len(of), SMALLEST) for seed, of in late.items()}))
+            rows += [mean_row(panel, curve, t, values) if curve != "none" or not quiet_once else Row(panel, curve, t, values["1"])
+                     for panel, t,
+                     values in points]
     return rows
 
 
-def late(rows, curve):
-    """Mean gap over the second half of the rounds."""
-    found = at(rows, "gap", curve)
-    half = max(found) / 2
-    values = [y for x, y in found.items() if x > half]
-    return sum(values) / len(values)
+def measure(size):
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        for kind in size["kinds"]:
+            write_data(pathlib.Path(name), kind)
+            rows += kind_rows(size, pathlib.Path(name), kind)
+    return rows
 
 
-def caption_h1(rows, size):
-    gap = {curve: late(rows, curve) for curve in CURVES}
+def late(table, kind, key, first, second, label, margin=None):
+    """The verdict on means over the second half."""
+    panel = f"late-{kind}-{key}"
+    return [(label, table.compare(panel, first, second, x, margin)) for x in table.xs(panel, first, second)]
+
+
+NAMES = {"fixed": "fixed records", "stream": "streaming records"}
+MODEL_NAMES = {"mean": "mean model", "own": "agents' own models"}
+
+
+def everywhere(table, first, second, key, margin=None):
+    return [cell for kind in NAMES for cell in late(table, kind, key, first, second, NAMES[kind], margin)]
+
+
+def caption(table, size):
+    repeats = size["rounds"] * (size["rounds"] - 1) / 2 / RECORDS["stream"]
+    own = "the same for the agents' own models"
     return Caption(
-        paper="Learning curves of decentralized logistic regression (M = 5, K = 20 agents, μ = 1, ρ = 0.1, σ_h² = 1, σ_p² = 2): "
+        paper="Learning curves of decentralized logistic regression (M = 5, K = 20 agents, μ = 1, ρ = 0.1, σ_h² = 1, σ_p² = 2), records "
+              "streaming: "
               "without noise, with independent Laplace noise, and with graph-homomorphic noise of the same power. The text says "
-              "that the third approximately matches the first and outperforms the second.",
-        setting=f"`sotto train --task logistic`, {homomorphic.AGENTS} agents on an Erdős–Rényi graph (p = 0.3), "
-                f"{homomorphic.RECORDS} records each with features N(± 0.5, I), full batches, μ = 1, ridge 0.1, noise of variance 2 on "
-                f"every message; the loss of the mean model above the lowest possible, {size.of(10, 50, 2)} noise seeds.",
+              "that the third approximately matches the first and outperforms the second, and not which statistic of the network is drawn.",
+        setting=f"`sotto train --task logistic`, {homomorphic.AGENTS} agents on an Erdős–Rényi graph (p = "
+                f"{homomorphic.SETTINGS['edge_probability']:g}), features "
+                f"N(± {homomorphic.SETTINGS['mean']:g}, I), μ = {homomorphic.SETTINGS['step_size']}, ridge "
+                f"{homomorphic.SETTINGS['l2']:g}, Laplace noise of variance {NOISE_STD ** 2:.3g} on "
+                f"every message; training loss of the mean model above the lowest possible, and mean test loss of the agents' own models, "
+                f"{size['seeds']} "
+                f"seeds. Fixed: {RECORDS['fixed']} records an agent, full batches. Streaming: every round one record, drawn of "
+                f"{RECORDS['stream']} an agent, so that in {size['rounds']} rounds {repeats:.2g} come twice on average. "
+                f"Comparisons are of means over the second half of the rounds.",
         claims=[
-            (f"homomorphic noise disturbs the mean model less than independent noise of the same power: {gap['homomorphic']:.3g} "
-             f"against {gap['laplace']:.3g} in the second half", gap["homomorphic"] < gap["laplace"]),
-            (f"it approximately matches training without noise ({gap['none']:.2g})",
-             gap["homomorphic"] < 1.1 * gap["none"] + 1e-3)],
-        differs="the paper's figure shows one statistic of the network without saying which; class means, records and graph are not "
-                "given, and its records stream where ours are fixed. Noise cancels in the mean exactly, but each agent's own "
-                "model is far from the mean while gradients are taken there, and with μ = 1 and this much noise that second-order "
-                "error stays: it is gone with less noise (bench/results/homomorphic.txt: from 0.052 at σ_p = 1.41 to 0.00003 at 0.14). "
-                "Sums of all receivers' messages show an observer of all of them the model (docs/accounting.md), so the pure ε of the "
-                "ledger is large for both.",
-        extra=f"Gaussian noise of the same standard deviation per round, accounted for training: independent (`ldp`) {gap['ldp']:.3g}, "
-              f"`corn` {gap['corn horizon']:.3g}: correlated between agents and taken into the next model, instead of on messages only.")
+            Claim("homomorphic noise outperforms independent noise: mean model", everywhere(table, "homomorphic", "laplace", "mean"),
+                  (LOWER,)),
+            Claim(own, everywhere(table, "homomorphic", "laplace", "own"), (LOWER,)),
+            Claim(f"homomorphic noise approximately matches no noise (the same: a factor below {SAME_FACTOR:g}): mean model",
+                  everywhere(table, "homomorphic", "none", "mean", SAME_FACTOR), (SAME,)),
+            Claim(own, everywhere(table, "homomorphic", "none", "own", SAME_FACTOR), (SAME,)),
+        ],
+        notes="class means, records and graph are not given. Noise cancels in the mean exactly, but each agent's own "
+              "model is far from the mean while gradients are taken there, which at this step and noise leaves an error of second order "
+              "in the mean model, "
+              "and all of the noise in agents' own. Sums of all receivers' messages show an observer of all of them the model "
+              "(docs/accounting.md), so the pure ε of the "
+              "ledger is large for both.",
+        ours=[Told(f"Gaussian noise of the same standard deviation a round, on gradients and accounted for training, {MODEL_NAMES[key]}: "
+                   f"`corn horizon` against `ldp`",
+                   everywhere(table, "corn horizon", "ldp", key)) for key in MODELS])
 
 
-FIGURES = [Figure(
-    "H1", "learning curves under noise that cancels in the mean",
-    [Panel("gap", "σ_p² = 2", ("round", "round"), ("optimality_gap", "loss above the minimum, mean model"), log_y=True)],
-    measure_h1, caption_h1)]
+def panels():
+    found = []
+    for letter, (kind, key) in zip("abcd", [(kind, key) for kind in NAMES for key in MODELS]):
+        found.append(Panel(f"{kind}-{key}", f"({letter}) {NAMES[kind]}, {MODEL_NAMES[key]}", ("round", "round"), MODELS[key], "t",
+                           log_y=True))
+        found.append(Panel(f"late-{kind}-{key}", "", ("rounds", "round"), MODELS[key], "T", log_y=True, drawn=False))
+    return found
+
+
+def checked(size):
+    """Streaming records in a folder of their own, which is left until the figure is made."""
+    size.work.mkdir(parents=True, exist_ok=True)
+    write_data(size.work, "stream")
+    return options(size.work, "stream", "homomorphic", size["rounds"], 1)
+
+
+FIGURES = [Figure("H1", "learning curves under noise that cancels in the mean", panels(), measure, caption,
+                  sizes={"rounds": Sized("rounds", 200, 1000, 20), "seeds": Sized("seeds", 10, 50, 2),
+                         "kinds": Sized("records", ["fixed", "stream"], ["fixed", "stream"])},
+                  checked=checked)]

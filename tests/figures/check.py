@@ -9,14 +9,28 @@ import tempfile
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench" / "figures"))
-import shared
-from shared import at, compare
+sys.path[:0] = [str(ROOT / "bench" / "figures"), str(ROOT / "bench")]
+import figure
+import page
+import pictures
+import rows
+import running
+import verdicts
+from verdicts import HIGHER, LOWER, NOT_DECIDED, SAME, Values, exact, verdict
 
 
 def require(condition, text):
     if not condition:
         raise SystemExit(f"FAILED: {text}")
+
+
+def refused(function, kind, text):
+    """What the refusal says."""
+    try:
+        function()
+    except kind as error:
+        return str(error)
+    raise SystemExit(f"FAILED: {text}")
 
 
 def figures(*words, **environment):
@@ -25,65 +39,221 @@ def figures(*words, **environment):
 
 
 def make(folder, asked, name, *words):
-    """Rows of a figure made at the tests' size; its picture and its section of the page are there and in order."""
+    """Table of a figure made at the tests' size; its picture and its section of the page are there and in order."""
     result = figures("--tiny", "--out", folder / "kept", *words, asked)
     require(result.returncode == 0, f"{name}: exit code {result.returncode}: {result.stderr}")
-    rows = shared.read_csv(folder / "kept" / f"{name}.csv")
+    made = named(name)
+    table = rows.Table(made, rows.read_csv(folder / "kept" / f"{name}.csv"))
     svg = xml.etree.ElementTree.parse(folder / "kept" / f"{name}.svg").getroot()
-    words = " ".join("".join(text.itertext()) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
-    for curve in {row.curve for row in rows}:
-        require(curve in words, f"{name}: the legend lacks {curve}")
-    page = (folder / "kept.md").read_text(encoding="utf-8")
-    require(f"## {name}" in page and f"kept/{name}.svg" in page, f"{name}: the page has no section of it")
-    return rows
+    texts = " ".join("".join(text.itertext()) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
+    for curve in {row.curve for row in table.rows if table.panels[row.panel].drawn}:
+        require(pictures.legend_of(curve) in texts, f"{name}: the legend lacks {curve}")
+    text = (folder / "kept.md").read_text(encoding="utf-8")
+    require(f"## {name}" in text and f"kept/{name}.svg" in text, f"{name}: the page has no section of it")
+    require("**Small.**" in text, f"{name}: the page does not say what is smaller than in the paper")
+    return table
 
+
+def all_figures():
+    """FIGURES of bench/figures/__main__.py."""
+    import importlib.util
+    spec = importlib.util.spec_from_file_location("figures_main", ROOT / "bench" / "figures" / "__main__.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.FIGURES
+
+
+def named(name):
+    return next(made for made in all_figures() if made.name == name)
+
+
+# --- the rule and the tables -----------------------------------------------------------------------------------------
+
+def by_seed(*values):
+    return Values(by_seed={str(seed): value for seed, value in enumerate(values)})
+
+
+def check_verdicts():
+    """Lower, higher, the same and not decided by the interval of paired differences, and by nothing else."""
+    cases = [
+        ("noise that pairs take out hides nothing", by_seed(1.0, 5.0, 9.0), by_seed(1.2, 5.21, 9.19), {}, LOWER),
+        ("the other way round", by_seed(1.2, 5.21, 9.19), by_seed(1.0, 5.0, 9.0), {}, HIGHER),
+        ("intervals that overlap are no agreement", by_seed(1, 2, 3, 4), by_seed(2, 1, 4, 3), {}, NOT_DECIDED),
+        ("a wide interval round 0 is not the same", by_seed(1, 2, 3, 4), by_seed(2, 1, 4, 3), {"margin": 0.5}, NOT_DECIDED),
+        ("within the margin it is", by_seed(1, 2, 3), by_seed(1.001, 1.999, 3.0005), {"margin": 0.01}, SAME),
+        ("a small difference within the margin too, though it excludes 0", by_seed(1, 2, 3), by_seed(1.001, 2.0011, 3.001),
+         {"margin": 0.01}, SAME),
+        ("a decided difference beyond the margin is not the same", by_seed(1, 2, 3), by_seed(1.1, 2.11, 3.1), {"margin": 0.01}, LOWER),
+        ("ratios on a logarithmic axis", by_seed(1, 10, 100), by_seed(2, 21, 199), {"log": True}, LOWER),
+        ("a factor as margin", by_seed(1, 10, 100), by_seed(1.01, 10.1, 99.5), {"log": True, "margin": 1.1}, SAME),
+        ("without logarithm differences", by_seed(-1, -1.1, -1.3), by_seed(1, 1.1, 1.2), {"log": True}, LOWER),
+        ("numbers without chance", exact(1.0), exact(1.1), {}, LOWER),
+        ("up to rounding", exact(1.0), exact(1.0 + 1e-9), {}, SAME),
+        ("a number against values of seeds", by_seed(8, 8.1, 9), exact(6), {}, HIGHER),
+        ("one seed decides nothing", by_seed(1), by_seed(2), {}, NOT_DECIDED),
+    ]
+    for text, first, second, how, word in cases:
+        found = verdict(first, second, **how)
+        require(found.word == word, f"{text}: {found.word} ({found}) where {word} was expected")
+    refused(lambda: verdict(by_seed(1, 2), by_seed(1, 2, 3)), ValueError, "other seeds are paired")
+    half = verdict(by_seed(1, 2, 4), by_seed(0, 0, 0)).high - 7 / 3
+    require(abs(half - 4.303 * (7 / 3) ** 0.5 / 3**0.5) < 1e-3, f"the interval of three seeds is not Student's: {half}")
+    told = str(verdicts.against(by_seed(19, 20, 21), 10, log=True))
+    require(told.startswith("20 (") or told.startswith("19.9"), f"a comparison with a number does not tell the values: {told}")
+
+
+def check_claims():
+    """A claim agrees if all of it does, differs if a part is decided otherwise, and else is not decided."""
+    lower, higher, open_ = verdict(exact(1), exact(2)), verdict(exact(2), exact(1)), verdict(by_seed(1, 2), by_seed(2, 1))
+    for cells, outcome in [([lower, lower], figure.AGREES), ([lower, higher], figure.DIFFERS), ([lower, open_], NOT_DECIDED),
+                           ([open_, higher], figure.DIFFERS), ([], NOT_DECIDED)]:
+        claim = figure.Claim("so", [(f"p = {k}", cell) for k, cell in enumerate(cells)], (LOWER,))
+        require(claim.outcome() == outcome, f"{claim}: {claim.outcome()} where {outcome} was expected")
+    text = page.paragraphs([figure.Claim("so", [("p = 1", lower)], (HIGHER,))], True)[0]
+    require(text.startswith("**Differs from the paper.**") and "lower at p = 1" in text, f"a claim that differs is told as {text}")
+    size = figure.Size("default", {"T": figure.Sized("T", 100, 5000), "p": figure.Sized("p", [1], [1])})
+    require(size.smaller() == ["T 100 (5000)"], f"what is smaller is {size.smaller()}")
+
+
+def check_tables():
+    """Tables keep the value of every seed; without them nothing is concluded."""
+    made = figure.Figure("X", "", [figure.Panel("a", "", ("p", "p"), ("y", "y"), "p")], None, None)
+    with tempfile.TemporaryDirectory() as name:
+        path = pathlib.Path(name) / "X.csv"
+        written = [rows.mean_row("a", "c", 1.0, {"1": 0.25, "2": 0.5}), rows.Row("a", "d", 1.0, 3.0)]
+        rows.write_csv(path, made, written)
+        read = rows.read_csv(path)
+        require(read[0].seeds == (("1", 0.25), ("2", 0.5)) and read[1].seeds is None, f"read back: {read}")
+        path.write_text("panel,curve,x_name,x,y_name,y,low,high\na,c,p,1,y,2,1,3\n", encoding="utf-8")
+        require("measure X again" in refused(lambda: rows.read_csv(path), rows.OldTable, "a table without seeds is accepted"),
+                "the refusal does not say what to do")
+        path.write_text("panel,curve,x_name,x,y_name,y,low,high,seeds\na,c,p,1,y,2,1,3,\n", encoding="utf-8")
+        refused(lambda: rows.read_csv(path), rows.OldTable, "a row without seeds is accepted")
+
+
+def check_page():
+    """docs/figures.md is what `deploy/figures all --redraw` makes of the tables; every table belongs to a figure."""
+    folder = ROOT / "docs" / "figures"
+    old = page.old_tables(folder)
+    require(bool(old) == (folder / page.MARKER).exists(), f"tables without values of seeds: {old}; {page.MARKER} says otherwise")
+    names = {made.name for made in all_figures()}
+    tables = sorted(folder.glob("*.csv"))
+    require(tables, "docs/figures holds no tables")
+    for table in tables:
+        require(table.stem in names, f"{table.name} belongs to no figure")
+        picture = table.with_suffix(".svg")
+        require(picture.exists() and picture.stat().st_size < 60000, f"{picture.name} is missing or too large")
+    if old:
+        print(f"skipped: measured before tables kept the values of seeds: {' '.join(old)}")
+        raise SystemExit(77)
+    text = page.page_text(folder, all_figures())
+    require((ROOT / "docs" / "figures.md").read_text(encoding="utf-8") == text, "docs/figures.md is not that of the tables: "
+                                                                                "deploy/figures --redraw all")
+
+
+# --- what is computed beside sotto -----------------------------------------------------------------------------------
+
+def check_gossip():
+    """Epsilon and the theorems of [G] as sotto has them; contributions of any sign show no less than those of one sign."""
+    import epsilon
+    import gossip
+    try:
+        import gossip_matrices
+    except ModuleNotFoundError as error:
+        print(f"skipped: {error}")
+        raise SystemExit(77)
+    for mu in (0.1, 1, 4):
+        told = running.sotto_json("account", {"mu": mu, "delta": 1e-5})["epsilon"]
+        require(abs(epsilon.epsilon_of(mu, 1e-5) / told - 1) < 1e-6, f"epsilon of mu {mu} is not {told}")
+    graph = gossip.er_graph(12)
+    edges = gossip.graph_edges(graph)
+    target = min(u + v for u, v in edges if 0 in (u, v))
+    weights = gossip_matrices.max_degree_weights(edges, 12)
+    options = graph | {"mixing": "max-degree", "mechanism": "ldp", "noise_std": 1, "sensitivity": 1, "delta": 1e-5, "rounds": 6,
+                       "inputs": "fixed",
+                       "targets": target}
+    for sums, view, key in [(True, "secure-sum:0", "gossip_sums_bound"), (False, "node:0", "gossip_messages_bound")]:
+        matrix = gossip_matrices.gram(weights, 6, target, 0, sums)
+        told = running.sotto_json("account", options | {"view": view})["pairs"][0][key]
+        ours = epsilon.epsilon_of(gossip_matrices.one_sign(matrix) ** 0.5, 1e-5)
+        require(abs(ours / told - 1) < 1e-6, f"{key}: {ours} from the matrix, {told} from sotto")
+        low, high = gossip_matrices.any_sign(matrix)
+        require(gossip_matrices.one_sign(matrix) <= low * (1 + 1e-9) and low <= high * (1 + 1e-9) and high <= 6 + 1e-6,
+                f"{key}: {low} to {high}")
+
+
+# --- figures at the tests' size ----------------------------------------------------------------------------------------
 
 def check_list():
     """Every published figure is offered; bad names and missing data are said."""
     result = subprocess.run([ROOT / "deploy" / "figures", "list"], text=True, stdout=subprocess.PIPE)
     require(result.returncode == 0, f"list: exit code {result.returncode}")
     names = {name for line in result.stdout.splitlines() for name in line.split()[0].split("/")}
-    wanted = set("W1 W2 W3 C1 C2 C3 C4 C5 G1 U2 U3 U5 H1 A9A".split())
+    wanted = set("W1 W2 W3 C1 C2 C3 C4 C5 G1 G2 G3 U2 U3 U4 U5 U6 H1 A9A".split())
     require(wanted <= names, f"list: lacks {sorted(wanted - names)}")
     wrong = figures("C9")
     require(wrong.returncode == 2 and "C9" in wrong.stderr and "C1" in wrong.stderr, "a name that does not exist is not refused")
     with tempfile.TemporaryDirectory() as folder:
         skipped = figures("--tiny", "--out", pathlib.Path(folder) / "kept", "A9A", SOTTO_DATA_DIR=folder)
         require(skipped.returncode == 3 and "a9a.gz" in skipped.stdout, "missing data are not said")
+        nothing = figures("--redraw", "--out", pathlib.Path(folder) / "kept", "C1")
+        require(nothing.returncode == 3 and "measure it" in nothing.stdout, "redrawing what was never measured is not refused")
+
+
+def nowhere_above(table, panel, lower, upper, slack):
+    """Whether a curve lies nowhere above another (times 1 + slack), where both have points."""
+    return all(table.y(panel, lower, x) <= table.y(panel, upper, x) * (1 + slack) for x in table.xs(panel, lower, upper))
 
 
 def check_surviving_noise():
     """Every plan is an optimum over a larger set than the one before it: ldp, decor, corn, and cdp is the limit."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = make(pathlib.Path(folder), "C1", "C1")
+        table = make(pathlib.Path(folder), "C1", "C1")
+        again = figures("--redraw", "--out", pathlib.Path(folder) / "kept", "C1")
+        require(again.returncode == 0 and "--tiny C1" in again.stdout, f"redrawn with another size: {again.stdout} {again.stderr}")
     for panel in ("epsilon", "p", "n"):
         # 1%: where the optimum is not attained plans are capped.
         for lower, upper in [("cdp", "corn one-step"), ("corn one-step", "decor"), ("decor", "ldp"), ("corn one-step", "pairs q=1")]:
-            require(compare(rows, panel, lower, upper, 0.01), f"C1, panel {panel}: {lower} is above {upper}")
+            require(nowhere_above(table, panel, lower, upper, 0.01), f"C1, panel {panel}: {lower} is above {upper}")
     for curve in ("ldp", "decor", "corn one-step"):
-        noise = at(rows, "epsilon", curve)
+        noise = table.ys("epsilon", curve)
         require(abs(noise[3] / noise[30] - 100) < 1e-6 * 100, f"C1: {curve} does not fall with the square of epsilon")
-    require(compare(rows, "late", "corn horizon", "corn one-step", 1e-6), "C1: a plan for 200 rounds leaves more noise in 200 rounds")
+    for ours, published in (("corn horizon", "corn one-step"), ("decor horizon", "decor")):
+        require(nowhere_above(table, "late", ours, published, 1e-6), f"C1: {ours} leaves more noise in 200 rounds than {published}")
     for n in (10, 30):
-        require(abs(at(rows, "n", "cdp", n) * n / (at(rows, "n", "cdp", 10) * 10) - 1) < 1e-9, "C1: cdp is not ldp / n")
+        require(abs(table.y("n", "cdp", n) * n / (table.y("n", "cdp", 10) * 10) - 1) < 1e-9, "C1: cdp is not ldp / n")
 
 
 def check_training():
     """A figure of trainings: at the same budget less noise survives under cdp than under ldp, and so does less loss."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = make(pathlib.Path(folder), "W2", "C3")
+        table = make(pathlib.Path(folder), "W2", "C3")
     for epsilon in (10, 40):
-        gaps = {curve: at(rows, "epsilon", curve, epsilon) for curve in ("ldp", "corn horizon", "cdp")}
+        gaps = {curve: table.y("epsilon", curve, epsilon) for curve in ("ldp", "corn horizon", "cdp")}
         require(gaps["corn horizon"] < gaps["ldp"] and gaps["cdp"] < gaps["ldp"], f"C3: {gaps} at epsilon {epsilon}")
-    require(not (shared.common.BUILD / "figures" / "tiny" / "C3").exists(), "C3: its trainings are left behind")
+    require(all(len(row.seeds) == 3 for row in table.rows), "C3: a row lacks seeds")
+    require(not (running.common.BUILD / "figures" / "tiny" / "C3").exists(), "C3: its trainings are left behind")
     with tempfile.TemporaryDirectory() as folder:
-        size = shared.Size("tiny", work=pathlib.Path(folder))
-        options = {"tiny": {"epsilon": "10", "seed": "1 2", "rounds": "20"}}
-        once = shared.trainings("quadratic", size, **options)
+        size = figure.Size("tiny", {}, work=pathlib.Path(folder))
+        options = {"epsilon": "10", "seed": "1 2", "rounds": "20"}
+        once = running.trainings("quadratic", size, options)
         files = {path: path.stat().st_mtime_ns for path in size.work.glob("quadratic/trainings/*")}
-        again = shared.trainings("quadratic", size, **options)
+        again = running.trainings("quadratic", size, options)
         require(once == again and files, "a sweep done twice differs")
         require(all(path.stat().st_mtime_ns == time for path, time in files.items()), "what is done was trained again")
+
+
+def check_mpi():
+    """A training of a figure has the same bits with one rank an agent; one that has not is seen."""
+    import mpi_check
+    options = running.one_training("quadratic", "corn one-step", {"rounds": 20, "agents": 4})
+    require(options["seed"] == options["noise-seed"] == "1" and options["utility"] == "one-step" and "keep-runs" not in options,
+            f"options of one training: {options}")
+    found = mpi_check.check(options)
+    require(found == {"agents": 4, "same": True, "differs": []}, f"MPI gives other bits: {found}")
+    del options["noise-seed"]  # other noise every time
+    found = mpi_check.check(options)
+    require(not found["same"] and "NOT" in mpi_check.sentence(found), "other bits are not seen")
 
 
 def write_leaf(folder, writers, records):
@@ -107,42 +277,18 @@ def check_femnist():
         folder = pathlib.Path(name)
         without = figures("--tiny", "--out", folder / "kept", "U4")
         require(without.returncode == 3 and "--femnist" in without.stdout, "missing FEMNIST is not said")
-        if not os.path.exists(shared.data_path("florentine_families.edges")):
-            print("skipped: SOTTO_DATA_DIR has no florentine_families.edges")
-            raise SystemExit(77)
+        for edges in ("florentine_families.edges", "facebook_ego_414.edges"):
+            if not os.path.exists(running.data_path(edges)):
+                print(f"skipped: SOTTO_DATA_DIR has no {edges}")
+                raise SystemExit(77)
         (folder / "leaf").mkdir()
         write_leaf(folder / "leaf", writers=150, records=12)
-        rows = make(folder, "U6", "U4", "--femnist", folder / "leaf")
+        table = make(folder, "U6", "U4", "--femnist", folder / "leaf")
     for curve in ("ldp", "mafalda", "space-time"):
-        accuracy = at(rows, "accuracy", curve)
+        accuracy = table.ys("accuracy", curve)
         require(accuracy and all(0 <= value <= 1 for value in accuracy.values()), f"U4: {curve}: {accuracy}")
 
 
-def check_captions():
-    """What docs/figures.md says is what the kept tables say."""
-    figures_by_name = {figure.name: figure for figure in all_figures()}
-    page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
-    tables = sorted((ROOT / "docs" / "figures").glob("*.csv"))
-    require(tables, "docs/figures holds no tables")
-    for table in tables:
-        figure = figures_by_name.get(table.stem)
-        require(figure is not None, f"{table.name} belongs to no figure")
-        text = shared.caption_text(figure, shared.read_csv(table), shared.Size())
-        require(text in page, f"the caption of {table.stem} in docs/figures.md is not that of {table.name}: deploy/figures --redraw {table.stem}")
-        picture = table.with_suffix(".svg")
-        require(picture.exists() and picture.stat().st_size < 60000, f"{picture.name} is missing or too large")
-        require(f"(figures/{table.stem}.svg)" in page, f"docs/figures.md does not show {picture.name}")
-
-
-def all_figures():
-    """FIGURES of bench/figures/__main__.py."""
-    import importlib.util
-    spec = importlib.util.spec_from_file_location("figures_main", ROOT / "bench" / "figures" / "__main__.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.FIGURES
-
-
-{"list": check_list, "surviving_noise": check_surviving_noise, "training": check_training, "femnist": check_femnist,
- "captions": check_captions}[sys.argv[1]]()
+{"list": check_list, "verdicts": check_verdicts, "claims": check_claims, "tables": check_tables, "page": check_page, "gossip": check_gossip,
+ "surviving_noise": check_surviving_noise, "training": check_training, "mpi": check_mpi, "femnist": check_femnist}[sys.argv[1]]()
 print("ok")

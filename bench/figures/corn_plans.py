@@ -1,0 +1,191 @@
+"""[C] figure 1 and what [W] has in common with it: plans of noise."""
+import pathlib
+import tempfile
+
+import running
+import verdicts
+from figure import Caption, Claim, Figure, Panel, Sized, Told, shown
+from rows import mean_row
+from verdicts import HIGHER, LOWER, SAME
+
+AGENTS = 20
+EPSILONS = [3, 5, 7, 10, 15, 20, 25, 30, 40]
+PROBABILITIES = [0.2, 0.4, 0.6, 0.8, 1.0]
+SPARSE = 0.4  # "lower connectivities" of the papers, and below
+# What the papers fix: budget, clip, rounds; the budget of panels against p, and p of panels against the budget.
+BUDGET = {"delta": 1e-5, "clip_norm": 0.1, "rounds": 5000}
+EPSILON, PROBABILITY = 10, 0.5
+HORIZON = 200
+PLANS = {
+    "ldp": {"mechanism": "ldp", "utility": "one-step"},
+    "decor": {"mechanism": "decor", "utility": "one-step"},
+    "corn one-step": {"mechanism": "corn", "utility": "one-step"},
+    "corn horizon": {"mechanism": "corn", "utility": f"horizon:{HORIZON}"},
+    "decor horizon": {"mechanism": "decor", "utility": f"horizon:{HORIZON}"},
+    "pairs q=1": {"mechanism": "pairs", "coalition_size": 1, "utility": "one-step"},
+    "cdp": {"mechanism": "cdp", "utility": "one-step"},
+}
+EXACT = "corn one-step, exact"
+# The paper calibration misses its target from here on (docs/accounting.md), and sotto refuses it.
+PAPER_LIMIT = 36
+# Plans are solved until they are certified this close to the optimum.
+SOLVED = 1.01
+
+EPSILON_TICKS = [3, 5, 10, 20, 40]
+EPSILON_PANEL = ("epsilon", "privacy budget ε")
+PROBABILITY_PANEL = ("p", "connectivity p")
+SIZES = {"graphs": Sized("random graphs", 5, 10, 1), "epsilons": Sized("ε", EPSILONS, EPSILONS, [3, 30]),
+         "probabilities": Sized("p", PROBABILITIES, PROBABILITIES, [0.2, 1.0])}
+
+
+def setting_text(size):
+    """What figures of plans are computed with."""
+    return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {shown(BUDGET['delta'])}, T = {BUDGET['rounds']}, Metropolis "
+            f"weights, mean of "
+            f"{size['graphs']} Erdős–Rényi graphs, `sotto plan`; calibration `paper` unless a curve says exact. Comparisons are "
+            f"paired by graph")
+
+
+def plan_options(curve, **setting):
+    options = dict(PLANS[curve.removesuffix(", exact")]) | BUDGET | {"agents": AGENTS} | setting
+    return options | {"calibration": "exact" if curve == EXACT else "paper"}
+
+
+def graphs(size):
+    return range(1, 1 + size["graphs"])
+
+
+def plan_rows(size, panels, keep):
+    """Rows of plans over random graphs. panels: (panel, [curves], [(x, setting)]); keep(plan) -> y."""
+    cells, jobs = [], []
+    for panel, curves, points in panels:
+        for curve in curves:
+            for x, setting in points:
+                options = plan_options(curve, **setting)
+                if options["calibration"] == "paper" and options["epsilon"] > PAPER_LIMIT:
+                    continue
+                cells.append((panel, curve, x))
+                jobs += [options | {"graph_seed": seed} for seed in graphs(size)]
+    values = iter(running.sotto_many("plan", jobs, keep))
+    return [mean_row(panel, curve, x, {str(seed): next(values) for seed in graphs(size)}) for panel, curve, x in cells]
+
+
+def by_epsilon(size):
+    return [(e, {"epsilon": e, "edge_probability": PROBABILITY}) for e in size["epsilons"]]
+
+
+def by_probability(size):
+    return [(p, {"epsilon": EPSILON, "edge_probability": p}) for p in size["probabilities"]]
+
+
+def both_panels(curves, size):
+    """Panels (a) and (b). Pairs take longest to solve: in (a), where nothing but the scale differs, two budgets."""
+    ends = [point for point in by_epsilon(size) if point[0] in (3, 30)]
+    return [("epsilon", curves, by_epsilon(size)), ("epsilon", ["pairs q=1"], ends),
+            ("p", [*curves, "pairs q=1"], by_probability(size))]
+
+
+def effective_claims(table):
+    """Both papers: correlation becomes more effective as ε and as p increase. How much of LDP's is left, at the ends."""
+    claims = []
+    for panel, symbol in (("epsilon", "ε"), ("p", "p")):
+        cells = []
+        for curve in ("decor", "corn one-step"):
+            xs = table.xs(panel, curve, "ldp")
+            at = lambda x: verdicts.ratio(table.values(panel, "ldp", x), table.values(panel, curve, x))
+            cells.append((f"`{curve}` at {symbol} = {xs[-1]:g} against {xs[0]:g}", verdicts.verdict(at(xs[-1]), at(xs[0]), log=True)))
+        claims.append(Claim(f"as {symbol} increases correlated noise becomes more effective (LDP's over theirs, at the largest {symbol} "
+                            f"against the smallest)",
+                            cells, (HIGHER,)))
+    return claims
+
+
+def gap_claim(table, panel, text):
+    """The gap between DECOR and CorN is largest on sparse graphs: p up to SPARSE against every denser one, as a ratio."""
+    xs = table.xs(panel, "decor", "corn one-step")
+    dense = [x for x in xs if x > SPARSE]
+    cells = [cell for x in xs if x <= SPARSE for cell in table.gap_cells(panel, "decor", "corn one-step", x, dense)]
+    return Claim(text, cells, (HIGHER,))
+
+
+# --- C1: noise that survives mixing ------------------------------------------------------------------------------------
+
+def surviving(plan):
+    """Tr(M R) at the configured budget, for the utility that was asked for."""
+    return plan["objective"] / plan["kappa"]
+
+
+def surviving_horizon(options):
+    """The noise of HORIZON rounds that a plan leaves, whatever the plan minimised."""
+    with tempfile.TemporaryDirectory() as folder:
+        plan = pathlib.Path(folder) / "plan.json"
+        running.sotto_json("plan", options | {"out": plan})
+        judged = {key: value for key, value in options.items() if key not in PLANS["pairs q=1"]}
+        return surviving(running.sotto_json("plan", judged | {"plan": plan, "utility": f"horizon:{HORIZON}"}))
+
+
+def measure_c1(size):
+    main = ["ldp", "decor", "corn one-step", EXACT, "cdp"]
+    by_agents = [(n, {"epsilon": EPSILON, "edge_probability": PROBABILITY, "agents": n}) for n in size["agents"]]
+    few = [point for point in by_agents if point[0] <= size["pairs_agents"]]
+    rows = plan_rows(size, [*both_panels(main, size), ("n", main, by_agents), ("n", ["pairs q=1"], few)], surviving)
+    for curve in ["ldp", "decor", "decor horizon", "pairs q=1", "corn one-step", "corn horizon", "cdp"]:
+        for p, setting in by_probability(size):
+            jobs = [plan_options(curve, **setting) | {"graph_seed": seed} for seed in graphs(size)]
+            found = running.parallel(surviving_horizon, jobs)
+            rows.append(mean_row("late", curve, p, {str(seed): value for seed, value in zip(graphs(size), found)}))
+    return rows
+
+
+def caption_c1(table, size):
+    below_one, at_one = (lambda x: x < 1), (lambda x: x == 1)
+    everywhere = lambda first, second: [cell for panel in ("epsilon", "p", "n") for cell in table.cells(panel, first, second)]
+    sparse = min(table.xs("p", "decor"))
+    dense = [x for x in table.xs("p", "decor") if x != sparse]
+    return Caption(
+        paper="Tr(W R Wᵀ), the noise left after one mixing step, of CorN, DECOR and LDP against ε (p = 0.5), p (ε = 10) and "
+              "n (p = 0.5, ε = 10), log scale. LDP has the highest variance; as ε and p increase correlation becomes more "
+              "effective; CorN is "
+              "consistently lower than DECOR; the gap is particularly large on sparse graphs. The text has no numbers.",
+        setting=f"the same quantity, in units of the gradient squared: {setting_text(size)}.",
+        claims=[
+            Claim("LDP has the highest variance: DECOR is below it", everywhere("decor", "ldp"), (LOWER,)),
+            Claim("and so is CorN", everywhere("corn one-step", "ldp"), (LOWER,)),
+            *effective_claims(table),
+            Claim("CorN is consistently below DECOR: against ε", table.cells("epsilon", "corn one-step", "decor"), (LOWER,)),
+            Claim("against n", table.cells("n", "corn one-step", "decor"), (LOWER,)),
+            Claim("against p, below 1", table.cells("p", "corn one-step", "decor", below_one), (LOWER,)),
+            Claim(f"at p = 1 both are nearly the same (the same: a factor below {SOLVED:g})",
+                  table.cells("p", "corn one-step", "decor", at_one, margin=SOLVED), (SAME,)),
+            gap_claim(table, "p", f"the gap is particularly large for sparser networks, as a ratio (p up to {SPARSE:g} against "
+                                  f"denser ones)"),
+            Claim("the same, as a difference", table.gap_cells("p", "decor", "corn one-step", sparse, dense, as_difference=True),
+                  (HIGHER,)),
+        ],
+        notes=f"against ε all curves of one calibration are 1/ε² times a number of their own, so ε changes no ratio between them. With "
+              f"the `paper` calibration "
+              f"curves end below ε = {PAPER_LIMIT}: sotto refuses it beyond, where it would spend more than it says (docs/accounting.md).",
+        ours=[
+            Told(f"exact calibration against the papers', `{EXACT}` against `corn one-step`",
+                 table.cells("epsilon", EXACT, "corn one-step")),
+            Told("`pairs q=1`, which withstands any curious agent, against `corn one-step`, which withstands none",
+                 table.cells("p", "pairs q=1", "corn one-step")),
+            Told("`pairs q=1` against `decor`, made against outsiders only", table.cells("p", "pairs q=1", "decor")),
+            Told(f"(d), the noise of {HORIZON} rounds together: `corn horizon` against `corn one-step`",
+                 table.cells("late", "corn horizon", "corn one-step")),
+            Told("`decor horizon` against `decor`", table.cells("late", "decor horizon", "decor")),
+        ])
+
+
+SURVIVING = ("surviving_noise", "Tr(W R Wᵀ)")
+C1 = Figure(
+    "C1", "noise that survives mixing, against ε, p and n",
+    [Panel("epsilon", f"(a) p = {PROBABILITY:g}", EPSILON_PANEL, SURVIVING, "ε", log_x=True, log_y=True, ticks=EPSILON_TICKS),
+     Panel("p", f"(b) ε = {EPSILON}", PROBABILITY_PANEL, SURVIVING, "p", log_y=True, ticks=PROBABILITIES),
+     Panel("n", f"(c) p = {PROBABILITY:g}, ε = {EPSILON}", ("agents", "agents n"), SURVIVING, "n", log_y=True),
+     Panel("late", f"(d) ε = {EPSILON}, all noise of {HORIZON} rounds", PROBABILITY_PANEL,
+           ("surviving_noise_200", f"Tr(M R), {HORIZON} rounds"), "p", log_y=True, ticks=PROBABILITIES)],
+    measure_c1, caption_c1,
+    sizes=SIZES | {"agents": Sized("n", list(range(10, 101, 10)), list(range(10, 101, 5)), [10, 30]),
+                   "pairs_agents": Sized("n of pairs q=1, up to", 30, 50, 10)})
+FIGURES = [C1]

@@ -1,0 +1,125 @@
+"""[G] figure 3: MNIST over 100 agents; the paper's training, and accuracy against the budget."""
+import csv
+import pathlib
+import tempfile
+
+import running
+from figure import Caption, Claim, Figure, Panel, Sized, Told, shown
+from gossip import ALL, DELTA, MESSAGES, NOISE, PROBABILITY, THEOREM_4, mean_of, of_messages, published_mean
+from images import FILES
+from rows import Row, mean_row
+from running import words
+from verdicts import HIGHER
+
+RECORDS, CLIP, STEP = 60000, 1, 1.0
+NONE, NOISY = "none", "ldp"
+MUFFLIATO = "Muffliato's bound"
+
+
+def weights(agents):
+    """As the paper: the closed neighbourhood, each weight 1/(degree + 1)."""
+    return {"agents": agents, "topology": "erdos-renyi", "edge_probability": PROBABILITY, "graph_seed": 1, "mixing": "row-stochastic"}
+
+
+def training(size, mechanism):
+    """Gradient descent on all records of every agent; one record changes a gradient by 2 C over their number."""
+    noise = {"noise_std": NOISE * 2 * CLIP * size["agents"] / RECORDS, "noise_seed": 1} if mechanism != NONE else {}
+    return weights(size["agents"]) | noise | {
+        "mechanism": mechanism, "task": "softmax", "data": running.data_path(FILES[0]), "test_data": running.data_path(FILES[2]),
+                                              "partition": "iid",
+        "adjacency": "record", "batch_size": "all", "clip_norm": CLIP, "rounds": size["paper_rounds"], "step_size": STEP, "final_gossip": 0,
+                                              "eval_every": 1}
+
+
+def accuracies(job):
+    """{round: test accuracy} of a training, mean over the agents' own models."""
+    size, mechanism, seed = job
+    with tempfile.TemporaryDirectory() as folder:
+        run = pathlib.Path(folder) / "run"
+        options = training(size, mechanism) | {"run_directory": run, "threads": 1, "seed": seed}
+        if "noise_seed" in options:
+            options["noise_seed"] = seed
+        running.sotto_json("train", options)
+        with open(run / "metrics.csv", encoding="ascii") as file:
+            return {int(line["round"]): float(line["test_accuracy"]) for line in csv.DictReader(file)}
+
+
+def paper_rows(size):
+    """Mean epsilon of all pairs after every round, and accuracies of the training it belongs to."""
+    base = weights(size["agents"]) | {"noise_std": NOISE, "sensitivity": 1, "delta": DELTA, "threads": 1, "inputs": "fixed",
+                                      "mechanism": NOISY}
+
+    def of_round(t):
+        pairs = running.sotto_json("account", base | {"rounds": t, "view": "all-nodes"})["pairs"]
+        return of_messages(pairs) | {
+            MUFFLIATO: mean_of(pairs, lambda pair: pair["muffliato_bound"]),
+            THEOREM_4: published_mean(base | {"rounds": t}, "node", "gossip_messages_bound", size["observers"])}
+
+    rounds = [t for t in size["shown"] if t <= size["paper_rounds"]]
+    rows = [Row("pairs", curve, t, mean) for t, means in zip(rounds, running.parallel(of_round, rounds)) for curve,
+            mean in means.items() if mean is not None]
+    seeds = range(1, 1 + size["seeds"])
+    jobs = [(size, mechanism, seed) for mechanism in (NONE, NOISY) for seed in seeds]
+    found = dict(zip([job[1:] for job in jobs], running.parallel(accuracies, jobs)))
+    return rows + [mean_row("rounds", mechanism, t, {seed: found[mechanism, seed][t] for seed in seeds}) for mechanism in (NONE, NOISY)
+                   for t in found[mechanism, 1]]
+
+
+def settings(size):
+    return {"data": running.data_path(FILES[0]), "test-data": running.data_path(FILES[2]), "agents": size["agents"],
+            "rounds": size["rounds"],
+            "step-size": words(size["steps"])}
+
+
+def measure(size):
+    runs = running.trainings("mnist_gossip", size, settings(size) | {"epsilon": words(size["epsilons"]),
+                                                                     "seed": words(range(1, 1 + size["seeds"]))})
+    return paper_rows(size) + running.training_rows("accuracy", runs, running.varied("epsilon", size["epsilons"]), "test_accuracy")
+
+
+def caption(table, size):
+    last = max(table.xs("pairs", MESSAGES))
+    end = max(table.xs("rounds", NOISY))
+    return Caption(
+        paper="MNIST, IID over 100 nodes of an Erdős–Rényi graph, logistic regression by gradient descent, weights 1/(degree + 1) over "
+              "closed neighbourhoods, locally private models as messages: "
+              "mean ε of all pairs during training. Noise, step, p and results are lost in the text at hand or not in it; it claims "
+              "nothing of the outcome.",
+        setting=f"(a), (b): the paper's training: softmax regression, {size['agents']} agents, p = {PROBABILITY:g}, `--mixing "
+                f"row-stochastic`, full batches, one record protected, noise {NOISE} times a record's "
+                f"influence in every round, C = {CLIP}, step {STEP:g}, {size['seeds']} seeds. (a): mean ε over all pairs of neighbours "
+                f"and others by `sotto account --view all-nodes`, δ = {shown(DELTA)} (Theorem 4: of {size['observers']} "
+                f"observers). (b): test "
+                f"accuracy of "
+                f"the agents' own models. (c): our experiment, `sotto sweep bench/figures/mnist_gossip.ini`: Metropolis weights, "
+                f"{size['rounds']} rounds, batches of cyclic:10, accuracy against ε for everybody who sees "
+                "all messages (and, for pairs, any one agent), step size chosen on held-out training records.",
+        claims=[],
+        notes="Theorem 4 is no guarantee for a training, ours of (a) holds for inputs fixed in advance (docs/accounting.md): what holds "
+              "for this training is LDP's curve. With row-stochastic weights agents "
+              "do not agree on the minimum of the mean loss.",
+        ours=[Told("(a): Theorem 4 against LDP", table.cells("pairs", THEOREM_4, ALL, lambda t: t > 1)),
+              Told("ours for fixed inputs against LDP", table.cells("pairs", MESSAGES, ALL, lambda t: t == last)),
+              Told("ours for fixed inputs against Theorem 4", table.cells("pairs", MESSAGES, THEOREM_4, lambda t: t == last)),
+              Told("(b): accuracy with noise, less that without", table.cells("rounds", NOISY, NONE, lambda t: t == end)),
+              *[Claim(f"(c): `{ours}` has more accuracy than `ldp`", table.cells("accuracy", ours, NOISY), (HIGHER,))
+                for ours in ("corn horizon", "pairs q=1")],
+              Told("`pairs q=1` against `cdp`", table.cells("accuracy", "pairs q=1", "cdp"))])
+
+
+EPSILONS = [3, 10, 30]
+STEPS = [0.5, 1, 2, 4, 8]
+FIGURES = [Figure(
+    "G3", "MNIST with 100 agents",
+    [Panel("pairs", "(a) the paper's training: privacy", ("round", "round"), ("mean_epsilon", "mean ε over pairs"), "T", log_y=True),
+     Panel("rounds", "(b) the paper's training: accuracy", ("round", "round"), ("test_accuracy", "test accuracy"), "T"),
+     Panel("accuracy", "(c) accuracy against ε", ("epsilon", "privacy budget ε"), ("test_accuracy", "test accuracy"), "ε", log_x=True,
+           ticks=EPSILONS, bars=True)],
+    measure, caption, needs=FILES,
+    sizes={"agents": Sized("agents", 100, 100, 8), "observers": Sized("observers of Theorem 4", 5, 100, 8),
+           "seeds": Sized("seeds", 3, 10, 2), "paper_rounds": Sized("rounds of the "
+                                                                                                            "paper's training", 20, 100, 3),
+           "shown": Sized("rounds in (a)", [1, 2, 3, 5, 7, 10, 15, 20], [1, 2, 5, 10, 20, 30, 50, 70, 100], [1, 3]),
+           "rounds": Sized("rounds in (c)", 100, 100, 4),
+           "epsilons": Sized("ε", EPSILONS, EPSILONS, [20]), "steps": Sized("steps", STEPS, STEPS, [1])},
+    checked=lambda size: {key.replace("_", "-"): value for key, value in training(size, NOISY).items()} | {"seed": 1})]

@@ -1,0 +1,53 @@
+"""Our own figure: how cost grows. Measured by bench/scaling.py and bench/scale.py; drawn from what they keep."""
+import json
+import math
+
+import common
+from figure import Caption, Figure, Panel
+from rows import Row
+
+RESULTS = common.ROOT / "bench" / "results"
+# What of scaling.json is in which panel.
+PANELS = {"n": "agents n", "hidden": "units of the hidden layer", "T": "rounds T"}
+
+
+def kept(name):
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def measure(size):
+    """Seconds of everything that grows; of memory, MiB."""
+    rows, subject = [], ""
+    for entry in kept("scaling")["growth"]:
+        panel, what = entry["of"], entry["what"].replace("the same", subject)
+        subject = what.split(",")[0]
+        if panel in PANELS and "memory" not in what:
+            rows += [Row(panel, what, x, seconds) for x, seconds in zip(entry["sizes"], entry["values"])]
+    return rows + [Row("plans", row["name"], place + 1, row["median_seconds"]) for place, row in enumerate(kept("scale")["rows"])]
+
+
+def power(table, panel, curve):
+    """The exponent between the largest two sizes."""
+    a, b = table.xs(panel, curve)[-2:]
+    return math.log(table.y(panel, curve, b) / table.y(panel, curve, a)) / math.log(b / a)
+
+
+def caption(table, size):
+    grown = "; ".join(f"{curve}: {PANELS[panel]} to the "
+                      f"{power(table, panel, curve):.2g}" for panel in PANELS for curve in table.curves(panel))
+    plans = "; ".join(f"{curve}: {next(iter(table.ys('plans', curve).values())):.3g} s" for curve in table.curves("plans"))
+    return Caption(
+        paper="",
+        setting="seconds on two cores, median of repetitions, trainings on one thread, ten rounds (`bench/run scaling`, which fits a "
+                "power over all sizes: docs/scaling.md); "
+                "(d): seconds of whole plans of `pairs` (`bench/run scale`), in the order below.",
+        claims=[],
+        notes=f"between the largest two sizes the exponents are {grown}. (d): {plans}.")
+
+
+SECONDS = ("seconds", "seconds")
+FIGURES = [Figure("SCALE", "how cost grows",
+                  [Panel(key, f"({letter}) against {label}", (key, label), SECONDS, log_x=True, log_y=True) for letter,
+                   (key, label) in zip("abc", PANELS.items())]
+                  + [Panel("plans", "(d) plans of pairs", ("place", "case"), SECONDS, log_y=True, drawn=False)],
+                  measure, caption)]

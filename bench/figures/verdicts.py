@@ -1,0 +1,111 @@
+"""The one rule by which a figure says lower, higher, the same or not decided.
+
+Values that have seeds are paired by seed. Their differences, or on a logarithmic axis the logarithms of their ratios, have a 95%
+interval (Student's t). Where a value has no logarithm differences are taken, and a margin that is a factor f is f - 1 of the second's
+mean. The same: the whole interval lies within the margin that the sentence states. Otherwise lower or higher: the interval excludes 0.
+Everything else is not decided. Numbers that were computed without chance are compared as intervals of no width. Where a sentence states
+no margin it is TOLERANCE, relative: rounding and solvers' stopping.
+"""
+import dataclasses
+import math
+
+import common
+
+LOWER, HIGHER, SAME, NOT_DECIDED = "lower", "higher", "the same", "not decided"
+TOLERANCE = 1e-6
+
+
+@dataclasses.dataclass(frozen=True)
+class Values:
+    """A number that was computed exactly, or a value for every seed."""
+    number: float | None = None
+    by_seed: dict | None = None
+
+
+def exact(number):
+    return Values(number=float(number))
+
+
+def combine(function, *values):
+    """function of numbers, applied seed by seed; exact numbers count for every seed. Seeds must be the same everywhere."""
+    seeded = [value.by_seed for value in values if value.by_seed is not None]
+    if not seeded:
+        return exact(function(*(value.number for value in values)))
+    if any(set(found) != set(seeded[0]) for found in seeded):
+        raise ValueError(f"values with different seeds cannot be paired: {[sorted(found) for found in seeded]}")
+    at = lambda value, seed: value.number if value.by_seed is None else value.by_seed[seed]
+    return Values(by_seed={seed: function(*(at(value, seed) for value in values)) for seed in seeded[0]})
+
+
+def ratio(first, second):
+    return combine(lambda a, b: a / b if b else math.inf if a else math.nan, first, second)
+
+
+def difference(first, second):
+    return combine(lambda a, b: a - b, first, second)
+
+
+RATIO, DIFFERENCE, VALUE = "ratio", "difference", "value"
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """word; the middle and ends of the interval of first / second, of first - second, or of what was compared with a number.
+    why: where there is no interval."""
+    word: str
+    middle: float
+    low: float | None = None
+    high: float | None = None
+    kind: str = DIFFERENCE
+    why: str = ""
+
+    def __str__(self):
+        unit, sign = (" times" if self.kind == RATIO else ""), ("+" if self.kind == DIFFERENCE else "")
+        ends = f"{self.low:{sign}.3g} to {self.high:{sign}.3g}" if self.low is not None else self.why
+        if self.low is not None and math.isclose(self.low, self.high, rel_tol=1e-4, abs_tol=1e-12):
+            return f"{self.middle:{sign}.3g}{unit}"
+        return f"{self.middle:{sign}.3g}{unit} ({ends})"
+
+    def moved(self, function, kind):
+        """The same verdict, told in other units."""
+        low, high = (None if end is None else function(end) for end in (self.low, self.high))
+        return dataclasses.replace(self, middle=function(self.middle), low=low, high=high, kind=kind)
+
+
+def verdict(first, second, log=False, margin=None):
+    """Of first against second. margin: with log a factor above 1, otherwise an absolute difference."""
+    if log and min(numbers(first) + numbers(second)) > 0:
+        return decided(combine(lambda a, b: math.log(a / b), first, second),
+                       math.log(margin) if margin else TOLERANCE).moved(math.exp, RATIO)
+    size = max(abs(number) for number in numbers(first) + numbers(second))
+    if log and margin:
+        margin = (margin - 1) * abs(sum(numbers(second)) / len(numbers(second)))
+    return decided(difference(first, second), margin or TOLERANCE * size)
+
+
+def against(values, number, log=False, margin=None):
+    """Of values against a number, told as the values."""
+    found = verdict(values, exact(number), log, margin)
+    return found.moved((lambda x: x * number) if found.kind == RATIO else (lambda x: x + number), VALUE)
+
+
+def decided(pairs, margin):
+    """The verdict on differences, or logarithms of ratios."""
+    found = numbers(pairs)
+    if not all(math.isfinite(number) for number in found):
+        return Verdict(NOT_DECIDED, math.nan, why="a value is not finite")
+    middle, half = (found[0], 0.0) if pairs.by_seed is None else common.interval95(found)
+    if half is None:
+        return Verdict(NOT_DECIDED, middle, why="one seed")
+    return Verdict(word_of(middle - half, middle + half, margin), middle, middle - half, middle + half)
+
+
+def word_of(low, high, margin):
+    """The rule."""
+    if -margin <= low and high <= margin:
+        return SAME
+    return LOWER if high < 0 else HIGHER if low > 0 else NOT_DECIDED
+
+
+def numbers(value):
+    return [value.number] if value.by_seed is None else list(value.by_seed.values())
