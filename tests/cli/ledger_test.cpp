@@ -178,8 +178,8 @@ TEST(BudgetAccount, CountsEveryTrainingOfASweep) {
     (void)folder.write("sweep.ini",
                        "task = logistic\nagents = 3\ntopology = complete\nrounds = 10\n"
                        "mechanism = ldp\nepsilon = 1\nbatch-size = 8\n"
-                       "step-size = 0.1 0.01\nseed = 1\nthreads = 1\nkeep-runs = off\n"
-                       "budget-account = mine\n");
+                       "step-size = 0.1 0.01\nchoose-further = 0\nseed = 1\nthreads = 1\n"
+                       "keep-runs = off\nbudget-account = mine\n");
     const Arguments sweep{"sweep", "sweep.ini", "--output", "swept", "--json", "first.json"};
     const Outcome outcome = run_sotto(folder, one_process, sweep);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
