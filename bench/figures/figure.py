@@ -1,6 +1,7 @@
 """What a figure is: sizes, panels, claims and captions. No figure is named here."""
 import dataclasses
 
+import verdicts
 from verdicts import NOT_DECIDED
 
 
@@ -81,13 +82,39 @@ class Figure:
 AGREES, DIFFERS = "agrees", "differs"
 
 
+FEW = 3  # comparisons with the same verdict that are told one by one
+
+
 def told(cells):
-    """Cells as text, those with the same verdict together."""
+    """Cells as text, those with the same verdict together: a few one by one, more as where they are and how far they reach."""
     groups = {}
     for label, verdict in cells:
-        groups.setdefault(verdict.word, []).append(f"{label}: {verdict}" if label else str(verdict))
-    return "; ".join(f"{word} at {', '.join(texts)}" if cells[0][0] else f"{word}, {', '.join(texts)}"
-                     for word, texts in groups.items())
+        groups.setdefault(verdict.word, []).append((label, verdict))
+    return "; ".join(told_together(word, group, [label for label, _ in cells]) for word, group in groups.items())
+
+
+def told_together(word, group, labels):
+    """Cells of one verdict; labels: of all cells."""
+    if not labels[0]:
+        return f"{word}, {', '.join(str(verdict) for _, verdict in group)}"
+    if len(group) <= FEW or len({verdict.kind for _, verdict in group}) > 1:
+        return f"{word} at {', '.join(f'{label}: {verdict}' for label, verdict in group)}"
+    found = [label for label, _ in group]
+    where = f"all {len(group)}: " if len(group) == len(labels) else ""
+    return f"{word} at {where}{places(found, labels)} ({verdicts.reach([verdict for _, verdict in group])})"
+
+
+def places(found, labels):
+    """Labels 'NAME = VALUE' by name; the values as a range where they follow each other among all labels."""
+    by_name = lambda some: {name: [label.rpartition(" = ")[2] for label in some if label.rpartition(" = ")[0] == name]
+                            for name in dict.fromkeys(label.rpartition(" = ")[0] for label in some)}
+    everything, texts = by_name(labels), []
+    for name, values in by_name(found).items():
+        start = everything[name].index(values[0])
+        numbers = all(value.replace(".", "", 1).isdigit() for value in values)
+        follow = len(values) > 2 and numbers and everything[name][start:start + len(values)] == values
+        texts.append((f"{name} = " if name else "") + (f"{values[0]} to {values[-1]}" if follow else ", ".join(values)))
+    return ", ".join(texts)
 
 
 @dataclasses.dataclass

@@ -12,7 +12,7 @@ import math
 import common
 
 LOWER, HIGHER, SAME, NOT_DECIDED = "lower", "higher", "the same", "not decided"
-TOLERANCE = 1e-6
+TOLERANCE = 1e-4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,16 +60,32 @@ class Verdict:
     why: str = ""
 
     def __str__(self):
-        unit, sign = (" times" if self.kind == RATIO else ""), ("+" if self.kind == DIFFERENCE else "")
-        ends = f"{self.low:{sign}.3g} to {self.high:{sign}.3g}" if self.low is not None else self.why
+        unit = " times" if self.kind == RATIO else ""
+        ends = f"{text_of(self.low, self.kind)} to {text_of(self.high, self.kind)}" if self.low is not None else self.why
         if self.low is not None and math.isclose(self.low, self.high, rel_tol=1e-4, abs_tol=1e-12):
-            return f"{self.middle:{sign}.3g}{unit}"
-        return f"{self.middle:{sign}.3g}{unit} ({ends})"
+            return f"{text_of(self.middle, self.kind)}{unit}"
+        return f"{text_of(self.middle, self.kind)}{unit} ({ends})"
 
     def moved(self, function, kind):
         """The same verdict, told in other units."""
         low, high = (None if end is None else function(end) for end in (self.low, self.high))
         return dataclasses.replace(self, middle=function(self.middle), low=low, high=high, kind=kind)
+
+
+def text_of(number, kind):
+    """Three digits; of a ratio near 1 as many as show on which side it is."""
+    if kind == RATIO and TOLERANCE < abs(number - 1) < 0.005:
+        return f"{number:.{min(8, 1 - math.floor(math.log10(abs(number - 1))))}f}"
+    return f"{number:{'+' if kind == DIFFERENCE else ''}.3g}"
+
+
+def reach(found):
+    """From the smallest to the largest of several verdicts of one kind, and of the ends of their intervals."""
+    unit = " times" if found[0].kind == RATIO else ""
+    span = lambda values: " to ".join(dict.fromkeys(text_of(end, found[0].kind) for end in (min(values), max(values))))
+    middles = span([one.middle for one in found]) + unit
+    ends = [end for one in found if one.low is not None for end in (one.low, one.high)]
+    return middles if not ends or span(ends) + unit == middles else f"{middles}; intervals within {span(ends)}"
 
 
 def verdict(first, second, log=False, margin=None):

@@ -1,7 +1,7 @@
 """[W] Whisper D-SGD. Its figures 2 and 3 are the experiments of [C] 3 and 4: C3 and C4 here."""
 import corn_plans as plans
 from figure import Caption, Claim, Figure, Panel, Told
-from verdicts import LOWER
+from verdicts import LOWER, SAME
 
 CURVES = ["ldp", "decor", "corn one-step", "corn horizon", plans.EXACT, "cdp"]
 
@@ -28,7 +28,7 @@ def caption_w1(table, size):
         claims=[
             Claim("LDP is highest: DECOR is below it", both("decor", "ldp"), (LOWER,)),
             Claim("Whisper is below LDP", both("corn one-step", "ldp"), (LOWER,)),
-            Claim("CDP is lowest: below Whisper", both("cdp", "corn one-step"), (LOWER,)),
+            Claim("CDP is lowest: below Whisper", both("cdp", "corn one-step"), (LOWER, SAME)),
             *plans.effective_claims(table),
             Claim("Whisper is consistently below DECOR", both("corn one-step", "decor"), (LOWER,)),
             plans.gap_claim(table, "p", f"the gap is particularly large for sparser networks (p up to {plans.SPARSE:g} against "
