@@ -441,7 +441,7 @@ inline std::vector<BadInput> bad_inputs() {
         {"budgets_for_other_agents",
          3,
          {"train", "--budgets", "{dir}/two.budgets"},
-         {"{dir}/two.budgets", "budget", "agents", "{n}"}},
+         {"{dir}/two.budgets", "agents", "(one each is needed)"}},
         {"budgets_with_a_word",
          3,
          {"train", "--budgets", "{dir}/word.budgets"},

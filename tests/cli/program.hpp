@@ -30,7 +30,7 @@ constexpr double patience = 300;
 /// Whether it happens in time; asked again and again.
 [[nodiscard]] bool happens(const std::function<bool()>& condition, double seconds = patience);
 
-/// Whether the run has begun (config.ini) and has a whole checkpoint of a round after that one.
+/// Whether the run has begun (config.ini) and has a whole checkpoint of a round later than `after`.
 [[nodiscard]] bool has_checkpoint(const std::filesystem::path& run, long after = -1);
 
 /// How a program ended, and what it wrote.
