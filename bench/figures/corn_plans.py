@@ -150,17 +150,18 @@ def caption_c1(table, size):
         setting=f"the same quantity, in units of the gradient squared: {setting_text(size)}.",
         claims=[
             Claim("LDP has the highest variance: DECOR is below it", everywhere("decor", "ldp"), (LOWER,)),
-            Claim("and so is CorN", everywhere("corn one-step", "ldp"), (LOWER,)),
+            Claim("LDP has the highest variance: CorN is below it", everywhere("corn one-step", "ldp"), (LOWER,)),
             *effective_claims(table),
-            Claim("CorN is consistently below DECOR: against ε", table.cells("epsilon", "corn one-step", "decor"), (LOWER,)),
-            Claim("against n", table.cells("n", "corn one-step", "decor"), (LOWER,)),
-            Claim("against p, below 1", table.cells("p", "corn one-step", "decor", below_one), (LOWER,)),
-            Claim(f"at p = 1 both are nearly the same (the same: a factor below {SOLVED:g})",
+            Claim("CorN is consistently below DECOR, against ε", table.cells("epsilon", "corn one-step", "decor"), (LOWER,)),
+            Claim("CorN is consistently below DECOR, against n", table.cells("n", "corn one-step", "decor"), (LOWER,)),
+            Claim("CorN is consistently below DECOR, against p (below 1)", table.cells("p", "corn one-step", "decor", below_one), (LOWER,)),
+            Claim(f"at p = 1 CorN and DECOR are nearly the same (the same: a factor below {SOLVED:g})",
                   table.cells("p", "corn one-step", "decor", at_one, margin=SOLVED), (SAME,)),
-            gap_claim(table, "p", f"the gap is particularly large for sparser networks, as a ratio (p up to {SPARSE:g} against "
+            gap_claim(table, "p", f"the gap between DECOR and CorN is particularly large for sparser networks, as a ratio (p up "
+                                  f"to {SPARSE:g} against "
                                   f"denser ones)"),
-            Claim("the same, as a difference", table.gap_cells("p", "decor", "corn one-step", sparse, dense, as_difference=True),
-                  (HIGHER,)),
+            Claim("the gap between DECOR and CorN is particularly large for sparser networks, as a difference",
+                  table.gap_cells("p", "decor", "corn one-step", sparse, dense, as_difference=True), (HIGHER,)),
         ],
         notes=f"against ε all curves of one calibration are 1/ε² times a number of their own, so ε changes no ratio between them. With "
               f"the `paper` calibration "

@@ -220,9 +220,10 @@ def caption_g2(table, size):
         claims=[
             Claim("Theorem 3 is below LDP", table.cells("mean", THEOREM_3, ALL, lambda x: x > 1), (LOWER,)),
             Claim("Theorem 4 is below LDP", table.cells("mean", THEOREM_4, ALL, lambda x: x > 1), (LOWER,)),
-            Claim("Theorem 4 becomes tighter than Theorem 3 as T grows: at first it is not, Theorem 4 against Theorem 3",
+            Claim("Theorem 4 becomes tighter than Theorem 3 as T grows: at the smallest T it is not, Theorem 4 against Theorem 3",
                   table.cells("mean", THEOREM_4, THEOREM_3, lambda x: x == first), (HIGHER, SAME)),
-            Claim("in the end it is", table.cells("mean", THEOREM_4, THEOREM_3, lambda x: x == last), (LOWER,)),
+            Claim("Theorem 4 becomes tighter than Theorem 3 as T grows: at the largest T it is, Theorem 4 against Theorem 3",
+                  table.cells("mean", THEOREM_4, THEOREM_3, lambda x: x == last), (LOWER,)),
         ],
         notes="both theorems take contributions of one sign in all rounds for the worst, by [G] Lemma 1; (b) shows what that does to "
               "the crossing.",
@@ -231,7 +232,7 @@ def caption_g2(table, size):
                   "bound for Theorem 3's",
                   [(table.label("signs", x), verdicts.verdict(verdicts.exact(lows[x]), verdicts.exact(highs[x]),
                                                               log=True)) for x in highs if x > 1], (HIGHER,)),
-            Claim("with contributions of one sign there is one: Theorem 4 against Theorem 3 at the largest T",
+            Claim("(b): with contributions of one sign the bounds cross: Theorem 4 against Theorem 3 at the largest T",
                   table.cells("signs", "Theorem 4: one sign", "Theorem 3: one sign", lambda x: x == max(highs)), (LOWER,)),
             Told("ours for fixed inputs: sums against messages (a sum is a function of messages)", table.cells("mean", SUMS, MESSAGES)),
             Told("Theorem 2 against ours, both sums and fixed inputs", table.cells("mean", THEOREM_2, SUMS, lambda x: x > 1)),

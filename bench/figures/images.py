@@ -15,26 +15,6 @@ NETWORKS = {"published": "the network of the published scripts (convolutions 3 x
             "mlp": f"one hidden layer of {UNITS['mlp']} units with ReLU", "tiny": f"one hidden layer of {UNITS['tiny']} units with ReLU"}
 CHOSEN_BY = 1  # seed of the records
 
-# Layers as in models.py of the published code.
-PUBLISHED = """
-import sys, torch
-import torch.nn.functional as F
-class Network(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.input_shape = [1, 28, 28]
-        self.first = torch.nn.Conv2d(1, 32, 3, padding=1)
-        self.second = torch.nn.Conv2d(32, 64, 3, padding=1)
-        self.third = torch.nn.Linear(7 * 7 * 64, 128)
-        self.last = torch.nn.Linear(128, 10)
-    def forward(self, x):
-        x = F.max_pool2d(F.relu(self.first(x)), 2)
-        x = F.max_pool2d(F.relu(self.second(x)), 2)
-        return self.last(F.relu(self.third(x.flatten(1))))
-torch.manual_seed(1)
-torch.jit.script(Network()).save(sys.argv[1])
-"""
-
 
 def task(network):
     """Options of the network."""
@@ -43,7 +23,8 @@ def task(network):
     path = common.BUILD / "figures" / "published_network.pt"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
-        made = subprocess.run(["/usr/bin/python3", "-c", PUBLISHED, path.with_suffix(".new")], stderr=subprocess.PIPE, text=True)
+        made = subprocess.run(["/usr/bin/python3", running.HERE / "published_network.py", path.with_suffix(".new")],
+                              stderr=subprocess.PIPE, text=True)
         if made.returncode != 0:
             raise SystemExit(f"figures: the published network needs python3-torch, and sotto built with libtorch-dev: "
                              f"{made.stderr.strip()[-200:]}")

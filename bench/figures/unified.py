@@ -83,9 +83,9 @@ def caption(table, size):
                   all_cells(table, PAPER, THEIRS), (LOWER,)),
             Claim(f"Muffliato's bound is no improvement over LDP up to distance {NEAR} (the same: a factor below {SAME_FACTOR:g})",
                   all_cells(table, THEIRS, LDP, lambda d: d <= NEAR, SAME_FACTOR), (SAME,)),
-            Claim(f"up to distance {NEAR} gains are up to an order of magnitude: the largest ({best[0]}), against {TENFOLD}",
+            Claim(f"up to distance {NEAR} gains reach an order of magnitude: the largest ({best[0]}), against {TENFOLD}",
                   [("", verdicts.against(best[1], TENFOLD, log=True))], (HIGHER, SAME)),
-            Claim(f"from distance {FAR} on they are at least two orders: gains against {HUNDREDFOLD}",
+            Claim(f"from distance {FAR} on gains are at least two orders: gains against {HUNDREDFOLD}",
                   [(label, verdicts.against(gain, HUNDREDFOLD, log=True)) for label, gain in far], (HIGHER, SAME)),
         ],
         notes="the Mastodon servers stand for PeerTube (see Absent data). For training these figures hold only if gradients do not carry "

@@ -31,7 +31,8 @@ def caption_w1(table, size):
             Claim("CDP is lowest: below Whisper", both("cdp", "corn one-step"), (LOWER, SAME)),
             *plans.effective_claims(table),
             Claim("Whisper is consistently below DECOR", both("corn one-step", "decor"), (LOWER,)),
-            plans.gap_claim(table, "p", f"the gap is particularly large for sparser networks (p up to {plans.SPARSE:g} against "
+            plans.gap_claim(table, "p", f"the gap between DECOR and Whisper is particularly large for sparser networks (p up to "
+                                        f"{plans.SPARSE:g} against "
                                         f"denser ones)"),
         ],
         notes="σ²_mix is not unique: any smaller σ² with the rest in R_cor is the same R and the same optimum, so the paper's values "
