@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "regular_file.hpp"
+#include "scratch_folder.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/host.hpp"
 
@@ -168,13 +169,15 @@ void write_file_atomically(const std::filesystem::path& path,
     const std::filesystem::path temporary = temporary_of(target);
     const int file = create(temporary, readers);
     if (file < 0) throw_unwritable(path);
-    if (!write_and_close(file, parts, true) || ::rename(temporary.c_str(), target.c_str()) != 0) {
+    const bool to_disk = !is_scratch(target);
+    if (!write_and_close(file, parts, to_disk) ||
+        ::rename(temporary.c_str(), target.c_str()) != 0) {
         const int failure = errno;
         ::unlink(temporary.c_str());
         errno = failure;
         throw_unwritable(path);
     }
-    if (!flush_folder_of(target)) throw_unwritable(path);
+    if (to_disk && !flush_folder_of(target)) throw_unwritable(path);
 }
 
 void erase_file(const std::filesystem::path& path) {

@@ -14,6 +14,7 @@
 #include "commands/sweep/sweep_tables.hpp"
 #include "commands/sweep/sweep_training.hpp"
 #include "core/json_output.hpp"
+#include "core/scratch_folder.hpp"
 #include "run/composed_runs.hpp"
 #include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
@@ -156,6 +157,8 @@ class SweepRunner {
 
     void run_one(const SweepTraining& training) {
         const fs::path directory = folder_->run_of(training);
+        // Until its outcome is kept a training is nothing that a loss of power could lose.
+        const ScratchFolder scratch(directory);
         const auto outcome = train_once([&] { return read_(training.ini); },
                                         directory,
                                         [&] { folder_->discard_run(training); },
@@ -163,7 +166,10 @@ class SweepRunner {
                                         [&] { report(false); },
                                         stop_requested_);
         if (!outcome) return;
-        if (!config_.keep_runs) folder_->discard_run(training);
+        if (config_.keep_runs)
+            scratch.flush();
+        else
+            folder_->discard_run(training);
         folder_->keep(training, *outcome);
     }
 
