@@ -15,6 +15,8 @@
 #include <cstring>
 #include <vector>
 
+#include "disk.hpp"
+#include "file_batch.hpp"
 #include "regular_file.hpp"
 #include "scratch_folder.hpp"
 #include "sotto/core/error.hpp"
@@ -25,12 +27,6 @@ namespace sotto {
 static_assert(std::endian::native == std::endian::little, "files are little-endian");
 
 namespace {
-
-[[noreturn]] void throw_unwritable(const std::filesystem::path& path) {
-    const int reason = errno;
-    throw_write_failure(
-        fmt::format("{}: cannot be written ({})", path.string(), std::strerror(reason)), reason);
-}
 
 std::string npy_header(const std::string& shape) {
     std::string dictionary =
@@ -81,16 +77,6 @@ bool is_special(const std::filesystem::path& path) {
            !std::filesystem::is_directory(status);
 }
 
-bool write_all(int file, std::string_view content) {
-    bool good = true;
-    for (std::size_t written = 0; good && written < content.size();) {
-        const ssize_t count = ::write(file, content.data() + written, content.size() - written);
-        if (count > 0) written += static_cast<std::size_t>(count);
-        good = count > 0 || (count < 0 && errno == EINTR);
-    }
-    return good;
-}
-
 /// Writes and closes. On failure errno says why.
 bool write_and_close(int file, std::span<const std::string_view> parts, bool to_disk) {
     const bool good =
@@ -108,20 +94,6 @@ mode_t mode_for(Readers readers) { return readers == Readers::owner ? 0600 : 064
 int create(const std::filesystem::path& path, Readers readers) {
     ::unlink(path.c_str());
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_for(readers));
-}
-
-/// What was renamed or removed in a folder is on disk once the folder is. On failure errno says
-/// why.
-bool flush_folder_of(const std::filesystem::path& path) {
-    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-    const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0) return true;  // may be written to, but not read
-    // Some file systems know no such flush.
-    const bool good = ::fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP;
-    const int reason = errno;
-    ::close(file);
-    errno = reason;
-    return good;
 }
 
 }  // namespace
@@ -170,33 +142,20 @@ void write_file_atomically(const std::filesystem::path& path,
     const int file = create(temporary, readers);
     if (file < 0) throw_unwritable(path);
     const bool to_disk = !is_scratch(target);
-    if (!write_and_close(file, parts, to_disk) ||
-        ::rename(temporary.c_str(), target.c_str()) != 0) {
+    FileBatch* const batch = FileBatch::current();
+    bool good = write_and_close(file, parts, to_disk && batch == nullptr);
+    if (good && batch != nullptr) return batch->add(temporary, target, to_disk);
+    good = good && ::rename(temporary.c_str(), target.c_str()) == 0;
+    if (!good) {
         const int failure = errno;
         ::unlink(temporary.c_str());
         errno = failure;
         throw_unwritable(path);
     }
-    if (to_disk && !flush_folder_of(target)) throw_unwritable(path);
+    if (to_disk) flush_to_disk(folder_of(target));
 }
 
-void erase_file(const std::filesystem::path& path) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (file < 0 && errno == ENOENT) return;
-    struct stat status {};
-    // One that cannot be overwritten is still removed.
-    if (file >= 0) {
-        const std::string zeros(4096, '\0');
-        if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) status.st_size = 0;
-        for (off_t at = 0; at < status.st_size && write_all(file, zeros);)
-            at += static_cast<off_t>(zeros.size());
-        ::fsync(file);
-        ::close(file);
-    }
-    if ((::unlink(path.c_str()) != 0 && errno != ENOENT) || !flush_folder_of(path))
-        throw_write_failure(
-            fmt::format("{}: cannot be removed ({})", path.string(), std::strerror(errno)), errno);
-}
+void erase_file(const std::filesystem::path& path) { erase_files(std::span(&path, 1)); }
 
 std::error_code make_private_folder(const std::filesystem::path& folder) {
     std::error_code failure;

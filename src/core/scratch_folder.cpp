@@ -1,17 +1,15 @@
 #include "scratch_folder.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <mutex>
 #include <vector>
 
-#include "sotto/core/files.hpp"
+#include "disk.hpp"
 
 namespace sotto {
 
@@ -58,10 +56,8 @@ void ScratchFolder::flush() const {
     const bool good = file >= 0 && ::syncfs(file) == 0;
     const int reason = errno;
     if (file >= 0) ::close(file);
-    if (!good)
-        throw_write_failure(
-            fmt::format("{}: cannot be written ({})", folder_.string(), std::strerror(reason)),
-            reason);
+    errno = reason;
+    if (!good) throw_unwritable(folder_);
 }
 
 bool is_scratch(const fs::path& file) {

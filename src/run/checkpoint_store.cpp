@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/disk.hpp"
+#include "core/file_batch.hpp"
 #include "core/json_value.hpp"
 #include "run/checkpoint_copies.hpp"
 #include "run/folders.hpp"
@@ -184,6 +186,7 @@ void seal_checkpoint(const fs::path& directory,
         if (leader) fs::remove(folder / "manifest.json", ignored);
     });
     network.agree([&] {
+        FileBatch together;
         for (std::size_t a = 0; a < local.size(); ++a) {
             const Checkpoint& own = local[a];
             if (!seeds.empty()) write_saved_seeds(saved_seeds_file(directory, own), seeds[a]);
@@ -191,6 +194,7 @@ void seal_checkpoint(const fs::path& directory,
             written.put(std::int32_t{own.agent});
             written.put(digest);
         }
+        together.commit();
     });
     const auto all = network.all_gather(
         written.take(),
@@ -261,8 +265,10 @@ fs::path saved_seeds_file(const fs::path& directory, const Checkpoint& checkpoin
 void erase_saved_seeds(const fs::path& directory) {
     for (const fs::path& folder : checkpoint_folders(directory)) {
         std::error_code failure;
+        std::vector<fs::path> seeds;
         for (const auto& entry : fs::directory_iterator(folder, failure))
-            if (entry.path().extension() == seeds_ending) erase_file(entry.path());
+            if (entry.path().extension() == seeds_ending) seeds.push_back(entry.path());
+        erase_files(seeds);
         // Another process may have removed an old folder meanwhile; what cannot be read is named.
         if (failure && failure != std::errc::no_such_file_or_directory)
             throw_write_failure(

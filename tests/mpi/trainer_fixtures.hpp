@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -112,6 +113,17 @@ inline NoisePlan plan_of(const MechanismCase& entry,
     input.temporal = entry.temporal;
     if (mechanism.takes_spatial) input.spatial = &find_mechanism("spatial-mechanism", "corn");
     return mechanism.design(input).plan;
+}
+
+/// The same, made by process 0 for all, as that of a run is: ranks share few cores. COLLECTIVE.
+inline NoisePlan shared_plan_of(Network& network,
+                                const MechanismCase& entry,
+                                const Topography& topography,
+                                const Eigen::VectorXd& kappa) {
+    constexpr double most_temporal_values = 1e4;
+    std::optional<NoisePlan> own;
+    if (network.process() == 0) own = plan_of(entry, topography, kappa);
+    return share_plan(network, own, topography.graph, most_temporal_values);
 }
 
 /// Gradient of agent u, always the same, no two coordinates' neighbours alike; never zero.

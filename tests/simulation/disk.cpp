@@ -67,16 +67,14 @@ void Disk::removes(const std::string& path) {
 void Disk::flushed(int file) {
     struct stat status {};
     if (::fstat(file, &status) != 0) return;
-    if (S_ISDIR(status.st_mode)) {
-        char link[64], path[4096];
-        std::snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-        const ssize_t size = ::readlink(link, path, sizeof path);
-        const std::string folder(path, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-        std::erase_if(names_, [&](const Change& one) { return folder_of(one.path) == folder; });
-    }
-    const auto place = paths_.find(file);
-    if (place == paths_.end()) return;
-    std::erase_if(contents_, [&](const Change& one) { return one.path == place->second; });
+    char link[64], name[4096];
+    std::snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    const ssize_t size = ::readlink(link, name, sizeof name);
+    const std::string path(name, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    if (S_ISDIR(status.st_mode))
+        std::erase_if(names_, [&](const Change& one) { return folder_of(one.path) == path; });
+    else
+        std::erase_if(contents_, [&](const Change& one) { return one.path == path; });
 }
 
 int Disk::fault_of(Rank& rank, bool flush, std::size_t& size) {

@@ -24,8 +24,8 @@ enum class Readers { everybody, owner };
 
 /// Replaces a file in one step: a reader (or a crash) sees the old content or the new, never half.
 /// Writes to a temporary name in the same folder, flushes to disk, renames, flushes the folder: the
-/// new content outlasts a loss of power after the call. A link is followed; a device or pipe is
-/// written to.
+/// new content outlasts a loss of power after the call, but not in a ScratchFolder (in src/core). A
+/// link is followed; a device or pipe is written to.
 /// @throws as throw_write_failure does, with path and reason, if it cannot be written.
 void write_file_atomically(const std::filesystem::path& path,
                            std::string_view content,

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "core/file_batch.hpp"
 #include "run/manifest.hpp"
 #include "run/options/train_options.hpp"
 #include "run/training/local_agents.hpp"
@@ -48,10 +49,12 @@ std::string graph_file(const RunDirectory& directory) {
 /// What an agent keeps to itself about the files that it alone reads.
 void write_own_data(const PreparedRun& prepared, const RunDirectory& directory) {
     const Run& run = prepared.run;
+    FileBatch together;
     for (std::size_t a = 0; a < run.data.own.size(); ++a)
         directory.write_for(prepared.agents[a].number,
                             "data.json",
                             data_json(run.data, a, run.data_commitments[a]));
+    together.commit();
 }
 
 /// Every host can write its agents' files, or nobody begins. COLLECTIVE.

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/file_batch.hpp"
+
 namespace sotto {
 
 std::string to_json(const AgentReport& report) {
@@ -14,8 +16,10 @@ std::string to_json(const AgentReport& report) {
 }
 
 void write_own_reports(const RunDirectory& directory, const Trainer& trainer) {
+    FileBatch together;
     for (std::size_t a = 0; a < trainer.agents().size(); ++a)
         directory.write_for(trainer.agents()[a].number, "report.json", to_json(trainer.report(a)));
+    together.commit();
 }
 
 std::string own_reports_text(const Trainer& trainer) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/file_batch.hpp"
 #include "core/json_value.hpp"
 #include "run/folders.hpp"
 #include "run/ledger_digest.hpp"
@@ -54,6 +55,7 @@ void require_stated(const std::string& text, const OpenRun& open, bool final, lo
 
 /// The copies of the local agents.
 void write_copies(const OpenRun& open, const std::string& digest, bool old_too) {
+    FileBatch together;
     for (const int number : local_numbers(open.prepared.run)) {
         const fs::path file = ledger_digest_file(open.directory.path(), number);
         create_folder(file.parent_path());
@@ -62,6 +64,7 @@ void write_copies(const OpenRun& open, const std::string& digest, bool old_too) 
             for (std::string& old : read_ledger_digests(file)) digests.push_back(std::move(old));
         write_ledger_digests(file, digests);
     }
+    together.commit();
 }
 
 /// The manifest, on process 0.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/file_batch.hpp"
 #include "run/configured_gossip.hpp"
 #include "run/learnt_clip.hpp"
 #include "run/training/estimate_run.hpp"
@@ -73,12 +74,14 @@ Trainer make_trainer(OpenRun& open) {
 }
 
 void write_models(const OpenRun& open, const Trainer& trainer) {
+    FileBatch together;
     for (Eigen::Index a = 0; a < trainer.estimates().cols(); ++a) {
         const LocalAgent& agent = trainer.agents()[static_cast<std::size_t>(a)];
         open.directory.write_model(agent.number,
                                    {trainer.estimates().col(a).data(),
                                     static_cast<std::size_t>(agent.objective->model_parameters())});
     }
+    together.commit();
 }
 
 /// Seconds that computing a round takes, where the launcher grants only so many to stop. Of secret

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace sotto {
+
+/// @throws as throw_write_failure does, with the path and what errno says.
+[[noreturn]] void throw_unwritable(const std::filesystem::path& path);
+
+/// The folder that a file is in.
+[[nodiscard]] std::filesystem::path folder_of(const std::filesystem::path& file);
+
+/// Waits until the content of a file, or the names in a folder, are on disk (fsync). Several wait
+/// at the same time, which takes a disk little longer than one. What may be written to but not
+/// read, or is gone by now, and file systems that know no flush of folders are passed over.
+/// @throws as throw_unwritable does.
+void flush_to_disk(std::span<const std::filesystem::path> paths);
+void flush_to_disk(const std::filesystem::path& path);
+
+/// erase_file of several, at the time of about one. @throws as it does; the others are erased too.
+void erase_files(std::span<const std::filesystem::path> paths);
+
+/// All bytes, whatever interrupts. On failure errno says why.
+[[nodiscard]] bool write_all(int file, std::string_view content);
+
+}  // namespace sotto
