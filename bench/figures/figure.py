@@ -80,6 +80,7 @@ class Figure:
 
 
 AGREES, DIFFERS = "agrees", "differs"
+NOT_MEASURED = "not measured at this size"
 
 
 FEW = 3  # comparisons with the same verdict that are told one by one
@@ -119,10 +120,12 @@ def places(found, labels):
 
 @dataclasses.dataclass
 class Claim:
-    """What is said (a clause), the comparisons it is about as (label, Verdict), and the verdicts with which it holds."""
+    """What is said (a clause), the comparisons it is about as (label, Verdict), the verdicts with which it holds, and what is
+    told where there are no comparisons."""
     text: str
     cells: list
     expect: tuple
+    otherwise: str = NOT_MEASURED
 
     def outcome(self):
         """Agrees if all comparisons come out as expected, differs if one is decided otherwise, else it is not decided."""
@@ -132,7 +135,7 @@ class Claim:
         return AGREES if words and all(word in self.expect for word in words) else NOT_DECIDED
 
     def __str__(self):
-        return f"{self.text}: {told(self.cells)}" if self.cells else f"{self.text}: not measured at this size"
+        return f"{self.text}: {told(self.cells)}" if self.cells else f"{self.text}: {self.otherwise}"
 
 
 @dataclasses.dataclass
@@ -140,9 +143,10 @@ class Told:
     """Comparisons nobody claims anything about, told as they come out."""
     text: str
     cells: list
+    otherwise: str = NOT_MEASURED
 
     def __str__(self):
-        return f"{self.text}: {told(self.cells)}" if self.cells else f"{self.text}: not measured at this size"
+        return f"{self.text}: {told(self.cells)}" if self.cells else f"{self.text}: {self.otherwise}"
 
 
 @dataclasses.dataclass
