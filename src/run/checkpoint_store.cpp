@@ -267,7 +267,9 @@ void erase_saved_seeds(const fs::path& directory) {
         std::error_code failure;
         std::vector<fs::path> seeds;
         for (const auto& entry : fs::directory_iterator(folder, failure))
-            if (entry.path().extension() == seeds_ending) seeds.push_back(entry.path());
+            // What a process that was killed had begun to write, too.
+            if (entry.path().filename().string().find(seeds_ending) != std::string::npos)
+                seeds.push_back(entry.path());
         erase_files(seeds);
         // Another process may have removed an old folder meanwhile; what cannot be read is named.
         if (failure && failure != std::errc::no_such_file_or_directory)

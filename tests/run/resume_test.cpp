@@ -217,11 +217,17 @@ TEST_F(Resume, LeavesNoSavedSeedsBehindWhenTheRunIsComplete) {
     const auto seeds = saved_seeds_in(path("run"));
     ASSERT_FALSE(seeds.empty());
     const std::string kept = read_file(seeds.front());
-    // A copy that somebody put back while the run went on.
+    // A copy that somebody put back while the run went on, and what a process that was killed had
+    // begun to write.
+    const fs::path begun = seeds.front().string() + ".part.1";
     Fate fate;
-    fate.on_evaluations = [&] { write_file_atomically(seeds.front(), kept); };
+    fate.on_evaluations = [&] {
+        write_file_atomically(seeds.front(), kept);
+        write_file_atomically(begun, kept);
+    };
     const TrainResult rest = run(resumed(first, path("run")), fate);
     EXPECT_TRUE(rest.resumed->same_keys);
+    EXPECT_FALSE(fs::exists(begun));
     EXPECT_EQ(saved_seeds_in(path("run")), std::vector<fs::path>{});
 }
 
