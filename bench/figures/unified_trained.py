@@ -137,7 +137,7 @@ def measure_u5(size):
 
 def caption_u5(table, size):
     smallest, others = FURTHER[0], FURTHER[1:]
-    by_graph = [(f"ε = {x:g}, {GRAPHS[key][0]}", verdicts.verdict(table.values(smallest, "mafalda", x), table.values(key, "mafalda", x),
+    by_graph = [(f"{GRAPHS[key][0]}, ε = {x:g}", verdicts.verdict(table.values(smallest, "mafalda", x), table.values(key, "mafalda", x),
                                                                   log=True))
                 for key in others for x in table.xs(smallest, "mafalda") if x in table.xs(key, "mafalda")]
     return Caption(
