@@ -68,7 +68,9 @@ fs::path folder_of(const fs::path& file) {
 
 void flush_to_disk(const fs::path& path) { flush_to_disk(std::span(&path, 1)); }
 
-void flush_to_disk(std::span<const fs::path> paths) {
+void flush_to_disk(std::span<const fs::path> paths) { flush_to_disk(paths, paths); }
+
+void flush_to_disk(std::span<const fs::path> paths, std::span<const fs::path> told) {
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
     int reason = 0;
@@ -89,7 +91,7 @@ void flush_to_disk(std::span<const fs::path> paths) {
     }
     if (reason == 0) return;
     errno = reason;
-    throw_unwritable(paths[failed]);
+    throw_unwritable(told[failed]);
 }
 
 void erase_files(std::span<const fs::path> paths) {

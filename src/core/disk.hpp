@@ -17,6 +17,9 @@ namespace sotto {
 /// read, or is gone by now, and file systems that know no flush of folders are passed over.
 /// @throws as throw_unwritable does.
 void flush_to_disk(std::span<const std::filesystem::path> paths);
+/// @param told the names that the error has instead.
+void flush_to_disk(std::span<const std::filesystem::path> paths,
+                   std::span<const std::filesystem::path> told);
 void flush_to_disk(const std::filesystem::path& path);
 
 /// erase_file of several, at the time of about one. @throws as it does; the others are erased too.

@@ -32,14 +32,15 @@ void FileBatch::add(const fs::path& temporary, fs::path target, bool to_disk) {
 }
 
 void FileBatch::commit() {
-    std::vector<fs::path> files;
+    std::vector<fs::path> files, targets;
     std::set<fs::path> folders;
     for (const auto& [temporary, entry] : entries_)
         if (entry.to_disk) {
             files.push_back(temporary);
+            targets.push_back(entry.target);
             folders.insert(folder_of(entry.target));
         }
-    flush_to_disk(files);
+    flush_to_disk(files, targets);
     for (const auto& [temporary, entry] : entries_)
         if (std::rename(temporary.c_str(), entry.target.c_str()) != 0)
             throw_unwritable(entry.target);

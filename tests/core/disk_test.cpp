@@ -53,6 +53,10 @@ TEST(Disk, IsWaitedForByFilesAndFoldersTogether) {
     // What cannot be flushed at all is said, also where several wait.
     paths.emplace_back("/dev/null");
     EXPECT_TRUE(contains(message_of<ConfigError>([&] { flush_to_disk(paths); }), "/dev/null"));
+    std::vector<fs::path> told(paths.size(), "another");
+    told.back() = "the file's own name";
+    EXPECT_TRUE(
+        contains(message_of<ConfigError>([&] { flush_to_disk(paths, told); }), told.back()));
 }
 
 TEST(Disk, HoldsNothingOfFilesThatAreErasedTogether) {
