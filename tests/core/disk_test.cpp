@@ -55,8 +55,8 @@ TEST(Disk, IsWaitedForByFilesAndFoldersTogether) {
     EXPECT_TRUE(contains(message_of<ConfigError>([&] { flush_to_disk(paths); }), "/dev/null"));
     std::vector<fs::path> told(paths.size(), "another");
     told.back() = "the file's own name";
-    EXPECT_TRUE(
-        contains(message_of<ConfigError>([&] { flush_to_disk(paths, told); }), told.back()));
+    EXPECT_TRUE(contains(message_of<ConfigError>([&] { flush_to_disk(paths, told); }),
+                         told.back().string().string()));
 }
 
 TEST(Disk, HoldsNothingOfFilesThatAreErasedTogether) {
