@@ -56,7 +56,7 @@ TEST(Disk, IsWaitedForByFilesAndFoldersTogether) {
     std::vector<fs::path> told(paths.size(), "another");
     told.back() = "the file's own name";
     EXPECT_TRUE(contains(message_of<ConfigError>([&] { flush_to_disk(paths, told); }),
-                         told.back().string().string()));
+                         told.back().string()));
 }
 
 TEST(Disk, HoldsNothingOfFilesThatAreErasedTogether) {
