@@ -276,7 +276,7 @@ def cost_text(table):
     cells = len(full["epsilons"]) + len(full["probabilities"])
     trainings = len(ADJACENCIES) * cells * len(table.curves("epsilon-agent")) * (len(full["steps"]) + full["seeds"])
     days = trainings * full["rounds"] * seconds / cores / 86400
-    return (f" Not the published network, because a round of it takes {seconds:.2g} s here, which is {days:.2g} days for the {trainings} "
+    return (f" Not the published network, because a round of it takes {seconds:.2g} s here, which is {days:.0f} days for the {trainings} "
             f"trainings of {full['rounds']} rounds that `--full` makes at least, {cores:g} at a time.")
 
 
