@@ -1,10 +1,10 @@
 #include "core/file_batch.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <string>
 
+#include "core/folder_on_disk.hpp"
 #include "core/temporary_folder.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -68,19 +68,12 @@ TEST(FileBatch, NamesWhatCannotTakeItsPlace) {
     }
 }
 
-/// How often this process has given up its processor to wait.
-long waits_so_far() {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_nvcsw;
-}
-
 // The same files in the same folders, each waited for by itself and together: by one thread, so
 // that its waits can be counted.
 TEST(FileBatch, WaitsForTheDiskFewTimes) {
-    const TemporaryFolder folder;
+    const test::FolderOnDisk folder;
     const auto waits = [&](const std::string& name, bool batched) {
-        const long before = waits_so_far();
+        const long before = test::waits_so_far();
         for (int part = 0; part < 10; ++part) {
             FileBatch together;
             for (int file = 0; file < 8; ++file) {
@@ -90,7 +83,7 @@ TEST(FileBatch, WaitsForTheDiskFewTimes) {
             }
             together.commit();
         }
-        return waits_so_far() - before;
+        return test::waits_so_far() - before;
     };
     const long single = waits("single", false);
     if (single < 80) GTEST_SKIP() << "this file system never waits";

@@ -1,11 +1,11 @@
 #include "core/scratch_folder.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "core/folder_on_disk.hpp"
 #include "core/temporary_folder.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -62,20 +62,13 @@ TEST(ScratchFolder, ThatIsNotThereHasNothingToFlush) {
     EXPECT_THROW(wrong.flush(), ConfigError);
 }
 
-/// How often this process has given up its processor to wait.
-long waits_so_far() {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_nvcsw;
-}
-
 TEST(ScratchFolder, IsNotWaitedFor) {
-    const test::TemporaryFolder folder;
+    const test::FolderOnDisk folder;
     const auto waits = [&](const std::string& name) {
-        const long before = waits_so_far();
+        const long before = test::waits_so_far();
         for (int file = 0; file < 40; ++file)
             write_file_atomically(folder.path() / (name + std::to_string(file)), "content");
-        return waits_so_far() - before;
+        return test::waits_so_far() - before;
     };
     const long durable = waits("durable");
     if (durable < 40) GTEST_SKIP() << "this file system never waits";
