@@ -24,8 +24,8 @@ using Json = nlohmann::json;
 const fs::path results = root / "bench" / "results";
 
 /// Results whose steps came from a fixed grid. Once they are measured anew they leave this list,
-/// and what docs/results.md and docs/tasks.md say of steps at an edge goes.
-constexpr std::array<std::string_view, 3> of_a_fixed_grid{"housing", "loss", "mnist"};
+/// and what docs/tasks.md says of steps at an edge goes.
+constexpr std::array<std::string_view, 2> of_a_fixed_grid{"housing", "mnist"};
 
 /// A table of a page, and where the page says that it comes from (bench/tables.py).
 struct ShownTable {
