@@ -9,7 +9,7 @@ namespace sotto {
 /// wrote under its temporary name. Then all are flushed, take their places, and are on disk when it
 /// returns, as if each had been written by itself, but the disk is waited for twice instead of
 /// twice a file. Until then readers, this thread too, see the files of before; what was not
-/// committed is removed. One of them alone, or all, may be in place after a crash.
+/// committed is removed. After a crash none of them may be in place, some, or all.
 class FileBatch {
   public:
     FileBatch();

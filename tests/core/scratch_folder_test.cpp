@@ -74,6 +74,9 @@ TEST(ScratchFolder, IsNotWaitedFor) {
     if (durable < 40) GTEST_SKIP() << "this file system never waits";
     const ScratchFolder scratch(folder.path());
     EXPECT_LT(waits("scratch"), durable / 4);
+    const long before = test::waits_so_far();
+    scratch.flush();
+    EXPECT_GT(test::waits_so_far(), before) << "what was written was not waited for in the end";
 }
 
 }  // namespace

@@ -126,14 +126,6 @@ Topography topography() {
                      : test::topography_of(Topology::complete, ranks);
 }
 
-/// plan_of, made by rank 0. COLLECTIVE.
-NoisePlan plan_for_all(const MechanismCase& entry,
-                       const Topography& topography,
-                       const Eigen::VectorXd& kappa) {
-    const auto network = test::mpi_network();
-    return test::shared_plan_of(*network, entry, topography, kappa);
-}
-
 std::vector<MechanismCase> independent_cases() {
     std::vector<MechanismCase> cases = test::mechanism_cases();
     std::erase_if(cases, [](const MechanismCase& entry) {
@@ -146,7 +138,8 @@ TEST(SampledBatches, HaveTheAccountedNoiseForEveryMechanism) {
     const NoiseRun run = sampled_run();
     const Topography on = topography();
     for (const MechanismCase& entry : independent_cases()) {
-        const NoisePlan plan = plan_for_all(entry, on, test::uneven_limits(on.graph.agents()));
+        const NoisePlan plan = test::shared_plan_of(
+            *test::mpi_network(), entry, on, test::uneven_limits(on.graph.agents()));
         const Recording recorded = record(on, plan, run);
         if (test::mpi_session().rank() != 0) continue;
         EXPECT_EQ(test::noise_is_not_accounted(recorded, on, plan, run), "") << entry.label;
@@ -159,7 +152,8 @@ TEST(SampledBatches, HaveTheAccountedNoiseForEveryMechanism) {
 TEST(SampledClients, OfFederatedAveragingSpendTheBudgetThatIsAccounted) {
     const Topography on = topography();
     const test::FederatedRun federated(on.graph.agents());
-    const NoisePlan plan = plan_for_all({"DpFedavg", "dp-fedavg", {}}, on, federated.kappa);
+    const NoisePlan plan = test::shared_plan_of(
+        *test::mpi_network(), {"DpFedavg", "dp-fedavg", {}}, on, federated.kappa);
     const Recording recorded = record(on, plan, federated.run);
     if (test::mpi_session().rank() != 0) return;
     EXPECT_EQ(test::contributions_mismatch(recorded, federated), "");
@@ -175,9 +169,11 @@ TEST(SampledBatches, HaveTheAccountedNoiseBehindSumsAndCiphersAndInGossip) {
         run.encrypted = true;
         run.secure_sum = secure_sum;
         run.gossip = secure_sum ? 1 : 3;
-        const NoisePlan plan = plan_for_all({"Pairs", "pairs", {Utility::Kind::horizon, 20}},
-                                            on,
-                                            test::uneven_limits(on.graph.agents()));
+        const NoisePlan plan =
+            test::shared_plan_of(*test::mpi_network(),
+                                 {"Pairs", "pairs", {Utility::Kind::horizon, 20}},
+                                 on,
+                                 test::uneven_limits(on.graph.agents()));
         const Recording recorded = record(on, plan, run);
         if (test::mpi_session().rank() != 0) continue;
         const Eigen::MatrixXd accounted = spatial_covariance(plan);
@@ -192,8 +188,10 @@ TEST(SampledBatches, HaveTheAccountedNoiseBehindSumsAndCiphersAndInGossip) {
 TEST(SampledBatches, DividedByWhatWasDrawnWouldBeNoticed) {
     const NoiseRun run = sampled_run();
     const Topography on = topography();
-    const NoisePlan plan = plan_for_all(
-        {"Ldp", "ldp", {Utility::Kind::horizon, 20}}, on, test::uneven_limits(on.graph.agents()));
+    const NoisePlan plan = test::shared_plan_of(*test::mpi_network(),
+                                                {"Ldp", "ldp", {Utility::Kind::horizon, 20}},
+                                                on,
+                                                test::uneven_limits(on.graph.agents()));
     Recording recorded = record(on, plan, run);
     if (test::mpi_session().rank() != 0) return;
     const SecretCoins coins = coins_of(0);

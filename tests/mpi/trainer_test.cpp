@@ -37,14 +37,6 @@ std::vector<test::NamedGraph> graphs() {
     return result;
 }
 
-/// plan_of, made by rank 0. COLLECTIVE.
-NoisePlan plan_for_all(const MechanismCase& entry,
-                       const Topography& topography,
-                       const Eigen::VectorXd& kappa) {
-    const auto network = mpi_network();
-    return test::shared_plan_of(*network, entry, topography, kappa);
-}
-
 /// Records a run on all ranks. COLLECTIVE.
 Recording record(const Topography& topography, const NoisePlan& plan, const NoiseRun& run) {
     const auto network = mpi_network();
@@ -56,8 +48,8 @@ TEST(InjectedNoise, IsTheAccountedNoiseForEveryMechanism) {
     for (const auto& [name, graph] : graphs()) {
         const Topography topography = test::metropolis_on(graph);
         for (const MechanismCase& entry : test::mechanism_cases()) {
-            const NoisePlan plan =
-                plan_for_all(entry, topography, test::uneven_limits(graph.agents()));
+            const NoisePlan plan = test::shared_plan_of(
+                *mpi_network(), entry, topography, test::uneven_limits(graph.agents()));
             const Recording recorded = record(topography, plan, run);
             EXPECT_EQ(recorded.messages.size(), static_cast<std::size_t>(run.rounds));
             if (test::mpi_session().rank() != 0) continue;
@@ -83,7 +75,8 @@ TEST(InjectedNoise, IsTheAccountedNoiseOnDirectedGraphs) {
         const Topography topography = directed_topography(rule);
         const int n = topography.graph.agents();
         for (const MechanismCase& entry : test::mechanism_cases()) {
-            const NoisePlan plan = plan_for_all(entry, topography, test::uneven_limits(n));
+            const NoisePlan plan =
+                test::shared_plan_of(*mpi_network(), entry, topography, test::uneven_limits(n));
             if (plan.entry != NoiseEntry::gradient) continue;
             const Recording recorded = record(topography, plan, run);
             if (test::mpi_session().rank() != 0) continue;
@@ -99,8 +92,8 @@ TEST(InjectedNoise, OfALargerScaleIsNoticed) {
     const Topography topography = test::metropolis_on(graphs().front().graph);
     for (const MechanismCase& entry : test::mechanism_cases()) {
         if (entry.mechanism == "none") continue;
-        const NoisePlan plan =
-            plan_for_all(entry, topography, test::uneven_limits(topography.graph.agents()));
+        const NoisePlan plan = test::shared_plan_of(
+            *mpi_network(), entry, topography, test::uneven_limits(topography.graph.agents()));
         NoisePlan louder = plan;
         louder.scale *= 1.1;
         const auto noise = record(topography, louder, run).fresh_noise(run.step_size, louder);
@@ -117,7 +110,8 @@ TEST(InjectedNoise, IsNotMultipliedByTheMixingWeight) {
     const int n = topography.graph.agents();
     for (const MechanismCase& entry : test::mechanism_cases()) {
         if (entry.mechanism != "decor") continue;
-        const NoisePlan plan = plan_for_all(entry, topography, test::uneven_limits(n));
+        const NoisePlan plan =
+            test::shared_plan_of(*mpi_network(), entry, topography, test::uneven_limits(n));
         EXPECT_EQ(plan.streams.size(),
                   static_cast<std::size_t>(n) + topography.graph.edges().size());
         const auto noise = record(topography, plan, run).fresh_noise(run.step_size, plan);
@@ -134,7 +128,8 @@ TEST(InjectedNoise, OfATrustedMeanHasTheVarianceOfOneAgentOverNSquared) {
     const Topography topography = test::metropolis_on(graphs().front().graph);
     const int n = topography.graph.agents();
     const Eigen::VectorXd kappa = test::uneven_limits(n);
-    const NoisePlan plan = plan_for_all({"Cdp", "cdp", {}}, topography, kappa);
+    const NoisePlan plan =
+        test::shared_plan_of(*mpi_network(), {"Cdp", "cdp", {}}, topography, kappa);
     const Recording recorded = record(topography, plan, run);
     std::vector<Eigen::MatrixXd> of_mean;
     for (const auto& noise : recorded.noise(run.step_size))
@@ -164,8 +159,10 @@ TEST(PairNoise, VanishesFromTheNetworkMean) {
         const int n = graph.agents();
         if (n == 1) continue;  // no pairs
         const Topography topography = test::metropolis_on(graph);
-        NoisePlan plan = plan_for_all(
-            {"Decor", "decor", {Utility::Kind::one_step, 1}}, topography, test::uneven_limits(n));
+        NoisePlan plan = test::shared_plan_of(*mpi_network(),
+                                              {"Decor", "decor", {Utility::Kind::one_step, 1}},
+                                              topography,
+                                              test::uneven_limits(n));
         for (auto& row : plan.rows) row.coefficients.front() = 0;  // the private stream
         const Recording recorded = record(topography, plan, run);
         // Each agent rounds its noise to the grid for itself: half a step is left of each.
@@ -255,9 +252,11 @@ TEST(Trainer, GivesTheSameBitsOnMpiAndInOneProcess) {
     const Topography topography = test::metropolis_on(graphs().front().graph);
     const int n = topography.graph.agents();
     for (const Job& job : jobs()) {
-        const NoisePlan plan = plan_for_all({"", job.mechanism, {Utility::Kind::horizon, 20}},
-                                            topography,
-                                            100 * test::uneven_limits(n));
+        const NoisePlan plan =
+            test::shared_plan_of(*mpi_network(),
+                                 {"", job.mechanism, {Utility::Kind::horizon, 20}},
+                                 topography,
+                                 100 * test::uneven_limits(n));
         const auto network = mpi_network();
         const Eigen::MatrixXd across =
             test::gather_columns(*network, train(*network, topography, plan, job, 1));

@@ -53,8 +53,6 @@ void Disk::renames(const std::string& from, const std::string& to) {
     std::erase_if(contents_, [&](const Change& one) { return one.path == to; });
     for (Change& one : contents_)
         if (one.path == from) one.path = to;
-    for (auto& [file, path] : paths_)
-        if (path == from) path = to;
 }
 
 void Disk::removes(const std::string& path) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,10 +21,7 @@ class Disk {
     void renames(const std::string& from, const std::string& to);
     void removes(const std::string& path);
     /// After it.
-    void opened(const std::string& path, int file) { paths_[file] = path; }
     void flushed(int file);
-    void closed(int file) { paths_.erase(file); }
-    [[nodiscard]] bool knows(int file) const { return paths_.contains(file); }
 
     /// A fault of the disk that strikes this call of the rank; errno, or 0.
     [[nodiscard]] int fault_of(Rank& rank, bool flush, std::size_t& size);
@@ -41,8 +37,7 @@ class Disk {
     };
     World& world_;
     Random random_;
-    std::map<int, std::string> paths_;  // of descriptors
-    std::vector<Change> names_;         // not yet on disk, in order
+    std::vector<Change> names_;  // not yet on disk, in order
     std::vector<Change> contents_;
 };
 

@@ -110,7 +110,6 @@ int open_file(const char* path, int flags, mode_t mode) {
     const int file = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
     if (file < 0) return file;
     current()->files.push_back(file);
-    if (writes) the_job->disk.opened(absolute(path), file);
     return file;
 }
 
@@ -339,10 +338,7 @@ int fsync(int file) {
     return 0;
 }
 int close(int file) {
-    if (current() != nullptr) {
-        std::erase(current()->files, file);
-        job().disk.closed(file);
-    }
+    if (current() != nullptr) std::erase(current()->files, file);
     return static_cast<int>(::syscall(SYS_close, file));
 }
 int rename(const char* from, const char* to) noexcept {
