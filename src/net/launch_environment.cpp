@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "sotto/core/error.hpp"
@@ -40,6 +41,13 @@ std::optional<LaunchEnvironment> launched_by_slurm() {
     return launch;
 }
 
+constexpr std::string_view ends_job = "sotto ends the job with exit code ";
+
+bool under_mpirun() { return std::getenv("OMPI_MCA_orte_hnp_uri") != nullptr; }
+
+/// `sotto supervise` sets it: it stops ranks in time, and listens to them.
+bool supervised() { return std::getenv("SOTTO_STOPS_IN_TIME") != nullptr; }
+
 }  // namespace
 
 LaunchEnvironment launch_environment() {
@@ -56,9 +64,25 @@ LaunchEnvironment launch_environment() {
 
 std::optional<int> seconds_before_kill() {
     constexpr int unless_said = 1;
-    const bool kills = std::getenv("OMPI_MCA_orte_hnp_uri") != nullptr;
-    if (!kills || std::getenv("SOTTO_STOPS_IN_TIME") != nullptr) return std::nullopt;
+    if (!under_mpirun() || supervised()) return std::nullopt;
     return environment_number("OMPI_MCA_odls_base_sigkill_timeout").value_or(unless_said);
+}
+
+std::string end_announcement(int status) {
+    if (!under_mpirun() || !supervised()) return {};
+    return fmt::format("{}{}.\n", ends_job, status);
+}
+
+std::optional<int> announced_end(std::string_view line) {
+    const std::size_t at = line.find(ends_job);
+    if (at == std::string_view::npos) return std::nullopt;
+    const char* number = line.data() + at + ends_job.size();
+    const char* end = line.data() + line.size();
+    int status = 0;
+    const auto [next, error] = std::from_chars(number, end, status);
+    if (error != std::errc() || next == end || *next != '.' || status < 0 || status > 255)
+        return std::nullopt;
+    return status;
 }
 
 void require_connected_tasks() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <numeric>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "mpi/scatter.hpp"
 #include "mpi/world.hpp"
 #include "process_end.hpp"
+#include "sotto/net/launch_environment.hpp"
 
 namespace sotto {
 namespace {
@@ -156,8 +158,11 @@ class MpiNetwork final : public Network {
 
     void abort(ExitCode code) override {
         flush_output();
-        MPI_Abort(world_.communicator(), failure_status(code));
-        std::_Exit(failure_status(code));
+        const int status = failure_status(code);
+        const std::string said = end_announcement(status);
+        if (!said.empty()) std::fputs(said.c_str(), stderr);
+        MPI_Abort(world_.communicator(), status);
+        std::_Exit(status);
     }
 
   protected:

@@ -137,5 +137,20 @@ TEST_F(LaunchEnvironmentTest, OnlyOpenMpisMpirunKillsSoon) {
     EXPECT_EQ(seconds_before_kill(), std::nullopt);
 }
 
+TEST_F(LaunchEnvironmentTest, TheEndOfAJobIsAnnouncedToASupervisorOfMpirun) {
+    EXPECT_EQ(end_announcement(5), "");
+    set("SOTTO_STOPS_IN_TIME", "1");
+    EXPECT_EQ(end_announcement(5), "") << "srun may take longer to end a job";
+    set("OMPI_MCA_orte_hnp_uri", "1803288576.0;tcp://192.0.2.2:54397");
+    const std::string said = end_announcement(5);
+    EXPECT_TRUE(said.ends_with(".\n")) << said;
+    EXPECT_EQ(announced_end(said), 5);
+    EXPECT_EQ(announced_end("[1,2]<stderr>:" + said), 5) << "mpirun --tag-output";
+    EXPECT_EQ(announced_end(end_announcement(205)), 205);
+    EXPECT_EQ(announced_end(end_announcement(256)), std::nullopt);
+    EXPECT_EQ(announced_end(said.substr(0, said.size() - 2)), std::nullopt) << "cut off";
+    EXPECT_EQ(announced_end("with errorcode 5.\n"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace sotto {
 
@@ -15,6 +17,15 @@ struct LaunchEnvironment {
 /// Seconds between the launcher's SIGTERM and its SIGKILL: Open MPI's mpirun says them, 1 by
 /// default. Nothing with other launchers, and with deploy/mpirun, which waits for ranks that stop.
 [[nodiscard]] std::optional<int> seconds_before_kill();
+
+/// The line with which a rank under `sotto supervise` says that it ends the job now: mpirun, which
+/// should say it, may fail to, and then waits for a lost host.
+/// @param status exit code of the job, 0 to 255
+/// @return the line with its end; nothing where no supervisor of Open MPI's mpirun listens.
+[[nodiscard]] std::string end_announcement(int status);
+
+/// @return the status that end_announcement put into this line, with other words around it or not.
+[[nodiscard]] std::optional<int> announced_end(std::string_view line);
 
 /// Tasks of srun find each other by PMIx or PMI. With neither each would be alone, or MPI_Init
 /// would end it with a page of text.

@@ -17,12 +17,13 @@
 #include "commands/supervise/stop_requests.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/stopwatch.hpp"
+#include "sotto/net/launch_environment.hpp"
 
 namespace sotto::cli {
 
 namespace {
 
-/// What mpirun says of an abort, and of a signal that it passes on.
+/// What mpirun and the ranks say of an abort, and mpirun of a signal that it passes on.
 class LauncherErrors {
   public:
     /// Passes whole lines on, and reads them.
@@ -47,6 +48,8 @@ class LauncherErrors {
         static const std::string passed_on =
             fmt::format("mpirun: Forwarding signal {} to job\n", SIGUSR1);
         if (line == passed_on) return;
+        const std::optional<int> announced = announced_end(line);
+        if (announced) return note_abort(*announced);
         std::fputs(line.c_str(), stderr);
         constexpr std::string_view with = "with errorcode ";
         int code = 0;
@@ -54,9 +57,12 @@ class LauncherErrors {
             line.starts_with(with) &&
             *std::from_chars(line.data() + with.size(), line.data() + line.size(), code).ptr == '.';
         if (!is_code && line.find("the job has been aborted.") == std::string::npos) return;
+        note_abort(is_code ? code : 0);
+    }
+    void note_abort(int code) {
         if (aborted_) return;
         aborted_ = Clock::now();
-        if (is_code && code > 0 && code < 256) code_ = code;
+        if (code > 0 && code < 256) code_ = code;
     }
 
     std::string rest_;

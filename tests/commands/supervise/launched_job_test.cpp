@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
 #include "commands/supervise/stop_requests.hpp"
 #include "core/temporary_folder.hpp"
 #include "sotto/core/stopwatch.hpp"
+#include "sotto/net/launch_environment.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -56,6 +58,20 @@ TEST_F(LaunchedScript, IsEndedWhereItWaitsForALostHost) {
     EXPECT_EQ(run("echo 'The job has been aborted. Also: the job has been aborted.' >&2; "
                   "exec sleep 60"),
               5);
+    EXPECT_LT(seconds_, 40);
+}
+
+TEST_F(LaunchedScript, IsEndedWhereOnlyARankSaysThatItEndsTheJob) {
+    setenv("OMPI_MCA_orte_hnp_uri", "1803288576.0;tcp://192.0.2.2:54397", 1);
+    setenv("SOTTO_STOPS_IN_TIME", "1", 1);
+    const std::string said = end_announcement(6);
+    unsetenv("OMPI_MCA_orte_hnp_uri");
+    unsetenv("SOTTO_STOPS_IN_TIME");
+    EXPECT_EQ(run("echo before >&2; printf '" + said.substr(0, said.size() - 1) +
+                  "\\n' >&2; echo after >&2; exec sleep 60"),
+              6);
+    EXPECT_TRUE(errors_.starts_with("before\nafter\n")) << errors_;
+    EXPECT_NE(errors_.find("a host does not answer"), std::string::npos) << errors_;
     EXPECT_LT(seconds_, 40);
 }
 
