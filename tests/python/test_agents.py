@@ -175,7 +175,9 @@ with sotto.Agent(comm, 4, records=30, rounds=2000 if "--long" in sys.argv else 1
         if comm.rank == 1 and agent.round == 4 and "fail" in sys.argv:
             raise RuntimeError("the second one falls over")
         agent.step(agent.model - data[agent.batch()])
-print(comm.rank, agent.summary["rounds"], agent.summary["agents"])
+# In one piece: ranks write to the same pipe.
+sys.stdout.write(f"{comm.rank} {agent.summary['rounds']} {agent.summary['agents']}\\n")
+sys.stdout.flush()
 """
 
 
