@@ -42,7 +42,7 @@ std::optional<Eigen::VectorXd> muffliato_of_view(const ViewBoundInput& input,
 PublishedBound muffliato_record() {
     return {.name = "muffliato_bound",
             .title = "muffliato",
-            .source = "[U] 7.1",
+            .source = "Cyffers et al. 2022",
             .says =
                 "epsilon of one gossip step a round for inputs fixed in advance, by Muffliato's "
                 "analysis",
