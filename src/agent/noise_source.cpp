@@ -23,6 +23,9 @@ constexpr Eigen::Index parallel_values = 1 << 15;  // below this, threads cost m
 
 constexpr std::int64_t past_tile_bytes = std::int64_t{64} << 20;  // of past noise drawn again
 
+constexpr Eigen::Index rounds_ahead = 8;        // whose sums over the past are made at once
+constexpr Eigen::Index coordinates_ahead = 64;  // of all lags, in the second-level cache
+
 }  // namespace
 
 NoiseSource::NoiseSource(const NoisePlan& plan,
@@ -54,13 +57,30 @@ NoiseSource::NoiseSource(const NoisePlan& plan,
             combinations_.emplace_back();
         }
     }
-    column_lists_.resize(outputs_.size());
+    sums_.resize(outputs_.size());
     if (plan.temporal.kind == TemporalFactor::Kind::identity) return;
     rounds_ = static_cast<std::uint64_t>(plan.temporal.lower.rows());
     temporal_ = lagged_noise(
         plan.temporal, static_cast<long>(rounds_), static_cast<int>(plan.temporal.lower.rows()));
     history_.resize(outputs_.size());
-    weights_.resize(outputs_.size());
+}
+
+void NoiseSource::WeightedColumns::clear() {
+    values.clear();
+    weights.clear();
+}
+
+void NoiseSource::WeightedColumns::add(const double* column, double weight) {
+    values.push_back(column);
+    weights.push_back(weight);
+}
+
+void NoiseSource::WeightedColumns::write(std::span<double> out) const {
+    weighted_sum(values, weights, out);
+}
+
+bool NoiseSource::sums_ahead(Eigen::Index dimension) const {
+    return keeps_past(dimension) && temporal_.lags >= 4 * rounds_ahead;
 }
 
 bool NoiseSource::draws_past_again(Eigen::Index dimension) const {
@@ -87,7 +107,8 @@ std::int64_t NoiseSource::memory_bytes(Eigen::Index dimension) const {
     const auto outputs = static_cast<std::int64_t>(outputs_.size());
     const std::int64_t tile = tile_size(dimension);
     const std::int64_t past = draws_past_again(dimension) ? tile : dimension;
-    return (static_cast<std::int64_t>(streams_.size()) * tile + outputs * temporal_.lags * past) *
+    const std::int64_t kept = temporal_.lags + (sums_ahead(dimension) ? rounds_ahead : 0);
+    return (static_cast<std::int64_t>(streams_.size()) * tile + outputs * kept * past) *
            static_cast<std::int64_t>(sizeof(double));
 }
 
@@ -108,6 +129,8 @@ void NoiseSource::begin(std::uint32_t epoch, std::uint64_t round, Eigen::Index d
     const bool whole = std::exchange(next_coordinate_, 0) == 0;
     const bool goes_on = whole && epoch == epoch_ && round == next_round_;
     epoch_ = epoch;
+    ahead_.resize(sums_ahead(dimension) ? outputs_.size() : 0);
+    for (auto& ahead : ahead_) ahead.resize(dimension, rounds_ahead);
     if (!keeps_past(dimension)) return;
     if (!goes_on) next_round_ = 0;
     for (auto& past : history_)
@@ -132,27 +155,61 @@ bool NoiseSource::draw_piece(Eigen::Ref<Eigen::MatrixXd> noise) {
     return round_++ < last_round_;
 }
 
+void NoiseSource::add_past(std::size_t output,
+                           Eigen::Index round,
+                           Eigen::Index from,
+                           Eigen::Index end,
+                           Eigen::Index first) {
+    const Eigen::MatrixXd& past = history_[output];
+    for (Eigen::Index s = std::max(from, round - temporal_.lags); s < end; ++s)
+        sums_[output].add(past.col(s % temporal_.lags).data() + first,
+                          temporal_.past(round, round - s - 1));
+}
+
+void NoiseSource::sum_ahead(std::size_t output,
+                            Eigen::Index begun,
+                            Eigen::Index first,
+                            Eigen::Index count) {
+    WeightedColumns& past = sums_[output];
+    past.clear();
+    add_past(output, begun, 0, begun, first);
+    const auto rounds = std::min(rounds_ahead, static_cast<Eigen::Index>(rounds_) - begun);
+    std::vector<std::vector<double>> weights(static_cast<std::size_t>(rounds));
+    for (Eigen::Index ahead = 0; ahead < rounds; ++ahead)
+        for (Eigen::Index lag = std::min(begun + ahead, Eigen::Index{temporal_.lags}); lag > ahead;
+             --lag)
+            weights[static_cast<std::size_t>(ahead)].push_back(
+                temporal_.past(begun + ahead, lag - 1));
+    for (Eigen::Index done = 0; done < count; done += coordinates_ahead) {
+        const auto size = static_cast<std::size_t>(std::min(coordinates_ahead, count - done));
+        for (Eigen::Index ahead = 0; ahead < rounds; ++ahead) {
+            const auto& of_round = weights[static_cast<std::size_t>(ahead)];
+            weighted_sum(std::span(past.values).last(of_round.size()),
+                         of_round,
+                         {ahead_[output].col(ahead).data() + first + done, size});
+        }
+        for (const double*& column : past.values) column += size;
+    }
+}
+
 void NoiseSource::correlate(std::size_t output,
                             std::uint64_t round,
                             Eigen::Index first,
                             std::span<double> values) {
     const auto t = static_cast<Eigen::Index>(round);
-    const auto lags = std::min<Eigen::Index>(temporal_.lags, t);
-    Eigen::MatrixXd& past = history_[output];
-    auto& columns = column_lists_[output];
-    auto& weights = weights_[output];
-    columns.assign(1, values.data());
-    weights.assign(1, temporal_.fresh(t));
-    for (Eigen::Index j = 1; j <= lags; ++j) {
-        columns.push_back(past.col((t - j) % temporal_.lags).data() + first);
-        weights.push_back(temporal_.past(t, j - 1));
-    }
+    const Eigen::Index begun = ahead_.empty() ? 0 : t / rounds_ahead * rounds_ahead;
+    if (begun > 0 && t == begun) sum_ahead(output, begun, first, std::ssize(values));
+    WeightedColumns& sum = sums_[output];
+    sum.clear();
+    if (begun > 0) sum.add(ahead_[output].col(t - begun).data() + first, 1);
+    add_past(output, t, begun, t, first);
+    sum.add(values.data(), temporal_.fresh(t));
     const std::span<double> result(correlated_.col(static_cast<Eigen::Index>(output)).data(),
                                    values.size());
-    weighted_sum(columns, weights, result);
+    sum.write(result);
     if (temporal_.lags > 0)
         std::ranges::copy(temporal_.remembers_noise ? std::span<const double>(result) : values,
-                          past.col(t % temporal_.lags).data() + first);
+                          history_[output].col(t % temporal_.lags).data() + first);
     std::ranges::copy(result, values.begin());
 }
 
@@ -195,11 +252,11 @@ void NoiseSource::draw_fresh(std::uint32_t epoch,
     });
     parallel_for(out.cols(), threads, [&](long o) {
         const auto& combination = combinations_[static_cast<std::size_t>(o)];
-        auto& columns = column_lists_[static_cast<std::size_t>(o)];
-        columns.resize(combination.columns.size());
-        for (std::size_t j = 0; j < columns.size(); ++j)
-            columns[j] = bank_.col(combination.columns[j]).data();
-        weighted_sum(columns, combination.weights, {out.col(o).data(), count});
+        WeightedColumns& sum = sums_[static_cast<std::size_t>(o)];
+        sum.clear();
+        for (std::size_t j = 0; j < combination.columns.size(); ++j)
+            sum.add(bank_.col(combination.columns[j]).data(), combination.weights[j]);
+        sum.write({out.col(o).data(), count});
     });
 }
 

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "agent/agent_fixtures.hpp"
 #include "sotto/agent/grid.hpp"
 #include "sotto/core/weighted_sum.hpp"
@@ -241,6 +244,59 @@ TEST(NoiseSource, GivesTheSameBitsWhetherThePastIsKeptOrDrawnAgain) {
         }
     }
     EXPECT_GE(drawn_again, 3);  // dense, restarted and one-lag factors
+}
+
+/// Of 70 rounds: all of the past, 40 rounds of fresh noise, 40 rounds of noise.
+std::vector<TemporalFactor> factors_of_many_lags() {
+    constexpr Eigen::Index rounds = 70, lags = 40;
+    Eigen::MatrixXd full = Eigen::MatrixXd::Identity(rounds, rounds);
+    for (Eigen::Index t = 0; t < rounds; ++t)
+        for (Eigen::Index s = 0; s < t; ++s)
+            full(t, s) =
+                0.3 * std::sin(static_cast<double>(7 * t + 3 * s)) / static_cast<double>(t - s);
+    Eigen::MatrixXd band = full;
+    for (Eigen::Index t = 0; t < rounds; ++t) band.row(t).head(std::max(0L, t - lags)).setZero();
+    return {{TemporalFactor::Kind::dense, full},
+            {TemporalFactor::Kind::dense,
+             band.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(rounds, rounds))},
+            {TemporalFactor::Kind::dense, band}};
+}
+
+TEST(NoiseSource, SumsManyLagsOfSeveralRoundsAtOnceToTheSameBits) {
+    constexpr Eigen::Index dimension = 150;
+    std::vector<NoisePlan> all = plans();
+    const auto ldp = std::ranges::find(all, "ldp", &NoisePlan::mechanism);
+    ASSERT_NE(ldp, all.end());
+    ldp->grid_step_log2 -= 20;
+    const auto rings = rings_of(*ldp);
+    std::vector<int> lags;
+    for (const TemporalFactor& factor : factors_of_many_lags()) {
+        NoisePlan plan = *ldp;
+        plan.temporal = factor;
+        const auto rounds = static_cast<std::uint64_t>(factor.lower.rows());
+        NoiseSource kept(plan, rings, 2), again(plan, rings, 1, 0), independent(*ldp, rings, 1);
+        lags.push_back(kept.lags());
+        EXPECT_GT(kept.memory_bytes(100000) - kept.memory_bytes(50000),
+                  50000L * noisy_agents * kept.lags() * static_cast<long>(sizeof(double)));
+        Eigen::MatrixXd a(dimension, noisy_agents), b(dimension, noisy_agents);
+        Eigen::MatrixXd fresh(dimension * noisy_agents, factor.lower.rows()), drawn = fresh;
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+            const auto t = static_cast<Eigen::Index>(round);
+            kept.draw(1, round, a);
+            again.draw(1, round, b);
+            EXPECT_TRUE(a == b) << kept.lags() << " lags, round " << round;
+            drawn.col(t) = a.reshaped();
+            independent.draw(1, round, b);
+            fresh.col(t) = b.reshaped();
+        }
+        const Eigen::MatrixXd left = drawn * factor.lower.transpose() - fresh;
+        EXPECT_LT(left.cwiseAbs().maxCoeff(), 1e-9 * fresh.cwiseAbs().maxCoeff());
+        for (const std::uint64_t round : {33, 34, 69, 8}) {  // any order
+            kept.draw(1, round, a);
+            EXPECT_TRUE(a.reshaped() == drawn.col(static_cast<Eigen::Index>(round))) << round;
+        }
+    }
+    EXPECT_EQ(lags, (std::vector{69, 40, 40}));
 }
 
 /// So many pieces of a round. @return whether more are left.

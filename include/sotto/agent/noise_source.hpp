@@ -30,9 +30,11 @@ struct NoiseOutput {
 /// made by forward substitution (LaggedNoise) from an agent's own past. With B lags, B vectors an
 /// output are kept, as long as they fit into `most_past_bytes`, since reading them is quicker than
 /// making them; rounds are then drawn in order, from round 0 of each epoch, and a round out of
-/// order makes all rounds before it again. Beyond, q of the last B rounds is drawn again for every
-/// round, tile by tile, wherever the past is that of q (not with a band of C_time, whose few lags
-/// are always kept). Both give the same bits. Only the result is rounded to the grid.
+/// order makes all rounds before it again. Of many lags (32 or more) the older ones are summed for
+/// eight rounds at once, since each is read from memory; that keeps eight more vectors. Beyond, q
+/// of the last B rounds is drawn again for every round, tile by tile, wherever the past is that of
+/// q (not with a band of C_time, whose few lags are always kept). All give the same bits: the past
+/// is added from the oldest round on. Only the result is rounded to the grid.
 class NoiseSource {
   public:
     static constexpr std::int64_t usual_past_bytes = std::int64_t{2} << 30;
@@ -52,8 +54,8 @@ class NoiseSource {
     /// min(round, lags) + 1.
     void draw(std::uint32_t epoch, std::uint64_t round, Eigen::Ref<Eigen::MatrixXd> noise);
     /// The same in pieces: begins a round of this dimension, of which draw_piece() then makes some
-    /// coordinates a call (a tile: about a millisecond, where the past is not drawn again), always
-    /// in the same matrix. @return whether more are left; then nothing is drawn until another
+    /// coordinates a call (a tile: about a millisecond, where the past has few lags), always in the
+    /// same matrix. @return whether more are left; then nothing is drawn until another
     /// round begins. What a round left is dropped when another begins.
     void begin(std::uint32_t epoch, std::uint64_t round, Eigen::Index dimension);
     [[nodiscard]] bool draw_piece(Eigen::Ref<Eigen::MatrixXd> noise);
@@ -67,6 +69,14 @@ class NoiseSource {
     [[nodiscard]] std::int64_t memory_bytes(Eigen::Index dimension) const;
 
   private:
+    /// A sum that is put together column by column (weighted_sum.hpp).
+    struct WeightedColumns {
+        void clear();
+        void add(const double* column, double weight);
+        void write(std::span<double> out) const;
+        std::vector<const double*> values;
+        std::vector<double> weights;
+    };
     struct Combination {
         std::vector<int> columns;     // into streams_
         std::vector<double> weights;  // coefficient * scale
@@ -91,6 +101,16 @@ class NoiseSource {
                     std::uint64_t round,
                     Eigen::Index first,
                     Eigen::Ref<Eigen::MatrixXd> out);
+    /// Whether the past is summed for several rounds at once.
+    [[nodiscard]] bool sums_ahead(Eigen::Index dimension) const;
+    /// What the past of rounds [from, end) brings to a round, as far as it has lags.
+    void add_past(std::size_t output,
+                  Eigen::Index round,
+                  Eigen::Index from,
+                  Eigen::Index end,
+                  Eigen::Index first);
+    /// What all rounds before `begun` bring to it and those that follow it, into ahead_.
+    void sum_ahead(std::size_t output, Eigen::Index begun, Eigen::Index first, Eigen::Index count);
     /// From q(t) to v(t), in place; `first` is their row of history_.
     void correlate(std::size_t output,
                    std::uint64_t round,
@@ -101,21 +121,21 @@ class NoiseSource {
     std::uint64_t rounds_ = 0;  // covered by the temporal factor
     std::int64_t most_past_bytes_;
     std::vector<Eigen::MatrixXd> history_;      // dimension, or a tile, x lags; one per output
+    std::vector<Eigen::MatrixXd> ahead_;        // dimension x rounds; one per output, or none
     Eigen::MatrixXd past_;                      // tile x outputs
     std::uint32_t epoch_ = 0;                   // of what is drawn, and of history_
     std::uint64_t next_round_ = 0;              // history_ holds all before it
     std::uint64_t round_ = 1, last_round_ = 0;  // being drawn, until which; beyond: none is
     Eigen::Index next_coordinate_ = 0;          // of round_; not 0: a part of it is drawn
     Eigen::MatrixXd correlated_;                // tile x outputs
-    std::vector<std::vector<double>> weights_;  // of the past, one per output
     std::vector<NormalStream> streams_;
     bool laplace_;
     std::vector<NoiseOutput> outputs_;
     std::vector<Combination> combinations_;  // one per output
     double grid_step_;
     int threads_;
-    Eigen::MatrixXd bank_;                                  // tile x streams
-    std::vector<std::vector<const double*>> column_lists_;  // one per output
+    Eigen::MatrixXd bank_;               // tile x streams
+    std::vector<WeightedColumns> sums_;  // being put together, one per output
 };
 
 }  // namespace sotto
