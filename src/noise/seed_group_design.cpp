@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "noise/finish_plan.hpp"
 #include "noise/group_plan.hpp"
 #include "sotto/core/hash.hpp"
+#include "sotto/core/recent.hpp"
 #include "sotto/noise/mechanism.hpp"
 
 namespace sotto {
@@ -38,29 +37,11 @@ Digest digest_of(const Eigen::MatrixXd& utility,
     return hasher.finish();
 }
 
-class RecentSolutions {
-  public:
-    [[nodiscard]] std::optional<CoalitionSolution> find(const Digest& problem) {
-        const std::scoped_lock lock(mutex_);
-        const auto found = std::ranges::find(entries_, problem, &Entry::problem);
-        if (found == entries_.end()) return std::nullopt;
-        return found->solution;
-    }
-    void keep(const Digest& problem, const CoalitionSolution& solution) {
-        const std::scoped_lock lock(mutex_);
-        entries_.push_front({problem, solution});
-        if (entries_.size() > most) entries_.pop_back();
-    }
-
-  private:
-    static constexpr std::size_t most = 16;
-    struct Entry {
-        Digest problem;
-        CoalitionSolution solution;
-    };
-    std::mutex mutex_;
-    std::deque<Entry> entries_;
-};
+std::size_t bytes_of(const CoalitionSolution& solution) {
+    Eigen::Index values = solution.private_variance.size();
+    for (const Eigen::MatrixXd& block : solution.group_covariance) values += block.size();
+    return sizeof(double) * static_cast<std::size_t>(values);
+}
 
 /// What protects against coalitions too and takes no time to solve.
 std::string quick_mechanism() {
@@ -89,7 +70,7 @@ CoalitionSolution solve_for_free_groups(const DesignInput& input) {
 }  // namespace
 
 CoalitionSolution solve_for_seed_groups(const DesignInput& input, GroupNoise shape) {
-    static RecentSolutions recent;
+    static Recent<CoalitionSolution> recent;
     const RelativeLimits limits = relative_limits(input.kappa);
     CoalitionOptions options;
     options.coalition_size = input.coalition_size;
@@ -98,12 +79,13 @@ CoalitionSolution solve_for_seed_groups(const DesignInput& input, GroupNoise sha
     options.relative_gap = input.gap;
     options.instead = ", or --mechanism " + quick_mechanism();
     const Eigen::MatrixXd utility = design_utility(input);
-    const Digest problem = digest_of(utility, limits.kappa, input.seed_groups, shape, options);
-    if (auto known = recent.find(problem)) return *std::move(known);
-    const CoalitionSolution solution =
-        solve_coalition_covariance(utility, limits.kappa, input.seed_groups, shape, options);
-    recent.keep(problem, solution);
-    return solution;
+    return recent.get(
+        digest_of(utility, limits.kappa, input.seed_groups, shape, options),
+        [&] {
+            return solve_coalition_covariance(
+                utility, limits.kappa, input.seed_groups, shape, options);
+        },
+        bytes_of);
 }
 
 Design make_seed_group_design(std::string mechanism,

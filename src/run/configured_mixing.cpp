@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <filesystem>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/recent.hpp"
 #include "sotto/graph/mixing_file.hpp"
 #include "sotto/noise/mixing_design.hpp"
 #include "sotto/noise/seed_groups.hpp"
@@ -24,31 +23,6 @@ namespace sotto {
 namespace {
 
 constexpr const char* optimised = "optimised";
-
-/// What the weights of the last few graphs came to.
-class RecentMixing {
-  public:
-    [[nodiscard]] std::optional<MixingMatrix> find(const Digest& problem) {
-        const std::scoped_lock lock(mutex_);
-        const auto found = std::ranges::find(entries_, problem, &Entry::problem);
-        if (found == entries_.end()) return std::nullopt;
-        return found->mixing;
-    }
-    void keep(const Digest& problem, const MixingMatrix& mixing) {
-        const std::scoped_lock lock(mutex_);
-        entries_.push_front({problem, mixing});
-        if (entries_.size() > most) entries_.pop_back();
-    }
-
-  private:
-    static constexpr std::size_t most = 16;
-    struct Entry {
-        Digest problem;
-        MixingMatrix mixing;
-    };
-    std::mutex mutex_;
-    std::deque<Entry> entries_;
-};
 
 Digest digest_of_input(const MixingDesignInput& input) {
     Hasher hasher("sotto.mixing-problem.v1");
@@ -145,18 +119,20 @@ bool averages_exactly(const PlanConfig* plan) {
 MixingMatrix designed_mixing(const PlanConfig* plan,
                              const Graph& graph,
                              std::span<const int> kept) {
-    static RecentMixing recent;
+    static Recent<MixingMatrix> recent;
     const Graph between = graph.induced_subgraph(kept);
     if (averages_exactly(plan)) return MixingMatrix::from_rule(between, MixingRule::metropolis);
     PlanConfig without;
     without.mechanism = "none";
     const MixingDesignInput input =
         mixing_input(plan != nullptr ? *plan : without, graph, kept, between);
-    const Digest problem = digest_of_input(input);
-    if (auto known = recent.find(problem)) return *std::move(known);
-    MixingMatrix mixing = design_mixing(input).mixing;
-    recent.keep(problem, mixing);
-    return mixing;
+    return recent.get(
+        digest_of_input(input),
+        [&] { return design_mixing(input).mixing; },
+        [](const MixingMatrix& mixing) {
+            return (sizeof(double) + sizeof(int)) *
+                   static_cast<std::size_t>(mixing.sparse().nonZeros());
+        });
 }
 
 /// Every connected part by itself.
