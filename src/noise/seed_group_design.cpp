@@ -9,16 +9,14 @@
 #include "noise/finish_plan.hpp"
 #include "noise/group_plan.hpp"
 #include "sotto/core/hash.hpp"
+#include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/recent.hpp"
 #include "sotto/noise/mechanism.hpp"
+#include "sotto/noise/seed_groups.hpp"
 
 namespace sotto {
 
 namespace {
-
-std::span<const double> values_of(const auto& dense) {
-    return {dense.data(), static_cast<std::size_t>(dense.size())};
-}
 
 Digest digest_of(const Eigen::MatrixXd& utility,
                  const Eigen::VectorXd& kappa,
@@ -27,10 +25,7 @@ Digest digest_of(const Eigen::MatrixXd& utility,
                  const CoalitionOptions& options) {
     Hasher hasher("sotto.coalition-problem.v1");
     hasher.add(values_of(utility)).add(values_of(kappa));
-    for (const SeedGroup& group : groups) {
-        hasher.add(std::int64_t{std::ssize(group.members)});
-        for (const int member : group.members) hasher.add(std::int64_t{member});
-    }
+    add_to(hasher, groups);
     hasher.add(static_cast<std::int64_t>(shape)).add(std::int64_t{options.coalition_size});
     hasher.add(std::int64_t{options.common_variance}).add(options.variance_cap);
     hasher.add(options.relative_gap).add(std::int64_t{options.max_iterations});

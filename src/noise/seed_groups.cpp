@@ -149,4 +149,12 @@ bool is_seed_group_file(const std::string& choice) {
 
 std::string default_seed_groups(int agents) { return agents <= 62 ? "all-pairs" : "nearest:10"; }
 
+void add_to(Hasher& hasher, std::span<const SeedGroup> groups) {
+    hasher.add(std::int64_t{std::ssize(groups)});
+    for (const SeedGroup& group : groups) {
+        hasher.add(std::int64_t{std::ssize(group.members)});
+        for (const int member : group.members) hasher.add(std::int64_t{member});
+    }
+}
+
 }  // namespace sotto

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 
+#include "noise/design_digest.hpp"
 #include "noise/finish_plan.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/recent.hpp"
 #include "sotto/noise/scheduled_utility.hpp"
 #include "sotto/noise/temporal_utility.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -32,6 +35,33 @@ void require_separate_shape(const DesignInput& input) {
         input.participation.cycle));
 }
 
+Digest problem_digest(const DesignInput& input,
+                      const Eigen::MatrixXd& covariance,
+                      const TemporalShape& shape,
+                      Certificate certificate) {
+    return Hasher("sotto.time-problem.v1")
+        .add_bytes(design_digest(input))
+        .add(values_of(covariance))
+        .add(name_of(shape))
+        .add(static_cast<std::int64_t>(certificate))
+        .finish();
+}
+
+ShapedFactor solve(const DesignInput& input,
+                   const Eigen::MatrixXd& covariance,
+                   const TemporalShape& shape,
+                   Certificate certificate) {
+    const std::vector<double> steps = design_steps(input);
+    const long cycle = input.participation.cycle;
+    if (input.schedule)
+        return solve_shaped_factor(
+            temporal_utility(*input.schedule, covariance, steps, input.gossip.steps()),
+            cycle,
+            shape);
+    return solve_shaped_factor(
+        *input.mixing, covariance, steps, input.gossip, cycle, shape, certificate);
+}
+
 }  // namespace
 
 void require_choice_of_rounds(const DesignInput& input, std::string_view mechanism) {
@@ -46,6 +76,12 @@ void require_choice_of_rounds(const DesignInput& input, std::string_view mechani
             mechanism));
 }
 
+DesignInput relative_input(const DesignInput& input) {
+    DesignInput relative = input;
+    relative.kappa = relative_limits(input.kappa).kappa;
+    return relative;
+}
+
 Eigen::MatrixXd relative_covariance(const NoisePlan& plan, const DesignInput& input) {
     return relative_limits(input.kappa).unit * spatial_covariance(plan);
 }
@@ -56,6 +92,10 @@ Eigen::MatrixXd space_given_time(const DesignInput& input, const TemporalFactor&
                           : spatial_utility(*input.mixing, factor, steps, input.gossip);
 }
 
+std::size_t bytes_of(const TemporalFactor& factor) {
+    return sizeof(double) * static_cast<std::size_t>(factor.lower.size());
+}
+
 ShapedFactor time_given_space(const DesignInput& input, const Eigen::MatrixXd& covariance) {
     return time_given_space(input, covariance, input.temporal, Certificate::wanted);
 }
@@ -64,15 +104,11 @@ ShapedFactor time_given_space(const DesignInput& input,
                               const Eigen::MatrixXd& covariance,
                               const TemporalShape& shape,
                               Certificate certificate) {
-    const std::vector<double> steps = design_steps(input);
-    const long cycle = input.participation.cycle;
-    if (input.schedule)
-        return solve_shaped_factor(
-            temporal_utility(*input.schedule, covariance, steps, input.gossip.steps()),
-            cycle,
-            shape);
-    return solve_shaped_factor(
-        *input.mixing, covariance, steps, input.gossip, cycle, shape, certificate);
+    static Recent<ShapedFactor> recent;
+    return recent.get(
+        problem_digest(input, covariance, shape, certificate),
+        [&] { return solve(input, covariance, shape, certificate); },
+        [](const ShapedFactor& solution) { return bytes_of(solution.factor); });
 }
 
 }  // namespace sotto

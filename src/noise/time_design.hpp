@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <cstddef>
 #include <string_view>
 
 #include "sotto/noise/design.hpp"
@@ -13,6 +14,10 @@ namespace sotto {
 /// record share noise, or makes columns of C_time longer than 1 (require_separate_rounds).
 void require_choice_of_rounds(const DesignInput& input, std::string_view mechanism);
 
+/// The same where the smallest kappa is 1. Factors over rounds are solved for so: they are then the
+/// same, bit by bit, whatever the budget.
+[[nodiscard]] DesignInput relative_input(const DesignInput& input);
+
 /// The plan's spatial covariance where the smallest kappa is 1.
 [[nodiscard]] Eigen::MatrixXd relative_covariance(const NoisePlan& plan, const DesignInput& input);
 
@@ -20,7 +25,10 @@ void require_choice_of_rounds(const DesignInput& input, std::string_view mechani
 [[nodiscard]] Eigen::MatrixXd space_given_time(const DesignInput& input,
                                                const TemporalFactor& factor);
 
-/// The best temporal factor of the input's shape, given the covariance across agents.
+[[nodiscard]] std::size_t bytes_of(const TemporalFactor& factor);
+
+/// The best temporal factor of the input's shape, given the covariance across agents. The last
+/// solutions of this process are kept: trainings of a sweep often share them.
 [[nodiscard]] ShapedFactor time_given_space(const DesignInput& input,
                                             const Eigen::MatrixXd& covariance);
 /// ... of this shape, as Certificate of solve_shaped_factor says.

@@ -11,6 +11,7 @@
 #include "run/planning.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
+#include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/recent.hpp"
 #include "sotto/graph/mixing_file.hpp"
@@ -34,13 +35,8 @@ Digest digest_of_input(const MixingDesignInput& input) {
     hasher.add(std::int64_t{input.smoothing.tail_rounds});
     hasher.add(std::int64_t{input.gossip_steps}).add(std::int64_t{input.coalition_size});
     hasher.add(std::int64_t{input.common_variance}).add(input.variance_cap).add(input.gap);
-    for (const SeedGroup& group : input.seed_groups) {
-        hasher.add(std::int64_t{std::ssize(group.members)});
-        for (const int member : group.members) hasher.add(std::int64_t{member});
-    }
-    if (input.covariance)
-        hasher.add(std::span(input.covariance->data(),
-                             static_cast<std::size_t>(input.covariance->size())));
+    add_to(hasher, input.seed_groups);
+    if (input.covariance) hasher.add(values_of(*input.covariance));
     return hasher.finish();
 }
 

@@ -5,6 +5,7 @@
 #include "core/test_support.hpp"
 #include "noise/mechanism_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
 namespace {
@@ -45,6 +46,43 @@ TEST(TimeDesign, SolvesForTheInputsStepsGossipAndShape) {
     EXPECT_EQ(found.value, expected.value);
     EXPECT_EQ(found.factor.lower, expected.factor.lower);
     EXPECT_EQ(found.factor.lower.cols(), 3);
+}
+
+TEST(TimeDesign, KeepsSolutionsApart) {
+    const Setting setting = settings({5}).back();
+    DesignInput input = setting.input(10);
+    input.rounds = 12;
+    input.participation = {4};
+    const Eigen::MatrixXd covariance = random_positive_definite(5, 3);
+    const ShapedFactor first = time_given_space(input, covariance);
+    const ShapedFactor of_others = time_given_space(input, random_positive_definite(5, 4));
+    EXPECT_NE(of_others.value, first.value);
+    const ShapedFactor one_lag = time_given_space(
+        input, covariance, {TemporalShape::Kind::one_lag, 0, 0}, Certificate::wanted);
+    EXPECT_EQ(one_lag.factor.kind, TemporalFactor::Kind::one_lag);
+    const ShapedFactor again = time_given_space(input, covariance);
+    EXPECT_EQ(again.value, first.value);
+    EXPECT_EQ(again.lower_bound, first.lower_bound);
+    EXPECT_EQ(again.factor.lower, first.factor.lower);
+    input.participation = {3};
+    EXPECT_NE(time_given_space(input, covariance).value, first.value);
+}
+
+TEST(TimeDesign, HasTheSameFactorsForEveryBudget) {
+    const Setting setting = settings({5}).back();
+    for (const std::string mechanism : {"mafalda", "space-time"}) {
+        std::vector<Eigen::MatrixXd> factors;
+        for (const double kappa : {0.3, 0.7, 1.9}) {
+            DesignInput input = setting.input(10, Eigen::VectorXd::Constant(5, kappa));
+            input.rounds = 12;
+            input.participation = {4};
+            input.spatial = &find_mechanism("spatial-mechanism", "corn");
+            const Design design = design_of(mechanism, input);
+            factors.push_back(design.plan.temporal.lower);
+            EXPECT_EQ(factors.back(), factors.front()) << mechanism << ", kappa " << kappa;
+            EXPECT_LE(coalition_precision(design.plan, 0).maxCoeff(), kappa * (1 + 1e-9));
+        }
+    }
 }
 
 TEST(TimeDesign, RefusesShapesThatMakeSampledRoundsOfARecordMeet) {

@@ -1,8 +1,16 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <cstddef>
+#include <span>
 
 namespace sotto {
+
+/// Of a vector or a matrix, by column; as long as it lives.
+template <class Dense>
+[[nodiscard]] std::span<const double> values_of(const Eigen::PlainObjectBase<Dense>& dense) {
+    return {dense.data(), static_cast<std::size_t>(dense.size())};
+}
 
 /// A = vectors * diag(values) * vectors^T.
 struct SymmetricEigen {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "sotto/core/hash.hpp"
 #include "sotto/graph/graph.hpp"
 #include "sotto/plan/noise_plan.hpp"
 
@@ -25,5 +27,7 @@ namespace sotto {
 /// few per cent more noise on sparse graphs and costs an agent fewer streams
 /// (docs/decisions/seed-groups.md).
 [[nodiscard]] std::string default_seed_groups(int agents);
+
+void add_to(Hasher& hasher, std::span<const SeedGroup> groups);
 
 }  // namespace sotto

@@ -11,7 +11,9 @@ namespace {
 Design design_mafalda(const DesignInput& input) {
     require_choice_of_rounds(input, "mafalda");
     Design design = ldp_mechanism().design(input);
-    ShapedFactor solution = time_given_space(input, relative_covariance(design.plan, input));
+    const DesignInput relative = relative_input(input);
+    ShapedFactor solution = time_given_space(
+        relative, relative_covariance(ldp_mechanism().design(relative).plan, relative));
     design.plan.mechanism = "mafalda";
     design.plan = correlate_over_rounds(std::move(design.plan), input, std::move(solution.factor));
     design.objective = solution.value;
