@@ -33,14 +33,16 @@ def settings(size, graph):
 # --- U3 --------------------------------------------------------------------------------------------------------------
 
 def measure_u3(size):
-    folder = running.sweep_folder("housing", size, settings(size, "ego"))
-    runs = running.tested(folder)
-    rows = running.training_rows("budget", runs, running.varied("epsilon", size["epsilons"]), "test_loss")
+    options = settings(size, "ego")
+    # Run directories have a file an agent and more: only those of the curves are kept.
+    folder = running.sweep_folder("housing", size, options | {"epsilon": SHOWN})
     curves = {}
-    for run in runs:
-        if run["status"] == "done" and float(run.get("epsilon", SHOWN)) == SHOWN:
+    for run in running.tested(folder):
+        if run["status"] == "done":
             for line in running.table_of(folder / run["run_directory"] / "metrics.csv"):
                 curves.setdefault((run["variant"], int(line["round"])), {})[run["seed"]] = float(line["test_loss"])
+    runs = running.trainings("housing", size, options | {"keep-runs": "off"})
+    rows = running.training_rows("budget", runs, running.varied("epsilon", size["epsilons"]), "test_loss")
     return rows + [mean_row("time", curve, t, values) for (curve, t), values in curves.items()]
 
 
