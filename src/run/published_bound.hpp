@@ -35,7 +35,7 @@ struct TrainingBoundInput {
 struct PublishedBound {
     std::string name;    ///< of its figure in JSON
     std::string title;   ///< of its column, for people: 10 characters at most
-    std::string source;  ///< paper and theorem
+    std::string source;  ///< paper and theorem, or authors and year
     std::string says;    ///< what of, and whose claim it is
     /// Squared sensitivities in a view, one for every target, [1 / gradient unit^2]; nothing where
     /// the paper does not speak of such a plan or view. Null: it is no bound of observers.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <set>
 
 #include "run/bounds/bound_fixtures.hpp"
@@ -16,7 +17,11 @@ TEST(PublishedBounds, SayWhoseTheyAreAndAreOfOneKind) {
         EXPECT_TRUE(bound.name.ends_with("_bound"));
         EXPECT_LE(bound.title.size(), 10U);
         EXPECT_TRUE(titles.insert(bound.title).second);
-        EXPECT_EQ(bound.source.front(), '[');
+        // Of one of the five papers with its theorem, or authors and year.
+        EXPECT_TRUE(std::regex_match(
+            bound.source,
+            std::regex(R"(\[[A-Z]\] (Theorem|Lemma|Corollary) \d+|[A-Z].* et al\. \d{4})")))
+            << bound.source;
         EXPECT_GT(bound.says.size(), 20U);
         EXPECT_NE(bound.of_view == nullptr, bound.of_training == nullptr);
     }
