@@ -41,8 +41,6 @@ std::optional<LaunchEnvironment> launched_by_slurm() {
     return launch;
 }
 
-constexpr std::string_view ends_job = "sotto ends the job with exit code ";
-
 bool under_mpirun() { return std::getenv("OMPI_MCA_orte_hnp_uri") != nullptr; }
 
 /// `sotto supervise` sets it: it stops ranks in time, and listens to them.

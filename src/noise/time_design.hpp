@@ -25,6 +25,7 @@ void require_choice_of_rounds(const DesignInput& input, std::string_view mechani
 [[nodiscard]] Eigen::MatrixXd space_given_time(const DesignInput& input,
                                                const TemporalFactor& factor);
 
+/// Of memory.
 [[nodiscard]] std::size_t bytes_of(const TemporalFactor& factor);
 
 /// The best temporal factor of the input's shape, given the covariance across agents. The last

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <set>
+#include <vector>
 
 #include "noise/mechanism_fixtures.hpp"
 

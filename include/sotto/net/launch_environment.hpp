@@ -18,6 +18,9 @@ struct LaunchEnvironment {
 /// default. Nothing with other launchers, and with deploy/mpirun, which waits for ranks that stop.
 [[nodiscard]] std::optional<int> seconds_before_kill();
 
+/// How the line of end_announcement begins.
+inline constexpr std::string_view ends_job = "sotto ends the job with exit code ";
+
 /// The line with which a rank under `sotto supervise` says that it ends the job now: mpirun, which
 /// should say it, may fail to, and then waits for a lost host.
 /// @param status exit code of the job, 0 to 255

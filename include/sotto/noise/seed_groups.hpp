@@ -28,6 +28,7 @@ namespace sotto {
 /// (docs/decisions/seed-groups.md).
 [[nodiscard]] std::string default_seed_groups(int agents);
 
+/// Their number and members, in order.
 void add_to(Hasher& hasher, std::span<const SeedGroup> groups);
 
 }  // namespace sotto

@@ -48,8 +48,11 @@ class LauncherErrors {
         static const std::string passed_on =
             fmt::format("mpirun: Forwarding signal {} to job\n", SIGUSR1);
         if (line == passed_on) return;
-        const std::optional<int> announced = announced_end(line);
-        if (announced) return note_abort(*announced);
+        if (const std::optional<int> announced = announced_end(line)) {
+            note_abort(*announced);
+            // Where it stands behind words of another rank, these are passed on.
+            if (line.starts_with(ends_job)) return;
+        }
         std::fputs(line.c_str(), stderr);
         constexpr std::string_view with = "with errorcode ";
         int code = 0;

@@ -61,14 +61,24 @@ TEST_F(LaunchedScript, IsEndedWhereItWaitsForALostHost) {
     EXPECT_LT(seconds_, 40);
 }
 
-TEST_F(LaunchedScript, IsEndedWhereOnlyARankSaysThatItEndsTheJob) {
+/// What a rank says under mpirun and a supervisor, as printf takes it.
+std::string announcement_of(int status) {
     setenv("OMPI_MCA_orte_hnp_uri", "1803288576.0;tcp://192.0.2.2:54397", 1);
     setenv("SOTTO_STOPS_IN_TIME", "1", 1);
-    const std::string said = end_announcement(6);
+    const std::string said = end_announcement(status);
     unsetenv("OMPI_MCA_orte_hnp_uri");
     unsetenv("SOTTO_STOPS_IN_TIME");
-    EXPECT_EQ(run("echo before >&2; printf '" + said.substr(0, said.size() - 1) +
-                  "\\n' >&2; echo after >&2; exec sleep 60"),
+    return said.substr(0, said.size() - 1) + "\\n";
+}
+
+TEST_F(LaunchedScript, LosesNoWordsOfARankBesideAnothersThatItEndsTheJob) {
+    EXPECT_EQ(run("printf 'words of another, " + announcement_of(6) + "' >&2; exit 6"), 6);
+    EXPECT_TRUE(errors_.starts_with("words of another, ")) << errors_;
+}
+
+TEST_F(LaunchedScript, IsEndedWhereOnlyARankSaysThatItEndsTheJob) {
+    EXPECT_EQ(run("echo before >&2; printf '" + announcement_of(6) +
+                  "' >&2; echo after >&2; exec sleep 60"),
               6);
     EXPECT_TRUE(errors_.starts_with("before\nafter\n")) << errors_;
     EXPECT_NE(errors_.find("a host does not answer"), std::string::npos) << errors_;
