@@ -55,6 +55,11 @@ StoppedRun::StoppedRun(const Arguments& more, bool identities) {
     const bool closed = outcome.out.find("INTERRUPTED") != std::string::npos;
     if (!reached || !closed || outcome.exit_code != 1)
         throw std::runtime_error("the training was not stopped: " + outcome.text());
+    set_nothing_at_rank_0();
+}
+
+void StoppedRun::set_nothing_at_rank_0() {
+    fs::remove_all(path(dishonest));
     fs::copy(path(honest), path(dishonest), fs::copy_options::recursive);
 }
 

@@ -18,6 +18,9 @@ class StoppedRun {
     /// own program would not do this for it. An empty value deletes the option.
     void set_at_rank_0(const std::string& option, const std::string& value);
 
+    /// Rank 0's directory is again what all had when they were stopped.
+    void set_nothing_at_rank_0();
+
     /// All ranks take it up, rank 0 in its own directory.  @param more options of all.
     [[nodiscard]] Outcome take_up(const Arguments& more = {}) const;
 

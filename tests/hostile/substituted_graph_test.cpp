@@ -89,36 +89,29 @@ TEST(GraphOfRank0, MayBeAnotherWithoutSecureSums) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
 }
 
-struct ForeignGraph {
-    std::string option, value, kept;
-};
-
-class ForeignGraphs : public ::testing::TestWithParam<ForeignGraph> {};
-
-TEST_P(ForeignGraphs, AreRefusedByEveryHonestAgent) {
-    const ForeignGraph& foreign = GetParam();
+TEST(ForeignGraphs, AreRefusedByEveryHonestAgent) {
+    struct Foreign {
+        std::string option, value, kept;
+    };
     StoppedRun run({"--secure-sum", "on"});
-    run.set_at_rank_0(foreign.option, foreign.value);
-    expect_refused(run.take_up(),
-                   5,
-                   fmt::format("agent 1 takes no --{} from another rank: config.ini, as rank 0 has "
-                               "it, has '{}', its own checkpoint {}",
-                               foreign.option,
-                               foreign.value,
-                               foreign.kept));
+    for (const auto& [option, value, kept] : {Foreign{"topology", "path", "'complete'"},
+                                              {"mixing", "lazy-metropolis", "'metropolis'"},
+                                              {"mixing-schedule", "one-peer", "'fixed'"},
+                                              {"gossip-steps", "9", "'1'"},
+                                              {"eval-every", "1", "'1000000000'"},
+                                              {"mask-partners", "1", "'16'"},
+                                              {"secure-sum", "off", "'on'"}}) {
+        run.set_at_rank_0(option, value);
+        expect_refused(run.take_up(),
+                       5,
+                       fmt::format("agent 1 takes no --{} from another rank: config.ini, as rank 0 "
+                                   "has it, has '{}', its own checkpoint {}",
+                                   option,
+                                   value,
+                                   kept));
+        run.set_nothing_at_rank_0();
+    }
 }
-
-INSTANTIATE_TEST_SUITE_P(OfRank0,
-                         ForeignGraphs,
-                         ::testing::Values(ForeignGraph{"topology", "path", "'complete'"},
-                                           ForeignGraph{
-                                               "mixing", "lazy-metropolis", "'metropolis'"},
-                                           ForeignGraph{"mixing-schedule", "one-peer", "'fixed'"},
-                                           ForeignGraph{"gossip-steps", "9", "'1'"},
-                                           ForeignGraph{"eval-every", "1", "'1000000000'"},
-                                           ForeignGraph{"mask-partners", "1", "'16'"},
-                                           ForeignGraph{"secure-sum", "off", "'on'"}),
-                         [](const auto& test) { return fmt::format("case_{}", test.index); });
 
 TEST(ForeignGraphs, GoOnWhereTheyAreTheSame) {
     const StoppedRun run({"--secure-sum", "on"});
