@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <map>
@@ -177,6 +178,37 @@ TEST_F(Sweep, GoesOnWhereTheEdgeWinsAndCountsThoseTrainingsToo) {
     ASSERT_EQ(sweep(one_process, "one", {"--threads", "1"}).exit_code, 0);
     EXPECT_EQ(content_of(directory_ / "one/results.csv"),
               content_of(directory_ / "three/results.csv"));
+}
+
+TEST_F(Sweep, WithoutNoiseIsOneTrainingForAllBudgets) {
+    (void)directory_.write("grid.ini",
+                           fmt::format("data = {}\nagents = 4\nrounds = 20\nmechanism = none\n"
+                                       "epsilon = 5 50\ndelta = 1e-5 1e-6\nseed = 1\n",
+                                       data_));
+    const Outcome outcome = sweep(2, "out");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const auto rows = rows_of(directory_ / "out/runs.csv");
+    ASSERT_EQ(rows.size(), 4U);
+    EXPECT_EQ(std::ranges::distance(fs::directory_iterator(directory_ / "out/trainings")), 1);
+    for (const Row& row : rows) {
+        const Outcome alone =
+            run_sotto(directory_,
+                      one_process,
+                      {"train",
+                       "--config",
+                       directory_ / ("out/" + row.at("run_directory") + "/config.ini"),
+                       "--epsilon",
+                       row.at("epsilon"),
+                       "--delta",
+                       row.at("delta"),
+                       "--json",
+                       "--run-directory",
+                       directory_ / ("alone" + row.at("epsilon") + row.at("delta"))});
+        ASSERT_EQ(alone.exit_code, 0) << alone.text();
+        EXPECT_NEAR(nlohmann::json::parse(alone.out).at("test_loss").get<double>(),
+                    std::stod(row.at("test_loss")),
+                    1e-8);
+    }
 }
 
 TEST_F(Sweep, GoesOnAfterAKill) {

@@ -12,12 +12,14 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/noise/mechanism.hpp"
 
 namespace sotto {
 
 namespace {
 
 constexpr std::array<std::string_view, 2> may_follow_seed{"graph-seed", "noise-seed"};
+constexpr std::array<std::string_view, 2> of_the_budget{"epsilon", "delta"};
 
 bool is_chosen(const SweepConfig& config, const std::string& option) {
     return std::ranges::find(config.choose, option) != config.choose.end();
@@ -74,13 +76,23 @@ OptionValues options_of(const SweepConfig& config,
     return options;
 }
 
+/// Whether a mechanism is named that adds no noise: its results are the same for every budget.
+bool spends_nothing(const OptionValues& options) {
+    const std::string* name = value_of(options, "mechanism");
+    const Mechanism* mechanism = name == nullptr ? nullptr : mechanisms().look_up(*name);
+    return mechanism != nullptr && !mechanism->needs_budget && value_of(options, "plan") == nullptr;
+}
+
 /// Digest of the options that change results, the program's version and the files that options
 /// name.
 std::string key_of(const SweepConfig& config, const OptionValues& options) {
     Hasher hasher("sotto.sweep.v1");
     std::string ini;
+    const bool any_budget = spends_nothing(options);
     for (const auto& [option, value] : options)
-        if (changes_results(option)) ini += fmt::format("{} = {}\n", option, value);
+        if (changes_results(option) &&
+            !(any_budget && std::ranges::find(of_the_budget, option) != of_the_budget.end()))
+            ini += fmt::format("{} = {}\n", option, value);
     hasher.add(build_version()).add(std::string_view(ini));
     for (const auto& [option, value] : options)
         for (const auto word : split(value, ','))

@@ -77,6 +77,26 @@ TEST(SweepGrid, ChoosesOnHeldOutTrainingDataAndMeasuresOnTestData) {
     EXPECT_EQ(keys.size(), validation.size() + tests.size());
 }
 
+TEST(SweepGrid, HasOneTrainingOfAllBudgetsWhereThereIsNoNoise) {
+    const auto keys = [](const SweepSetting& mechanism, const SweepSetting& varied) {
+        SweepConfig config;
+        config.variants = {{"all", {mechanism, varied}}};
+        config.seeds = {"1"};
+        const auto cells = sweep_cells(config);
+        std::set<std::string> found;
+        for (std::size_t c = 0; c < cells.size(); ++c)
+            found.insert(test_trainings(config, cells, c, 0).at(0).key);
+        return found.size();
+    };
+    const SweepSetting none{"mechanism", {"none"}}, epsilon{"epsilon", {"1", "10", "20"}};
+    EXPECT_EQ(keys(none, epsilon), 1U);
+    EXPECT_EQ(keys(none, {"delta", {"1e-5", "1e-6"}}), 1U);
+    EXPECT_EQ(keys(none, {"clip-norm", {"0.1", "1"}}), 2U);
+    EXPECT_EQ(keys({"mechanism", {"ldp"}}, epsilon), 3U);
+    EXPECT_EQ(keys({"mechanism", {"nothing"}}, epsilon), 3U) << "each fails by itself";
+    EXPECT_EQ(keys({"rounds", {"5"}}, epsilon), 3U) << "the mechanism that is the default";
+}
+
 TEST(SweepGrid, RefusesWhatCannotBe) {
     SweepConfig config = two_variants();
     config.plot = "mechanism";
