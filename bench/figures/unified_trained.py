@@ -35,7 +35,7 @@ def settings(size, graph):
 def measure_u3(size):
     options = settings(size, "ego")
     # Run directories have a file an agent and more: only those of the curves are kept.
-    folder = running.sweep_folder("housing", size, options | {"epsilon": SHOWN})
+    folder = running.sweep_folder("housing", size, options | {"epsilon": words([SHOWN])})
     curves = {}
     for run in running.tested(folder):
         if run["status"] == "done":
