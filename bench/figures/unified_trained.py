@@ -30,19 +30,28 @@ def settings(size, graph):
             "step-size": words(size["steps"])} | {name.replace("_", "-"): value for name, value in graph_options(graph).items()}
 
 
+def last_losses(panel, size, options, epsilons):
+    """Rows of the losses after the last round, which alone are evaluated."""
+    runs = running.trainings("housing", size, options | {"eval-every": 1000000, "keep-runs": "off"})
+    return running.training_rows(panel, runs, running.varied("epsilon", epsilons), "test_loss")
+
+
 # --- U3 --------------------------------------------------------------------------------------------------------------
 
 def measure_u3(size):
     options = settings(size, "ego")
     # Run directories have a file an agent and more: only those of the curves are kept.
     folder = running.sweep_folder("housing", size, options | {"epsilon": words([SHOWN])})
+    shown = running.tested(folder)
     curves = {}
-    for run in running.tested(folder):
+    for run in shown:
         if run["status"] == "done":
             for line in running.table_of(folder / run["run_directory"] / "metrics.csv"):
                 curves.setdefault((run["variant"], int(line["round"])), {})[run["seed"]] = float(line["test_loss"])
-    runs = running.trainings("housing", size, options | {"keep-runs": "off"})
-    rows = running.training_rows("budget", runs, running.varied("epsilon", size["epsilons"]), "test_loss")
+    rows = running.training_rows("budget", shown, SHOWN, "test_loss")
+    others = [epsilon for epsilon in size["epsilons"] if epsilon != SHOWN]
+    if others:
+        rows += last_losses("budget", size, options | {"epsilon": words(others)}, others)
     return rows + [mean_row("time", curve, t, values) for (curve, t), values in curves.items()]
 
 
@@ -132,8 +141,7 @@ FURTHER = ("florentine", "er", "fediverse")
 def measure_u5(size):
     rows = []
     for key in FURTHER:
-        runs = running.trainings("housing", size, settings(size, key) | {"eval-every": 1000000, "keep-runs": "off"})
-        rows += running.training_rows(key, runs, running.varied("epsilon", size["epsilons"]), "test_loss")
+        rows += last_losses(key, size, settings(size, key), size["epsilons"])
     return rows
 
 
