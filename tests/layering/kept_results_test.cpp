@@ -10,7 +10,6 @@
 #include <regex>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "layering/source_text.hpp"
@@ -22,10 +21,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 const fs::path results = root / "bench" / "results";
-
-/// A result whose steps came from a fixed grid. Once it is measured anew this goes, and what
-/// docs/tasks.md says of steps at an edge.
-constexpr std::string_view of_a_fixed_grid = "housing";
 
 /// A table of a page, and where the page says that it comes from (bench/tables.py).
 struct ShownTable {
@@ -105,10 +100,7 @@ TEST(KeptResults, ChoseNoStepAtTheEdgeOfWhatWasTried) {
         const Json kept = Json::parse(text_of(entry.path()));
         if (!kept.is_object() || !kept.contains("cells")) continue;
         ++grids;
-        if (entry.path().stem() == of_a_fixed_grid)
-            EXPECT_FALSE(kept["settings"].contains("widen")) << "it was measured anew";
-        else
-            EXPECT_EQ(std::ranges::count_if(kept["cells"], is_at_an_edge), 0) << entry.path();
+        EXPECT_EQ(std::ranges::count_if(kept["cells"], is_at_an_edge), 0) << entry.path();
     }
     EXPECT_GE(grids, 10) << "grids are no longer found";
 }
