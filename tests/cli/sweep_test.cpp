@@ -58,6 +58,21 @@ class Sweep : public ::testing::Test {
                     {"sweep", directory_ / "grid.ini", "--output", directory_ / output});
         return run_sotto(directory_, ranks, more);
     }
+    /// Test loss of `sotto train` with the options of a training in the folder `out`, and others.
+    [[nodiscard]] double loss_alone(const Row& run,
+                                    const std::string& output,
+                                    Arguments more) const {
+        more.insert(more.begin(),
+                    {"train",
+                     "--config",
+                     directory_ / ("out/" + run.at("run_directory") + "/config.ini"),
+                     "--json",
+                     "--run-directory",
+                     directory_ / output});
+        const Outcome alone = run_sotto(directory_, one_process, more);
+        EXPECT_EQ(alone.exit_code, 0) << alone.text();
+        return nlohmann::json::parse(alone.out).at("test_loss").get<double>();
+    }
 
     TempDir directory_;
     std::string data_ = directory_.write("data.svm", small_data(200));
@@ -100,21 +115,8 @@ TEST_F(Sweep, ChoosesMeasuresAndSumsUp) {
     }
     // Every run is one that `sotto train` gives.
     const Row& last = runs.back();
-    const Outcome alone =
-        run_sotto(directory_,
-                  one_process,
-                  {"train",
-                   "--config",
-                   directory_ / ("out/" + last.at("run_directory") + "/config.ini"),
-                   "--json",
-                   "--threads",
-                   "1",
-                   "--run-directory",
-                   directory_ / "alone"});
-    ASSERT_EQ(alone.exit_code, 0) << alone.text();
-    EXPECT_NEAR(nlohmann::json::parse(alone.out).at("test_loss").get<double>(),
-                std::stod(last.at("test_loss")),
-                1e-8);
+    EXPECT_NEAR(
+        loss_alone(last, "alone", {"--threads", "1"}), std::stod(last.at("test_loss")), 1e-8);
 }
 
 TEST_F(Sweep, RanksGiveTheSameFiguresAndASecondStartDoesNothingAgain) {
@@ -191,23 +193,11 @@ TEST_F(Sweep, WithoutNoiseIsOneTrainingForAllBudgets) {
     ASSERT_EQ(rows.size(), 4U);
     EXPECT_EQ(std::ranges::distance(fs::directory_iterator(directory_ / "out/trainings")), 1);
     for (const Row& row : rows) {
-        const Outcome alone =
-            run_sotto(directory_,
-                      one_process,
-                      {"train",
-                       "--config",
-                       directory_ / ("out/" + row.at("run_directory") + "/config.ini"),
-                       "--epsilon",
-                       row.at("epsilon"),
-                       "--delta",
-                       row.at("delta"),
-                       "--json",
-                       "--run-directory",
-                       directory_ / ("alone" + row.at("epsilon") + row.at("delta"))});
-        ASSERT_EQ(alone.exit_code, 0) << alone.text();
-        EXPECT_NEAR(nlohmann::json::parse(alone.out).at("test_loss").get<double>(),
-                    std::stod(row.at("test_loss")),
-                    1e-8);
+        const std::string epsilon = row.at("epsilon"), delta = row.at("delta");
+        EXPECT_NEAR(
+            loss_alone(row, "alone" + epsilon + delta, {"--epsilon", epsilon, "--delta", delta}),
+            std::stod(row.at("test_loss")),
+            1e-8);
     }
 }
 
