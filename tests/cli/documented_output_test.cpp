@@ -68,6 +68,8 @@ TEST(DocumentationOutput, FindsCommandsOfSeveralLinesAndTheirOutput) {
 
 TEST(DocumentationOutput, IsTheSameWhenNumbersAreAndTimesAreNot) {
     EXPECT_TRUE(same_line("epsilon  1.00005 (mu 2); 2.72 s", "epsilon 1.0001 (mu 2); 9 s"));
+    EXPECT_TRUE(same_line("certified to 0 relative", "certified to 6.4e-16 relative"));
+    EXPECT_FALSE(same_line("certified to 0 relative", "certified to 6.4e-14 relative"));
     EXPECT_FALSE(same_line("epsilon 1.0005", "epsilon 1.0001"));
     EXPECT_FALSE(same_line("epsilon 1.0001", "delta 1.0001"));
     EXPECT_FALSE(same_line("epsilon 1", "epsilon 1 1"));

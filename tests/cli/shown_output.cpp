@@ -38,7 +38,7 @@ std::vector<std::string> words_of(const std::string& line) {
 }
 
 bool same_line(const std::string& shown, const std::string& printed) {
-    constexpr double tolerance = 1e-4;
+    constexpr double tolerance = 1e-4, rounding = 1e-14;
     const auto left = words_of(shown), right = words_of(printed);
     if (left.size() != right.size()) return false;
     for (std::size_t i = 0; i < left.size(); ++i) {
@@ -48,7 +48,7 @@ bool same_line(const std::string& shown, const std::string& printed) {
         const double a = std::strtod(left[i].c_str(), &left_end);
         const double b = std::strtod(right[i].c_str(), &right_end);
         if (left_end == left[i].c_str() || std::string(left_end) != right_end ||
-            !(std::abs(a - b) <= tolerance * std::abs(a)))
+            !(std::abs(a - b) <= tolerance * std::abs(a) + rounding))
             return false;
     }
     return true;

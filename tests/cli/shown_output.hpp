@@ -20,7 +20,8 @@ struct Shown {
 [[nodiscard]] std::vector<std::string> words_of(const std::string& line);
 
 /// The same words, and the same numbers but for 1e-4 of their value, which the last steps of an
-/// iteration may change from processor to processor. A time at the end ("2.72 s") may be any.
+/// iteration may change from processor to processor, and 1e-14, so that what one processor rounds
+/// to 0 may be 6e-16 on another. A time at the end ("2.72 s") may be any.
 [[nodiscard]] bool same_line(const std::string& shown, const std::string& printed);
 
 /// Lines that are shown and not printed; those that are empty or begin with "..." stand for any.
