@@ -225,7 +225,7 @@ def caption_c4(table, size):
               f"records, as the scripts split them) where the text says a fifth. "
               f"Without noise the loss is {quiet} (by seed), LDP's at ε = {worst:g} {table.y('epsilon-agent', 'ldp', worst):.3g}. "
               f"With every record clipped to {BUDGET['clip_norm']:g} it is {clipped} without noise, too: in (c), (d) the clip decides, "
-              "not the noise. "
+              "not the noise, and losses are lower at steps between and beyond those of the grid ([findings](findings.md)). "
               "Exact calibration needs less noise for the same ε than the paper's (C1). DECOR's noise made for many rounds is in A9A.",
         ours=adjacency_told(table, LOWER))
 
