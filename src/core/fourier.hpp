@@ -24,7 +24,9 @@ using Spectrum = std::vector<std::complex<double>>;
 /// the 2-norm of the result. Every pass over the values errs by at most eta = mu + gamma_4
 /// (sqrt(2) + mu) (Higham, Accuracy and Stability, Theorem 24.2), below 8 units of rounding with
 /// factors of sine and cosine that are off by mu <= 1 unit; taken four times as large, with a pass
-/// more for packing real values, since radices 3, 4 and 5 do more in a pass.
+/// more for packing real values, since radices 3, 4 and 5 do more in a pass. It also bounds the
+/// error of every single value of the result as a share of the 1-norm of what is transformed: each
+/// is the root of a tree of so many passes, whose inner values are at most parts of that norm.
 [[nodiscard]] double transform_error(std::size_t length);
 
 }  // namespace sotto

@@ -14,6 +14,8 @@ struct ExactParts {
 
 /// E over their loss X of (1 - e^(epsilon - X))+, for every finite epsilon, negative ones too.
 [[nodiscard]] double exact_delta(const ExactParts& parts, double epsilon);
+/// Its logarithm, where it is too small for a double, too.
+[[nodiscard]] double log_exact_delta(const ExactParts& parts, double epsilon);
 /// log E e^(tilt X).  @param tilt 0 or more.
 [[nodiscard]] double exact_log_moment(const ExactParts& parts, double tilt);
 

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
+#include "privacy/normal_tails.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
 
@@ -20,22 +23,35 @@ void require_mu(double mu) {
 
 double normal_density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
 
-double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
-
-/// Mills ratio (1 - Phi(t)) / phi(t) for t >= 0.
-double mills_ratio(double t) {
-    if (t < 35) return 0.5 * std::erfc(t / std::numbers::sqrt2) / normal_density(t);
-    // Asymptotic series 1/t - 1/t^3 + 3/t^5 - ...: the first term left out, 11!!/t^13, is below
-    // 1e-14 of the sum from t = 35 on.
-    const double q = 1 / (t * t);
-    return (1 - q * (1 - 3 * q * (1 - 5 * q * (1 - 7 * q * (1 - 9 * q))))) / t;
+/// delta at epsilon = mu (mu/2 + z): a threshold test at z misses by Phi(-z).
+double delta_at(double mu, double z) {
+    if (z < -1)
+        return normal_above(z) - normal_density(z) * mills_ratio(z + mu);
+    return normal_density(z) * mills_difference(z, mu);
 }
 
-template <class Function>
-double find_root(Function f, double lower, double upper) {
+/// The z >= least with delta_at(mu_at(z), z) = delta, which falls as z grows: sqrt(2 log(1/delta))
+/// is an upper bound (rdp_epsilon), and steps below it that double find a lower one.
+template <class MuAt>
+double threshold_for(double delta, double least, const MuAt& mu_at) {
+    const auto excess = [&](double z) { return delta_at(mu_at(z), z) - delta; };
+    const double upper = std::sqrt(-2 * std::log(delta));
+    double lower = upper, at_lower = -delta;
+    for (double reach = 1; !(at_lower >= 0) && lower > least; reach *= 2) {
+        lower = std::max(least, lower - reach);
+        at_lower = excess(lower);
+    }
+    const double at_upper = excess(upper);
+    if (!(at_lower > 0)) return lower;
+    if (!(at_upper < 0)) return upper;
     std::uintmax_t iterations = 200;
-    const auto [a, b] = boost::math::tools::toms748_solve(
-        f, lower, upper, boost::math::tools::eps_tolerance<double>(50), iterations);
+    const auto [a, b] = boost::math::tools::toms748_solve(excess,
+                                                          lower,
+                                                          upper,
+                                                          at_lower,
+                                                          at_upper,
+                                                          boost::math::tools::eps_tolerance<double>(50),
+                                                          iterations);
     return 0.5 * (a + b);
 }
 
@@ -58,11 +74,7 @@ double gdp_delta(double mu, double epsilon) {
     require_epsilon(epsilon);
     if (mu == 0) return 0;
     if (std::isinf(mu)) return 1;
-    const double a = -epsilon / mu + mu / 2;
-    const double b = a - mu;
-    // e^epsilon phi(b) = phi(a), so e^epsilon Phi(b) = phi(a) mills(-b) never overflows.
-    if (a > 0) return normal_cdf(a) - normal_density(a) * mills_ratio(-b);
-    return normal_density(a) * (mills_ratio(-a) - mills_ratio(-b));
+    return std::clamp(delta_at(mu, epsilon / mu - mu / 2), 0.0, 1.0);
 }
 
 double gdp_epsilon(double mu, double delta) {
@@ -70,24 +82,19 @@ double gdp_epsilon(double mu, double delta) {
     require_delta("delta", delta);
     if (std::isinf(mu)) return infinity;
     if (gdp_delta(mu, 0) <= delta) return 0;
-    const double upper = rdp_epsilon(mu, delta);
-    return find_root([&](double epsilon) { return gdp_delta(mu, epsilon) - delta; }, 0.0, upper);
+    const double z = threshold_for(delta, -mu / 2, [&](double) { return mu; });
+    return mu * (mu / 2 + z);
 }
 
 double gdp_mu(double epsilon, double delta) {
     require_epsilon(epsilon);
     require_delta("delta", delta);
-    // rdp_mu is too small; doubling finds a mu that is too large.
-    double lower = rdp_mu(epsilon, delta);
-    double upper = 2 * lower;
-    while (gdp_delta(upper, epsilon) < delta) {
-        lower = upper;
-        upper *= 2;
-        if (!(upper < 1e150))
-            throw ConfigError(
-                fmt::format("epsilon {} with delta {} is met by any noise", epsilon, delta));
-    }
-    return find_root([&](double mu) { return gdp_delta(mu, epsilon) - delta; }, lower, upper);
+    // The mu > 0 with mu (mu/2 + z) = epsilon.
+    const auto mu_at = [&](double z) {
+        const double root = std::hypot(z, std::sqrt(2 * epsilon));
+        return z > 0 ? 2 * epsilon / (z + root) : root - z;
+    };
+    return mu_at(threshold_for(delta, -infinity, mu_at));
 }
 
 double rdp_epsilon(double mu, double delta) {

@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numbers>
+
+#include "privacy/normal_tails.hpp"
 
 namespace sotto {
 
 namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
-constexpr double lowest_point = -12;  // Phi of it is 2e-33
-
-double normal_above(double z) { return 0.5 * std::erfc(z / std::numbers::sqrt2); }
 
 /// One round in units of its noise: z ~ N(0, 1) under Q.
 struct Round {
@@ -92,7 +90,8 @@ LossCells cells_of(const Round& round, double step, double tail) {
     LossCells cells;
     cells.least = round.least_loss();
     cells.step = step;
-    const double highest = round.loss(1 / round.noise + normal_tail_point(tail));
+    const double reach = normal_tail_point(tail), lowest_point = -reach;
+    const double highest = round.loss(1 / round.noise + reach);
     cells.first = static_cast<long>(std::floor((round.loss(lowest_point) - cells.least) / step));
     cells.first = std::max(cells.first, 0L);
     cells.below = normal_above(-lowest_point);
@@ -147,109 +146,74 @@ LatticeLosses chords(const LossCells& cells) {
     return losses;
 }
 
-/// Cells by their centres, while those at the ends are merged.
-struct Centres {
-    // Of every cell, scaled to the ratio a_c of its centre: mass a_c Q_c, and
-    // a_c Q_c - P_c: by how much the tangent at its upper end exceeds the one at its lower end
-    // there.
-    std::vector<double> mass, offset;
-    std::size_t begin = 0, end = 0;
-
-    [[nodiscard]] bool resolved() const { return begin + 2 < end; }
+/// Cells in ascending order of the loss of one direction: what has numerator and denominator P and Q
+/// (remove), or Q and P (add).
+struct Slices {
+    double first = 0, step = 0;        // the first slice's lower end
+    std::vector<double> denominator;   // mass, times the ratio at the slice's lower end
+    std::vector<double> excess;        // mean ratio over that at the lower end, less 1
 };
 
-/// Merges cells from below until the merged one's ratio is not above its centre's, and the next
-/// cell does not ask for more than half of it.
-void merge_below(Centres& centres, double step) {
-    const double grow = std::exp(step);
-    double mass = 0, offset = 0;  // scaled to the current centre
-    for (std::size_t c = 0; c + 1 < centres.mass.size(); ++c) {
-        offset += mass * std::expm1(step) + centres.offset[c];
-        mass = mass * grow + centres.mass[c];
-        const double asked = std::max(0.0, -centres.offset[c + 1]);
-        if (offset >= 0 && mass > 0 && asked <= 0.5 * std::expm1(step) * mass) {
-            centres.begin = c;
-            centres.mass[c] = mass;
-            centres.offset[c] = offset;
-            return;
+Slices slices_of(const LossCells& cells, bool removed) {
+    const std::size_t n = cells.size();
+    Slices slices{removed ? cells.edge(0) : -cells.edge(n), cells.step, {}, {}};
+    const double grow = std::expm1(cells.step);
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t c = removed ? i : n - 1 - i;
+        const double above = cells.share[c] * grow;
+        const double excess = removed ? above : (grow - above) / (1 + above);
+        slices.excess.push_back(excess);
+        slices.denominator.push_back(removed ? cells.scaled[c] : cells.under_q[c] / (1 + excess));
+    }
+    return slices;
+}
+
+/// A pair on a lattice that the slices dominate: outcomes are thrown together at random so that
+/// what is thrown together has the ratio of a point of the lattice. The lattice goes through the
+/// mean of the heaviest slice. A slice whose mean is below its point gets a share of the next one,
+/// one above it a share of what is at the point before; what cannot be balanced like this loses
+/// numerator mass until it has the ratio of the point below its mean.
+LatticeLoss dominated(const Slices& slices) {
+    const std::size_t n = slices.denominator.size();
+    const double grow = std::expm1(slices.step), shrink = std::exp(-slices.step);
+    std::size_t heaviest = 0;
+    for (std::size_t c = 1; c < n; ++c)
+        if (slices.denominator[c] * (1 + slices.excess[c]) >
+            slices.denominator[heaviest] * (1 + slices.excess[heaviest]))
+            heaviest = c;
+    const double at = slices.excess[heaviest];
+    // One point more, below the first slice.
+    LatticeLoss lattice{slices.first + std::log1p(at) - slices.step, slices.step, {}, 0};
+    lattice.mass.assign(n + 1, 0.0);
+    double left = 1;  // share of the current slice that the one before did not get
+    for (std::size_t c = 0; c < n; ++c) {
+        double& here = lattice.mass[c + 1];
+        double& before = lattice.mass[c];
+        const double mass = left * slices.denominator[c];
+        const double lack = mass * (at - slices.excess[c]);
+        left = 1;
+        if (lack <= 0) {
+            const double taken = std::min(before, -lack / grow);
+            before -= taken;
+            here = mass * (1 + at) + taken / shrink;
+            continue;
         }
+        // By how much the whole of the next slice exceeds this point's ratio.
+        const double gain =
+            c + 1 < n
+                ? slices.denominator[c + 1] * (1 + slices.excess[c + 1] - (1 + at) * shrink)
+                : 0;
+        const double balanced = std::min(1.0, 0.5 * gain / lack);
+        const double given = gain > 0 ? balanced * lack / gain : 0;
+        left = 1 - given;
+        here = balanced * mass * (1 + at);
+        if (given > 0) here += given * slices.denominator[c + 1] * (1 + at) * shrink;
+        before += (1 - balanced) * mass * (1 + at) * shrink;
     }
-    centres.begin = centres.mass.size();
-}
-
-void merge_above(Centres& centres, double step) {
-    const double shrink = std::exp(-step);
-    double mass = 0, offset = 0;
-    for (std::size_t c = centres.mass.size(); c-- > 1;) {
-        offset += mass * std::expm1(-step) + centres.offset[c];
-        mass = mass * shrink + centres.mass[c];
-        const double asked = std::max(0.0, centres.offset[c - 1]);
-        if (offset <= 0 && mass > 0 && asked <= -0.5 * std::expm1(-step) * mass) {
-            centres.end = c + 1;
-            centres.mass[c] = mass;
-            centres.offset[c] = offset;
-            return;
-        }
-    }
-    centres.end = 0;
-}
-
-/// Removes vertices where the polygon is not convex: what a vertex lacks its neighbours give.
-/// @return whether that was possible.
-bool make_convex(std::vector<double>& mass, double step) {
-    for (std::size_t c = 0; c < mass.size(); ++c) {
-        if (mass[c] >= 0) continue;
-        std::size_t left = c, right = c;
-        while (left > 0 && !(mass[left] > 0)) --left;
-        while (right + 1 < mass.size() && !(mass[right] > 0)) ++right;
-        if (!(mass[left] > 0) || !(mass[right] > 0)) return false;
-        // Masses are a Q, so that of both a Q and Q the sum is kept.
-        const double below = static_cast<double>(c - left) * step;
-        const double above = static_cast<double>(right - c) * step;
-        const double weight = std::expm1(above) / (std::exp(above) - std::exp(-below));
-        mass[left] += mass[c] * weight * std::exp(-below);
-        mass[right] += mass[c] * (1 - weight) * std::exp(above);
-        mass[c] = 0;
-        if (mass[left] < 0) c = left - 1;
-    }
-    return true;
-}
-
-LatticeLosses tangents(const LossCells& cells) {
-    const double step = cells.step;
-    Centres centres;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-        const double q = cells.scaled[c];  // times the ratio of the lower end
-        centres.mass.push_back(q * std::exp(step / 2));
-        centres.offset.push_back(q * (std::expm1(step / 2) - cells.share[c] * std::expm1(step)));
-    }
-    merge_below(centres, step);
-    merge_above(centres, step);
-    if (!centres.resolved()) return {};
-    const std::size_t n = centres.end - centres.begin;
-    std::vector<double> under_p(n), under_q(n);
-    // The segment to the right of a centre has the slope of the tangent there, changed by how far
-    // below it its two ends are: a at the left one, b at the right one.
-    const auto a = [&](std::size_t c) { return std::max(0.0, centres.offset[c]); };
-    const auto b = [&](std::size_t c) { return std::max(0.0, -centres.offset[c]); };
-    for (std::size_t c = centres.begin; c < centres.end; ++c) {
-        double change = a(c) + std::exp(step) * b(c);
-        if (c + 1 < centres.end) change -= b(c + 1);
-        if (c > centres.begin) change -= std::exp(step) * a(c - 1);
-        under_p[c - centres.begin] = centres.mass[c] + change / std::expm1(step);
-    }
-    if (!make_convex(under_p, step)) return {};
-    const double first = cells.edge(centres.begin) + step / 2;
-    for (std::size_t c = 0; c < n; ++c)
-        under_q[c] = under_p[c] * std::exp(-(first + step * static_cast<double>(c)));
-    return both_directions(first, step, std::move(under_p), std::move(under_q));
+    return lattice;
 }
 
 }  // namespace
-
-double normal_tail_point(double tail) {
-    return std::numbers::sqrt2 * boost::math::erfc_inv(2 * std::max(tail, 1e-300));
-}
 
 double sampled_loss(double noise_multiplier, double probability, double z) {
     return Round{noise_multiplier, probability}.loss(z);
@@ -263,7 +227,8 @@ double widest_loss(double noise_multiplier, double probability, double tail) {
 RoundBounds bound_round(double noise_multiplier, double probability, double step, double tail) {
     const Round round{noise_multiplier, probability};
     const LossCells cells = cells_of(round, step, tail);
-    RoundBounds bounds{chords(cells), tangents(cells), 0};
+    RoundBounds bounds{
+        chords(cells), {dominated(slices_of(cells, true)), dominated(slices_of(cells, false))}, 0};
     const double farthest = cells.edge(cells.size());
     bounds.location_error = 0x1p-50 * (std::abs(cells.least) + std::abs(farthest) +
                                        (1 / noise_multiplier + 40) / noise_multiplier);

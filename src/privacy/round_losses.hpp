@@ -33,8 +33,8 @@ struct LatticeLosses {
 ///          is below H: a pair on the centres that (P, Q) dominates in both directions. Where
 ///          cells do not resolve the pair (their masses grow faster than that), cells at the two
 ///          ends are merged into one; `mass` is empty if none is left.
-/// Both differ from H by O(step^2). What lies beyond about 12 standard deviations below, or has
-/// less than `tail` of P above, is infinite or merged upwards (upper), or dropped (lower).
+/// Both differ from H by O(step^2). What has less than `tail` of Q below, or
+/// of P above, is infinite or merged upwards (upper), or dropped (lower).
 struct RoundBounds {
     LatticeLosses upper, lower;
     double location_error = 0;  ///< bound of rounding errors of the lattice's losses
@@ -51,7 +51,5 @@ struct RoundBounds {
 [[nodiscard]] double widest_loss(double noise_multiplier, double probability, double tail);
 /// log(P/Q) where the noise is z standard deviations.
 [[nodiscard]] double sampled_loss(double noise_multiplier, double probability, double z);
-/// The z beyond which N(0, 1) has this mass.
-[[nodiscard]] double normal_tail_point(double tail);
 
 }  // namespace sotto

@@ -4,35 +4,60 @@
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 
+#include "privacy/normal_tails.hpp"
 #include "privacy/round_losses.hpp"
 
 namespace sotto {
 
 namespace {
 
-constexpr double lowest_tilt = 1e-3, highest_tilt = 1e9;
+constexpr double lowest_tilt = 1e-9;
+/// Where one summand of 1 - q + q e^y is below e^-40 of the other.
+constexpr double negligible_odds = 40;
+/// Rounding of sums, and Gauss-Legendre's error, of one round's moment.
+constexpr double moment_error = 1e-12;
 
-/// log of c in (1 - e^-x)+ <= c e^(tilt x).
-double log_factor(double tilt) { return tilt * std::log(tilt) - (1 + tilt) * std::log1p(tilt); }
+/// Gauss-Legendre with eight nodes on [-1, 1].
+constexpr std::array<double, 4> nodes{
+    0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
+constexpr std::array<double, 4> weights{
+    0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
 
-/// The tilt where `value` is least: powers of 2, then Brent's method between neighbours.
-template <class Value>
-TiltedEstimate least_over_tilts(const Value& value) {
-    double best = lowest_tilt, least = HUGE_VAL;
-    for (double tilt = lowest_tilt; tilt < highest_tilt; tilt *= 2)
-        if (const double found = value(tilt); found < least) {
-            least = found;
-            best = tilt;
+/// log sum of e^terms.
+class LogSum {
+  public:
+    void add(double term) {
+        if (!(term > -HUGE_VAL)) return;
+        if (term > top_) {
+            sum_ = sum_ * std::exp(top_ - term) + 1;
+            top_ = term;
+        } else {
+            sum_ += std::exp(term - top_);
         }
-    std::uintmax_t iterations = 20;
-    const auto [logarithm, found] =
-        boost::math::tools::brent_find_minima([&](double at) { return value(std::exp(at)); },
-                                              std::log(best / 2),
-                                              std::log(best * 2),
-                                              12,
-                                              iterations);
-    return {std::exp(logarithm), found};
+    }
+    [[nodiscard]] double value() const { return sum_ > 0 ? std::log(sum_) + top_ : -HUGE_VAL; }
+
+  private:
+    double top_ = -HUGE_VAL, sum_ = 0;
+};
+
+/// The tilt up to `highest` where `value` is least: powers of 2, then Brent's method between
+/// neighbours. Every tilt gives a bound, so the search need not be exact.
+template <class Value>
+TiltedEstimate least_over_tilts(const Value& value, double highest) {
+    TiltedEstimate best{lowest_tilt, HUGE_VAL};
+    for (double tilt = lowest_tilt; tilt <= highest; tilt *= 4)
+        if (const double found = value(tilt); found < best.value) best = {tilt, found};
+    std::uintmax_t iterations = 24;
+    const auto [logarithm, found] = boost::math::tools::brent_find_minima(
+        [&](double at) { return value(std::min(std::exp(at), highest)); },
+        std::log(best.tilt / 4),
+        std::log(std::min(best.tilt * 4, highest)),
+        14,
+        iterations);
+    return found < best.value ? TiltedEstimate{std::exp(logarithm), found} : best;
 }
 
 }  // namespace
@@ -41,49 +66,138 @@ RoundMoments::RoundMoments(std::span<const SampledRounds> rounds,
                            const ExactParts& exact,
                            double tail)
     : exact_(exact) {
+    const double reach = normal_tail_point(tail);
     for (const SampledRounds& one : rounds) {
         Group& group = groups_.emplace_back();
+        group.noise = one.noise_multiplier;
+        group.probability = one.sampling_probability;
         group.count = static_cast<double>(one.count);
-        const double noise = one.noise_multiplier;
-        const double high = 1 / noise + normal_tail_point(tail), low = -12;
-        const double width = 0.1 * std::clamp(noise, 0.02, 1.0);
-        for (double z = low; z < high; z += width) {
-            const double loss = sampled_loss(noise, one.sampling_probability, z);
-            const double density = std::log(width / 2.5066282746310002) - 0.5 * z * z;
-            group.losses.push_back(loss);
-            group.log_under_q.push_back(density);
-            group.log_under_p.push_back(density + loss);
-        }
+        group.highest = 1 / group.noise + reach;
+        // y = z/s - 1/(2 s^2) is the logarithm of (1 - q)/q here: both summands are equal.
+        const double equal = group.noise * std::log((1 - group.probability) / group.probability) +
+                             0.5 / group.noise;
+        const double width = negligible_odds * group.noise;
+        group.below = equal - width > -reach;
+        group.above = equal + width < group.highest;
+        group.low = std::min(std::max(equal - width, -reach), group.highest);
+        group.high = std::max(std::min(equal + width, group.highest), group.low);
+        unresolved_ += group.count * std::exp(log_normal_above(reach));
+        add_panels(group);
     }
+}
+
+void RoundMoments::add_panels(Group& group) {
+    const double widest = std::min(0.25 * group.noise, 0.1);
+    const auto panels =
+        std::max(1L, static_cast<long>(std::ceil((group.high - group.low) / widest)));
+    const double half = (group.high - group.low) / static_cast<double>(panels) / 2;
+    const double scale = std::log(half / std::sqrt(2 * std::numbers::pi));
+    if (!(half > 0)) return;
+    double steepest = 0;
+    for (long i = 0; i < panels; ++i) {
+        const double centre = group.low + half * static_cast<double>(2 * i + 1);
+        for (std::size_t k = 0; k < 2 * nodes.size(); ++k) {
+            const std::size_t node = k / 2;
+            const double z = centre + half * (k % 2 == 0 ? nodes[node] : -nodes[node]);
+            group.losses.push_back(sampled_loss(group.noise, group.probability, z));
+            group.log_under_q.push_back(scale + std::log(weights[node]) - 0.5 * z * z);
+        }
+        const std::size_t last = group.losses.size() - 2;  // the outermost nodes
+        steepest = std::max(steepest, group.losses[last] - group.losses[last + 1]);
+    }
+    // An exponent that changes by no more than this in a panel is integrated to 1e-13.
+    if (steepest > 0) highest_tilt_ = std::min(highest_tilt_, 2.5 / steepest);
+}
+
+double RoundMoments::log_moment(const Group& group, Direction direction, double tilt) {
+    // E_Q e^(power x) is the moment: power = 1 + tilt (remove) or -tilt (add).
+    const double power = direction == Direction::remove ? 1 + tilt : -tilt;
+    const double q = group.probability, s = group.noise;
+    // The summand that is left out is below e^-40.
+    const double left_out = std::max(power, 0.0) * std::exp(-negligible_odds);
+    LogSum sum;
+    if (group.below || direction == Direction::add)
+        sum.add(log_normal_above(-group.low) + power * std::log1p(-q) + left_out);
+    else
+        sum.add(log_normal_above(-group.low) + power * sampled_loss(s, q, group.low));
+    for (std::size_t i = 0; i < group.losses.size(); ++i)
+        sum.add(group.log_under_q[i] + power * group.losses[i]);
+    if (group.above) {
+        const double centre = power / s;
+        const double log_mass =
+            direction == Direction::remove
+                ? log_normal_between(group.high - centre, group.highest - centre)
+                : log_normal_above(group.high - centre);
+        sum.add(power * std::log(q) + 0.5 * power * (power - 1) / (s * s) + log_mass + left_out);
+    } else if (direction == Direction::add) {
+        sum.add(log_normal_above(group.high) + power * sampled_loss(s, q, group.high));
+    }
+    return sum.value() + moment_error;
 }
 
 double RoundMoments::log_moment(Direction direction, double tilt) const {
     double all = exact_log_moment(exact_, tilt);
-    const double sign = direction == Direction::remove ? 1 : -1;
-    for (const Group& group : groups_) {
-        const auto& base = direction == Direction::remove ? group.log_under_p : group.log_under_q;
-        double top = -HUGE_VAL, sum = 0;
-        for (std::size_t i = 0; i < base.size(); ++i)
-            top = std::max(top, base[i] + sign * tilt * group.losses[i]);
-        for (std::size_t i = 0; i < base.size(); ++i)
-            sum += std::exp(base[i] + sign * tilt * group.losses[i] - top);
-        all += group.count * (std::log(sum) + top);
-    }
+    for (const Group& group : groups_) all += group.count * log_moment(group, direction, tilt);
     return all;
 }
 
+double RoundMoments::lattice_error(Direction direction, double tilt, double step) const {
+    const double power = direction == Direction::remove ? 1 + tilt : -tilt;
+    double all = 0;
+    for (const Group& group : groups_) {
+        const double least = std::log1p(-group.probability);
+        const double moment = log_moment(group, direction, tilt);
+        double sum = 0;
+        for (std::size_t i = 0; i < group.losses.size(); ++i) {
+            const double x = group.losses[i];
+            const double cell = std::floor((x - least) / step);
+            const double up = least + (cell + 1) * step - x, down = x - least - cell * step;
+            sum += std::exp(group.log_under_q[i] + power * x - moment) * up * down;
+        }
+        if (group.above) sum += step * step / 6;
+        all += group.count * sum;
+    }
+    return 0.5 * tilt * (tilt + 1) * all;
+}
+
 TiltedEstimate estimate_epsilon(const RoundMoments& moments, Direction direction, double delta) {
-    return least_over_tilts([&](double tilt) {
-        return (moments.log_moment(direction, tilt) + log_factor(tilt) - std::log(delta)) / tilt;
-    });
+    const double left = delta - moments.unresolved(direction);
+    if (!(left > 0)) return {1, HUGE_VAL};
+    return least_over_tilts(
+        [&](double tilt) {
+            return (moments.log_moment(direction, tilt) + log_chernoff_factor(tilt) -
+                    std::log(left)) /
+                   tilt;
+        },
+        moments.highest_tilt());
 }
 
 TiltedEstimate estimate_log_delta(const RoundMoments& moments,
                                   Direction direction,
                                   double epsilon) {
-    return least_over_tilts([&](double tilt) {
-        return moments.log_moment(direction, tilt) + log_factor(tilt) - tilt * epsilon;
-    });
+    return least_over_tilts(
+        [&](double tilt) {
+            return moments.log_moment(direction, tilt) + log_chernoff_factor(tilt) -
+                   tilt * epsilon;
+        },
+        moments.highest_tilt());
+}
+
+double least_tilt(const RoundMoments& moments,
+                  Direction direction,
+                  double epsilon,
+                  double enough) {
+    double tilt = lowest_tilt;
+    const double highest = moments.highest_tilt();
+    while (tilt < highest && !(moments.log_moment(direction, tilt) + log_chernoff_factor(tilt) -
+                                   tilt * epsilon <=
+                               enough))
+        tilt *= 1.5;
+    return std::min(tilt, highest);
+}
+
+double log_chernoff_factor(double tilt) {
+    return tilt * std::log(tilt) - (1 + tilt) * std::log1p(tilt);
 }
 
 }  // namespace sotto

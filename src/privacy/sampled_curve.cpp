@@ -1,5 +1,7 @@
 #include "privacy/sampled_curve.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/math/tools/toms748_solve.hpp>
@@ -8,19 +10,23 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "privacy/round_losses.hpp"
 #include "privacy/round_moments.hpp"
+#include "privacy/sampled_bounds.hpp"
 #include "privacy/tilted_composition.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
 namespace {
 
-constexpr double most_cells = 1e6;
+constexpr double most_cells = 3e5;
+constexpr double widest_step = 30;
 constexpr int most_attempts = 6;
 constexpr std::array<Direction, 2> directions{Direction::remove, Direction::add};
 
@@ -67,6 +73,44 @@ double rounded_tail(double tail) {
 /// Of each direction.
 using Tilts = std::array<double, 2>;
 
+/// Where to look.
+struct Look {
+    Tilts tilts{};  // of both directions
+    Direction worse = Direction::remove;
+    double slope = 0;     // the tilt of the worse direction's least bound of Chernoff
+    double exponent = 0;  // slope times epsilon
+};
+
+/// Tilts for this epsilon: small ones, whose window is short, as long as Chernoff's bound, of which
+/// errors are shares (`error`), is not so far above delta that they matter. A direction that costs less needs
+/// no better tilt than that its errors are small beside what the other costs.
+Look look_at(const RoundMoments& moments, double epsilon, double log_delta, double error) {
+    Look look;
+    std::array<TiltedEstimate, 2> least{};
+    for (std::size_t d = 0; d < directions.size(); ++d)
+        least[d] = estimate_log_delta(moments, directions[d], epsilon);
+    const std::size_t worse = least[1].value > least[0].value ? 1 : 0;
+    for (std::size_t d = 0; d < directions.size(); ++d)
+        look.tilts[d] = least_tilt(moments,
+                                   directions[d],
+                                   epsilon,
+                                   std::max(least[worse].value + 1, log_delta + std::log(1e-4 / error)));
+    look.worse = directions[worse];
+    look.slope = least[worse].tilt;
+    look.exponent = std::max(look.slope * epsilon, 1e-2);
+    return look;
+}
+
+/// The widest step whose lattice moves what is looked at by a share `gap` of it.
+double step_for(const RoundMoments& moments, const Look& look, double gap, double widest) {
+    double step = rounded_step(widest);
+    for (int i = 0; i < 200; ++i, step = rounded_step(step * 0.99))
+        if (moments.lattice_error(look.worse, look.slope, step) <=
+            0.4 * gap * look.exponent)
+            break;
+    return step;
+}
+
 /// Everything that is asked about one composition on one lattice.
 class Attempt {
   public:
@@ -92,15 +136,26 @@ class Attempt {
             }
             const double tilt = tilts[static_cast<std::size_t>(direction)];
             upper_.emplace_back(upper, exact, tilt);
-            if (std::ranges::none_of(
-                    lower, [](const LatticeGroup& group) { return group.loss->mass.empty(); }))
-                lower_.emplace_back(lower, exact, tilt);
+            lower_.emplace_back(lower, exact, tilt);
         }
     }
 
-    [[nodiscard]] bool too_long() const {
-        return std::ranges::any_of(upper_,
-                                   [](const TiltedComposition& one) { return one.length() == 0; });
+    /// How many times longer than allowed the longest transform would be; at most 1 where all were
+    /// made.
+    [[nodiscard]] double too_long() const {
+        double longest = 0;
+        for (const auto* both : {&upper_, &lower_})
+            for (const TiltedComposition& one : *both)
+                longest = std::max(longest, one.wanted_length());
+        return longest / most_transformed;
+    }
+
+    /// The largest error, as a share of Chernoff's bound.
+    [[nodiscard]] double error() const {
+        double largest = 1e-13;
+        for (const auto* both : {&upper_, &lower_})
+            for (const TiltedComposition& one : *both) largest = std::max(largest, one.error());
+        return largest;
     }
 
     /// Lattice losses may be misplaced by their rounding errors.
@@ -114,140 +169,148 @@ class Attempt {
         return worse;
     }
 
-    /// @param guesses of each direction.
-    [[nodiscard]] Certified epsilon(double delta, const Tilts& guesses, const Tilts& tilts) const {
+    /// @param bracket epsilons between which the truth is known to lie.
+    [[nodiscard]] Certified epsilon(double delta, const Certified& bracket) const {
         Certified worse;
-        for (std::size_t d = 0; d < upper_.size(); ++d) {
-            const auto above = [&](double at) { return upper_[d].delta(at).upper; };
-            worse.upper =
-                std::max(worse.upper, crossing(above, delta, guesses[d], tilts[d]).second);
-            if (lower_.size() != upper_.size()) continue;
-            const auto below = [&](double at) { return lower_[d].delta(at).lower; };
-            worse.lower = std::max(worse.lower, crossing(below, delta, guesses[d], tilts[d]).first);
-        }
-        worse.upper += worse.upper > 0 ? location_error_ : 0;
-        worse.lower = std::max(worse.lower - location_error_, 0.0);
+        for (const TiltedComposition& one : upper_)
+            worse.upper = std::max(
+                worse.upper,
+                crossing([&](double at) { return one.delta(at).upper; }, delta, bracket).upper);
+        for (const TiltedComposition& one : lower_)
+            worse.lower = std::max(
+                worse.lower,
+                crossing([&](double at) { return one.delta(at).lower; }, delta, bracket).lower);
+        worse.upper += worse.upper > 0 ? location_error_ + 1e-14 * worse.upper : 0;
+        worse.lower = std::max(worse.lower * (1 - 1e-14) - location_error_, 0.0);
         return worse;
     }
 
   private:
-    /// Two close epsilons: above `delta` at the first (unless it is 0), not above at the second.
+    /// Two close epsilons within the bracket: not above `delta` at the upper one, unless it is the
+    /// bracket's end; above at the lower one, unless it is the bracket's other end. Looked for from
+    /// above: far below errors may exceed the curve.
     template <class Curve>
-    static std::pair<double, double> crossing(const Curve& curve,
-                                              double delta,
-                                              double guess,
-                                              double tilt) {
+    static Certified crossing(const Curve& curve, double delta, const Certified& bracket) {
         const auto excess = [&](double at) {
             return std::log(std::max(curve(at), 1e-320)) - std::log(delta);
         };
-        double high = std::max(guess, 0.0), at_high = excess(high);
-        for (int i = 0; at_high > 0; ++i) {
-            if (i == 60) return {high, infinity};
-            high += std::max(at_high / tilt, 1e-3 * high);
-            at_high = excess(high);
-        }
-        if (high == 0) return {0, 0};
-        // The curve falls at least as fast as e^(-tilt epsilon) below.
-        double low = high, at_low = at_high;
-        for (double reach = -at_high / tilt; at_low <= 0 && low > 0; reach *= 2) {
-            low = std::max(0.0, low - std::max(reach, 1e-6 * high));
+        double high = bracket.upper, at_high = excess(high), low = high, at_low = at_high;
+        if (at_high > 0) return {high, high};
+        for (double reach = 1e-4; at_low <= 0 && low > bracket.lower; reach *= 4) {
+            high = low;
+            at_high = at_low;
+            low = std::max(bracket.lower, bracket.upper * (1 - reach));
             at_low = excess(low);
-            if (at_low <= 0) {
-                high = low;
-                at_high = at_low;
-            }
         }
-        if (!(at_low > 0)) return {0, high};
-        std::uintmax_t iterations = 60;
-        return boost::math::tools::toms748_solve(excess,
-                                                 low,
-                                                 high,
-                                                 at_low,
-                                                 at_high,
-                                                 boost::math::tools::eps_tolerance<double>(24),
-                                                 iterations);
+        if (!(at_low > 0)) return {low, low};
+        std::uintmax_t iterations = 100;
+        std::tie(low, high) =
+            boost::math::tools::toms748_solve(excess,
+                                              low,
+                                              high,
+                                              at_low,
+                                              at_high,
+                                              boost::math::tools::eps_tolerance<double>(24),
+                                              iterations);
+        return {high, low};
     }
 
     std::vector<TiltedComposition> upper_, lower_;  // by direction
     double location_error_ = 0;
 };
 
-/// Where a search over lattices begins and ends.
-struct Search {
-    double step = 0;   // of the first lattice
-    double tail = 0;   // of one round, that is not resolved
-    double most = 0;   // the figure where nothing is known
-    double floor = 0;  // a gap that is small enough in any case
+/// What is asked about a composition.
+struct Question {
+    std::span<const SampledRounds> rounds;
+    const ExactParts& exact;
+    double tail = 0;    // of one round, that is not resolved
+    double floor = 0;   // a gap between bounds that is small enough in any case
 };
 
-/// Refines the lattice until bounds are close enough.
-/// @param ask what to ask an attempt.
-template <class Ask>
-Certified refined(std::span<const SampledRounds> rounds,
-                  const ExactParts& exact,
-                  const Tilts& tilts,
-                  const Search& search,
-                  const Ask& ask) {
-    double widest = 0;
-    for (const SampledRounds& one : rounds)
-        widest = std::max(widest,
-                          widest_loss(one.noise_multiplier, one.sampling_probability, search.tail));
-    Certified best{search.most, 0};
-    double step = search.step, least_step = widest / most_cells;
-    for (int i = 0; i < most_attempts; ++i) {
-        step = rounded_step(std::clamp(step, least_step, widest));
-        const Attempt attempt(rounds, exact, tilts, step, search.tail);
-        if (attempt.too_long()) {
-            least_step = 2 * step;
-            step *= 4;
-            continue;
-        }
-        const Certified found = ask(attempt);
-        best.upper = std::min(best.upper, found.upper);
-        best.lower = std::max(best.lower, found.lower);
-        const double gap = best.upper - best.lower;
-        if (gap <= curve_gap * best.upper + search.floor || step <= least_step) break;
-        const double share = std::sqrt(curve_gap * best.upper / gap);
-        step *= std::isfinite(share) ? std::clamp(0.8 * share, 0.1, 0.8) : 0.1;
-    }
-    return best;
+/// Two ways to the same figure contradict each other: one of them is wrong, and nobody knows which.
+[[noreturn]] void contradict(const Certified& one, const Certified& other) {
+    throw PrivacyError(fmt::format(
+        "sampled rounds: independent bounds contradict each other: from {:.9g} to {:.9g}, and from "
+        "{:.9g} to {:.9g}; this is an error of the program, please report it with the command",
+        one.lower,
+        one.upper,
+        other.lower,
+        other.upper));
 }
 
-/// Where to look, by direction. A direction that costs less needs no better tilt than that its
-/// errors are small beside what the other costs: beyond its largest loss the best tilt is infinite.
-struct Plan {
-    Tilts tilts{}, values{};
-    std::size_t worse = 0;
+/// What is known from both.
+Certified both(const Certified& one, const Certified& other) {
+    const Certified known{std::min(one.upper, other.upper), std::max(one.lower, other.lower)};
+    // Either is right up to the tolerance of its search.
+    if (!(known.lower <= known.upper * (1 + 1e-6) + 1e-300)) contradict(one, other);
+    return {known.upper, std::min(known.lower, known.upper)};
+}
 
-    void choose() {
-        worse = values[1] > values[0] ? 1 : 0;
-        tilts[1 - worse] = std::min(tilts[1 - worse], 4 * tilts[worse]);
+/// Refines the lattice until bounds are close enough.
+/// @param bracket what is known without a lattice.  @param tilts_at the tilts to look with for the
+/// figure `known`.  @param ask what to ask an attempt.
+template <class TiltsAt, class Ask>
+Certified refined(const Question& question,
+                  const RoundMoments& moments,
+                  const Certified& bracket,
+                  const TiltsAt& tilts_at,
+                  const Ask& ask) {
+    double widest = 0;
+    for (const SampledRounds& one : question.rounds)
+        widest = std::max(
+            widest, widest_loss(one.noise_multiplier, one.sampling_probability, question.tail));
+    widest = std::min(widest, widest_step);
+    Certified known = bracket;
+    double least_step = widest / most_cells, share = 1, last_step = infinity;
+    double error = 1e-10;  // of an attempt, as a share of Chernoff's bound
+    Tilts last_tilts{};
+    for (int i = 0; i < most_attempts; ++i) {
+        const double gap = known.upper - known.lower;
+        if (gap <= curve_gap * known.upper + question.floor) break;
+        const Look look = tilts_at(known, error);
+        const double step = std::max(
+            step_for(moments, look, share * curve_gap, widest), rounded_step(least_step));
+        if (getenv("ACC_DEBUG")) fprintf(stderr,"  attempt %d tilts %g %g exponent %g step %g widest %g known %g %g\n", i, look.tilts[0], look.tilts[1], look.slope, step, widest, known.lower, known.upper);
+        if (step >= last_step && look.tilts == last_tilts) break;
+        const Attempt attempt(question.rounds, question.exact, look.tilts, step, question.tail);
+        // Written so that NaN ends it.
+        if (const double times = attempt.too_long(); !(times <= 1)) {
+            least_step = 1.3 * step * times;
+            if (!(least_step < widest && last_step == infinity)) break;
+            continue;
+        }
+        last_step = step;
+        last_tilts = look.tilts;
+        error = attempt.error();
+        known = both(known, ask(attempt, known));
+        if (getenv("ACC_DEBUG")) fprintf(stderr,"    -> %g %g error %g\n", known.lower, known.upper, error);
+        share *= std::clamp(curve_gap * known.upper / (known.upper - known.lower), 0.05, 0.5);
     }
-    /// One round on cells of this width moves the logarithm of the moment by about
-    /// tilt (tilt + 1) step^2 / 8 in all, upper and lower bound together.
-    [[nodiscard]] double step_for(double allowed, double rounds) const {
-        const double tilt = tilts[worse];
-        return std::sqrt(8 * allowed / (tilt * (tilt + 1) * rounds));
-    }
-};
+    return known;
+}
 
+/// Delta is at most its distance from what nothing reveals.
 Certified compute_epsilon(std::span<const SampledRounds> rounds,
                           const ExactParts& exact,
                           double delta) {
-    const double count = rounds_of(rounds), tail = rounded_tail(1e-7 * delta / count);
+    if (delta_of_nothing(rounds, exact) <= delta) return {0, 0};
+    const double tail = rounded_tail(1e-7 * delta / rounds_of(rounds));
     const RoundMoments moments(rounds, exact, tail);
-    Plan plan;
-    for (const Direction direction : directions) {
-        const TiltedEstimate found = estimate_epsilon(moments, direction, delta);
-        plan.tilts[static_cast<std::size_t>(direction)] = found.tilt;
-        plan.values[static_cast<std::size_t>(direction)] = found.value;
-    }
-    plan.choose();
-    const double exponent = std::max(plan.tilts[plan.worse] * plan.values[plan.worse], 1e-2);
-    const double step = plan.step_for(0.4 * curve_gap * exponent, count);
-    return refined(rounds, exact, plan.tilts, {step, tail, infinity, 1e-12}, [&](const Attempt& a) {
-        return a.epsilon(delta, plan.values, plan.tilts);
-    });
+    double most = 0;
+    for (const Direction direction : directions)
+        most = std::max(most, estimate_epsilon(moments, direction, delta).value);
+    const Certified bracket =
+        both({most * (1 + 1e-9), 0}, {infinity, epsilon_of_tests(rounds, delta)});
+    return refined(
+        {rounds, exact, tail, 1e-12},
+        moments,
+        bracket,
+        [&](const Certified& known, double error) {
+            return look_at(moments, known.upper, std::log(delta), error);
+        },
+        [&](const Attempt& attempt, const Certified& known) {
+            return attempt.epsilon(delta, known);
+        });
 }
 
 }  // namespace
@@ -256,20 +319,31 @@ Certified sampled_delta(std::span<const SampledRounds> rounds,
                         const ExactParts& exact,
                         double epsilon) {
     const double count = rounds_of(rounds);
-    Plan plan;
-    const RoundMoments moments(rounds, exact, 1e-290);
-    for (const Direction direction : directions) {
-        const TiltedEstimate found = estimate_log_delta(moments, direction, epsilon);
-        plan.tilts[static_cast<std::size_t>(direction)] = found.tilt;
-        plan.values[static_cast<std::size_t>(direction)] = found.value;
+    // Once with what is resolved in any case, then with what matters for a delta like this.
+    double tail = 1e-290, most = 0;
+    std::optional<RoundMoments> moments;
+    for (int i = 0; i < 2; ++i) {
+        moments.emplace(rounds, exact, tail);
+        most = 0;
+        for (const Direction direction : directions)
+            most = std::max(
+                most,
+                std::exp(estimate_log_delta(*moments, direction, epsilon).value) +
+                    moments->unresolved(direction));
+        tail = rounded_tail(std::min(most, 1.0) * 1e-9 / count);
     }
-    plan.choose();
-    const double tail =
-        rounded_tail(std::exp(std::max(plan.values[plan.worse], -600.0)) * 1e-9 / count);
-    const double step = plan.step_for(0.4 * curve_gap, count);
-    return refined(rounds, exact, plan.tilts, {step, tail, 1, 1e-25}, [&](const Attempt& attempt) {
-        return attempt.delta(epsilon);
-    });
+    const Certified bracket = both({std::min(1.0, most * (1 + 1e-9)), 0},
+                                   {delta_of_nothing(rounds, exact),
+                                    delta_of_tests(rounds, epsilon)});
+    return refined(
+        {rounds, exact, tail, 1e-300},
+        *moments,
+        bracket,
+        [&](const Certified& known, double error) {
+            const double about = std::max(known.lower, 1e-3 * known.upper);
+            return look_at(*moments, epsilon, std::log(about), error);
+        },
+        [&](const Attempt& attempt, const Certified&) { return attempt.delta(epsilon); });
 }
 
 Certified sampled_epsilon(std::span<const SampledRounds> rounds,

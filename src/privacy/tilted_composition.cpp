@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "core/fourier.hpp"
+#include "privacy/round_moments.hpp"
 
 namespace sotto {
 
@@ -17,7 +18,7 @@ constexpr double mass_error = 1e-12;
 /// Of exact_delta (gdp_delta: 1e-9).
 constexpr double exact_error = 5e-9;
 /// Mass of the tilted sum that may lie on either side of the window.
-constexpr double outside = 1e-9;
+constexpr double outside = 1e-13;
 
 /// Smaller masses are left out; `infinite` has them.
 constexpr double least_mass = 1e-290;
@@ -62,16 +63,23 @@ double log_moment(const std::vector<LatticeGroup>& groups, double tilt) {
     return sum;
 }
 
-/// Masses times e^(tilt loss_j - log_sum), in turn.
+/// Masses times e^(tilt loss_j - log_sum), in turn: probabilities.
 template <class Take>
 void for_tilted_masses(const LatticeLoss& loss, double tilt, double log_sum, const Take& take) {
+    const auto exponent = [&](std::size_t j) {
+        return tilt * (loss.first + loss.step * static_cast<double>(j)) - log_sum;
+    };
+    if (std::abs(tilt) * loss.step > 1) {  // blocks would span too many orders of magnitude
+        for (std::size_t j = 0; j < loss.mass.size(); ++j)
+            if (loss.mass[j] > least_mass)
+                take(j, std::exp(std::log(loss.mass[j]) + exponent(j)));
+        return;
+    }
     const std::array<double, block> powers = powers_of(tilt * loss.step);
     double scale = 0;
     for (std::size_t j = 0; j < loss.mass.size(); ++j) {
-        if (j % block == 0)
-            scale = tilt * (loss.first + loss.step * static_cast<double>(j)) - log_sum;
         // Scaled in two steps: the first factor alone may be beyond what a double holds.
-        if (j % block == 0) scale = std::exp(0.5 * scale);
+        if (j % block == 0) scale = std::exp(0.5 * exponent(j));
         if (loss.mass[j] > least_mass) take(j, loss.mass[j] * scale * powers[j % block] * scale);
     }
 }
@@ -109,27 +117,28 @@ Window window_of(const std::vector<LatticeGroup>& groups, double tilt, double lo
     const double step = groups.front().loss->step;
     const double deviation = std::max(std::sqrt(spread.variance), step);
     double above = HUGE_VAL, below = HUGE_VAL;
-    for (double more = std::sqrt(2 * likely) / deviation * 2, i = 0; i < 6; more /= 2, ++i) {
-        const double up = log_moment(groups, tilt + more) - log_moment_at_tilt;
-        const double down = log_moment(groups, tilt - more) - log_moment_at_tilt;
-        if (std::isfinite(up)) above = std::min(above, (up + likely) / more - spread.mean);
-        if (std::isfinite(down)) below = std::min(below, (down + likely) / more + spread.mean);
+    double more = std::sqrt(2 * likely) / deviation * 4;
+    // Both fall with `more`, down to their only minimum.
+    bool falling = true;
+    for (int i = 0; falling && i < 60; more /= 2, ++i) {
+        const double up =
+            (log_moment(groups, tilt + more) - log_moment_at_tilt + likely) / more - spread.mean;
+        const double down =
+            (log_moment(groups, tilt - more) - log_moment_at_tilt + likely) / more + spread.mean;
+        falling = !(up > above && down > below);
+        if (std::isfinite(up)) above = std::min(above, up);
+        if (std::isfinite(down)) below = std::min(below, down);
     }
+    
     return {spread.mean - below - step, spread.mean + above + step};
 }
 
-/// z to the power of `count`, by squaring: relative error below count times 4 units.
-std::complex<double> power(std::complex<double> z, long count) {
-    std::complex<double> result = 1;
-    const auto times = [](std::complex<double> x, std::complex<double> y) {
-        return std::complex<double>(x.real() * y.real() - x.imag() * y.imag(),
-                                    x.real() * y.imag() + x.imag() * y.real());
-    };
-    for (; count > 0; count >>= 1) {
-        if (count & 1) result = times(result, z);
-        z = times(z, z);
-    }
-    return result;
+/// (1 + w)^count: exp(count log(1 + w)), so that w counts relative to itself however small it is.
+std::complex<double> power_of_one_and(std::complex<double> w, double count) {
+    const double x = w.real(), y = w.imag();
+    const double log_size = x > -0.25 ? 0.5 * std::log1p(2 * x + x * x + y * y)
+                                      : 0.5 * std::log((1 + x) * (1 + x) + y * y);
+    return std::polar(std::exp(count * log_size), count * std::atan2(y, 1 + x));
 }
 
 double norm_of(const std::vector<double>& values) {
@@ -138,47 +147,60 @@ double norm_of(const std::vector<double>& values) {
     return std::sqrt(sum);
 }
 
-/// Tilted masses of one loss, a probability distribution, wrapped around.
-std::vector<double> tilted_masses(const LatticeLoss& loss,
-                                  double tilt,
-                                  double log_sum,
-                                  std::size_t length) {
-    std::vector<double> tilted(length, 0.0);
-    for_tilted_masses(
-        loss, tilt, log_sum, [&](std::size_t j, double mass) { tilted[j % length] += mass; });
+/// Tilted masses of one loss, a probability distribution, wrapped around, with the largest at 0:
+/// there its spectrum is known without a transform, so that only the others' mass `rest` errs.
+struct Tilted {
+    std::vector<double> others;
+    double rest = 0;
+    std::size_t largest = 0;  // its cell
+};
+
+Tilted tilted_masses(const LatticeLoss& loss, double tilt, double log_sum, std::size_t length) {
+    Tilted tilted{std::vector<double>(length, 0.0), 0, 0};
+    double most = 0;
+    for_tilted_masses(loss, tilt, log_sum, [&](std::size_t j, double mass) {
+        if (mass > most) tilted.largest = j;
+        most = std::max(most, mass);
+    });
+    const std::size_t behind = length - tilted.largest % length;
+    for_tilted_masses(loss, tilt, log_sum, [&](std::size_t j, double mass) {
+        if (j == tilted.largest) return;
+        tilted.others[(j + behind) % length] += mass;
+        tilted.rest += mass;
+    });
     return tilted;
 }
 
-/// A product of powers of spectra, and the 2-norm of a bound of its errors.
+/// A product of powers of spectra, and the sum over groups of bounds of their errors' 2-norms.
 struct PowerOfSpectra {
     Spectrum values;
-    double error_squared = 0;
+    double error = 0;
 };
 
 /// Errors e of every value z of a spectrum, |z| <= 1, become count |z|^(count - 1) e of its power.
-void multiply_by_power(PowerOfSpectra& product, const Spectrum& factor, long count, double error) {
+void multiply_by_power(PowerOfSpectra& product, const Tilted& tilted, long count, double passes) {
+    const Spectrum others = real_spectrum(tilted.others);
     const auto rounds = static_cast<double>(count);
-    const double each = rounds * (error + 8 * unit) * std::exp(2 * rounds * error);
+    // Every value errs by a share of the sum; logarithms and powers by units of it.
+    const double error = (1.01 * passes + 16 * unit) * tilted.rest;
+    const double each = rounds * error * std::exp(2 * rounds * error);
     const double least = std::pow(0.5 + error, rounds - 1);
     const double vanishing = std::pow(negligible, 2 / rounds);
     double sum = 0;
-    for (std::size_t k = 0; k < factor.size(); ++k) {
-        if (std::norm(factor[k]) < vanishing) {
+    for (std::size_t k = 0; k < others.size(); ++k) {
+        const std::complex<double> w = others[k] - tilted.rest;
+        if (std::norm(1.0 + w) < vanishing) {
             product.values[k] = 0;
             sum += 2 * negligible * negligible;
             continue;
         }
-        const std::complex<double> raised = power(factor[k], count);
+        const std::complex<double> raised = power_of_one_and(w, rounds);
         // |z|^(count - 1) is at most twice the power where |z| >= 1/2.
         const double size = 2 * std::abs(raised) + least;
         sum += 2 * each * size * each * size;  // twice: the other half of the spectrum
         product.values[k] *= raised;
     }
-    product.error_squared += sum;
-}
-
-double log_chernoff_factor(double tilt) {
-    return tilt * std::log(tilt) - (1 + tilt) * std::log1p(tilt);
+    product.error += std::sqrt(sum);
 }
 
 }  // namespace
@@ -186,7 +208,7 @@ double log_chernoff_factor(double tilt) {
 TiltedComposition::TiltedComposition(const std::vector<LatticeGroup>& groups,
                                      const ExactParts& exact,
                                      double tilt)
-    : exact_(exact), tilt_(tilt) {
+    : exact_(exact), tilt_(tilt), exact_log_moment_(exact_log_moment(exact, tilt)) {
     std::vector<double> log_moments;
     double rounds = 0;
     for (const LatticeGroup& group : groups) {
@@ -205,75 +227,74 @@ void TiltedComposition::convolve(const std::vector<LatticeGroup>& groups,
                                  const std::vector<double>& log_moments) {
     const double step = groups.front().loss->step;
     const Window window = window_of(groups, tilt_, log_moment_);
-    double origin = 0;
-    for (const LatticeGroup& group : groups)
-        origin += static_cast<double>(group.count) * group.loss->first;
-    const auto first = static_cast<long long>(std::floor((window.low - origin) / step));
+    wanted_ = (window.high - window.low) / step + 3;
     // Written so that NaN fails.
-    if (!((window.high - window.low) / step < most_transformed)) return;
-    const std::size_t length =
-        transform_length(static_cast<std::size_t>((window.high - window.low) / step) + 3);
+    if (!(wanted_ <= most_transformed)) return;
+    const std::size_t length = transform_length(static_cast<std::size_t>(wanted_));
 
     PowerOfSpectra product{Spectrum(length / 2 + 1, 1.0), 0};
     const double passes = transform_error(length);
-    const double root = std::sqrt(static_cast<double>(length));
-    double carried = 0;  // sum over groups of 2-norms
+    double origin = 0;  // what index 0 of the product stands for
     for (std::size_t g = 0; g < groups.size(); ++g) {
-        const std::vector<double> tilted =
-            tilted_masses(*groups[g].loss, tilt_, log_moments[g], length);
-        product.error_squared = 0;
-        multiply_by_power(
-            product, real_spectrum(tilted), groups[g].count, passes * root * norm_of(tilted));
-        carried += std::sqrt(product.error_squared);
+        const LatticeLoss& loss = *groups[g].loss;
+        const Tilted tilted = tilted_masses(loss, tilt_, log_moments[g], length);
+        multiply_by_power(product, tilted, groups[g].count, passes);
+        origin += static_cast<double>(groups[g].count) *
+                  (loss.first + step * static_cast<double>(tilted.largest));
     }
+    const auto first = static_cast<long long>(std::floor((window.low - origin) / step));
     const std::vector<double> sum = from_real_spectrum(product.values);
     // The 1-norm is at most the root of the length times the 2-norm; the inverse transform divides
     // by that root.
-    error_ = 2 * outside + 1.01 * carried + 1.01 * passes * root * norm_of(sum);
+    error_ = 2 * outside + 1.01 * product.error +
+             1.01 * passes * std::sqrt(static_cast<double>(length)) * norm_of(sum);
 
-    centre_ = 0.5 * (window.low + window.high);
-    losses_.resize(length);
-    untilted_.resize(length);
-    shrinking_.resize(length);
+    first_ = origin + step * static_cast<double>(first);
+    step_ = step;
+    tilted_.resize(length);
     const auto n = static_cast<long long>(length);
-    const auto untilting = powers_of(-tilt_ * step), falling = powers_of(-step);
-    double untilt = 0, shrink = 0;
-    for (long long i = 0; i < n; ++i) {
-        const long long at = first + i;
-        const auto j = static_cast<std::size_t>(i) % block;
-        const double loss = origin + step * static_cast<double>(at) - centre_;
-        const auto k = static_cast<std::size_t>(i);
-        losses_[k] = loss;
-        if (j == 0) {
-            untilt = std::exp(-tilt_ * loss);
-            shrink = std::exp(-loss);
-        }
-        untilted_[k] = sum[static_cast<std::size_t>(((at % n) + n) % n)] * untilt * untilting[j];
-        shrinking_[k] = shrink * falling[j];
-    }
+    for (long long i = 0; i < n; ++i)
+        tilted_[static_cast<std::size_t>(i)] =
+            sum[static_cast<std::size_t>((((first + i) % n) + n) % n)];
 }
 
 double TiltedComposition::weighted_sum(double epsilon) const {
+    const auto loss = [&](std::size_t k) { return first_ + step_ * static_cast<double>(k); };
     double sum = 0;
-    const double x = epsilon - centre_;
-    if (exact_.nothing()) {
-        const double grown = std::exp(x);
-        for (std::size_t k = 0; k < untilted_.size(); ++k)
-            sum += untilted_[k] * std::max(0.0, 1 - grown * shrinking_[k]);
+    if (!exact_.nothing()) {
+        for (std::size_t k = 0; k < tilted_.size(); ++k) {
+            const double below = epsilon - loss(k);
+            sum += tilted_[k] *
+                   std::exp(log_exact_delta(exact_, below) + tilt_ * below - exact_log_moment_);
+        }
         return sum;
     }
-    for (std::size_t k = 0; k < untilted_.size(); ++k)
-        sum += untilted_[k] * exact_delta(exact_, x - losses_[k]);
+    const auto falling = powers_of(-tilt_ * step_), shrinking = powers_of(-step_);
+    const double before = std::floor((epsilon - first_) / step_);
+    auto k = static_cast<std::size_t>(
+        std::clamp(before, 0.0, static_cast<double>(tilted_.size())));
+    while (k < tilted_.size() && loss(k) <= epsilon) ++k;
+    while (k < tilted_.size()) {
+        const double above = loss(k) - epsilon;
+        const double fall = std::exp(-tilt_ * above), gain = -std::expm1(-above);
+        if (fall == 0) break;
+        const std::size_t end = std::min(k + block, tilted_.size());
+        // 1 - e^-(above + j step) = gain + (1 - gain) (1 - e^(-j step)).
+        for (std::size_t j = 0; k < end; ++k, ++j)
+            sum += tilted_[k] * fall * falling[j] * (gain + (1 - gain) * (1 - shrinking[j]));
+    }
     return sum;
 }
 
 Certified TiltedComposition::delta(double epsilon) const {
-    if (losses_.empty()) return {1, 0};
-    const double sum = std::exp(log_moment_ - tilt_ * centre_) * weighted_sum(epsilon);
-    const double error = error_ * std::exp(log_chernoff_factor(tilt_) + log_moment_ +
-                                           exact_log_moment(exact_, tilt_) - tilt_ * epsilon);
-    return {std::min(1.0, (sum + error) * (1 + relative_error_) + infinite_),
-            std::clamp((sum - error) * (1 - relative_error_), 0.0, 1.0)};
+    if (tilted_.empty()) return {1, 0};
+    const double sum = weighted_sum(epsilon);
+    const double error = error_ * std::exp(log_chernoff_factor(tilt_));
+    const double log_scale = log_moment_ + exact_log_moment_ - tilt_ * epsilon;
+    const double upper = std::exp(log_scale + std::log(sum + error)) * (1 + relative_error_);
+    const double lower = std::exp(log_scale + std::log(sum - error)) * (1 - relative_error_);
+    // Written so that what is no number says nothing.
+    return {upper + infinite_ < 1 ? upper + infinite_ : 1, lower > 0 ? std::min(lower, 1.0) : 0};
 }
 
 }  // namespace sotto

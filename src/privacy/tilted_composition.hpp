@@ -10,8 +10,8 @@
 
 namespace sotto {
 
-/// Longest transform: 100 MB of working space.
-inline constexpr double most_transformed = 0x1p22;
+/// Longest transform: about 20 ms.
+inline constexpr double most_transformed = 0x1p19;
 
 /// So many independent losses of one distribution.
 struct LatticeGroup {
@@ -24,12 +24,17 @@ struct LatticeGroup {
 ///     delta(epsilon) = E (1 - e^(epsilon - X))+,    X the sum of all.
 ///
 /// The lattice parts are convolved as distributions tilted by e^(tilt loss), by Fourier transform
-/// (powers of spectra). With the right tilt what delta is made of is the bulk of what is
-/// transformed, so delta is right to many digits however small it is, and errors are bounded in
-/// shares of Chernoff's bound c e^(K(tilt) - tilt epsilon) of it, K the logarithm of the moment and
-/// c = tilt^tilt / (1 + tilt)^(1 + tilt), since (1 - e^-x)+ <= c e^(tilt x): rounding of the
-/// transforms (transform_error, carried through the powers), and what the transform's length leaves
-/// out or wraps around (Chernoff's bound again).
+/// (powers of spectra). With K(tilt) the logarithm of the moment, p the tilted probabilities and f
+/// the curve of the exact parts,
+///
+///     delta(epsilon) = e^(K - tilt epsilon) sum_x p(x) e^(-tilt (x - epsilon)) f(epsilon - x),
+///
+/// where every term of the sum is at most Chernoff's c e^(K_exact(tilt)), c = tilt^tilt / (1 +
+/// tilt)^(1 + tilt), and the factor before it is kept as a logarithm: nothing overflows, and what
+/// underflows is too small to count. Errors are bounded in shares of Chernoff's bound: rounding of
+/// the transforms (transform_error, carried through the powers), and what the transform's length
+/// leaves out or wraps around (Chernoff's bound again). A figure that is not finite counts as
+/// delta 1 from above and 0 from below.
 class TiltedComposition {
   public:
     /// @param groups outlive the constructor only.  @param tilt > 0.
@@ -42,7 +47,11 @@ class TiltedComposition {
     [[nodiscard]] Certified delta(double epsilon) const;
     /// How many values are transformed; 0 where they would be more than most_transformed: delta is
     /// then only known to lie between 0 and 1.
-    [[nodiscard]] long length() const { return static_cast<long>(losses_.size()); }
+    [[nodiscard]] long length() const { return static_cast<long>(tilted_.size()); }
+    /// Bound of all errors but those of masses, as a share of Chernoff's bound.
+    [[nodiscard]] double error() const { return error_; }
+    /// How many they would be.
+    [[nodiscard]] double wanted_length() const { return wanted_; }
 
   private:
     void convolve(const std::vector<LatticeGroup>& groups, const std::vector<double>& log_moments);
@@ -50,14 +59,14 @@ class TiltedComposition {
 
     ExactParts exact_;
     double tilt_;
-    double log_moment_ = 0;          // of the lattice parts, at the tilt
-    double infinite_ = 0;            // bound of the mass at infinite loss
-    double error_ = 0;               // as a share of Chernoff's bound
-    double relative_error_ = 0;      // of masses
-    double centre_ = 0;              // of the window
-    std::vector<double> losses_;     // of the window, minus its centre
-    std::vector<double> untilted_;   // masses times e^(-tilt (loss - centre))
-    std::vector<double> shrinking_;  // e^-(loss - centre)
+    double exact_log_moment_ = 0;  // K_exact at the tilt
+    double log_moment_ = 0;        // of the lattice parts, at the tilt
+    double infinite_ = 0;          // bound of the mass at infinite loss
+    double error_ = 0;             // as a share of Chernoff's bound
+    double relative_error_ = 0;    // of masses
+    double wanted_ = 0;
+    double first_ = 0, step_ = 0;  // of the window
+    std::vector<double> tilted_;   // p in the window
 };
 
 }  // namespace sotto
