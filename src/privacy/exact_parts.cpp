@@ -40,8 +40,7 @@ double log_exact_delta(const ExactParts& parts, double epsilon) {
     if (parts.pure == 0) return log_gaussian_delta(mu, epsilon);
     const double odds = std::exp(-parts.pure);
     const double near = log_gaussian_delta(mu, epsilon - parts.pure) - std::log1p(odds);
-    const double far =
-        log_gaussian_delta(mu, epsilon + parts.pure) - parts.pure - std::log1p(odds);
+    const double far = log_gaussian_delta(mu, epsilon + parts.pure) - parts.pure - std::log1p(odds);
     const double top = std::max(near, far);
     return top > -HUGE_VAL ? top + std::log1p(std::exp(std::min(near, far) - top)) : top;
 }

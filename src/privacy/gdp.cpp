@@ -25,8 +25,7 @@ double normal_density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * 
 
 /// delta at epsilon = mu (mu/2 + z): a threshold test at z misses by Phi(-z).
 double delta_at(double mu, double z) {
-    if (z < -1)
-        return normal_above(z) - normal_density(z) * mills_ratio(z + mu);
+    if (z < -1) return normal_above(z) - normal_density(z) * mills_ratio(z + mu);
     return normal_density(z) * mills_difference(z, mu);
 }
 
@@ -45,13 +44,14 @@ double threshold_for(double delta, double least, const MuAt& mu_at) {
     if (!(at_lower > 0)) return lower;
     if (!(at_upper < 0)) return upper;
     std::uintmax_t iterations = 200;
-    const auto [a, b] = boost::math::tools::toms748_solve(excess,
-                                                          lower,
-                                                          upper,
-                                                          at_lower,
-                                                          at_upper,
-                                                          boost::math::tools::eps_tolerance<double>(50),
-                                                          iterations);
+    const auto [a, b] =
+        boost::math::tools::toms748_solve(excess,
+                                          lower,
+                                          upper,
+                                          at_lower,
+                                          at_upper,
+                                          boost::math::tools::eps_tolerance<double>(50),
+                                          iterations);
     return 0.5 * (a + b);
 }
 

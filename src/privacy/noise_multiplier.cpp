@@ -8,14 +8,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "privacy/sampled_curve.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/privacy/gdp.hpp"
 
 namespace sotto {
 
 namespace {
 
-constexpr double most_asked = 1e4, least_asked_delta = 1e-30, most_noise = 1e9;
+constexpr double most_asked = 1e4, least_asked_delta = 1e-30;
+constexpr double most_noise = 1e9, least_noise = 1e-3;
 
 void require_asked(double epsilon, double delta) {
     if (!(epsilon > 0 && epsilon <= most_asked))
@@ -36,14 +37,12 @@ PrivacyLoss with_noise(double noise, std::span<const SampledPhase> phases) {
     return PrivacyLoss::sampled(rounds);
 }
 
-/// As if the central limit were reached: T q^2 (e^(1/s^2) - 1) = mu^2.
-double first_guess(double epsilon, double delta, std::span<const SampledPhase> phases) {
-    double squares = 0;
-    for (const SampledPhase& phase : phases)
-        squares += static_cast<double>(phase.count) * phase.sampling_probability *
-                   phase.sampling_probability;
-    const double mu = gdp_mu(epsilon, delta);
-    return std::clamp(1 / std::sqrt(std::log1p(mu * mu / squares)), 1e-3, 0.5 * most_noise);
+/// Bounds of epsilon that need no lattice.
+Certified quick_epsilon(const PrivacyLoss& loss, double delta) {
+    const PrivacyLoss::Parts parts = loss.parts();
+    if (parts.sampled.empty() || loss.infinite()) return loss.epsilon(delta);
+    return sampled_epsilon_bracket(
+        parts.sampled, {parts.mu_squared, parts.pure.value_or(0)}, delta);
 }
 
 }  // namespace
@@ -54,9 +53,9 @@ double noise_multiplier_for(double epsilon,
                             const PrivacyLoss& beside) {
     require_asked(epsilon, delta);
     if (with_noise(1, phases) == PrivacyLoss()) return 0;
+    const auto loss_at = [&](double noise) { return compose(beside, with_noise(noise, phases)); };
     const auto excess = [&](double logarithm) {
-        const double spent =
-            compose(beside, with_noise(std::exp(logarithm), phases)).epsilon(delta).upper;
+        const double spent = loss_at(std::exp(logarithm)).epsilon(delta).upper;
         return std::log(std::clamp(spent, 1e-12, 1e12) / epsilon);
     };
     if (!(beside.epsilon(delta).upper < epsilon))
@@ -65,27 +64,25 @@ double noise_multiplier_for(double epsilon,
                         "rounds",
                         epsilon,
                         delta));
-    double low = std::log(first_guess(epsilon, delta, phases)), high = low;
-    double at_low = excess(low), at_high = at_low;
-    for (double reach = 0.05; at_high > 0; reach *= 2) {
-        low = high;
-        at_low = at_high;
-        high += reach;
-        if (high > std::log(most_noise))
-            throw PrivacyError(
-                fmt::format("epsilon {} at delta {:g}: no noise multiplier up to {:g} is enough",
-                            epsilon,
-                            delta,
-                            most_noise));
-        at_high = excess(high);
-    }
-    for (double reach = 0.05; at_low <= 0; reach *= 2) {
-        high = low;
-        at_high = at_low;
-        low -= reach;
-        at_low = excess(low);
-    }
-    if (at_high == 0) return std::exp(high);
+    // Bounds without a lattice bracket the noise: enough at `high`, not enough at `low`.
+    double high = 1;
+    while (high < most_noise && quick_epsilon(loss_at(high), delta).upper > epsilon) high *= 2;
+    if (high >= most_noise)
+        throw PrivacyError(
+            fmt::format("epsilon {} at delta {:g}: no noise multiplier up to {:g} is enough",
+                        epsilon,
+                        delta,
+                        most_noise));
+    while (high > least_noise && quick_epsilon(loss_at(high / 2), delta).upper <= epsilon)
+        high /= 2;
+    if (high <= least_noise) return least_noise;
+    double low = high / 2;
+    while (low > least_noise && quick_epsilon(loss_at(low), delta).lower <= epsilon) low /= 2;
+    low = std::log(std::max(low, least_noise));
+    high = std::log(high);
+    const double at_low = excess(low), at_high = excess(high);
+    if (at_low <= 0) return std::exp(low);
+    if (at_high >= 0) return std::exp(high);
     std::uintmax_t iterations = 60;
     const auto close = [](double a, double b) { return std::abs(a - b) < 1e-5; };
     const auto bracket =

@@ -66,6 +66,12 @@ struct CellMasses {
 
 /// @param low, high its ends.  @param from where it begins, at or above `low`.
 CellMasses integrate(const Round& round, double log_ratio, double low, double high, double from) {
+    if (low == -unbounded) {  // both integrals are Gaussian
+        const double mass = log_normal_between(from, high), shift = 1 / round.noise;
+        const double upper =
+            shift * (0.5 * shift - high) + log_normal_between(from - shift, high - shift);
+        return {std::exp(log_ratio + mass), std::clamp(std::exp(upper - mass), 0.0, 1.0)};
+    }
     const double width = high - from;
     const double rate = std::max({1.0, 1 / round.noise, std::abs(from), std::abs(high)});
     const auto panels = static_cast<long>(std::ceil(width * rate / panel));
@@ -146,12 +152,12 @@ LatticeLosses chords(const LossCells& cells) {
     return losses;
 }
 
-/// Cells in ascending order of the loss of one direction: what has numerator and denominator P and Q
-/// (remove), or Q and P (add).
+/// Cells in ascending order of the loss of one direction: what has numerator and denominator P and
+/// Q (remove), or Q and P (add).
 struct Slices {
-    double first = 0, step = 0;        // the first slice's lower end
-    std::vector<double> denominator;   // mass, times the ratio at the slice's lower end
-    std::vector<double> excess;        // mean ratio over that at the lower end, less 1
+    double first = 0, step = 0;       // the first slice's lower end
+    std::vector<double> denominator;  // mass, times the ratio at the slice's lower end
+    std::vector<double> excess;       // mean ratio over that at the lower end, less 1
 };
 
 Slices slices_of(const LossCells& cells, bool removed) {
@@ -200,9 +206,8 @@ LatticeLoss dominated(const Slices& slices) {
         }
         // By how much the whole of the next slice exceeds this point's ratio.
         const double gain =
-            c + 1 < n
-                ? slices.denominator[c + 1] * (1 + slices.excess[c + 1] - (1 + at) * shrink)
-                : 0;
+            c + 1 < n ? slices.denominator[c + 1] * (1 + slices.excess[c + 1] - (1 + at) * shrink)
+                      : 0;
         const double balanced = std::min(1.0, 0.5 * gain / lack);
         const double given = gain > 0 ? balanced * lack / gain : 0;
         left = 1 - given;

@@ -1,6 +1,7 @@
 #include "privacy/round_moments.hpp"
 
 #include <algorithm>
+#include <boost/math/quadrature/gauss.hpp>
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <cstdint>
@@ -18,12 +19,6 @@ constexpr double lowest_tilt = 1e-9;
 constexpr double negligible_odds = 40;
 /// Rounding of sums, and Gauss-Legendre's error, of one round's moment.
 constexpr double moment_error = 1e-12;
-
-/// Gauss-Legendre with eight nodes on [-1, 1].
-constexpr std::array<double, 4> nodes{
-    0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
-constexpr std::array<double, 4> weights{
-    0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
 
 /// log sum of e^terms.
 class LogSum {
@@ -74,8 +69,8 @@ RoundMoments::RoundMoments(std::span<const SampledRounds> rounds,
         group.count = static_cast<double>(one.count);
         group.highest = 1 / group.noise + reach;
         // y = z/s - 1/(2 s^2) is the logarithm of (1 - q)/q here: both summands are equal.
-        const double equal = group.noise * std::log((1 - group.probability) / group.probability) +
-                             0.5 / group.noise;
+        const double equal =
+            group.noise * std::log((1 - group.probability) / group.probability) + 0.5 / group.noise;
         const double width = negligible_odds * group.noise;
         group.below = equal - width > -reach;
         group.above = equal + width < group.highest;
@@ -93,6 +88,10 @@ void RoundMoments::add_panels(Group& group) {
     const double half = (group.high - group.low) / static_cast<double>(panels) / 2;
     const double scale = std::log(half / std::sqrt(2 * std::numbers::pi));
     if (!(half > 0)) return;
+    // Positive nodes on [-1, 1], in ascending order.
+    using Rule = boost::math::quadrature::gauss<double, 10>;
+    const auto& nodes = Rule::abscissa();
+    const auto& weights = Rule::weights();
     double steepest = 0;
     for (long i = 0; i < panels; ++i) {
         const double centre = group.low + half * static_cast<double>(2 * i + 1);
@@ -177,21 +176,17 @@ TiltedEstimate estimate_log_delta(const RoundMoments& moments,
                                   double epsilon) {
     return least_over_tilts(
         [&](double tilt) {
-            return moments.log_moment(direction, tilt) + log_chernoff_factor(tilt) -
-                   tilt * epsilon;
+            return moments.log_moment(direction, tilt) + log_chernoff_factor(tilt) - tilt * epsilon;
         },
         moments.highest_tilt());
 }
 
-double least_tilt(const RoundMoments& moments,
-                  Direction direction,
-                  double epsilon,
-                  double enough) {
+double least_tilt(const RoundMoments& moments, Direction direction, double epsilon, double enough) {
     double tilt = lowest_tilt;
     const double highest = moments.highest_tilt();
-    while (tilt < highest && !(moments.log_moment(direction, tilt) + log_chernoff_factor(tilt) -
-                                   tilt * epsilon <=
-                               enough))
+    while (tilt < highest &&
+           !(moments.log_moment(direction, tilt) + log_chernoff_factor(tilt) - tilt * epsilon <=
+             enough))
         tilt *= 1.5;
     return std::min(tilt, highest);
 }

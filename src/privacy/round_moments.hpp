@@ -45,9 +45,9 @@ class RoundMoments {
   private:
     struct Group {
         double noise = 0, probability = 0, count = 0;
-        double low = 0, high = 0;    // ends of the panels
-        double highest = 0;          // above it losses are left out
-        bool below = false, above = false;  // whether closed forms take over at the ends
+        double low = 0, high = 0;                 // ends of the panels
+        double highest = 0;                       // above it losses are left out
+        bool below = false, above = false;        // whether closed forms take over at the ends
         std::vector<double> losses, log_under_q;  // at the nodes
     };
     void add_panels(Group& group);

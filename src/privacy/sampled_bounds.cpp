@@ -50,24 +50,25 @@ void for_tests(const SampledRounds& rounds, const Take& take) {
         const double k = std::clamp(std::floor(count * q + i * spread), 1.0, count);
         const double likely = boost::math::ibeta(k, count - k + 1, q) * (1 - 1e-9);
         for (double below = -8; below <= 8; below += 0.5)
-            take({likely * normal_above(below),
-                  rounded_up(log_normal_above(k / s / root + below))});
+            take(
+                {likely * normal_above(below), rounded_up(log_normal_above(k / s / root + below))});
     }
 }
 
 }  // namespace
 
 double delta_of_nothing(std::span<const SampledRounds> rounds, const ExactParts& exact) {
-    double sum = 0, log_chi = 0;
+    double log_same = 0, log_chi = 0;
     for (const SampledRounds& one : rounds) {
         const auto count = static_cast<double>(one.count);
         const double s = one.noise_multiplier, q = one.sampling_probability;
-        sum += count * q * std::erf(0.5 / s / std::numbers::sqrt2);
+        log_same += count * std::log1p(-q * std::erf(0.5 / s / std::numbers::sqrt2));
         log_chi += count * std::log1p(q * q * std::expm1(1 / (s * s)));
     }
-    const double chi = 0.5 * std::sqrt(std::expm1(log_chi));
-    const double least = std::isfinite(chi) ? std::min(sum, chi) : sum;
-    return std::min(1.0, least * (1 + 1e-9) + (exact.nothing() ? 0 : exact_delta(exact, 0)));
+    if (!exact.nothing()) log_same += std::log1p(-exact_delta(exact, 0));
+    const double chi = exact.nothing() ? 0.5 * std::sqrt(std::expm1(log_chi)) : 1;
+    // Written so that what is no number says nothing.
+    return std::min(-std::expm1(log_same), chi < 1 ? chi : 1.0) * (1 + 1e-9);
 }
 
 double epsilon_of_tests(std::span<const SampledRounds> rounds, double delta) {

@@ -12,10 +12,11 @@ namespace sotto {
 
 /// Upper bound of delta(0), the total variation distance of everything: the smaller of
 ///
-///     sum over rounds of q (2 Phi(1/(2 s)) - 1),                       (subadditivity)
-///     sqrt(prod over rounds (1 + q^2 (e^(1/s^2) - 1)) - 1) / 2         (chi^2, Cauchy-Schwarz)
+///     1 - prod over rounds (1 - q (2 Phi(1/(2 s)) - 1)) prod over exact parts (1 - delta(0)),
+///     sqrt(prod over rounds (1 + q^2 (e^(1/s^2) - 1)) - 1) / 2      (without exact parts),
 ///
-/// plus the distance of the exact parts. Where it is at most delta, epsilon is 0.
+/// by maximal couplings of all rounds, and by Cauchy-Schwarz from chi^2. Where it is at most delta,
+/// epsilon is 0.
 [[nodiscard]] double delta_of_nothing(std::span<const SampledRounds> rounds,
                                       const ExactParts& exact);
 

@@ -26,7 +26,7 @@ namespace sotto {
 namespace {
 
 constexpr double most_cells = 3e5;
-constexpr double widest_step = 30;
+constexpr double widest_step = 300;
 constexpr int most_attempts = 6;
 constexpr std::array<Direction, 2> directions{Direction::remove, Direction::add};
 
@@ -82,8 +82,8 @@ struct Look {
 };
 
 /// Tilts for this epsilon: small ones, whose window is short, as long as Chernoff's bound, of which
-/// errors are shares (`error`), is not so far above delta that they matter. A direction that costs less needs
-/// no better tilt than that its errors are small beside what the other costs.
+/// errors are shares (`error`), is not so far above delta that they matter. A direction that costs
+/// less needs no better tilt than that its errors are small beside what the other costs.
 Look look_at(const RoundMoments& moments, double epsilon, double log_delta, double error) {
     Look look;
     std::array<TiltedEstimate, 2> least{};
@@ -91,10 +91,11 @@ Look look_at(const RoundMoments& moments, double epsilon, double log_delta, doub
         least[d] = estimate_log_delta(moments, directions[d], epsilon);
     const std::size_t worse = least[1].value > least[0].value ? 1 : 0;
     for (std::size_t d = 0; d < directions.size(); ++d)
-        look.tilts[d] = least_tilt(moments,
-                                   directions[d],
-                                   epsilon,
-                                   std::max(least[worse].value + 1, log_delta + std::log(1e-4 / error)));
+        look.tilts[d] =
+            least_tilt(moments,
+                       directions[d],
+                       epsilon,
+                       std::max(least[worse].value + 1, log_delta + std::log(1e-4 / error)));
     look.worse = directions[worse];
     look.slope = least[worse].tilt;
     look.exponent = std::max(look.slope * epsilon, 1e-2);
@@ -105,9 +106,7 @@ Look look_at(const RoundMoments& moments, double epsilon, double log_delta, doub
 double step_for(const RoundMoments& moments, const Look& look, double gap, double widest) {
     double step = rounded_step(widest);
     for (int i = 0; i < 200; ++i, step = rounded_step(step * 0.99))
-        if (moments.lattice_error(look.worse, look.slope, step) <=
-            0.4 * gap * look.exponent)
-            break;
+        if (moments.lattice_error(look.worse, look.slope, step) <= 0.4 * gap * look.exponent) break;
     return step;
 }
 
@@ -223,8 +222,8 @@ class Attempt {
 struct Question {
     std::span<const SampledRounds> rounds;
     const ExactParts& exact;
-    double tail = 0;    // of one round, that is not resolved
-    double floor = 0;   // a gap between bounds that is small enough in any case
+    double tail = 0;   // of one round, that is not resolved
+    double floor = 0;  // a gap between bounds that is small enough in any case
 };
 
 /// Two ways to the same figure contradict each other: one of them is wrong, and nobody knows which.
@@ -259,19 +258,18 @@ Certified refined(const Question& question,
     for (const SampledRounds& one : question.rounds)
         widest = std::max(
             widest, widest_loss(one.noise_multiplier, one.sampling_probability, question.tail));
-    widest = std::min(widest, widest_step);
     Certified known = bracket;
     double least_step = widest / most_cells, share = 1, last_step = infinity;
+    widest = std::min(widest, widest_step);
     double error = 1e-10;  // of an attempt, as a share of Chernoff's bound
     Tilts last_tilts{};
     for (int i = 0; i < most_attempts; ++i) {
         const double gap = known.upper - known.lower;
         if (gap <= curve_gap * known.upper + question.floor) break;
         const Look look = tilts_at(known, error);
-        const double step = std::max(
-            step_for(moments, look, share * curve_gap, widest), rounded_step(least_step));
-        if (getenv("ACC_DEBUG")) fprintf(stderr,"  attempt %d tilts %g %g exponent %g step %g widest %g known %g %g\n", i, look.tilts[0], look.tilts[1], look.slope, step, widest, known.lower, known.upper);
-        if (step >= last_step && look.tilts == last_tilts) break;
+        const double step =
+            std::max(step_for(moments, look, share * curve_gap, widest), rounded_step(least_step));
+        if (!(step <= widest_step) || (step >= last_step && look.tilts == last_tilts)) break;
         const Attempt attempt(question.rounds, question.exact, look.tilts, step, question.tail);
         // Written so that NaN ends it.
         if (const double times = attempt.too_long(); !(times <= 1)) {
@@ -283,24 +281,32 @@ Certified refined(const Question& question,
         last_tilts = look.tilts;
         error = attempt.error();
         known = both(known, ask(attempt, known));
-        if (getenv("ACC_DEBUG")) fprintf(stderr,"    -> %g %g error %g\n", known.lower, known.upper, error);
         share *= std::clamp(curve_gap * known.upper / (known.upper - known.lower), 0.05, 0.5);
     }
     return known;
 }
 
-/// Delta is at most its distance from what nothing reveals.
+/// Of one round: mass that no lattice and no moment resolves, a small share of delta.
+double tail_of(std::span<const SampledRounds> rounds, double delta) {
+    return rounded_tail(1e-7 * delta / rounds_of(rounds));
+}
+
+Certified bracket_of(std::span<const SampledRounds> rounds,
+                     const RoundMoments& moments,
+                     double delta) {
+    double most = 0;
+    for (const Direction direction : directions)
+        most = std::max(most, estimate_epsilon(moments, direction, delta).value);
+    return both({most * (1 + 1e-9), 0}, {infinity, epsilon_of_tests(rounds, delta)});
+}
+
 Certified compute_epsilon(std::span<const SampledRounds> rounds,
                           const ExactParts& exact,
                           double delta) {
     if (delta_of_nothing(rounds, exact) <= delta) return {0, 0};
-    const double tail = rounded_tail(1e-7 * delta / rounds_of(rounds));
+    const double tail = tail_of(rounds, delta);
     const RoundMoments moments(rounds, exact, tail);
-    double most = 0;
-    for (const Direction direction : directions)
-        most = std::max(most, estimate_epsilon(moments, direction, delta).value);
-    const Certified bracket =
-        both({most * (1 + 1e-9), 0}, {infinity, epsilon_of_tests(rounds, delta)});
+    const Certified bracket = bracket_of(rounds, moments, delta);
     return refined(
         {rounds, exact, tail, 1e-12},
         moments,
@@ -326,15 +332,14 @@ Certified sampled_delta(std::span<const SampledRounds> rounds,
         moments.emplace(rounds, exact, tail);
         most = 0;
         for (const Direction direction : directions)
-            most = std::max(
-                most,
-                std::exp(estimate_log_delta(*moments, direction, epsilon).value) +
-                    moments->unresolved(direction));
+            most = std::max(most,
+                            std::exp(estimate_log_delta(*moments, direction, epsilon).value) +
+                                moments->unresolved(direction));
         tail = rounded_tail(std::min(most, 1.0) * 1e-9 / count);
     }
-    const Certified bracket = both({std::min(1.0, most * (1 + 1e-9)), 0},
-                                   {delta_of_nothing(rounds, exact),
-                                    delta_of_tests(rounds, epsilon)});
+    const Certified bracket =
+        both({std::min(1.0, most * (1 + 1e-9)), 0},
+             {delta_of_nothing(rounds, exact), delta_of_tests(rounds, epsilon)});
     return refined(
         {rounds, exact, tail, 1e-300},
         *moments,
@@ -344,6 +349,13 @@ Certified sampled_delta(std::span<const SampledRounds> rounds,
             return look_at(*moments, epsilon, std::log(about), error);
         },
         [&](const Attempt& attempt, const Certified&) { return attempt.delta(epsilon); });
+}
+
+Certified sampled_epsilon_bracket(std::span<const SampledRounds> rounds,
+                                  const ExactParts& exact,
+                                  double delta) {
+    if (delta_of_nothing(rounds, exact) <= delta) return {0, 0};
+    return bracket_of(rounds, RoundMoments(rounds, exact, tail_of(rounds, delta)), delta);
 }
 
 Certified sampled_epsilon(std::span<const SampledRounds> rounds,

@@ -71,8 +71,7 @@ void for_tilted_masses(const LatticeLoss& loss, double tilt, double log_sum, con
     };
     if (std::abs(tilt) * loss.step > 1) {  // blocks would span too many orders of magnitude
         for (std::size_t j = 0; j < loss.mass.size(); ++j)
-            if (loss.mass[j] > least_mass)
-                take(j, std::exp(std::log(loss.mass[j]) + exponent(j)));
+            if (loss.mass[j] > least_mass) take(j, std::exp(std::log(loss.mass[j]) + exponent(j)));
         return;
     }
     const std::array<double, block> powers = powers_of(tilt * loss.step);
@@ -129,7 +128,7 @@ Window window_of(const std::vector<LatticeGroup>& groups, double tilt, double lo
         if (std::isfinite(up)) above = std::min(above, up);
         if (std::isfinite(down)) below = std::min(below, down);
     }
-    
+
     return {spread.mean - below - step, spread.mean + above + step};
 }
 
@@ -271,8 +270,7 @@ double TiltedComposition::weighted_sum(double epsilon) const {
     }
     const auto falling = powers_of(-tilt_ * step_), shrinking = powers_of(-step_);
     const double before = std::floor((epsilon - first_) / step_);
-    auto k = static_cast<std::size_t>(
-        std::clamp(before, 0.0, static_cast<double>(tilted_.size())));
+    auto k = static_cast<std::size_t>(std::clamp(before, 0.0, static_cast<double>(tilted_.size())));
     while (k < tilted_.size() && loss(k) <= epsilon) ++k;
     while (k < tilted_.size()) {
         const double above = loss(k) - epsilon;

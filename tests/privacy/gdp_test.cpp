@@ -212,5 +212,20 @@ TEST(Gdp, SavesTheVarianceThatTheEquationsPromise) {
     EXPECT_NEAR(std::pow(exact / rdp_mu(10, 1e-5), 2), 1.29, 0.005);
 }
 
+TEST(Gdp, HasNoEdgeWhereSearchesFail) {
+    for (const double mu : {1e-29, 1e-10, 1e-3, 1.0, 1e3, 1e10, 1e50, 1e150})
+        for (const double delta : {1e-30, 1e-5, 0.3}) {
+            const double epsilon = gdp_epsilon(mu, delta);
+            EXPECT_GE(epsilon, 0);
+            EXPECT_LE(epsilon, rdp_epsilon(mu, delta));
+            if (epsilon > 0) {
+                EXPECT_NEAR(gdp_mu(epsilon, delta), mu, 1e-9 * mu) << mu << ' ' << delta;
+            }
+        }
+    EXPECT_EQ(gdp_epsilon(1e200, 1e-5), infinity);
+    EXPECT_NEAR(gdp_mu(1e100, 1e-5) / std::sqrt(2e100), 1, 1e-12);
+    EXPECT_NEAR(gdp_mu(1e-300, 1e-5), 2.5066282747e-5, 1e-14);
+}
+
 }  // namespace
 }  // namespace sotto

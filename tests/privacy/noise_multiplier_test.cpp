@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 #include "sotto/core/error.hpp"
@@ -34,6 +35,25 @@ TEST(NoiseMultiplier, MeetsTheBudgetAndHardlyMoreNoiseThanThat) {
 TEST(NoiseMultiplier, OfRoundsThatAreAlwaysThereIsThatOfTheGaussianCurve) {
     const SampledPhase phase{1, 400};
     EXPECT_NEAR(noise_multiplier_for(3, 1e-5, {&phase, 1}), 20 / gdp_mu(3, 1e-5), 1e-3);
+}
+
+TEST(NoiseMultiplier, IsFoundWhereRoundsAreRareOrTheBudgetIsLarge) {
+    for (const auto& [epsilon, probability, count, enough] :
+         {std::tuple{0.5, 1e-4, 1000L, 0.5047},
+          std::tuple{0.01, 1e-5, 100L, 0.4525},
+          std::tuple{300.0, 0.01, 100L, 0.1082},
+          std::tuple{1000.0, 0.05, 200L, 0.1096}}) {
+        const std::vector<SampledPhase> phase{{probability, count}};
+        const double noise = noise_multiplier_for(epsilon, 1e-5, phase);
+        EXPECT_NEAR(noise, enough, 1e-3 * enough);
+        EXPECT_LE(epsilon_with(noise, phase, {}), epsilon);
+    }
+}
+
+TEST(NoiseMultiplier, IsNeverNothingWhereSomethingIsRevealed) {
+    // delta covers that the record is ever sampled: no noise would be needed.
+    const SampledPhase phase{1e-8, 10};
+    EXPECT_EQ(noise_multiplier_for(1, 1e-5, {&phase, 1}), 1e-3);
 }
 
 TEST(NoiseMultiplier, OfNothingIsNothing) {

@@ -46,19 +46,30 @@ TEST_P(RoundLosses, BoundTheRoundFromBothSidesAtEveryEpsilonInBothDirections) {
 TEST_P(RoundLosses, AreProbabilitiesWithTheRatiosOfTheirPlaces) {
     const auto [noise, probability, step] = GetParam();
     const RoundBounds bounds = bound_round(noise, probability, step, 1e-16);
-    for (const LatticeLosses* pair : {&bounds.upper, &bounds.lower}) {
-        const auto& p = pair->remove.mass;
-        const auto& q = pair->add.mass;
-        ASSERT_EQ(p.size(), q.size());
-        EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1, 1e-11);
-        EXPECT_NEAR(std::accumulate(q.begin(), q.end(), 0.0), 1, 1e-11);
-        // What lies beyond the lattice is at its ends, in one direction each.
-        for (std::size_t j = 1; j + 1 < p.size(); j += 7) {
-            EXPECT_GE(p[j], 0);
-            const double ratio =
-                std::exp(pair->remove.first + pair->remove.step * static_cast<double>(j));
-            EXPECT_NEAR(p[j], ratio * q[p.size() - 1 - j], 1e-9 * p[j] + 1e-30);
+    const auto& p = bounds.upper.remove.mass;
+    const auto& q = bounds.upper.add.mass;
+    ASSERT_EQ(p.size(), q.size());
+    // What lies beyond the lattice is at its ends, in one direction each.
+    for (std::size_t j = 1; j + 1 < p.size(); j += 7) {
+        EXPECT_GE(p[j], 0);
+        const double ratio =
+            std::exp(bounds.upper.remove.first + bounds.upper.remove.step * static_cast<double>(j));
+        EXPECT_NEAR(p[j], ratio * q[p.size() - 1 - j], 1e-9 * p[j] + 1e-30);
+    }
+    for (const LatticeLoss* loss : {&bounds.upper.remove, &bounds.upper.add}) {
+        EXPECT_NEAR(std::accumulate(loss->mass.begin(), loss->mass.end(), 0.0), 1, 1e-11);
+    }
+    // From below, denominators stay what they are.
+    for (const LatticeLoss* loss : {&bounds.lower.remove, &bounds.lower.add}) {
+        double numerator = 0, denominator = 0;
+        for (std::size_t j = 0; j < loss->mass.size(); ++j) {
+            EXPECT_GE(loss->mass[j], 0);
+            numerator += loss->mass[j];
+            denominator +=
+                loss->mass[j] * std::exp(-loss->first - loss->step * static_cast<double>(j));
         }
+        EXPECT_LE(numerator, 1 + 1e-11);
+        EXPECT_NEAR(denominator, 1, 1e-9);
     }
 }
 
@@ -87,12 +98,22 @@ TEST(RoundLosses, ComeCloseWithTheSquareOfTheStep) {
     }
 }
 
-TEST(RoundLosses, SayThatNothingIsKnownFromBelowWhereCellsResolveNothing) {
-    EXPECT_TRUE(bound_round(50, 0.01, 0.5, 1e-10).lower.remove.mass.empty());
+TEST(RoundLosses, BoundTheRoundFromBelowWithAnyStepAndLittleNoise) {
+    // Where cells are wider than all that there is, and where the record shows by itself.
+    for (const auto& [noise, probability, step] :
+         {Case{50, 0.01, 0.5}, Case{0.05, 0.01, 0.2}, Case{0.3, 1e-6, 0.01}}) {
+        const RoundBounds bounds = bound_round(noise, probability, step, 1e-20);
+        for (const double epsilon : {0.0, 1e-4, 0.5, 3.0}) {
+            const double exact = delta_of_one_round(noise, probability, epsilon, true);
+            EXPECT_LE(lattice_delta(bounds.lower.remove, epsilon), exact * (1 + 1e-6) + 1e-15);
+            EXPECT_GE(lattice_delta(bounds.upper.remove, epsilon), exact * (1 - 1e-6));
+        }
+    }
+    const RoundBounds loud = bound_round(0.05, 0.01, 0.2, 1e-20);
+    EXPECT_NEAR(lattice_delta(loud.lower.remove, 3), 0.01, 1e-4);
 }
 
-TEST(RoundLosses, KnowWhereTheNormalTailBegins) {
-    EXPECT_NEAR(normal_tail_point(0.15865525393145705), 1, 1e-12);
+TEST(RoundLosses, KnowWhereTheyEnd) {
     EXPECT_NEAR(sampled_loss(2, 0.3, 0.7), std::log(0.7 + 0.3 * std::exp(0.7 / 2 - 0.125)), 1e-15);
     EXPECT_GT(widest_loss(1, 0.5, 1e-10), 5);
 }

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
+#include <tuple>
 #include <vector>
 
+#include "privacy/sampled_bounds.hpp"
 #include "privacy/sampled_fixtures.hpp"
 #include "sotto/privacy/gdp.hpp"
 
@@ -103,6 +106,64 @@ TEST(SampledCurve, HasPurePartsThatShiftIt) {
     EXPECT_LE(both.lower, p * right.upper + (1 - p) * left.upper);
     EXPECT_GE(both.upper, p * right.lower + (1 - p) * left.lower);
     EXPECT_LE(both.upper - both.lower, 1e-3 * both.upper);
+}
+
+/// What an independent program found, and simulations of many rounds.
+TEST(SampledCurve, HoldsWhereTheRecordShowsByItself) {
+    for (const auto& [noise, probability, count, truth] : {std::tuple{0.04, 0.003, 100L, 1506.4},
+                                                           std::tuple{0.06, 0.01, 30L, 634.66},
+                                                           std::tuple{0.07, 0.01, 100L, 742.08},
+                                                           std::tuple{0.01, 0.01, 100L, 35470.0},
+                                                           std::tuple{0.5, 1e-4, 1000L, 0.5421},
+                                                           std::tuple{0.4, 1e-4, 100L, 1.3097}}) {
+        const Certified found = epsilon_of({{noise, probability, count}}, 1e-5);
+        EXPECT_NEAR(found.upper, truth, 1e-3 * truth) << noise;
+        EXPECT_LE(found.lower, found.upper);
+        EXPECT_GE(found.lower, 0.999 * found.upper) << noise;
+    }
+}
+
+TEST(SampledCurve, NeverHasALowerBoundAboveTheUpperOneNorATestThatBeatsIt) {
+    std::mt19937 random(20);
+    const auto drawn = [&](double low, double high) {
+        return std::exp(std::uniform_real_distribution(std::log(low), std::log(high))(random));
+    };
+    for (int i = 0; i < 60; ++i) {
+        const SampledRounds rounds{
+            drawn(0.01, 1e3), std::min(drawn(1e-9, 1), 1 - 1e-9), static_cast<long>(drawn(1, 1e7))};
+        const double delta = drawn(1e-30, 0.5);
+        const Certified found = sampled_epsilon({&rounds, 1}, {}, delta);
+        const Certified quick = sampled_epsilon_bracket({&rounds, 1}, {}, delta);
+        EXPECT_LE(found.lower, found.upper) << i;
+        EXPECT_TRUE(std::isfinite(found.upper)) << i;
+        EXPECT_LE(found.upper, quick.upper * (1 + 1e-9)) << i;
+        EXPECT_GE(found.lower, quick.lower * (1 - 1e-6)) << i;
+        EXPECT_GE(found.upper, epsilon_of_tests({&rounds, 1}, delta) * (1 - 1e-6)) << i;
+    }
+}
+
+TEST(SampledCurve, IsNothingWhereDeltaCoversThatTheRecordIsSeen) {
+    EXPECT_EQ(epsilon_of({{1, 1e-8, 1000}}, 1e-5).upper, 0);
+    EXPECT_EQ(epsilon_of({{1e-3, 1e-8, 1000}}, 1e-5).upper, 0);
+    EXPECT_GT(epsilon_of({{1e-3, 2e-8, 1000}}, 1e-5).lower, 1000);
+}
+
+TEST(SampledCurve, HasSmallDeltas) {
+    const Certified found = epsilon_of({{1, 0.01, 1000}}, 1e-30);
+    EXPECT_NEAR(found.upper, 9.342, 2e-3);
+    EXPECT_NEAR(found.lower, 9.342, 4e-3);
+}
+
+TEST(SampledCurve, HasLoudRoundsBesideGaussianParts) {
+    // Either alone costs less, both together at most the sum of both at half of delta.
+    const std::vector<SampledRounds> rounds{{0.05, 0.01, 50}};
+    const double alone = epsilon_of(rounds, 1e-5).lower;
+    const Certified both = epsilon_of(rounds, 1e-5, {400, 0});
+    EXPECT_GT(both.upper, alone);
+    EXPECT_GT(both.upper, gdp_epsilon(20, 1e-5));
+    EXPECT_LT(both.upper, epsilon_of(rounds, 5e-6).upper + gdp_epsilon(20, 5e-6));
+    EXPECT_LE(both.lower, both.upper);
+    EXPECT_GE(both.lower, 0.99 * both.upper);
 }
 
 }  // namespace

@@ -54,6 +54,26 @@ TEST(TiltedComposition, KeepsItsDigitsHoweverSmallDeltaIs) {
     EXPECT_LT(delta, 1e-24);
 }
 
+TEST(TiltedComposition, NeitherOverflowsNorVanishesFarOut) {
+    // A coin of loss 400 that is almost always 0: moments are e^1200 and more.
+    LatticeLoss coin{0, 1, std::vector<double>(401, 0.0), 0};
+    coin.mass.front() = 0.99;
+    coin.mass.back() = 0.01;
+    double three = 0, term = std::pow(0.99, 100);  // P of at least 3 of 100
+    for (int k = 0; k <= 100; ++k) {
+        if (k >= 3) three += term;
+        term *= 0.01 / 0.99 * (100 - k) / (k + 1);
+    }
+    for (const double tilt : {1e-9, 1e-3, 0.01, 0.5, 3.0}) {
+        const Certified delta = TiltedComposition({{&coin, 100}}, {}, tilt).delta(1190);
+        EXPECT_GE(delta.upper, three * (1 - 1e-4)) << tilt;  // 1 - e^-10
+        EXPECT_LE(delta.lower, three) << tilt;
+        if (tilt < 0.005) {
+            EXPECT_NEAR(delta.lower, three, 1e-4 * three) << tilt;
+        }
+    }
+}
+
 TEST(TiltedComposition, SaysThatItKnowsNothingRatherThanToTakeMoreMemory) {
     const LatticeLoss wide{0, 1e-9, {0.5, 0.5}, 0};
     LatticeLoss far = wide;
