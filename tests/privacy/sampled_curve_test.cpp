@@ -148,6 +148,15 @@ TEST(SampledCurve, IsNothingWhereDeltaCoversThatTheRecordIsSeen) {
     EXPECT_GT(epsilon_of({{1e-3, 2e-8, 1000}}, 1e-5).lower, 1000);
 }
 
+TEST(SampledCurve, HasLoudRoundsBesideQuietOnes) {
+    const std::vector<SampledRounds> loud{{0.05, 0.01, 30}}, quiet{{1, 0.01, 1000}};
+    const Certified both = epsilon_of({loud[0], quiet[0]}, 1e-5);
+    EXPECT_GE(both.upper, epsilon_of(loud, 1e-5).lower);
+    EXPECT_LE(both.lower, epsilon_of(loud, 5e-6).upper + epsilon_of(quiet, 5e-6).upper);
+    EXPECT_LE(both.lower, both.upper);
+    EXPECT_GE(both.lower, 0.999 * both.upper);
+}
+
 TEST(SampledCurve, HasSmallDeltas) {
     const Certified found = epsilon_of({{1, 0.01, 1000}}, 1e-30);
     EXPECT_NEAR(found.upper, 9.342, 2e-3);

@@ -138,11 +138,13 @@ std::string sampled_conversion_text(const SampledConversion& conversion) {
     return text +
            fmt::format(
                "epsilon {:.9g} at delta {:g}, for a record added or removed (certified; none "
-               "below {:.9g} holds: relative gap {:.2g})\n",
+               "below {:.9g} holds: relative gap {:.2g}{})\n",
                conversion.epsilon,
                conversion.delta,
                conversion.epsilon_lower,
-               gap);
+               gap,
+               gap > 0.01 ? "; no lattice was fine enough, so that this upper bound may be loose"
+                          : "");
 }
 
 }  // namespace sotto
