@@ -176,44 +176,54 @@ Slices slices_of(const LossCells& cells, bool removed) {
 
 /// A pair on a lattice that the slices dominate: outcomes are thrown together at random so that
 /// what is thrown together has the ratio of a point of the lattice. The lattice goes through the
-/// mean of the heaviest slice. A slice whose mean is below its point gets a share of the next one,
-/// one above it a share of what is at the point before; what cannot be balanced like this loses
-/// numerator mass until it has the ratio of the point below its mean.
-LatticeLoss dominated(const Slices& slices) {
-    const std::size_t n = slices.denominator.size();
-    const double grow = std::expm1(slices.step), shrink = std::exp(-slices.step);
-    std::size_t heaviest = 0;
-    for (std::size_t c = 1; c < n; ++c)
-        if (slices.denominator[c] * (1 + slices.excess[c]) >
-            slices.denominator[heaviest] * (1 + slices.excess[heaviest]))
-            heaviest = c;
-    const double at = slices.excess[heaviest];
+/// mean of the heaviest slice, or of the last one. A slice whose mean is below its point gets a
+/// share of the next one, one above it a share of what is at the point before; what is too much for
+/// that joins the next slice. What cannot be balanced at all loses numerator mass until it has the
+/// ratio of the point below its mean.
+LatticeLoss dominated(Slices slices) {
+    std::vector<double>& mass = slices.denominator;
+    std::vector<double>& excess = slices.excess;
+    const std::size_t n = mass.size();
+    const double grow = std::expm1(slices.step), fall = std::expm1(-slices.step);
+    const double shrink = 1 + fall;
+    std::size_t anchor = n - 1;
+    if (mass.back() * (1 + excess.back()) < 1e-9)
+        for (std::size_t c = 0; c < n; ++c)
+            if (mass[c] * (1 + excess[c]) > mass[anchor] * (1 + excess[anchor])) anchor = c;
+    const double at = excess[anchor];
     // One point more, below the first slice.
     LatticeLoss lattice{slices.first + std::log1p(at) - slices.step, slices.step, {}, 0};
     lattice.mass.assign(n + 1, 0.0);
-    double left = 1;  // share of the current slice that the one before did not get
     for (std::size_t c = 0; c < n; ++c) {
         double& here = lattice.mass[c + 1];
         double& before = lattice.mass[c];
-        const double mass = left * slices.denominator[c];
-        const double lack = mass * (at - slices.excess[c]);
-        left = 1;
+        const bool last = c + 1 == n;
+        const double lack = mass[c] * (at - excess[c]);
         if (lack <= 0) {
-            const double taken = std::min(before, -lack / grow);
+            const double needed = -lack / grow;
+            const double share = before < needed && !last ? before / needed : 1;
+            const double taken = std::min(before, needed);
             before -= taken;
-            here = mass * (1 + at) + taken / shrink;
+            here = share * mass[c] * (1 + at) + taken / shrink;
+            if (share < 1) {
+                const double joining = (1 - share) * mass[c] / shrink;
+                excess[c + 1] =
+                    (mass[c + 1] * excess[c + 1] + joining * (excess[c] * shrink + fall)) /
+                    (mass[c + 1] + joining);
+                mass[c + 1] += joining;
+            }
             continue;
         }
         // By how much the whole of the next slice exceeds this point's ratio.
-        const double gain =
-            c + 1 < n ? slices.denominator[c + 1] * (1 + slices.excess[c + 1] - (1 + at) * shrink)
-                      : 0;
-        const double balanced = std::min(1.0, 0.5 * gain / lack);
-        const double given = gain > 0 ? balanced * lack / gain : 0;
-        left = 1 - given;
-        here = balanced * mass * (1 + at);
-        if (given > 0) here += given * slices.denominator[c + 1] * (1 + at) * shrink;
-        before += (1 - balanced) * mass * (1 + at) * shrink;
+        const double gain = last ? 0 : mass[c + 1] * (excess[c + 1] - at * shrink - fall);
+        const double balanced = gain > 0 ? std::min(1.0, gain / lack) : 0;
+        here = balanced * mass[c] * (1 + at);
+        before += (1 - balanced) * mass[c] * (1 + at) * shrink;
+        if (balanced > 0) {
+            const double given = balanced * lack / gain;
+            here += given * mass[c + 1] * (1 + at) * shrink;
+            mass[c + 1] *= 1 - given;
+        }
     }
     return lattice;
 }

@@ -15,6 +15,8 @@ namespace sotto {
 namespace {
 
 constexpr double lowest_tilt = 1e-9;
+/// Below it nothing is resolved: Phi of it is 1e-299.
+constexpr double lowest_point = -37;
 /// Where one summand of 1 - q + q e^y is below e^-40 of the other.
 constexpr double negligible_odds = 40;
 /// Rounding of sums, and Gauss-Legendre's error, of one round's moment.
@@ -57,26 +59,45 @@ TiltedEstimate least_over_tilts(const Value& value, double highest) {
 
 }  // namespace
 
+std::vector<double> highest_points(std::span<const SampledRounds> rounds, double mass) {
+    std::vector<double> points;
+    for (const SampledRounds& one : rounds) {
+        const double there = mass / 2 / one.sampling_probability;
+        const double point = normal_tail_point(mass / 2);
+        points.push_back(there < 0.5
+                             ? std::max(point, 1 / one.noise_multiplier + normal_tail_point(there))
+                             : point);
+    }
+    return points;
+}
+
 RoundMoments::RoundMoments(std::span<const SampledRounds> rounds,
                            const ExactParts& exact,
                            double tail)
+    : RoundMoments(rounds, exact, highest_points(rounds, tail)) {}
+
+RoundMoments::RoundMoments(std::span<const SampledRounds> rounds,
+                           const ExactParts& exact,
+                           std::span<const double> highest)
     : exact_(exact) {
-    const double reach = normal_tail_point(tail);
-    for (const SampledRounds& one : rounds) {
+    for (std::size_t g = 0; g < rounds.size(); ++g) {
+        const SampledRounds& one = rounds[g];
+        const double s = one.noise_multiplier, q = one.sampling_probability;
         Group& group = groups_.emplace_back();
-        group.noise = one.noise_multiplier;
-        group.probability = one.sampling_probability;
+        group.noise = s;
+        group.probability = q;
         group.count = static_cast<double>(one.count);
-        group.highest = 1 / group.noise + reach;
+        group.highest = highest[g];
         // y = z/s - 1/(2 s^2) is the logarithm of (1 - q)/q here: both summands are equal.
-        const double equal =
-            group.noise * std::log((1 - group.probability) / group.probability) + 0.5 / group.noise;
-        const double width = negligible_odds * group.noise;
-        group.below = equal - width > -reach;
+        const double equal = s * std::log((1 - q) / q) + 0.5 / s;
+        const double width = negligible_odds * s;
+        group.below = equal - width > lowest_point;
         group.above = equal + width < group.highest;
-        group.low = std::min(std::max(equal - width, -reach), group.highest);
+        group.low = std::min(std::max(equal - width, lowest_point), group.highest);
         group.high = std::max(std::min(equal + width, group.highest), group.low);
-        unresolved_ += group.count * std::exp(log_normal_above(reach));
+        unresolved_ +=
+            group.count * (1 + 1e-9) *
+            ((1 - q) * normal_above(group.highest) + q * normal_above(group.highest - 1 / s));
         add_panels(group);
     }
 }

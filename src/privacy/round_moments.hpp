@@ -24,10 +24,18 @@ enum class Direction { remove, add };
 /// form; in between it is taken by Gauss-Legendre panels of at most a quarter of s. What lies below
 /// is counted at the largest value it can have, so that all moments are bounds from above; what
 /// lies above (remove only) is left out, and `unresolved` is its mass.
+/// Of every kind of rounds, a z above which P has at most this mass.
+[[nodiscard]] std::vector<double> highest_points(std::span<const SampledRounds> rounds,
+                                                 double mass);
+
 class RoundMoments {
   public:
     /// @param rounds with 0 < q < 1.  @param tail mass of P in one round that is left out above.
     RoundMoments(std::span<const SampledRounds> rounds, const ExactParts& exact, double tail);
+    /// @param highest of every kind of rounds, the z above which losses are left out.
+    RoundMoments(std::span<const SampledRounds> rounds,
+                 const ExactParts& exact,
+                 std::span<const double> highest);
 
     /// log E e^(tilt X), X the loss of everything in this direction. @param tilt from 0 to
     /// `highest_tilt`.  Cost: about 20 microseconds for each kind of rounds.

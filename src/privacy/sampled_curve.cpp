@@ -10,10 +10,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <vector>
 
+#include "privacy/normal_tails.hpp"
 #include "privacy/round_losses.hpp"
 #include "privacy/round_moments.hpp"
 #include "privacy/sampled_bounds.hpp"
@@ -73,19 +75,35 @@ double rounded_tail(double tail) {
 /// Of each direction.
 using Tilts = std::array<double, 2>;
 
+/// What is asked about a composition.
+struct Question {
+    std::span<const SampledRounds> rounds;
+    const ExactParts& exact;
+    double tail = 0;   // of one round, that is not resolved
+    double floor = 0;  // a gap between bounds that is small enough in any case
+};
+
 /// Where to look.
 struct Look {
     Tilts tilts{};  // of both directions
     Direction worse = Direction::remove;
-    double slope = 0;     // the tilt of the worse direction's least bound of Chernoff
-    double exponent = 0;  // slope times epsilon
+    double slope = 0;                // the tilt of the worse direction's least bound of Chernoff
+    double exponent = 0;             // slope times epsilon
+    double epsilon = 0, enough = 0;  // the tilts' bound of log(delta) at epsilon
+    std::vector<double>
+        jumps;  // z of every kind of rounds above which losses are jumps, if any are
 };
 
 /// Tilts for this epsilon: small ones, whose window is short, as long as Chernoff's bound, of which
 /// errors are shares (`error`), is not so far above delta that they matter. A direction that costs
 /// less needs no better tilt than that its errors are small beside what the other costs.
-Look look_at(const RoundMoments& moments, double epsilon, double log_delta, double error) {
+Look look_at(const Question& question,
+             const RoundMoments& moments,
+             const Certified& known,
+             double log_delta,
+             double error) {
     Look look;
+    double epsilon = known.upper;
     std::array<TiltedEstimate, 2> least{};
     for (std::size_t d = 0; d < directions.size(); ++d)
         least[d] = estimate_log_delta(moments, directions[d], epsilon);
@@ -99,43 +117,159 @@ Look look_at(const RoundMoments& moments, double epsilon, double log_delta, doub
     look.worse = directions[worse];
     look.slope = least[worse].tilt;
     look.exponent = std::max(look.slope * epsilon, 1e-2);
+    look.epsilon = epsilon;
+    look.enough = log_delta + std::log(1e-4 / error);
+    if (least[0].value <= look.enough + 2.5) return look;
+    // No tilt is enough: as many jumps as make a ten-thousandth of delta in pairs.
+    const double mass = 1e-2 * std::exp(0.5 * log_delta) / rounds_of(question.rounds);
+    if (!(mass > 10 * question.tail)) return look;
+    look.jumps = highest_points(question.rounds, mass);
+    // What is enough at a smaller epsilon is enough at a larger one.
+    look.epsilon = epsilon = std::max(known.lower, 1e-3 * known.upper);
+    look.tilts[0] = least_tilt(RoundMoments(question.rounds, question.exact, look.jumps),
+                               Direction::remove,
+                               epsilon,
+                               look.enough);
     return look;
 }
 
 /// The widest step whose lattice moves what is looked at by a share `gap` of it.
 double step_for(const RoundMoments& moments, const Look& look, double gap, double widest) {
+    // Chernoff's bounds say little about delta where jumps make it.
+    if (!look.jumps.empty())
+        return rounded_step(std::min(widest, look.epsilon * std::sqrt(2 * gap)));
     double step = rounded_step(widest);
     for (int i = 0; i < 200; ++i, step = rounded_step(step * 0.99))
         if (moments.lattice_error(look.worse, look.slope, step) <= 0.4 * gap * look.exponent) break;
     return step;
 }
 
+/// One lattice's bound of one direction's delta, from above or from below: a sum of compositions.
+class Curve {
+  public:
+    /// All rounds together, with this tilt.
+    Curve(const std::vector<LatticeGroup>& groups, const ExactParts& exact, double tilt) {
+        terms_.emplace_back(groups, exact, tilt);
+    }
+    /// Where large losses are so rare that one of them makes delta, no tilt suits both them and the
+    /// others. So losses above `cuts` (of every group) are jumps: there is none, or one in a round
+    /// of one group, which has a composition and a tilt of its own, or more than one, of which only
+    /// the probability is bounded, by half the square of their expected number.
+    /// @param tilt of the others alone.
+    Curve(const std::vector<LatticeGroup>& groups,
+          const std::vector<double>& cuts,
+          const ExactParts& exact,
+          double tilt,
+          double epsilon,
+          double enough);
+
+    [[nodiscard]] Certified delta(double epsilon) const {
+        Certified sum{several_, 0};
+        for (const TiltedComposition& one : terms_) {
+            const Certified part = one.delta(epsilon);
+            sum.upper += part.upper;
+            sum.lower += part.lower;
+        }
+        return {std::min(sum.upper, 1.0), std::min(sum.lower, 1.0)};
+    }
+    [[nodiscard]] double wanted_length() const {
+        double longest = 0;
+        for (const TiltedComposition& one : terms_)
+            longest = std::max(longest, one.wanted_length());
+        return longest;
+    }
+    [[nodiscard]] double error() const {
+        double largest = 0;
+        for (const TiltedComposition& one : terms_) largest = std::max(largest, one.error());
+        return largest;
+    }
+
+  private:
+    std::vector<TiltedComposition> terms_;
+    double several_ = 0;
+};
+
+/// A small tilt whose bound of log(delta) is at most `enough`, or the one with the least bound.
+double small_tilt(const std::vector<LatticeGroup>& groups,
+                  const ExactParts& exact,
+                  double epsilon,
+                  double enough) {
+    TiltedEstimate best{1e-9, infinity};
+    for (double tilt = 1e-9; tilt < 1e12 && best.value > enough; tilt *= 2) {
+        const double value = log_moment(groups, tilt) + exact_log_moment(exact, tilt) +
+                             log_chernoff_factor(tilt) - tilt * epsilon;
+        if (value < best.value) best = {tilt, value};
+    }
+    return best.tilt;
+}
+
+Curve::Curve(const std::vector<LatticeGroup>& groups,
+             const std::vector<double>& cuts,
+             const ExactParts& exact,
+             double tilt,
+             double epsilon,
+             double enough) {
+    std::vector<LatticeLoss> others, jumps;
+    double jumping = 0;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        const LatticeLoss& loss = *groups[g].loss;
+        const double cells = std::floor((cuts[g] - loss.first) / loss.step) + 2;
+        const auto cut = std::min(static_cast<std::size_t>(std::max(cells, 1.0)), loss.mass.size());
+        const auto at = loss.mass.begin() + static_cast<std::ptrdiff_t>(cut);
+        others.push_back({loss.first, loss.step, {loss.mass.begin(), at}, loss.infinite});
+        jumps.push_back({loss.first + loss.step * static_cast<double>(cut),
+                         loss.step,
+                         {at, loss.mass.end()},
+                         0});
+        jumping += static_cast<double>(groups[g].count) * std::accumulate(at, loss.mass.end(), 0.0);
+    }
+    several_ = 0.5 * jumping * jumping * (1 + 1e-9);
+    std::vector<LatticeGroup> none;
+    for (std::size_t g = 0; g < groups.size(); ++g) none.push_back({&others[g], groups[g].count});
+    terms_.emplace_back(none, exact, tilt);
+    for (LatticeLoss& loss : others) loss.infinite = 0;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        if (std::accumulate(jumps[g].mass.begin(), jumps[g].mass.end(), 0.0) == 0) continue;
+        std::vector<LatticeGroup> one = none;
+        const double weight = std::log(static_cast<double>(groups[g].count));
+        if (--one[g].count == 0) one.erase(one.begin() + static_cast<std::ptrdiff_t>(g));
+        one.push_back({&jumps[g], 1});
+        terms_.emplace_back(one, exact, small_tilt(one, exact, epsilon, enough - weight), weight);
+    }
+}
+
 /// Everything that is asked about one composition on one lattice.
 class Attempt {
   public:
-    Attempt(std::span<const SampledRounds> rounds,
-            const ExactParts& exact,
-            const Tilts& tilts,
-            double step,
-            double tail) {
+    Attempt(const Question& question, const Look& look, double step) {
+        const auto& rounds = question.rounds;
         BoundsOfRounds bounds;
         for (const SampledRounds& one : rounds) {
-            bounds.push_back(cached_bounds(one, step, tail));
+            bounds.push_back(cached_bounds(one, step, question.tail));
             location_error_ +=
                 static_cast<double>(one.count) * bounds.back()->location_error + 1e-15;
         }
+        std::vector<double> cuts;
+        for (std::size_t g = 0; g < look.jumps.size(); ++g)
+            cuts.push_back(sampled_loss(
+                rounds[g].noise_multiplier, rounds[g].sampling_probability, look.jumps[g]));
         for (const Direction direction : directions) {
+            const bool removed = direction == Direction::remove;
             std::vector<LatticeGroup> upper, lower;
             for (std::size_t g = 0; g < rounds.size(); ++g) {
-                const bool removed = direction == Direction::remove;
                 const LatticeLosses& above = bounds[g]->upper;
                 const LatticeLosses& below = bounds[g]->lower;
                 upper.push_back({removed ? &above.remove : &above.add, rounds[g].count});
                 lower.push_back({removed ? &below.remove : &below.add, rounds[g].count});
             }
-            const double tilt = tilts[static_cast<std::size_t>(direction)];
-            upper_.emplace_back(upper, exact, tilt);
-            lower_.emplace_back(lower, exact, tilt);
+            const double tilt = look.tilts[static_cast<std::size_t>(direction)];
+            const auto curve_of = [&](const std::vector<LatticeGroup>& groups) {
+                return removed && !cuts.empty()
+                           ? Curve(groups, cuts, question.exact, tilt, look.epsilon, look.enough)
+                           : Curve(groups, question.exact, tilt);
+            };
+            upper_.push_back(curve_of(upper));
+            lower_.push_back(curve_of(lower));
         }
     }
 
@@ -144,8 +278,7 @@ class Attempt {
     [[nodiscard]] double too_long() const {
         double longest = 0;
         for (const auto* both : {&upper_, &lower_})
-            for (const TiltedComposition& one : *both)
-                longest = std::max(longest, one.wanted_length());
+            for (const Curve& one : *both) longest = std::max(longest, one.wanted_length());
         return longest / most_transformed;
     }
 
@@ -153,17 +286,17 @@ class Attempt {
     [[nodiscard]] double error() const {
         double largest = 1e-13;
         for (const auto* both : {&upper_, &lower_})
-            for (const TiltedComposition& one : *both) largest = std::max(largest, one.error());
+            for (const Curve& one : *both) largest = std::max(largest, one.error());
         return largest;
     }
 
     /// Lattice losses may be misplaced by their rounding errors.
     [[nodiscard]] Certified delta(double epsilon) const {
         Certified worse;
-        for (const TiltedComposition& one : upper_)
+        for (const Curve& one : upper_)
             worse.upper =
                 std::max(worse.upper, one.delta(std::max(epsilon - location_error_, 0.0)).upper);
-        for (const TiltedComposition& one : lower_)
+        for (const Curve& one : lower_)
             worse.lower = std::max(worse.lower, one.delta(epsilon + location_error_).lower);
         return worse;
     }
@@ -171,11 +304,11 @@ class Attempt {
     /// @param bracket epsilons between which the truth is known to lie.
     [[nodiscard]] Certified epsilon(double delta, const Certified& bracket) const {
         Certified worse;
-        for (const TiltedComposition& one : upper_)
+        for (const Curve& one : upper_)
             worse.upper = std::max(
                 worse.upper,
                 crossing([&](double at) { return one.delta(at).upper; }, delta, bracket).upper);
-        for (const TiltedComposition& one : lower_)
+        for (const Curve& one : lower_)
             worse.lower = std::max(
                 worse.lower,
                 crossing([&](double at) { return one.delta(at).lower; }, delta, bracket).lower);
@@ -188,8 +321,8 @@ class Attempt {
     /// Two close epsilons within the bracket: not above `delta` at the upper one, unless it is the
     /// bracket's end; above at the lower one, unless it is the bracket's other end. Looked for from
     /// above: far below errors may exceed the curve.
-    template <class Curve>
-    static Certified crossing(const Curve& curve, double delta, const Certified& bracket) {
+    template <class DeltaAt>
+    static Certified crossing(const DeltaAt& curve, double delta, const Certified& bracket) {
         const auto excess = [&](double at) {
             return std::log(std::max(curve(at), 1e-320)) - std::log(delta);
         };
@@ -214,16 +347,8 @@ class Attempt {
         return {high, low};
     }
 
-    std::vector<TiltedComposition> upper_, lower_;  // by direction
+    std::vector<Curve> upper_, lower_;  // by direction
     double location_error_ = 0;
-};
-
-/// What is asked about a composition.
-struct Question {
-    std::span<const SampledRounds> rounds;
-    const ExactParts& exact;
-    double tail = 0;   // of one round, that is not resolved
-    double floor = 0;  // a gap between bounds that is small enough in any case
 };
 
 /// Two ways to the same figure contradict each other: one of them is wrong, and nobody knows which.
@@ -263,24 +388,27 @@ Certified refined(const Question& question,
     widest = std::min(widest, widest_step);
     double error = 1e-10;  // of an attempt, as a share of Chernoff's bound
     Tilts last_tilts{};
+    bool stuck = false;
     for (int i = 0; i < most_attempts; ++i) {
         const double gap = known.upper - known.lower;
         if (gap <= curve_gap * known.upper + question.floor) break;
-        const Look look = tilts_at(known, error);
+        const Look look = tilts_at(known, error, stuck);
         const double step =
             std::max(step_for(moments, look, share * curve_gap, widest), rounded_step(least_step));
         if (!(step <= widest_step) || (step >= last_step && look.tilts == last_tilts)) break;
-        const Attempt attempt(question.rounds, question.exact, look.tilts, step, question.tail);
+        const Attempt attempt(question, look, step);
         // Written so that NaN ends it.
         if (const double times = attempt.too_long(); !(times <= 1)) {
             least_step = 1.3 * step * times;
-            if (!(least_step < widest && last_step == infinity)) break;
+            if (!(least_step < std::min(widest, last_step))) break;
             continue;
         }
         last_step = step;
         last_tilts = look.tilts;
         error = attempt.error();
+        const double before = known.upper;
         known = both(known, ask(attempt, known));
+        stuck = known.upper > 0.999 * before;
         share *= std::clamp(curve_gap * known.upper / (known.upper - known.lower), 0.05, 0.5);
     }
     return known;
@@ -307,12 +435,15 @@ Certified compute_epsilon(std::span<const SampledRounds> rounds,
     const double tail = tail_of(rounds, delta);
     const RoundMoments moments(rounds, exact, tail);
     const Certified bracket = bracket_of(rounds, moments, delta);
+    const Question question{rounds, exact, tail, 1e-12};
     return refined(
-        {rounds, exact, tail, 1e-12},
+        question,
         moments,
         bracket,
-        [&](const Certified& known, double error) {
-            return look_at(moments, known.upper, std::log(delta), error);
+        [&](const Certified& known, double error, bool stuck) {
+            const Certified near{stuck ? std::max(known.lower, 1e-3 * known.upper) : known.upper,
+                                 known.lower};
+            return look_at(question, moments, near, std::log(delta), error);
         },
         [&](const Attempt& attempt, const Certified& known) {
             return attempt.epsilon(delta, known);
@@ -340,13 +471,14 @@ Certified sampled_delta(std::span<const SampledRounds> rounds,
     const Certified bracket =
         both({std::min(1.0, most * (1 + 1e-9)), 0},
              {delta_of_nothing(rounds, exact), delta_of_tests(rounds, epsilon)});
+    const Question question{rounds, exact, tail, 1e-300};
     return refined(
-        {rounds, exact, tail, 1e-300},
+        question,
         *moments,
         bracket,
-        [&](const Certified& known, double error) {
+        [&](const Certified& known, double error, bool) {
             const double about = std::max(known.lower, 1e-3 * known.upper);
-            return look_at(*moments, epsilon, std::log(about), error);
+            return look_at(question, *moments, {epsilon, epsilon}, std::log(about), error);
         },
         [&](const Attempt& attempt, const Certified&) { return attempt.delta(epsilon); });
 }

@@ -36,7 +36,7 @@ std::array<double, block> powers_of(double rate) {
 
 /// log sum_j mass_j e^(tilt loss_j). Blocks are added up relative to the largest of them, so that
 /// none overflows, and none that counts underflows.
-double log_moment(const LatticeLoss& loss, double tilt) {
+double log_moment_of(const LatticeLoss& loss, double tilt) {
     const std::array<double, block> powers = powers_of(tilt * loss.step);
     double top = -HUGE_VAL, sum = 0;
     for (std::size_t begin = 0; begin < loss.mass.size(); begin += block) {
@@ -54,13 +54,6 @@ double log_moment(const LatticeLoss& loss, double tilt) {
         }
     }
     return std::log(sum) + top + tilt * loss.first;
-}
-
-double log_moment(const std::vector<LatticeGroup>& groups, double tilt) {
-    double sum = 0;
-    for (const LatticeGroup& group : groups)
-        sum += static_cast<double>(group.count) * log_moment(*group.loss, tilt);
-    return sum;
 }
 
 /// Masses times e^(tilt loss_j - log_sum), in turn: probabilities.
@@ -93,7 +86,7 @@ Spread spread_of(const std::vector<LatticeGroup>& groups, double tilt) {
     for (const LatticeGroup& group : groups) {
         const LatticeLoss& loss = *group.loss;
         double mean = 0, square = 0;
-        for_tilted_masses(loss, tilt, log_moment(loss, tilt), [&](std::size_t j, double tilted) {
+        for_tilted_masses(loss, tilt, log_moment_of(loss, tilt), [&](std::size_t j, double tilted) {
             const double x = loss.step * static_cast<double>(j);
             mean += tilted * x;
             square += tilted * x * x;
@@ -204,15 +197,23 @@ void multiply_by_power(PowerOfSpectra& product, const Tilted& tilted, long count
 
 }  // namespace
 
+double log_moment(const std::vector<LatticeGroup>& groups, double tilt) {
+    double sum = 0;
+    for (const LatticeGroup& group : groups)
+        sum += static_cast<double>(group.count) * log_moment_of(*group.loss, tilt);
+    return sum;
+}
+
 TiltedComposition::TiltedComposition(const std::vector<LatticeGroup>& groups,
                                      const ExactParts& exact,
-                                     double tilt)
+                                     double tilt,
+                                     double log_weight)
     : exact_(exact), tilt_(tilt), exact_log_moment_(exact_log_moment(exact, tilt)) {
     std::vector<double> log_moments;
     double rounds = 0;
     for (const LatticeGroup& group : groups) {
         const auto count = static_cast<double>(group.count);
-        log_moments.push_back(log_moment(*group.loss, tilt));
+        log_moments.push_back(log_moment_of(*group.loss, tilt));
         log_moment_ += count * log_moments.back();
         infinite_ += count * (group.loss->infinite +
                               least_mass * static_cast<double>(group.loss->mass.size()));
@@ -220,6 +221,8 @@ TiltedComposition::TiltedComposition(const std::vector<LatticeGroup>& groups,
     }
     relative_error_ = rounds * mass_error + (exact.nothing() ? 1e-11 : exact_error);
     convolve(groups, log_moments);
+    log_moment_ += log_weight;
+    infinite_ *= std::exp(log_weight);
 }
 
 void TiltedComposition::convolve(const std::vector<LatticeGroup>& groups,

@@ -37,10 +37,12 @@ struct LatticeGroup {
 /// delta 1 from above and 0 from below.
 class TiltedComposition {
   public:
-    /// @param groups outlive the constructor only.  @param tilt > 0.
+    /// @param groups outlive the constructor only.  @param tilt > 0.  @param log_weight logarithm of
+    /// a number that delta is multiplied with.
     TiltedComposition(const std::vector<LatticeGroup>& groups,
                       const ExactParts& exact,
-                      double tilt);
+                      double tilt,
+                      double log_weight = 0);
 
     /// delta at epsilon >= 0, for the lattice measures given: no more, and no less.
     /// Cost: O(length); with exact parts about 200 ns times that.
@@ -68,5 +70,8 @@ class TiltedComposition {
     double first_ = 0, step_ = 0;  // of the window
     std::vector<double> tilted_;   // p in the window
 };
+
+/// log E e^(tilt X), X the sum of the groups' losses.
+[[nodiscard]] double log_moment(const std::vector<LatticeGroup>& groups, double tilt);
 
 }  // namespace sotto
