@@ -255,7 +255,7 @@ model, whatever C has become. [Equations](../equations.md) 18. `plan` and `accou
 std::vector<Option<PlanConfig>> round_options() {
     return {{{.name = "rounds", .help = "training rounds T", .ranks_must_agree = true},
              bound(&PlanConfig::rounds, whole(1))},
-            {{.name = "step-size", .help = "eta, > 0"},
+            {{.name = "step-size", .help = "eta, > 0", .ranks_must_agree = true},
              bound(
                  [](auto& c) -> auto& { return c.steps.step_size; }, positive_real())},
             {{.name = "step-schedule",
@@ -263,7 +263,8 @@ std::vector<Option<PlanConfig>> round_options() {
                       "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
               .details = R"(
 `inverse`: the step size divided by t + 1 in round t = 0, 1, ..., `inverse-sqrt` by its square root. Ratios of step
-sizes count in partial views.)"},
+sizes count in partial views.)",
+              .ranks_must_agree = true},
              step_schedule()},
             {{.name = "local-steps",
               .help = "steps E an agent makes by itself in a round (dp-fedavg)",

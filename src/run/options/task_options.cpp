@@ -75,9 +75,12 @@ the file and keeps its agents' shards only, dealt by `--partition`. [Tasks](../t
 }
 
 std::vector<Option<TrainConfig>> regularisation_and_seed() {
-    return {{{.name = "l2", .help = "regularisation, added outside the clip", .details = R"(
+    return {{{.name = "l2",
+              .help = "regularisation, added outside the clip",
+              .details = R"(
 A `--view` of a training with `--l2` above 0 counts it. Refused (exit code 2): Gaussian noise on messages, and runs so
-long that less than a millionth of an old message would be left.)"},
+long that less than a millionth of an old message would be left.)",
+              .ranks_must_agree = true},
              bound(&TrainConfig::l2, any_real())},
             {{.name = "seed",
               .help = "data, partition, batches and initialisation; never noise",
