@@ -1,18 +1,29 @@
-#include "run/data_sizes.hpp"
+#include "run/data_shape.hpp"
 
 #include <gtest/gtest.h>
 
+#include "core/test_support.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/net/memory_network.hpp"
 
 namespace sotto {
 namespace {
 
-// What peers may announce: tests/hostile/peer_bytes.cpp.
-TEST(LargestSizes, AreItsOwnWhereThereIsNobodyElse) {
+// What peers may announce: tests/hostile/peer_bytes.cpp; several processes:
+// tests/cli/data_agreement_test.cpp.
+TEST(AgreedShape, IsItsOwnWhereThereIsNobodyElse) {
     const auto network = make_memory_network(3, 1);
-    const DataSizes sizes = largest_sizes(*network, {5000000, 3000});
-    EXPECT_EQ(sizes.features, 5000000);
-    EXPECT_EQ(sizes.classes, 3000);
+    LabelSet many;
+    for (int label = 0; label < 3000; ++label) many.push_back(label);
+    const DataShape shape = agreed_shape(
+        *network,
+        {.target = Target::label, .features = 5000000, .labels = many, .columns = {"a", "b"}});
+    EXPECT_EQ(shape.target, Target::label);
+    EXPECT_EQ(shape.features, 5000000);
+    EXPECT_EQ(shape.labels, many);
+    EXPECT_EQ(shape.columns, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(agreed_shape(*network, {.target = Target::value, .features = 1}).target,
+              Target::value);
 }
 
 }  // namespace
