@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <string>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 
@@ -13,23 +15,20 @@ namespace sotto {
 
 namespace {
 
-constexpr std::size_t most_shown = 12, shown_at_begin = 8, shown_at_end = 2;
+constexpr std::ptrdiff_t most_shown = 12, shown_at_begin = 8, shown_at_end = 2;
 
 /// Above it not every whole number is a double.
 constexpr double largest_label = 0x1p53;
 
-/// The texts of all, or of the first and last of many.
-std::vector<std::string> shown_of(const LabelSet& labels,
-                                  std::string (*text)(const LabelSet&, std::size_t)) {
-    std::vector<std::string> shown;
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        if (labels.size() > most_shown && i == shown_at_begin) {
-            shown.push_back(fmt::format("{} more", labels.size() - shown_at_begin - shown_at_end));
-            i = labels.size() - shown_at_end;
-        }
-        shown.push_back(text(labels, i));
+/// "a, b, c", or the first and the last of many.
+std::string listed(std::vector<std::string> words) {
+    if (std::ssize(words) > most_shown) {
+        const std::string more =
+            fmt::format("{} more", std::ssize(words) - shown_at_begin - shown_at_end);
+        words.erase(words.begin() + shown_at_begin, words.end() - shown_at_end);
+        words.insert(words.begin() + shown_at_begin, more);
     }
-    return shown;
+    return fmt::format("{}", fmt::join(words, ", "));
 }
 
 }  // namespace
@@ -82,25 +81,18 @@ Dataset with_classes(Dataset data, const LabelSet& labels) {
 }
 
 std::string classes_text(const LabelSet& labels) {
-    return fmt::format("{}",
-                       fmt::join(shown_of(labels,
-                                          [](const LabelSet& all, std::size_t i) {
-                                              return fmt::format(
-                                                  all.size() == 2 ? "{} -> {:+}" : "{} -> {}",
-                                                  all[i],
-                                                  class_at(i, all.size()));
-                                          }),
-                                 ", "));
+    const bool two = labels.size() == 2;
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        words.push_back(fmt::format(
+            "{} -> {}{}", labels[i], two && i == 1 ? "+" : "", class_at(i, labels.size())));
+    return listed(std::move(words));
 }
 
 std::string labels_text(const LabelSet& labels) {
-    if (labels.empty()) return "none";
-    return fmt::format("{}",
-                       fmt::join(shown_of(labels,
-                                          [](const LabelSet& all, std::size_t i) {
-                                              return fmt::format("{}", all[i]);
-                                          }),
-                                 ", "));
+    std::vector<std::string> words;
+    for (const double label : labels) words.push_back(fmt::format("{}", label));
+    return words.empty() ? "none" : listed(std::move(words));
 }
 
 }  // namespace sotto
