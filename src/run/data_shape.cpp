@@ -44,6 +44,7 @@ std::string packed(const DataShape& shape, bool with_columns) {
     ByteWriter writer;
     writer.put(std::uint8_t{shape.target == Target::value});
     writer.put(std::int64_t{shape.features});
+    writer.put(std::int64_t{shape.image_rows});
     writer.put(static_cast<std::uint64_t>(shape.labels.size()));
     for (const double label : shape.labels) writer.put(label);
     writer.put(static_cast<std::uint64_t>(with_columns ? shape.columns.size() : 0));
@@ -59,6 +60,8 @@ DataShape unpacked(std::string_view bytes, std::size_t rank, const DataShape& ow
     shape.target = reader.get<std::uint8_t>() != 0 ? Target::value : Target::label;
     shape.features = static_cast<Eigen::Index>(reader.get<std::int64_t>());
     require_allowed(rank, "features", shape.features, own.features, always_allowed_features);
+    shape.image_rows = static_cast<Eigen::Index>(reader.get<std::int64_t>());
+    if (shape.image_rows < 0 || shape.image_rows > shape.features) reader.fail();
     shape.labels.resize(reader.get_count(sizeof(double)));
     for (double& label : shape.labels) label = reader.get<double>();
     require_allowed(
@@ -74,6 +77,21 @@ DataShape unpacked(std::string_view bytes, std::size_t rank, const DataShape& ow
 }
 
 }  // namespace
+
+Eigen::Index same_image_rows(Eigen::Index a,
+                             const std::string& whose_a,
+                             Eigen::Index b,
+                             const std::string& whose_b) {
+    if (a > 0 && b > 0 && a != b)
+        throw DataError(
+            fmt::format("data: images of {} have {} rows of pixels, those of {} have "
+                        "{}; all must have the same shape",
+                        whose_b,
+                        b,
+                        whose_a,
+                        a));
+    return std::max(a, b);
+}
 
 DataShape agreed_shape(Network& network, const DataShape& own) {
     // Whoever announces more than is allowed is named with the number, if it is not absurd.
@@ -98,6 +116,10 @@ DataShape agreed_shape(Network& network, const DataShape& own) {
                     theirs.target == Target::value ? "a value to predict" : "classes",
                     theirs.target == Target::value ? "classes" : "a value to predict"));
             together.features = std::max(together.features, theirs.features);
+            together.image_rows = same_image_rows(together.image_rows,
+                                                  "ranks before it",
+                                                  theirs.image_rows,
+                                                  fmt::format("rank {}", rank));
             together.labels = united(together.labels, theirs.labels);
         }
     });

@@ -155,9 +155,14 @@ DataShape shape_of(const ReadData& read) {
     for (const Dataset& set : read.sets) {
         require_like_first(set);
         shape.features = std::max(shape.features, set.feature_count());
+        shape.image_rows =
+            same_image_rows(shape.image_rows, first.source, set.image_rows, set.source);
         shape.labels = united(shape.labels, labels_of(set));
     }
-    for (const auto& test : read.tests) require_like_first(*test);
+    for (const auto& test : read.tests) {
+        require_like_first(*test);
+        (void)same_image_rows(shape.image_rows, first.source, test->image_rows, test->source);
+    }
     return shape;
 }
 
@@ -269,6 +274,7 @@ LocalData read_local_data(const TaskConfig& config, Network& network, const Memb
         require_two_classes(config, shape);
         local.target = shape.target;
         local.features = shape.features;
+        local.image_rows = shape.image_rows;
         local.labels = shape.labels;
         local.classes = std::ssize(shape.labels);
         local.own_tests = tests_differ(config, shape.target);

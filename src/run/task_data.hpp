@@ -28,6 +28,7 @@ struct AgentData {
 struct LocalData {
     std::vector<AgentData> agents;  ///< one per local agent
     Eigen::Index features = 0;      ///< of every agent of the network
+    Eigen::Index image_rows = 0;    ///< features are images of so many rows; 0: not known
     Eigen::Index classes = 0;       ///< as many as there are labels
     LabelSet labels{};              ///< of all agents' training data: their places are the classes
     Target target = Target::label;

@@ -46,7 +46,7 @@ TEST(CompressedInput, ReadsStreamsOneBehindTheOtherAndRefusesWhatIsNone) {
     for (const std::string& rubbish : {std::string("x"),
                                        std::string("\0x", 2),
                                        std::string("\x1f"),
-                                       "-1 1:1\n",
+                                       std::string("-1 1:1\n"),
                                        std::string(300000, '\0') + "x"}) {
         const std::string path = folder.write("rubbish.gz", one + rubbish);
         const std::string message = test::message_of<DataError>([&] { (void)all_of(path); });

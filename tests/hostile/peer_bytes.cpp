@@ -193,6 +193,7 @@ HostileInputs data_shapes() {
         ByteWriter writer;
         writer.put(std::uint8_t{values});
         writer.put(features);
+        writer.put(std::int64_t{0});
         writer.put(static_cast<std::uint64_t>(labels.size()));
         for (const double label : labels) writer.put(label);
         writer.put(std::uint64_t{0});
@@ -219,6 +220,7 @@ HostileInputs data_shapes() {
     ByteWriter endless;
     endless.put(std::uint8_t{0});
     endless.put(std::int64_t{100});
+    endless.put(std::int64_t{0});
     endless.put(std::uint64_t{1} << 60);
     return {shape("1e9 features", said(false, 1000000000, {1}), honest, {"1000000000 features"}),
             shape("2^62 features", said(false, std::int64_t{1} << 62, {1}), honest, {"features"}),

@@ -26,5 +26,16 @@ TEST(AgreedShape, IsItsOwnWhereThereIsNobodyElse) {
               Target::value);
 }
 
+TEST(SameImageRows, AreThoseThatAnybodyKnows) {
+    EXPECT_EQ(same_image_rows(0, "a", 0, "b"), 0);
+    EXPECT_EQ(same_image_rows(28, "a", 0, "b"), 28);
+    EXPECT_EQ(same_image_rows(0, "a", 28, "b"), 28);
+    EXPECT_EQ(same_image_rows(28, "a", 28, "b"), 28);
+    EXPECT_EQ(
+        test::message_of<DataError>([] { (void)same_image_rows(28, "a", 14, "b"); }),
+        "data: images of b have 14 rows of pixels, those of a have 28; all must have the same "
+        "shape");
+}
+
 }  // namespace
 }  // namespace sotto
