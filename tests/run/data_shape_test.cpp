@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/test_support.hpp"
+#include "run/run_fixtures.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/net/memory_network.hpp"
 
