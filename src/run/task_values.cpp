@@ -24,10 +24,10 @@ std::vector<Eigen::Index> all_rows(const Dataset& data) {
 }
 
 /// Data as their files have them: one set that all agents share, or one a local agent.
-std::vector<Dataset> read_all(const TaskConfig& config,
-                              const Network& network,
-                              const Membership& members,
-                              DataDigests& digests) {
+std::vector<Dataset> read_points(const TaskConfig& config,
+                                 const Network& network,
+                                 const Membership& members,
+                                 DataDigests& digests) {
     if (config.data == "synthetic")
         return {synthetic_values(synthetic_records_an_agent * members.all, config.seed)};
     if (!one_file_an_agent(config)) return {read_files("data", config.data, 0, digests.shared)};
@@ -39,7 +39,7 @@ std::vector<Dataset> read_all(const TaskConfig& config,
 }
 
 /// Labels are left out: they are no points.
-DataShape shape_of(const std::vector<Dataset>& sets) {
+DataShape shape_of_points(const std::vector<Dataset>& sets) {
     DataShape shape{.target = sets.front().target, .columns = sets.front().columns};
     for (const Dataset& set : sets) {
         if (set.target != shape.target)
@@ -51,7 +51,7 @@ DataShape shape_of(const std::vector<Dataset>& sets) {
 }
 
 /// All columns of a table, in the order of all agents'.
-Dataset fitted(Dataset set, const DataShape& shape) {
+Dataset fitted_points(Dataset set, const DataShape& shape) {
     if (shape.target == Target::value)
         set = with_columns(std::move(set), shape.columns, "the first file of agent 0");
     return with_target_as_feature(widened(std::move(set), shape.features));
@@ -94,12 +94,12 @@ LocalValues read_local_values(const TaskConfig& config,
                 fmt::format("test-data: {} is given, but task 'averaging' has nothing to test on: "
                             "its test loss is the distance to the mean",
                             *config.test_data));
-        sets = read_all(config, network, members, local.digests);
-        own = shape_of(sets);
+        sets = read_points(config, network, members, local.digests);
+        own = shape_of_points(sets);
     });
     const DataShape shape = agreed_shape(network, own);
     network.agree([&] {
-        for (Dataset& set : sets) set = fitted(std::move(set), shape);
+        for (Dataset& set : sets) set = fitted_points(std::move(set), shape);
         if (!one_file_an_agent(config))
             return deal_shared(config, network, members, sets.front(), local);
         local.shards = std::move(sets);

@@ -87,7 +87,7 @@ TEST(RecordTask, RefusesOptionsOfOtherTasks) {
     }
     expect_contains(refusal("quadratic", [](TaskConfig& c) { c.data = "/nonexistent"; }),
                     "data: /nonexistent is given, but task 'quadratic' has no data to read "
-                    "(allowed: logistic, softmax, mlp, cnn or averaging)");
+                    "(allowed: logistic, softmax, mlp, cnn, averaging)");
 }
 
 TEST(RecordTask, RefusesOptionsThatOthersLeaveWithoutAMeaning) {

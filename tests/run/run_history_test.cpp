@@ -82,7 +82,7 @@ TEST(RunHistory, IsRefusedWhereItsPartsDoNotFitTogether) {
     expect_contains(refusal([](Json& j) {
                         j["labels"] = {3, 3};
                     }),
-                    "labels is [3,3] (must be labels, ascending, each once)");
+                    "(must be labels, ascending, each once)");
     expect_contains(refusal([](Json& j) { j["phases"].erase(1); }), "2 plans for 1 phases");
     expect_contains(refusal([](Json& j) { j["phases"][1]["plan_hash"] = std::string(64, '0'); }),
                     "plan-1.json is not the plan of its phase");

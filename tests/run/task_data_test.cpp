@@ -446,7 +446,7 @@ TEST(TaskData, RefusesWhatItCannotTrainOn) {
     expect_contains(nan, "finite");
     expect_contains(data_error("+1 1:inf\n-1 2:1\n"), "line 1");
     expect_contains(data_error("1 1:1\n2 2:1\n3 3:1\n1 4:1\n"), "two classes");
-    expect_contains(data_error("+1 1:1\n"), "1 record");
+    expect_contains(data_error("+1 1:1\n"), "one class");
     expect_contains(data_error("# nothing\n"), "no records");
 }
 
