@@ -178,7 +178,7 @@ inline std::vector<BadInput> bad_inputs() {
         {"clip_norm_0", 2, {"train", "--clip-norm", "0"}, {"--clip-norm", "0"}, R::none},
         {"batch_size_0", 2, {"train", "--batch-size", "0"}, {"--batch-size", "0", "at least 1"}},
         {"rounds_0", 2, {"train", "--rounds", "0"}, {"--rounds", "0", "at least 1"}},
-        {"step_size_0", 2, {"train", "--step-size", "0"}, {"step-size", "0", "above 0"}},
+        {"step_size_0", 2, {"train", "--step-size", "0"}, {"step-size", "0", "1e-100"}},
         {"step_size_negative", 2, {"train", "--step-size", "-1"}, {"step-size", "-1"}, R::none},
         {"step_size_nan", 2, {"train", "--step-size", "nan"}, {"step-size", "nan"}, R::none},
         {"test_fraction_0", 2, {"train", "--test-fraction", "0"}, {"test-fraction", "0"}},

@@ -101,7 +101,9 @@ class DataOfAgents : public ::testing::Test {
                 text += std::to_string(label) + " " + std::to_string(label + 1) + ":1\n";
         return text;
     }
-    [[nodiscard]] Outcome train(const Arguments& more, int ranks = 3) const {
+    [[nodiscard]] Outcome train(const Arguments& more,
+                                int ranks = 3,
+                                const std::string& step_size = "1") const {
         Arguments arguments{"train",
                             "--data",
                             directory_ / "own-%r",
@@ -114,7 +116,7 @@ class DataOfAgents : public ::testing::Test {
                             "--clip-norm",
                             "10",
                             "--step-size",
-                            "1",
+                            step_size,
                             "--batch-size",
                             "all",
                             "--run-directory",
@@ -173,7 +175,7 @@ TEST_F(DataOfAgents, AreNotTestedOnLabelsThatNobodyHas) {
     for (const int agent : {0, 1, 2}) {
         write_own(agent, records({0, 1, 2}, 20));
         (void)directory_.write("test-" + std::to_string(agent),
-                               records(agent == 2 ? std::vector{0, 9} : std::vector{0, 1}, 2));
+                               agent == 2 ? "0 1:1\n9 2:1\n" : records({0, 1}, 2));
     }
     const std::string test = directory_ / "test-%r";
     expect_one_error(train({"--task", "softmax", "--rounds", "5", "--test-data", test}),
@@ -188,10 +190,14 @@ TEST_F(DataOfAgents, AreNotTestedOnLabelsThatNobodyHas) {
 TEST_F(DataOfAgents, EndTheJobWhereOneRankCannotReadItsOwn) {
     write_own(0, records({0, 1}, 20));
     write_own(2, records({0, 1}, 20));
-    for (const char* damaged : {"1 1:nan\n", "x\n", "0.5 1:1\n", "0 0:1\n", "1,2,3\n"}) {
+    for (const char* damaged : {"1 1:nan\n", "x\n", "0.5 1:1\n", "0 0:1\n"}) {
         write_own(1, damaged);
         expect_one_error(train({"--task", "softmax", "--rounds", "5"}), 3, "own-1");
     }
+    write_own(1, "1,2,3\n");
+    expect_one_error(train({"--task", "softmax", "--rounds", "5"}),
+                     3,
+                     "files of rank 1 have a value to predict, those of rank 0 classes");
 }
 
 TEST_F(DataOfAgents, HaveTheirColumnsInAnyOrder) {
@@ -212,8 +218,8 @@ TEST_F(DataOfAgents, HaveTheirColumnsInAnyOrder) {
         }
         write_own(agent, text);
     }
-    const Arguments options{"--task", "mlp", "--rounds", "200", "--step-size", "0.1"};
-    const Outcome outcome = train(options);
+    const Arguments options{"--task", "mlp", "--rounds", "200"};
+    const Outcome outcome = train(options, 3, "0.1");
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     EXPECT_LT(summary().at("test_loss_mean_model").get<double>(), 0.05)
         << "of the target's variance; with mixed columns it is near 1";
