@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "program.hpp"
 
@@ -164,6 +165,36 @@ TEST_F(DataOfAgents, MayBeOfOneClassWhereOthersHaveTwo) {
     EXPECT_EQ(summary().at("test_accuracy"), 1);
     EXPECT_NE(outcome.text().find("classes    1 -> -1, 2 -> +1"), std::string::npos)
         << outcome.text();
+}
+
+TEST_F(DataOfAgents, TestTheMeanModelOnAllTestRecordsOfAll) {
+    // Sites of different sizes, at which the label follows the feature more or less often.
+    for (const int agent : {0, 1, 2}) {
+        std::string text;
+        for (int i = 0; i < 30 + 60 * agent; ++i) {
+            const int feature = i % 2, seldom = (7 * i) % 10;
+            text += std::to_string(seldom < 2 + agent ? 1 - feature : feature) + " " +
+                    std::to_string(feature + 1) + ":1 3:" + std::to_string(seldom) + "\n";
+        }
+        write_own(agent, text);
+    }
+    for (const int ranks : {3, one_process}) {
+        std::filesystem::remove_all(directory_ / "run");
+        const Outcome outcome =
+            train({"--task", "logistic", "--rounds", "40", "--final-gossip", "5"}, ranks, "0.1");
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+        const auto figures = summary();
+        EXPECT_LT(figures.at("consensus_distance").get<double>(), 1e-12);
+        const auto accuracy = figures.at("test_accuracy_mean_model").get<double>();
+        EXPECT_NEAR(figures.at("test_accuracy").get<double>(), accuracy, 1e-12);
+        EXPECT_NEAR(figures.at("test_loss").get<double>(),
+                    figures.at("test_loss_mean_model").get<double>(),
+                    1e-12);
+        // 6, 18 and 30 records are held out.
+        EXPECT_NEAR(54 * accuracy, std::round(54 * accuracy), 1e-9);
+        EXPECT_LT(accuracy, 1);
+        EXPECT_GT(accuracy, 0.5);
+    }
 }
 
 TEST_F(DataOfAgents, OfOneClassAltogetherAreRefused) {
