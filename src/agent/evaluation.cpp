@@ -16,6 +16,16 @@ double mean_loss(const LossSum& sum) {
     return sum.records > 0 ? sum.loss / static_cast<double>(sum.records) : Evaluation::unknown;
 }
 
+double mean_accuracy(const LossSum& sum) {
+    return sum.has_accuracy ? sum.correct / static_cast<double>(sum.records) : Evaluation::unknown;
+}
+
+/// What an agent's own figures count for among those of all agents: as many as its records, where
+/// others have other ones; records that all have are as many for every agent.
+double weight_of(const LossSum& own, const EvaluatedRecords& records) {
+    return records.own_tests && own.records > 0 ? static_cast<double>(own.records) : 1;
+}
+
 /// Average over agents of value, gradient and Hessian at one point, plus the regulariser.
 std::optional<Curvature> average_curvature(Network& network,
                                            std::vector<LocalAgent>& agents,
@@ -149,14 +159,9 @@ Evaluation evaluate(Network& network,
         const LossSum& own = own_losses[static_cast<std::size_t>(a)];
         const LossSum slice = losses_of_part(agent, network.agents(), mean, records);
         auto column = local.col(a);
-        // Records of one test set are as many for every agent.
-        const double weight =
-            records.own_tests && own.records > 0 ? static_cast<double>(own.records) : 1;
-        column(own_weight) = weight;
+        const double weight = column(own_weight) = weight_of(own, records);
         column(own_loss) = weight * mean_loss(own);
-        column(own_accuracy) = own.has_accuracy
-                                   ? weight * (own.correct / static_cast<double>(own.records))
-                                   : Evaluation::unknown;
+        column(own_accuracy) = weight * mean_accuracy(own);
         column(slice_loss) = slice.loss;
         column(slice_correct) = slice.has_accuracy ? slice.correct : Evaluation::unknown;
         column(slice_records) = static_cast<double>(slice.records);
