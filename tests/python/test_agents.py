@@ -70,7 +70,7 @@ def test_arrays_are_refused_that_are_no_plain_numbers() -> None:
     agent.step(good.astype(int))
     for initial in (np.ma.MaskedArray(np.ones(D)), ["1"] * D, [1j] * D):
         with pytest.raises(sotto.ConfigError, match="initial: .* is not allowed"):
-            alone(initial=initial)
+            alone(initial=initial, run_directory="")
 
 
 def test_a_model_that_no_memory_holds_is_refused_by_its_dimension() -> None:
