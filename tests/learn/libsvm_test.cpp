@@ -114,6 +114,12 @@ TEST(ReadLibsvm, SaysWhatIsAllowed) {
     expect_mentions(libsvm_error(folder.write("d", "1 five\n")), "must be index:value");
 }
 
+TEST(ReadLibsvm, SaysAllOfAnErrorWhateverTheFileHolds) {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("nul", std::string("1 1:2\0003 2:1\n", 12));
+    expect_mentions(libsvm_error(path), "value in \"1:2\\x003\" must be a finite number");
+}
+
 TEST(ReadLibsvm, RefusesFilesWithoutRecords) {
     const TemporaryFolder folder;
     expect_mentions(libsvm_error(folder.write("empty", "")), "holds no records");
