@@ -40,6 +40,16 @@ _NOT_OF_AN_AGENT = (*_DATA, "agents", "dry_run")
 _BYTES_AT_ONCE = 64 << 20
 
 
+def _plain_numbers(name: str, given: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """All of an array as float64. :raises ConfigError: for what numpy would turn into numbers that
+    nobody meant: texts, complex numbers, what stands under a mask."""
+    array = np.asarray(given)
+    if isinstance(given, np.ma.MaskedArray) or array.dtype.kind not in "fiu":
+        kind = "a masked array" if isinstance(given, np.ma.MaskedArray) else f"type {array.dtype}"
+        raise ConfigError(f"{name}: {kind} is not allowed (an array of real numbers)")
+    return array.astype(np.float64).reshape(-1)
+
+
 class Agent:
     """One agent of a private training: clips, adds noise, exchanges, mixes, accounts.
 
@@ -100,7 +110,7 @@ class Agent:
         if options.get("resume") is None:
             words += ["--task", "python"]
         most = max(1, _BYTES_AT_ONCE // (4 * max(1, dimension)))
-        start = None if initial is None else np.asarray(initial, dtype=np.float64).reshape(-1)
+        start = None if initial is None else _plain_numbers("initial", initial)
         self.micro_batch = micro_batch if micro_batch is not None else most
         _stop_all_on_errors(comm)
         self._core = _core.Agent(

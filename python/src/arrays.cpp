@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 
 #include "sotto/core/error.hpp"
 
@@ -37,6 +38,23 @@ HandedGradients gradients_in(const py::array& array) {
         static_cast<const double*>(array.data()), dimension, count);
 }
 
+namespace {
+
+/// @throws ConfigError for what numpy would turn into numbers that nobody meant.
+void require_plain_numbers(const py::object& given, const py::array& array) {
+    const py::object masked = py::module_::import("numpy.ma").attr("MaskedArray");
+    if (py::isinstance(given, masked))
+        throw ConfigError(
+            "gradients: a masked array is not allowed, since what stands under its mask would be "
+            "taken (an array: give array.filled(0), or leave masked records out of the gradient)");
+    constexpr std::string_view numbers = "fiu";  // numpy's kinds of real numbers
+    if (numbers.find(array.dtype().kind()) == std::string_view::npos)
+        throw ConfigError(fmt::format("gradients: values of type {} are not allowed (real numbers)",
+                                      std::string(py::str(array.dtype()))));
+}
+
+}  // namespace
+
 py::array gradients_from(const py::object& given) {
     constexpr int rows_behind_each_other = py::array::c_style;
     const auto array = py::array::ensure(given, rows_behind_each_other);
@@ -47,6 +65,7 @@ py::array gradients_from(const py::object& given) {
             array ? fmt::format("an array of {} dimensions", array.ndim())
                   : std::string(py::str(py::type::of(given)))));
     }
+    require_plain_numbers(given, array);
     if (py::isinstance<py::array_t<float>>(array)) return array;
     const auto doubles =
         py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);

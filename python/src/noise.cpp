@@ -16,6 +16,7 @@
 #include "learn/clipped_records.hpp"
 #include "run/options/plan_options.hpp"
 #include "run/planning.hpp"
+#include "run/task.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/core/error.hpp"
@@ -99,6 +100,9 @@ class Source {
                 if (dimension_ < 1)
                     throw ConfigError(
                         fmt::format("dimension: {} is not allowed (at least 1)", dimension_));
+                require_room(dimension_,
+                             network_->local_agents().size(),
+                             fmt::format("dimension: {} is too large here", dimension_));
             });
             SharedNoise shared = share_noise(*network_, *made_, seed);
             network_->agree([&] {

@@ -16,6 +16,16 @@ double mean_loss(const LossSum& sum) {
     return sum.records > 0 ? sum.loss / static_cast<double>(sum.records) : Evaluation::unknown;
 }
 
+double mean_accuracy(const LossSum& sum) {
+    return sum.has_accuracy ? sum.correct / static_cast<double>(sum.records) : Evaluation::unknown;
+}
+
+/// What an agent's own figures count for among those of all agents: as many as its records, where
+/// others have other ones; records that all have are as many for every agent.
+double weight_of(const LossSum& own, const EvaluatedRecords& records) {
+    return records.own_tests && own.records > 0 ? static_cast<double>(own.records) : 1;
+}
+
 /// Average over agents of value, gradient and Hessian at one point, plus the regulariser.
 std::optional<Curvature> average_curvature(Network& network,
                                            std::vector<LocalAgent>& agents,
@@ -67,11 +77,17 @@ std::vector<LossSum> own_losses_of_share(std::vector<LocalAgent>& agents,
     return losses;
 }
 
-/// Over an agent's part of the test set, of at most so many records; parts share none.
+/// Over an agent's part of the test set, of at most so many records; parts share none. Over the
+/// rows of its own model's loss where it has test records of its own.
 LossSum losses_of_part(LocalAgent& agent,
                        Eigen::Index agents,
                        const Eigen::VectorXd& model,
-                       const std::optional<long>& most) {
+                       const EvaluatedRecords& records) {
+    const std::optional<long>& most = records.test;
+    if (records.own_tests) {
+        const Eigen::Index stride = stride_for(agent.objective->test_records(), most);
+        return agent.objective->test_loss(model, agent.id % stride, stride);
+    }
     const Eigen::Index every =
         stride_for((agent.objective->test_records() + agents - 1) / agents, most);
     return agent.objective->test_loss(model, agent.id * every, agents * every);
@@ -121,6 +137,7 @@ Evaluation evaluate(Network& network,
     enum Row {
         own_loss,
         own_accuracy,
+        own_weight,
         slice_loss,
         slice_correct,
         slice_records,
@@ -140,11 +157,11 @@ Evaluation evaluate(Network& network,
         LocalAgent& agent = agents[static_cast<std::size_t>(a)];
         Objective& objective = *agent.objective;
         const LossSum& own = own_losses[static_cast<std::size_t>(a)];
-        const LossSum slice = losses_of_part(agent, network.agents(), mean, records.test);
+        const LossSum slice = losses_of_part(agent, network.agents(), mean, records);
         auto column = local.col(a);
-        column(own_loss) = mean_loss(own);
-        column(own_accuracy) =
-            own.has_accuracy ? own.correct / static_cast<double>(own.records) : Evaluation::unknown;
+        const double weight = column(own_weight) = weight_of(own, records);
+        column(own_loss) = weight * mean_loss(own);
+        column(own_accuracy) = weight * mean_accuracy(own);
         column(slice_loss) = slice.loss;
         column(slice_correct) = slice.has_accuracy ? slice.correct : Evaluation::unknown;
         column(slice_records) = static_cast<double>(slice.records);
@@ -164,10 +181,11 @@ Evaluation evaluate(Network& network,
         });
     const double n = network.agents();
     Evaluation result;
-    result.records = {records.test, train_records};
-    result.test_loss = sum(own_loss) / n;
-    result.test_loss_worst = network.maximum_over_agents(local.row(own_loss))(0);
-    result.test_accuracy = sum(own_accuracy) / n;
+    result.records = {records.test, train_records, records.own_tests};
+    result.test_loss = sum(own_loss) / sum(own_weight);
+    result.test_loss_worst =
+        network.maximum_over_agents(local.row(own_loss).cwiseQuotient(local.row(own_weight)))(0);
+    result.test_accuracy = sum(own_accuracy) / sum(own_weight);
     result.test_loss_mean_model = sum(slice_loss) / sum(slice_records);
     result.test_accuracy_mean_model = sum(slice_correct) / sum(slice_records);
     result.train_loss_mean_model = sum(train_at_mean) / n + 0.5 * l2 * mean.squaredNorm();

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
+
+#include "regular_file.hpp"
 
 namespace sotto {
 
@@ -23,21 +26,31 @@ class CompressedInput {
 
     /// Up to `size` bytes of the content; none at its end.
     /// @param place what was read before, for the message of a damaged file: "line 7".
-    /// @throws DataError for a damaged or truncated gzip stream, and for content that outgrows the
-    /// file (most_growth).
+    /// @throws DataError for a damaged or truncated gzip stream, for one with anything but zeros
+    /// behind its end, and for content that outgrows the file (most_growth).
     [[nodiscard]] std::size_t read(char* target, std::size_t size, const std::string& place);
 
     /// What the content can have at most: the file's bytes, or what its growth allows.
     [[nodiscard]] std::uint64_t most_bytes() const;
 
+    ~CompressedInput();
+    CompressedInput(const CompressedInput&) = delete;
+    CompressedInput& operator=(const CompressedInput&) = delete;
+
   private:
-    struct Close {
-        void operator()(void* file) const;
-    };
+    struct Unpacking;
+
+    std::size_t read_plain(char* target, std::size_t size);
+    std::size_t read_unpacked(char* target, std::size_t size, const std::string& place);
+    bool fill();
+    bool begin_next_member();
+
     std::string path_;
-    std::uint64_t file_bytes_ = 0, content_bytes_ = 0;
-    bool compressed_ = false;
-    std::unique_ptr<void, Close> file_;
+    RegularFile file_;
+    std::vector<unsigned char> buffer_;      // bytes of the file
+    std::size_t begin_ = 0, end_ = 0;        // of them, those that are not used yet
+    std::uint64_t taken_ = 0, content_ = 0;  // bytes used of the file, and given
+    std::unique_ptr<Unpacking> unpacking_;   // of a compressed file
 };
 
 }  // namespace sotto

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <system_error>
 
 namespace sotto {
 
@@ -30,11 +31,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return at(a.size(), b.size());
 }
 
+/// The whole text as a number; what is no number, or one with something behind it, is invalid.
 template <class Number>
-bool parse_whole(std::string_view text, Number& value) {
+std::errc parse_whole(std::string_view text, Number& value) {
     if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return status == std::errc() && end == text.data() + text.size();
+    return end == text.data() + text.size() ? status : std::errc::invalid_argument;
 }
 
 }  // namespace
@@ -67,14 +69,22 @@ ConfigError unknown_name_error(std::string_view what,
 
 double parse_real(std::string_view what, std::string_view text) {
     double value = 0;
-    if (!parse_whole(text, value) || !std::isfinite(value))
+    const std::errc status = parse_whole(text, value);
+    // What is made of such a number has lost its digits, or is 0.
+    if (status == std::errc::result_out_of_range || std::fpclassify(value) == FP_SUBNORMAL)
+        throw ConfigError(
+            fmt::format("{}: '{}' is too near to 0 or too large (allowed: 0, and numbers from "
+                        "2.3e-308 to 1.7e308, with either sign)",
+                        what,
+                        text));
+    if (status != std::errc() || !std::isfinite(value))
         throw ConfigError(fmt::format("{}: '{}' is not a finite number", what, text));
     return value;
 }
 
 long long parse_integer(std::string_view what, std::string_view text) {
     long long value = 0;
-    if (!parse_whole(text, value))
+    if (parse_whole(text, value) != std::errc())
         throw ConfigError(fmt::format("{}: '{}' is not a whole number", what, text));
     return value;
 }

@@ -55,8 +55,13 @@ bool LineReader::next(std::string_view& line) {
     if (!any) return false;
     if (!line_.empty() && line_.back() == '\r') line_.pop_back();
     ++line_number_;
-    line = line_;
+    line = line_number_ == 1 ? without_byte_order_mark(line_) : std::string_view(line_);
     return true;
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    return text.starts_with(mark) ? text.substr(mark.size()) : text;
 }
 
 }  // namespace sotto

@@ -52,7 +52,6 @@ struct RawEdges {
 };
 
 RawEdges read_raw(const std::string& path) {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
     RawEdges raw;
     std::unordered_map<std::string, int> index_of;
     const auto index = [&](std::string_view label) {
@@ -64,8 +63,6 @@ RawEdges read_raw(const std::string& path) {
     LineReader reader(path);
     std::string_view line;
     while (reader.next(line)) {
-        if (reader.line_number() == 1 && line.starts_with(byte_order_mark))
-            line.remove_prefix(byte_order_mark.size());
         if (looks_binary(line))
             throw DataError(
                 fmt::format("edge list {}: line {} holds bytes that are not text; give a text file "
@@ -75,6 +72,13 @@ RawEdges read_raw(const std::string& path) {
         std::string_view rest = line;
         const std::string_view first = take_token(rest);
         if (first.empty()) continue;
+        if (first.front() == '{' || first.front() == '[')
+            throw DataError(
+                fmt::format("edge list {}: line {}, \"{}\", looks like JSON; give a text file with "
+                            "two labels a line",
+                            path,
+                            reader.line_number(),
+                            for_message(first)));
         const std::string_view second = take_token(rest);
         if (second.empty())
             throw DataError(
@@ -83,6 +87,14 @@ RawEdges read_raw(const std::string& path) {
                             path,
                             reader.line_number(),
                             for_message(first)));
+        if (const std::string_view third = take_token(rest); !third.empty())
+            throw DataError(fmt::format(
+                "edge list {}: line {} has a third column, \"{}\"; two labels a line make an edge "
+                "(weights of edges are not read: leave the column out, or give --mixing a file "
+                "with the matrix)",
+                path,
+                reader.line_number(),
+                for_message(third)));
         for (const std::string_view label : {first, second})
             if (label.size() > longest_label)
                 throw DataError(

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -55,7 +54,12 @@ class FieldParser {
         const auto [stop, status] = std::from_chars(at_, end_, value);
         if (status == std::errc::result_out_of_range ||
             (status == std::errc() && stop != end_ && *stop == ':' && !is_allowed(value)))
-            fail("index", fmt::format("from 1 to {}", largest_index));
+            fail("index",
+                 fmt::format("from 1 to {}{}",
+                             largest_index,
+                             value == 0 ? ": indices count from 1 in all files (add 1 to every "
+                                          "index of all of them)"
+                                        : ""));
         if (status != std::errc() || stop == end_ || *stop != ':') fail("feature", "index:value");
         at_ = stop + 1;
         return value;
@@ -86,17 +90,6 @@ class FieldParser {
     const char* end_;
     const char* field_ = nullptr;
 };
-
-void map_two_labels_to_signs(std::vector<double>& labels) {
-    std::set<double> distinct;
-    for (const double label : labels) {
-        distinct.insert(label);
-        if (distinct.size() > 2) return;
-    }
-    if (distinct.size() != 2) return;
-    const double smaller = *distinct.begin();
-    for (double& label : labels) label = label == smaller ? -1 : 1;
-}
 
 /// So that a model takes no more than some 32 times the memory of the data.
 std::size_t most_features(std::size_t values) { return (std::size_t{1} << 20) + 16 * values; }
@@ -147,7 +140,6 @@ Dataset read_libsvm(const std::string& path, Eigen::Index minimum_features) {
             largest,
             values.size(),
             most));
-    map_two_labels_to_signs(labels);
 
     Dataset data;
     data.features = Eigen::Map<const SparseRows>(static_cast<Eigen::Index>(labels.size()),

@@ -9,8 +9,9 @@
 namespace sotto {
 
 /// Reads LIBSVM text ("label index:value ..."; indices from 1, ascending; plain or .gz; #
-/// comments). Two distinct labels are mapped to -1 (the smaller) and +1; with any other number of
-/// distinct labels they are kept as they are.
+/// comments). Labels are those of the file: which classes they are is decided over all data of a
+/// run (label_set.hpp). So is that indices count from 1: 0 is refused, since no file alone shows
+/// that the others count from 0 too.
 /// @param minimum_features columns at least (a test file may not reach the training file's last).
 /// @throws DataError with file and line for: missing file, no records, a label or value that is not
 ///         a finite number, an index that is not a positive ascending integer, one beyond 2^20 and

@@ -42,8 +42,9 @@ Dataset read_records(const std::string& path) {
                         path,
                         zero,
                         formats));
-    const std::size_t first = start.find_first_not_of(" \t\r\n");
-    if (first != std::string::npos && start[first] == '{') return read_leaf(path);
+    const std::string_view text = without_byte_order_mark(start);
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string_view::npos && text[first] == '{') return read_leaf(path);
     return has_commas(path) ? read_csv(path) : read_libsvm(path);
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sotto {
 
@@ -15,5 +16,9 @@ inline constexpr std::string_view agent_placeholder = "%r";
 
 /// The path of one agent: every placeholder becomes its number.
 [[nodiscard]] std::string path_of_agent(std::string path, int agent);
+
+/// The files of "FILE[,FILE...]", of one agent. A list whose whole text is the name of a file is
+/// that file; otherwise files stand between commas, and "\," is a comma of a name. LOCAL.
+[[nodiscard]] std::vector<std::string> listed_files(const std::string& list, int agent);
 
 }  // namespace sotto

@@ -78,12 +78,16 @@ struct PlanConfig {
 struct TaskConfig {
     std::string task = "logistic";
     std::string data = "synthetic";  ///< "synthetic", or files separated by commas; %r is the agent
-    std::optional<std::string> test_data;
+    std::optional<std::string> test_data;  ///< files, likewise
     double test_fraction = 0.2;
     std::optional<PartitionSpec> partition;  ///< none: dirichlet:10, or iid for values to predict
     bool standardise = true;     ///< values to predict, and their features, by training data
     std::optional<long> hidden;  ///< mlp: units of the hidden layer; none: 128, for values 64
     std::uint64_t seed = 1;      ///< data, partition, batches and initialisation only
+    /// Of a run that is taken up: labels and features as they were when it began, whoever is there
+    /// now. No option says them.
+    std::vector<double> known_labels{};
+    long known_features = 0;
 };
 
 /// Who builds graph, mixing matrix and plan.

@@ -1,5 +1,7 @@
 #include "run/error_line.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -32,10 +34,23 @@ Character first_character(std::string_view text) {
     return {bytes, number};
 }
 
-/// What moves a terminal's cursor, colours it, or turns the direction of the text.
-bool controls_terminal(std::uint32_t number) {
-    return number < 0x20 || (number >= 0x7f && number < 0xa0) ||
-           (number >= 0x202a && number <= 0x202e) || (number >= 0x2066 && number <= 0x2069);
+/// What moves a terminal's cursor, colours it, turns the direction of the text, or is not seen.
+bool is_printable(std::uint32_t number) {
+    const auto between = [number](std::uint32_t first, std::uint32_t last) {
+        return number >= first && number <= last;
+    };
+    return !(number < 0x20 || between(0x7f, 0x9f) || number == 0xad || between(0x200b, 0x200f) ||
+             between(0x2028, 0x202e) || between(0x2060, 0x206f) || number == 0xfeff ||
+             between(0xfff9, 0xfffb));
+}
+
+/// As in a string of C: "\n", "\x1b", "\u{feff}"; a byte that is not UTF-8: "\xff".
+std::string escaped(const Character& character, char first) {
+    if (character.bytes == 1 && first == '\n') return "\\n";
+    if (character.bytes == 1 && first == '\r') return "\\r";
+    if (character.bytes == 1 && first == '\t') return "\\t";
+    if (character.bytes > 1) return fmt::format("\\u{{{:04x}}}", character.number);
+    return fmt::format("\\x{:02x}", static_cast<unsigned char>(first));
 }
 
 }  // namespace
@@ -44,8 +59,10 @@ void print_error_line(std::string_view message) {
     std::string line = "sotto: ";
     while (!message.empty()) {
         const Character next = first_character(message);
-        const bool shown = next.bytes > 0 && !controls_terminal(next.number);
-        line += shown ? message.substr(0, next.bytes) : "?";
+        if (next.bytes > 0 && is_printable(next.number))
+            line += message.substr(0, next.bytes);
+        else
+            line += escaped(next, message.front());
         message.remove_prefix(std::max<std::size_t>(next.bytes, 1));
     }
     line += '\n';

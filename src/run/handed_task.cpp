@@ -52,12 +52,15 @@ void require_same_initial(Network& network, const Eigen::VectorXd& initial) {
 LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Network& network) {
     const Eigen::Index records = inputs.objective->records();
     network.agree([&] {
+        const Eigen::Index dimension = inputs.objective->dimension();
+        require_room(dimension, 1, fmt::format("dimension: {} is too large here", dimension));
         if (inputs.initial.size() == 0)
             inputs.initial = Eigen::VectorXd::Zero(inputs.objective->dimension());
         require_initial(inputs);
     });
     LocalTask task;
     task.resumable = true;
+    task.own_tests = true;
     task.objectives.push_back(std::move(inputs.objective));
     task.description = std::move(inputs.description);
     task.initial = std::move(inputs.initial);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "run/data_digests.hpp"
+#include "sotto/learn/label_set.hpp"
 #include "sotto/learn/objective.hpp"
 
 namespace sotto {
@@ -23,10 +24,14 @@ struct LocalTask {
     bool coordinates = false;   ///< every coordinate is a model of its own and clipped by itself
     bool has_records = true;    ///< false: the "record" is the function itself (quadratic)
     bool fixed_inputs = false;  ///< see TaskRecord
+    /// Agents have different test records, or may have; false: all have the same.
+    bool own_tests = false;
+    Eigen::Index features = 0;  ///< of all agents' data, where they are read for the task; 0: not
+    LabelSet labels{};          ///< likewise, of which the places are the classes
     /// Of a task that no option names: who made it makes it again when its run is taken up.
     bool resumable = false;
-    std::optional<double> l2;   ///< the only regularisation with which the task means something
-    DataDigests digests;        ///< of the files that were read
+    std::optional<double> l2;  ///< the only regularisation with which the task means something
+    DataDigests digests;       ///< of the files that were read
 };
 
 }  // namespace sotto

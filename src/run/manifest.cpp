@@ -57,6 +57,14 @@ Json data_of(const Run& run) {
          own || run.data.shared.empty() ? Json() : Json(to_hex(run.data_commitments[0].value))}};
 }
 
+/// Which class a label of the data is, ascending.
+Json classes_of(const LabelSet& labels) {
+    Json classes = Json::array();
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        classes.push_back({{"label", labels[i]}, {"class", class_at(i, labels.size())}});
+    return classes;
+}
+
 std::string link_encryption(const Network& network) {
     if (network.encrypted()) return "ChaCha20-Poly1305";
     return network.processes() == 1 ? "none: one process, nothing crosses a wire" : "off";
@@ -108,6 +116,7 @@ std::string manifest_json(const Run& run, const std::vector<std::string>& proces
     json["plan_hash"] = to_hex(run.plan.hash());
     json["task"] = run.task_description;
     json["data"] = data_of(run);
+    json["classes"] = classes_of(run.labels);
     json["run_id"] = to_hex(run.session.run_id);
     json["transcript"] = to_hex(run.session.transcript);
     json["authentication"] = run.session.authentication();

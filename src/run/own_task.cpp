@@ -71,6 +71,7 @@ LocalTask build_own(const TaskConfig& config, Network& network, const Membership
         for (const int agent : network.local_agents())
             task.objectives.push_back(own.make(config, members.number(agent), members.all));
     });
+    task.own_tests = true;
     task.description = fmt::format("{} of {}", config.data, config.task);
     task.statements.push_back(
         fmt::format("Records are read, dealt and, with a record adjacency, clipped by {}, a "
@@ -84,7 +85,10 @@ LocalTask build_own(const TaskConfig& config, Network& network, const Membership
 }  // namespace
 
 TaskRecord own_task(const std::string& path) {
-    return {.name = path, .summary = "a library of the user's", .build = build_own};
+    return {.name = path,
+            .summary = "a library of the user's",
+            .build = build_own,
+            .options = {"data", "test-data", "test-fraction"}};
 }
 
 }  // namespace sotto

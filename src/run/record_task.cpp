@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "run/named_task.hpp"
 #include "run/tasks/table.hpp"
 #include "sotto/core/error.hpp"
@@ -28,14 +32,67 @@ std::unique_ptr<Objective> objective_of(const TaskRecord& task,
 
 }  // namespace
 
-void require_options_fit(const TaskConfig& config) {
-    if (config.hidden && !named_task(config.task).has_option("hidden"))
+namespace {
+
+/// An option that not every task has.
+struct TaskOption {
+    std::string name;
+    std::optional<std::string> given;  ///< its value, where it is not the one by default
+    std::string lacked;                ///< what a task without it has not
+};
+
+/// config.ini of a run holds every option, so one that says its default says nothing.
+std::vector<TaskOption> options_of(const TaskConfig& config) {
+    const TaskConfig usual;
+    const auto given_if = [](bool given, const std::string& text) {
+        return given ? std::optional(text) : std::nullopt;
+    };
+    return {{"hidden",
+             config.hidden ? std::optional(std::to_string(*config.hidden)) : std::nullopt,
+             "hidden layer"},
+            {"data", given_if(config.data != usual.data, config.data), "data to read"},
+            {"test-data", config.test_data, "data to test on"},
+            {"test-fraction",
+             given_if(config.test_fraction != usual.test_fraction,
+                      fmt::format("{}", config.test_fraction)),
+             "records to hold out"},
+            {"partition",
+             config.partition ? std::optional(name_of(*config.partition)) : std::nullopt,
+             "records to deal"},
+            {"standardise", given_if(!config.standardise, "off"), "values to standardise"}};
+}
+
+/// @throws ConfigError for an option that the others leave without a meaning.
+void require_options_used(const TaskConfig& config, const TaskRecord& task) {
+    if (!task.needs_records()) return;
+    if (config.test_data && config.test_fraction != TaskConfig{}.test_fraction)
         throw ConfigError(fmt::format(
-            "hidden: {} is given, but task '{}' has no hidden layer (allowed: {})",
-            *config.hidden,
-            config.task,
-            join(task_names_where([](const TaskRecord& task) { return task.has_option("hidden"); }),
-                 ", ")));
+            "test-fraction: {} is given, but --test-data has the records to test on (give one of "
+            "the two)",
+            config.test_fraction));
+    if (config.partition && one_file_an_agent(config))
+        throw ConfigError(
+            fmt::format("partition: {} is given, but with %r in --data every agent has its own "
+                        "records, and none are dealt (give one of the two)",
+                        name_of(*config.partition)));
+}
+
+}  // namespace
+
+void require_options_fit(const TaskConfig& config) {
+    const TaskRecord task = named_task(config.task);
+    for (const TaskOption& option : options_of(config))
+        if (option.given && !task.has_option(option.name))
+            throw ConfigError(fmt::format("{}: {} is given, but task '{}' has no {} (allowed: {})",
+                                          option.name,
+                                          *option.given,
+                                          config.task,
+                                          option.lacked,
+                                          join(task_names_where([&](const TaskRecord& other) {
+                                                   return other.has_option(option.name);
+                                               }),
+                                               ", ")));
+    require_options_used(config, task);
 }
 
 Eigen::Index outputs_of(const TaskConfig& config, const LocalData& data) {
@@ -64,6 +121,9 @@ LocalTask build_record_task(const TaskConfig& config, Network& network, const Me
     task.description = data.description;
     task.statements = data.statements;
     task.digests = data.digests;
+    task.own_tests = data.own_tests;
+    task.features = data.features;
+    task.labels = data.labels;
     network.agree([&] {
         const TaskRecord record = named_task(config.task);
         if (record.file) {

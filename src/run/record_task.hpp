@@ -8,7 +8,8 @@
 
 namespace sotto {
 
-/// @throws ConfigError for an option that is given but belongs to another task.
+/// @throws ConfigError for an option that is given and has no meaning: with this task, or beside
+/// others.
 void require_options_fit(const TaskConfig& config);
 
 /// Numbers a model has to give for a record: one a class, or the value to predict.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "core/json_value.hpp"
@@ -42,13 +43,15 @@ std::string numbered_file(std::string_view stem, std::string_view ending, int nu
 std::string to_json(const RunHistory& history) {
     Json json;
     json["format"] = "sotto-history";
-    json["version"] = 1;
+    json["version"] = 2;
     json["run"] = to_hex(history.run);
     json["rounds"] = history.rounds;
     json["starts"] = history.starts;
     json["completed"] = history.completed;
     json["checkpoint_every"] = history.checkpoint_every;
     json["agents"] = history.phases.front().members.all;
+    json["features"] = history.features;
+    json["labels"] = history.labels;
     json["phases"] = Json::array();
     for (std::size_t k = 0; k < history.phases.size(); ++k) {
         const PrivacyPhase& phase = history.phases[k];
@@ -69,7 +72,7 @@ RunHistory history_from_json(std::string_view text,
                              const std::string& source) {
     try {
         const JsonDocument document(text);
-        document.require_format("sotto-history", 1);
+        document.require_format("sotto-history", 2);
         const JsonValue json = document.root();
         RunHistory history;
         history.run = digest_from(json.at("run"));
@@ -79,6 +82,11 @@ RunHistory history_from_json(std::string_view text,
         if (const auto every = json.find("checkpoint_every"))
             history.checkpoint_every = every->integer<long>(0, most_rounds);
         const int all = json.at("agents").integer<int>(1);
+        history.features = json.at("features").integer<long>(0);
+        history.labels = json.at("labels").numbers();
+        if (std::ranges::adjacent_find(history.labels, std::greater_equal()) !=
+            history.labels.end())
+            json.at("labels").fail("labels, ascending, each once");
         const std::vector<JsonValue> phases = json.at("phases").items();
         if (phases.empty() || phases.size() != plans.size())
             throw DataError(fmt::format("{} plans for {} phases", plans.size(), phases.size()));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sotto/core/hash.hpp"
+#include "sotto/learn/label_set.hpp"
 #include "sotto/privacy/composition.hpp"
 
 namespace sotto {
@@ -19,6 +20,10 @@ struct RunHistory {
     bool completed = false;  ///< nothing is left to do
     /// Rounds between checkpoints since the last start; 0: none on the way.
     long checkpoint_every = 0;
+    /// Of the data that its task read when it began: labels, whose places are the classes of its
+    /// models, and features. None and 0 where no data were read for it, or they have values.
+    LabelSet labels{};
+    long features = 0;
     /// `rounds` of a phase that was taken over by another are those whose messages may have left;
     /// of the last one all that are planned. `use` has no more than its first round.
     std::vector<PrivacyPhase> phases;

@@ -48,26 +48,6 @@ std::vector<Eigen::Index> records_of(const std::vector<std::unique_ptr<Objective
     return records;
 }
 
-/// A model of each agent, its gradient, its noise and what it hears, and a few more of the process.
-/// @throws DataError where that does not fit into the memory that is free.
-void require_room(const std::vector<std::unique_ptr<Objective>>& objectives,
-                  const std::string& name) {
-    const auto agents = static_cast<double>(objectives.size());
-    const auto parameters = static_cast<double>(objectives.front()->dimension());
-    const double needed = sizeof(double) * parameters * 4 * (agents + 1);
-    const auto available = static_cast<double>(available_memory_bytes());
-    if (needed > available)
-        throw DataError(fmt::format(
-            "task: models of '{}' have {:.0f} parameters on these data; {} agents of one "
-            "process need {:.1f} GiB for them, {:.1f} are free (fewer features or "
-            "classes, or fewer agents a host)",
-            name,
-            parameters,
-            agents,
-            needed / 0x1p30,
-            available / 0x1p30));
-}
-
 /// @throws DataError, the same on every process, if models have different numbers of parameters.
 void require_same_dimension(Network& network,
                             const std::vector<std::unique_ptr<Objective>>& objectives) {
@@ -88,6 +68,24 @@ void require_same_dimension(Network& network,
 
 }  // namespace
 
+void require_room(Eigen::Index parameters, std::size_t agents, const std::string& what) {
+    // A model of each agent, its gradient, its noise and what it hears, and a few more of the
+    // process.
+    const double needed =
+        sizeof(double) * static_cast<double>(parameters) * 4 * (static_cast<double>(agents) + 1);
+    const auto available = static_cast<double>(available_memory_bytes());
+    if (needed > available)
+        throw DataError(
+            fmt::format("{}; {} agent{} of one process need {:.1f} GiB for models of that size, "
+                        "{:.1f} are free "
+                        "(fewer features, classes or parameters, or fewer agents a host)",
+                        what,
+                        agents,
+                        agents == 1 ? "" : "s",
+                        needed / 0x1p30,
+                        available / 0x1p30));
+}
+
 std::vector<std::string> task_names() { return tasks().names(); }
 
 bool has_fixed_inputs(const TaskConfig& config) {
@@ -97,7 +95,10 @@ bool has_fixed_inputs(const TaskConfig& config) {
 
 LocalTask build_task(const TaskConfig& config, Network& network, const Membership& members) {
     TaskRecord record;
-    network.agree([&] { record = named_task(config.task); });
+    network.agree([&] {
+        record = named_task(config.task);
+        require_options_fit(config);
+    });
     LocalTask task = record.needs_records() ? build_record_task(config, network, members)
                                             : record.build(config, network, members);
     task.fixed_inputs = record.fixed_inputs;
@@ -106,7 +107,14 @@ LocalTask build_task(const TaskConfig& config, Network& network, const Membershi
 
 LocalTask settled_task(LocalTask task, const TaskConfig& config, Network& network) {
     task.has_records = task.objectives.front()->record_clipping();
-    network.agree([&] { require_room(task.objectives, config.task); });
+    network.agree([&] {
+        const Eigen::Index parameters = task.objectives.front()->dimension();
+        require_room(
+            parameters,
+            task.objectives.size(),
+            fmt::format(
+                "task: models of '{}' have {} parameters on these data", config.task, parameters));
+    });
     if (task.initial.size() == 0)
         task.initial = task.objectives.front()->initial_model(config.seed);
     require_same_dimension(network, task.objectives);

@@ -21,6 +21,10 @@ namespace sotto {
                                    Network& network,
                                    const Membership& members);
 
+/// @param what needs it, for the message.  @throws DataError where models of so many parameters do
+/// not fit into the memory that is free.
+void require_room(Eigen::Index parameters, std::size_t agents, const std::string& what);
+
 /// What follows from the objectives of a task: the model they
 /// begin with, and how many records all agents have. COLLECTIVE.
 /// @throws DataError, NetworkError, the same on every process.

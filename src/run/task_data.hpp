@@ -8,6 +8,7 @@
 #include "run/config.hpp"
 #include "run/data_digests.hpp"
 #include "sotto/learn/dataset.hpp"
+#include "sotto/learn/label_set.hpp"
 #include "sotto/net/network.hpp"
 #include "sotto/plan/membership.hpp"
 
@@ -27,8 +28,11 @@ struct AgentData {
 struct LocalData {
     std::vector<AgentData> agents;  ///< one per local agent
     Eigen::Index features = 0;      ///< of every agent of the network
-    Eigen::Index classes = 0;       ///< largest class of any training or test record, plus 1
+    Eigen::Index image_rows = 0;    ///< features are images of so many rows; 0: not known
+    Eigen::Index classes = 0;       ///< as many as there are labels
+    LabelSet labels{};              ///< of all agents' training data: their places are the classes
     Target target = Target::label;
+    bool own_tests = false;  ///< agents have different test records; false: all the same
     std::string description;
     std::vector<std::string> statements;  ///< what was done to the data that no guarantee counts
     DataDigests digests;
@@ -53,9 +57,11 @@ struct LocalData {
     const TaskConfig& config,
     int agents);
 
-/// Reads the data, splits off the test set, deals the rest to the agents (or, with %r in the path,
-/// reads every agent's own file), standardises targets that are values and their features.
-/// COLLECTIVE. @throws ConfigError, DataError.
+/// Reads the data (with %r in a path every agent's own file); agrees with all processes on what
+/// labels, columns and features of all files mean (DataShape); splits off the test set, deals the
+/// rest to the agents, standardises targets that are values and their features.
+/// COLLECTIVE. @throws ConfigError; DataError, also for test data with a label that no training
+/// data have; NetworkError (agreed_shape); the same on every process.
 [[nodiscard]] LocalData read_local_data(const TaskConfig& config,
                                         Network& network,
                                         const Membership& members);

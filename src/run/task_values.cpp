@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
-#include "run/data_sizes.hpp"
+#include "run/data_shape.hpp"
 #include "run/task_data.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learn/synthetic.hpp"
@@ -22,14 +23,45 @@ std::vector<Eigen::Index> all_rows(const Dataset& data) {
     return rows;
 }
 
+/// Data as their files have them: one set that all agents share, or one a local agent.
+std::vector<Dataset> read_points(const TaskConfig& config,
+                                 const Network& network,
+                                 const Membership& members,
+                                 DataDigests& digests) {
+    if (config.data == "synthetic")
+        return {synthetic_values(synthetic_records_an_agent * members.all, config.seed)};
+    if (!one_file_an_agent(config)) return {read_files("data", config.data, 0, digests.shared)};
+    std::vector<Dataset> sets;
+    for (const int agent : network.local_agents())
+        sets.push_back(
+            read_files("data", config.data, members.number(agent), digests.own.emplace_back()));
+    return sets;
+}
+
+/// Labels are left out: they are no points.
+DataShape shape_of_points(const std::vector<Dataset>& sets) {
+    DataShape shape{.target = sets.front().target, .columns = sets.front().columns};
+    for (const Dataset& set : sets) {
+        if (set.target != shape.target)
+            throw DataError(
+                fmt::format("{} and {} are of different formats", sets.front().source, set.source));
+        shape.features = std::max(shape.features, set.feature_count());
+    }
+    return shape;
+}
+
+/// All columns of a table, in the order of all agents'.
+Dataset fitted_points(Dataset set, const DataShape& shape) {
+    if (shape.target == Target::value)
+        set = with_columns(std::move(set), shape.columns, "the first file of agent 0");
+    return with_target_as_feature(widened(std::move(set), shape.features));
+}
+
 void deal_shared(const TaskConfig& config,
                  const Network& network,
                  const Membership& members,
+                 const Dataset& all,
                  LocalValues& local) {
-    const Dataset all =
-        config.data == "synthetic"
-            ? synthetic_values(synthetic_records_an_agent * members.all, config.seed)
-            : with_target_as_feature(read_files("data", config.data, 0, local.digests.shared));
     const auto shards = deal_rows(all, all_rows(all), config, members.all);
     local.digests.partition = digest_of_partition(shards);
     for (const int agent : network.local_agents())
@@ -48,41 +80,32 @@ void deal_shared(const TaskConfig& config,
                                     name_of(partition_of(config, all.target)));
 }
 
-void read_own(const TaskConfig& config,
-              const Network& network,
-              const Membership& members,
-              LocalValues& local) {
-    for (const int agent : network.local_agents())
-        local.shards.push_back(with_target_as_feature(read_files(
-            "data", config.data, members.number(agent), local.digests.own.emplace_back())));
-    local.description = fmt::format("{} (one file an agent), to average", config.data);
-}
-
 }  // namespace
 
 LocalValues read_local_values(const TaskConfig& config,
                               Network& network,
                               const Membership& members) {
     LocalValues local;
-    Eigen::Index features = 0;
+    std::vector<Dataset> sets;
+    DataShape own;
     network.agree([&] {
         if (config.test_data)
             throw ConfigError(
                 fmt::format("test-data: {} is given, but task 'averaging' has nothing to test on: "
                             "its test loss is the distance to the mean",
                             *config.test_data));
-        if (one_file_an_agent(config))
-            read_own(config, network, members, local);
-        else
-            deal_shared(config, network, members, local);
-        for (const Dataset& shard : local.shards)
-            features = std::max(features, shard.feature_count());
+        sets = read_points(config, network, members, local.digests);
+        own = shape_of_points(sets);
     });
-    features = largest_sizes(network, {features, 0}).features;
+    const DataShape shape = agreed_shape(network, own);
     network.agree([&] {
-        for (Dataset& shard : local.shards) shard = widened(std::move(shard), features);
-        if (local.mean || network.processes() > 1) return;
-        local.mean = Eigen::VectorXd::Zero(features);
+        for (Dataset& set : sets) set = fitted_points(std::move(set), shape);
+        if (!one_file_an_agent(config))
+            return deal_shared(config, network, members, sets.front(), local);
+        local.shards = std::move(sets);
+        local.description = fmt::format("{} (one file an agent), to average", config.data);
+        if (network.processes() > 1) return;
+        local.mean = Eigen::VectorXd::Zero(local.shards.front().feature_count());
         for (const Dataset& shard : local.shards)
             *local.mean += mean_features(shard, all_rows(shard)) / network.agents();
     });

@@ -8,6 +8,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/core/text_input.hpp"
 
 namespace sotto {
 
@@ -28,6 +29,7 @@ void require_roster_name(const std::string& name) {
 
 Roster Roster::parse(std::string_view text, const std::string& source) {
     Roster roster;
+    text = without_byte_order_mark(text);
     for (int number = 1; !text.empty(); ++number) {
         std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(line.size() + 1, text.size()));

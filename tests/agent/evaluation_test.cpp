@@ -137,6 +137,66 @@ TEST(Evaluation, OfAShareReadsRowsAtEqualDistancesAndOtherOnesForEveryAgent) {
     }
 }
 
+/// Agents of which each has test records of its own, in number too.
+struct OwnTests : Problem {
+    std::vector<std::shared_ptr<const Dataset>> tests;
+
+    OwnTests() {
+        for (int u = 0; u < n; ++u) {
+            const auto own = static_cast<std::size_t>(u);
+            tests.push_back(std::make_shared<const Dataset>(
+                synthetic_binary(20 + 30 * u, static_cast<std::uint64_t>(40 + u))));
+            agents[own] = test::local_agent(u, make_logistic_objective(shards[own], tests[own]), 1);
+        }
+    }
+};
+
+TEST(Evaluation, OfTheAverageReadsAllTestRecordsOfAllAgentsWhereEachHasItsOwn) {
+    for (const int threads : {1, 2}) {
+        OwnTests problem;
+        const auto network = make_memory_network(n, threads);
+        const EvaluatedRecords all{std::nullopt, std::nullopt, true};
+        const Evaluation got =
+            evaluate(*network, problem.agents, problem.models, 0, std::nullopt, all, threads);
+        const Eigen::VectorXd mean = problem.models.rowwise().mean();
+        double own = 0, own_correct = 0, at_mean = 0, correct = 0, records = 0, worst = 0;
+        for (int u = 0; u < n; ++u) {
+            const Dataset& data = *problem.tests[static_cast<std::size_t>(u)];
+            const auto count = static_cast<double>(data.records());
+            own += count * mean_loss(data, problem.models.col(u));
+            own_correct += count * accuracy(data, problem.models.col(u));
+            worst = std::max(worst, mean_loss(data, problem.models.col(u)));
+            at_mean += count * mean_loss(data, mean);
+            correct += count * accuracy(data, mean);
+            records += count;
+        }
+        ASSERT_EQ(records, 400);
+        EXPECT_NEAR(got.test_loss_mean_model, at_mean / records, 1e-12);
+        EXPECT_NEAR(got.test_accuracy_mean_model, correct / records, 1e-12);
+        EXPECT_NEAR(got.test_loss, own / records, 1e-12);
+        EXPECT_NEAR(got.test_accuracy, own_correct / records, 1e-12);
+        EXPECT_NEAR(got.test_loss_worst, worst, 1e-12);
+    }
+}
+
+TEST(Evaluation, OfEqualModelsIsThatOfTheirAverageHoweverFewRecordsAreRead) {
+    OwnTests problem;
+    const auto network = make_memory_network(n, 1);
+    for (int u = 1; u < n; ++u) problem.models.col(u) = problem.models.col(0);
+    for (const std::optional<long> most : {std::optional<long>(), std::optional<long>(7)}) {
+        const Evaluation got = evaluate(*network,
+                                        problem.agents,
+                                        problem.models,
+                                        0,
+                                        std::nullopt,
+                                        {most, std::nullopt, true},
+                                        1);
+        EXPECT_NEAR(got.consensus_distance, 0, 1e-12);
+        EXPECT_NEAR(got.test_loss, got.test_loss_mean_model, 1e-12);
+        EXPECT_NEAR(got.test_accuracy, got.test_accuracy_mean_model, 1e-12);
+    }
+}
+
 TEST(Evaluation, OfAsManyRecordsAsThereAreIsThatOfAll) {
     Problem problem;
     const auto network = make_memory_network(n, 1);

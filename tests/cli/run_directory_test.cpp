@@ -206,7 +206,7 @@ TEST(RunDirectory, OfADivergedTrainingKeepsTheReasonAndAccountsForAllRounds) {
                                        "--rounds",
                                        "9",
                                        "--step-size",
-                                       "1e308",
+                                       "1e100",
                                        "--clip-norm",
                                        "1e6",
                                        "--quiet",

@@ -269,7 +269,7 @@ TEST_F(Sweep, DivergedAndFailedTrainingsLeaveTheOthersAlone) {
         fmt::format("data = {}\nagents = 4\nrounds = 2000\nbatch-size = 8\nseed = 1\n"
                     "task = logistic\nepsilon = 10\n"
                     "[good]\nmechanism = ldp\n"
-                    "[explodes]\nmechanism = none\nstep-size = 1e308\nclip-norm = 1e6\n"
+                    "[explodes]\nmechanism = none\nstep-size = 1e100\nclip-norm = 1e6\n"
                     "[refused]\nmechanism = corn\ncoalition-size = 2\n",
                     data_));
     const Outcome outcome = sweep(one_process, "out");

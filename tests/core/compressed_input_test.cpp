@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,11 @@ namespace sotto {
 namespace {
 
 using test::TemporaryFolder;
+
+std::string content_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
 
 std::string all_of(const std::string& path) {
     CompressedInput input(path);
@@ -28,6 +35,27 @@ TEST(CompressedInput, GivesTheContentOfPlainAndCompressedFiles) {
     const std::string content = std::string(200000, 'a') + "b";
     EXPECT_TRUE(all_of(folder.write("plain", content)) == content);
     EXPECT_TRUE(all_of(folder.write_gzip("packed", content)) == content);
+}
+
+TEST(CompressedInput, ReadsStreamsOneBehindTheOtherAndRefusesWhatIsNone) {
+    const TemporaryFolder folder;
+    const std::string content = std::string(200000, 'a') + "b";
+    const std::string one = content_of(folder.write_gzip("one", content));
+    EXPECT_TRUE(all_of(folder.write("two", one + one)) == content + content);
+    EXPECT_TRUE(all_of(folder.write("padded", one + std::string(300000, '\0'))) == content);
+    for (const std::string& rubbish : {std::string("x"),
+                                       std::string("\0x", 2),
+                                       std::string("\x1f"),
+                                       std::string("-1 1:1\n"),
+                                       std::string(300000, '\0') + "x"}) {
+        const std::string path = folder.write("rubbish.gz", one + rubbish);
+        const std::string message = test::message_of<DataError>([&] { (void)all_of(path); });
+        EXPECT_TRUE(test::contains(message, "rubbish.gz, byte "));
+        EXPECT_TRUE(test::contains(message, "behind the end of its gzip stream")) << message;
+    }
+    const std::string cut = folder.write("cut.gz", one + one.substr(0, one.size() / 2));
+    EXPECT_TRUE(test::contains(test::message_of<DataError>([&] { (void)all_of(cut); }),
+                               "damaged or truncated"));
 }
 
 TEST(CompressedInput, KnowsWhatAFileCanHoldAtMost) {

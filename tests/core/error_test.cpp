@@ -43,6 +43,11 @@ TEST(Error, OfEveryClassHasTheExitCodeThatScriptsRelyOn) {
     EXPECT_EQ(static_cast<int>(ExitCode::storage), 9);
 }
 
+TEST(Error, SaysAllThatStandsBehindAZeroByte) {
+    EXPECT_STREQ(DataError(std::string("\"a\0\0b\" is no number", 19)).what(),
+                 "\"a\\x00\\x00b\" is no number");
+}
+
 TEST(ThrowError, KeepsTextAndExitCode) {
     for (const ExitCode code : {ExitCode::other, ExitCode::audit, ExitCode::ok}) try {
             throw_error(code, "what went wrong");

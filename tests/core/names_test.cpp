@@ -87,6 +87,17 @@ TEST(ParseReal, RefusesWhatIsNotOneFiniteNumber) {
     }
 }
 
+TEST(ParseReal, RefusesNumbersThatHaveLostTheirDigits) {
+    EXPECT_EQ(parse_real("x", "2.3e-308"), 2.3e-308);
+    EXPECT_EQ(parse_real("x", "0"), 0);
+    for (const char* text : {"1e-320", "-1e-320", "2.2e-308", "1e-400", "-1e400"}) {
+        const std::string message =
+            message_of<ConfigError>([&] { (void)parse_real("--clip-norm", text); });
+        EXPECT_TRUE(contains(message, std::string("--clip-norm: '") + text + "' is too near to 0"))
+            << message;
+    }
+}
+
 TEST(ParseInteger, ReadsWholeNumbersOfBothSigns) {
     EXPECT_EQ(parse_integer("n", "0"), 0);
     EXPECT_EQ(parse_integer("n", "-17"), -17);

@@ -50,6 +50,16 @@ TEST(LineReader, AcceptsEveryEndOfLine) {
     EXPECT_EQ(lines_of(folder.write("inside", "a\rb\n")), (Lines{"a\rb"}));
 }
 
+TEST(LineReader, LeavesOutTheByteOrderMarkInFrontOfTheFirstLine) {
+    const TemporaryFolder folder;
+    const std::string mark = "\xEF\xBB\xBF";
+    EXPECT_EQ(lines_of(folder.write("marked", mark + "a\r\n" + mark + "b\n")),
+              (Lines{"a", mark + "b"}));
+    EXPECT_EQ(lines_of(folder.write("only", mark)), (Lines{""}));
+    EXPECT_EQ(without_byte_order_mark(mark + mark + "x"), mark + "x");
+    EXPECT_EQ(without_byte_order_mark("\xEF\xBB"), "\xEF\xBB");
+}
+
 TEST(LineReader, GivesTheLastLineAlsoWithoutItsEnd) {
     const TemporaryFolder folder;
     EXPECT_EQ(lines_of(folder.write("unix", "a\nb")), (Lines{"a", "b"}));

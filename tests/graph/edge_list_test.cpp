@@ -32,15 +32,27 @@ std::string refusal(std::string_view content) {
     return message;
 }
 
-TEST(EdgeList, SeparatorsCommentsFurtherColumnsAndLineEndsDoNotMatter) {
+TEST(EdgeList, SeparatorsCommentsAndLineEndsDoNotMatter) {
     const Graph plain = load("1 2\n2 3\n3 4\n").graph;
     for (const char* content : {"1\t2\n2\t3\n3\t4",
                                 "1,2\n2, 3\n3 ,4\n",
-                                "# nodes: 4\n% sym\n\n  1 2 0.5 17\n2 3 # a note\r\n3 4\r\n",
+                                "# nodes: 4\n% sym\n\n  1 2\n2 3 # a note\r\n3 4\r\n",
                                 "\xEF\xBB\xBF"
                                 "1 2\n2 3\n3 4\n",
                                 "4 3\n3 4\n3 2\n2 2\n2 1\n1 2\n"})
         EXPECT_EQ(load(content).graph.hash(), plain.hash()) << content;
+}
+
+TEST(EdgeList, RefusesWeightsWhichItDoesNotRead) {
+    EXPECT_TRUE(contains(refusal("1 2\n2 3 0.5\n"), "line 2 has a third column, \"0.5\""));
+    EXPECT_TRUE(contains(refusal("1,2,1\n2,3,1\n"), "third column"));
+    EXPECT_TRUE(contains(refusal("1 2 {'weight': 3}\n"), "third column, \"{'weight':\""));
+}
+
+TEST(EdgeList, RefusesJson) {
+    EXPECT_TRUE(contains(refusal(R"({"0": [1, 2], "1": [2]})"), "looks like JSON"));
+    EXPECT_TRUE(contains(refusal("[[0,1],[1,2]]"), "looks like JSON"));
+    EXPECT_TRUE(contains(refusal("{\n\"0\": [1]\n}\n"), "line 1"));
 }
 
 TEST(EdgeList, NumbersAgentsNumericallyWhenAllLabelsAreIntegersElseAsText) {

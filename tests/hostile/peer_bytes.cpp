@@ -1,11 +1,13 @@
 // What peers send while a job is set up.
 
+#include <cmath>
+
 #include "agent/bootstrap/topography_message.hpp"
 #include "commands/doctor/rank_findings.hpp"
 #include "fuzz/support.hpp"
 #include "hostile/hostile_input.hpp"
 #include "run/agreed_graph.hpp"
-#include "run/data_sizes.hpp"
+#include "run/data_shape.hpp"
 #include "run/peer_notes.hpp"
 #include "run/rank_figures.hpp"
 #include "sotto/agent/bootstrap.hpp"
@@ -184,33 +186,53 @@ HostileInputs notes() {
             R"({"launched":true,"rank":0,"ranks":1,"host":"","ranks_on_host":1,"cores_on_host":1,"checks":[{}]})")};
 }
 
-HostileInputs data_sizes() {
-    const auto sizes = [](const std::string& name,
-                          std::int64_t features,
-                          std::int64_t classes,
+/// What a peer says of its data; this rank's have 100 features and labels 1, 2.
+HostileInputs data_shapes() {
+    using Labels = std::vector<double>;
+    const auto said = [](bool values, std::int64_t features, const Labels& labels) {
+        ByteWriter writer;
+        writer.put(std::uint8_t{values});
+        writer.put(features);
+        writer.put(std::int64_t{0});
+        writer.put(static_cast<std::uint64_t>(labels.size()));
+        for (const double label : labels) writer.put(label);
+        writer.put(std::uint64_t{0});
+        return writer.take();
+    };
+    const auto shape = [](const std::string& name,
+                          const std::string& theirs,
+                          const std::string& honest,
                           std::vector<std::string> words) {
         return refused(
-            "sizes: " + name,
+            "shape of data: " + name,
             [=] {
-                const auto bytes = [](std::int64_t of_features, std::int64_t of_classes) {
-                    ByteWriter writer;
-                    writer.put(of_features);
-                    writer.put(of_classes);
-                    return writer.take();
-                };
-                const std::string honest = bytes(100, 2), theirs = bytes(features, classes);
                 fuzz::ScriptedNetwork network(2, 0, "", [&](int) {
                     return std::vector<std::string>{honest, theirs};
                 });
-                (void)largest_sizes(network, {100, 2});
+                (void)agreed_shape(network, {.features = 100, .labels = {1, 2}});
             },
             std::move(words));
     };
-    return {sizes("1e9 features", 1000000000, 2, {"1000000000 features"}),
-            sizes("2^62 features", std::int64_t{1} << 62, 2, {"features"}),
-            sizes("-1 features", -1, 2, {"-1 features"}),
-            sizes("1e6 classes", 100, 1000000, {"1000000 classes"}),
-            sizes("-1 classes", 100, -1, {"-1 classes"})};
+    const std::string honest = said(false, 100, {1, 2});
+    Labels thousands;
+    for (int label = 0; label < 3000; ++label) thousands.push_back(label);
+    const std::string damaged = "the shape of rank 1's data";
+    ByteWriter endless;
+    endless.put(std::uint8_t{0});
+    endless.put(std::int64_t{100});
+    endless.put(std::int64_t{0});
+    endless.put(std::uint64_t{1} << 60);
+    return {shape("1e9 features", said(false, 1000000000, {1}), honest, {"1000000000 features"}),
+            shape("2^62 features", said(false, std::int64_t{1} << 62, {1}), honest, {"features"}),
+            shape("-1 features", said(false, -1, {1}), honest, {"-1 features"}),
+            shape("3000 classes", said(false, 100, thousands), honest, {"3000 classes"}),
+            shape("a label that is no number", said(false, 100, {std::nan("")}), honest, {damaged}),
+            shape("a label between whole numbers", said(false, 100, {0.5}), honest, {damaged}),
+            shape("labels in another order", said(false, 100, {2, 1}), honest, {damaged}),
+            shape("a label twice", said(false, 100, {1, 1}), honest, {damaged}),
+            shape("2^60 labels", endless.take(), honest, {damaged}),
+            shape("bytes behind", honest + "x", honest, {damaged}),
+            shape("nothing", "", honest, {damaged})};
 }
 
 /// More bytes than the graph and the number of agents allow.
@@ -236,7 +258,7 @@ HostileInputs too_many_bytes() {
 HostileInputs hostile_peer_bytes() {
     HostileInputs all;
     for (const HostileInputs& more :
-         {announcements(), graphs(), neighbours(), notes(), data_sizes(), too_many_bytes()})
+         {announcements(), graphs(), neighbours(), notes(), data_shapes(), too_many_bytes()})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }

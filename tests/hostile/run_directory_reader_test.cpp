@@ -115,5 +115,30 @@ TEST(AnotherUser, ReadsNothingOfARunDirectory) {
     EXPECT_EQ(mode_of(directory / "asked-for.json"), fs::perms(0644));
 }
 
+TEST(AnotherUser, ReadsNothingOfWhatASupervisorWrites) {
+    const TempDir directory;
+    const mode_t before = ::umask(0);
+    Arguments words = sotto_command(one_process, {"supervise", "--max-restarts", "1", "--"});
+    const Arguments job = sotto_command(
+        3, short_training({"--mechanism", "ldp", "--json", directory / "asked-for.json"}));
+    words.insert(words.end(), job.begin(), job.end());
+    const Outcome outcome = Process(words, directory.path()).wait();
+    ::umask(before);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    std::size_t logs = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(directory / "run")) {
+        // Open MPI makes a rank's folder with 0750, whatever the umask, in one of 0700.
+        if (entry.path().parent_path() == directory / "run/logs/1/1") continue;
+        EXPECT_EQ(entry.status().permissions() & (fs::perms::group_all | fs::perms::others_all),
+                  fs::perms::none)
+            << entry.path();
+        logs += entry.path().filename() == "stdout" ? 1 : 0;
+    }
+    EXPECT_EQ(logs, 3U);
+    EXPECT_TRUE(fs::exists(directory / "run/restarts.txt"));
+    EXPECT_EQ(fs::status(directory / "asked-for.json").permissions(), fs::perms(0644))
+        << "as the user's umask says";
+}
+
 }  // namespace
 }  // namespace sotto::test

@@ -6,6 +6,7 @@
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learn/dataset.hpp"
+#include "sotto/learn/label_set.hpp"
 
 namespace sotto {
 namespace {
@@ -55,11 +56,11 @@ TEST(ReadLibsvm, PadsColumnsToTheMinimum) {
     EXPECT_EQ(read_libsvm(path, 2).feature_count(), 3);
 }
 
-TEST(ReadLibsvm, MapsTwoLabelsToSignsAndKeepsOtherNumbersOfLabels) {
+TEST(ReadLibsvm, KeepsLabelsAsTheyAre) {
     const TemporaryFolder folder;
-    EXPECT_EQ(read_libsvm(folder.write("a", "2 1:1\n1 1:1\n2\n")).labels,
-              Eigen::Vector3d(1, -1, 1));
-    EXPECT_EQ(read_libsvm(folder.write("b", "0\n1\n0\n")).labels, Eigen::Vector3d(-1, 1, -1));
+    EXPECT_EQ(read_libsvm(folder.write("a", "2 1:1\n1 1:1\n2\n")).labels, Eigen::Vector3d(2, 1, 2))
+        << "another file may have a third label";
+    EXPECT_EQ(read_libsvm(folder.write("b", "0\n1\n0\n")).labels, Eigen::Vector3d(0, 1, 0));
     EXPECT_EQ(read_libsvm(folder.write("c", "0\n1\n2\n")).labels, Eigen::Vector3d(0, 1, 2));
     EXPECT_EQ(read_libsvm(folder.write("d", "3\n3\n3\n")).labels, Eigen::Vector3d(3, 3, 3));
 }
@@ -104,11 +105,19 @@ TEST(ReadLibsvm, NamesTheLineOfEveryDefect) {
 TEST(ReadLibsvm, SaysWhatIsAllowed) {
     const TemporaryFolder folder;
     expect_mentions(libsvm_error(folder.write("a", "1 0:1\n")), "from 1 to 2147483646");
+    expect_mentions(libsvm_error(folder.write("a", "1 0:1\n")),
+                    "indices count from 1 in all files");
     expect_mentions(libsvm_error(folder.write("b", "1 5:1 4:1\n")),
                     "greater than the one before it, 5");
     expect_mentions(libsvm_error(folder.write("c", "1 5:nan\n")),
                     "\"5:nan\" must be a finite number");
     expect_mentions(libsvm_error(folder.write("d", "1 five\n")), "must be index:value");
+}
+
+TEST(ReadLibsvm, SaysAllOfAnErrorWhateverTheFileHolds) {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("nul", std::string("1 1:2\0003 2:1\n", 12));
+    expect_mentions(libsvm_error(path), "value in \"1:2\\x003\" must be a finite number");
 }
 
 TEST(ReadLibsvm, RefusesFilesWithoutRecords) {
@@ -147,8 +156,10 @@ TEST_P(RealFiles, HaveThePublishedCounts) {
     if (file.values >= 0) {
         EXPECT_EQ(data.features.nonZeros(), file.values);
     }
-    EXPECT_EQ((data.labels.array() == -1).count(), file.negative);
-    EXPECT_EQ((data.labels.array() == 1).count(), file.positive);
+    const LabelSet labels = labels_of(data);
+    ASSERT_EQ(labels.size(), 2U);
+    EXPECT_EQ((data.labels.array() == labels[0]).count(), file.negative);
+    EXPECT_EQ((data.labels.array() == labels[1]).count(), file.positive);
 }
 
 INSTANTIATE_TEST_SUITE_P(

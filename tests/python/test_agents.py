@@ -52,6 +52,32 @@ def contribution(gradients: np.ndarray, **options: object) -> np.ndarray:
     return np.asarray(-2 * agent.model)
 
 
+def test_arrays_are_refused_that_are_no_plain_numbers() -> None:
+    agent = alone()
+    good = np.ones((4, D))
+    for wrong, words in (
+        (np.ma.MaskedArray(good, mask=good > 0), "a masked array is not allowed"),
+        (np.ma.MaskedArray(good), "a masked array is not allowed"),
+        (good.astype(str), "values of type <U"),
+        ([["1.5"] * D] * 4, "values of type <U"),
+        (good.astype(object), "values of type object"),
+        (good * 1j, "values of type complex128"),
+    ):
+        with pytest.raises(sotto.ConfigError, match=f"gradients: {words}"):
+            agent.step(wrong)  # type: ignore[arg-type]
+        assert agent.round == 0
+    agent.step(good.astype(np.float32))
+    agent.step(good.astype(int))
+    for initial in (np.ma.MaskedArray(np.ones(D)), ["1"] * D, [1j] * D):
+        with pytest.raises(sotto.ConfigError, match="initial: .* is not allowed"):
+            alone(initial=initial, run_directory="")
+
+
+def test_a_model_that_no_memory_holds_is_refused_by_its_dimension() -> None:
+    with pytest.raises(sotto.DataError, match=r"dimension: 1000000000000000 is too large.*GiB"):
+        sotto.Agent(None, 10**15, records=20, rounds=2, mechanism="none", quiet=True)
+
+
 def test_records_are_clipped_whatever_is_handed_over() -> None:
     wild = np.array([[1e300] * D, [np.nan] * D, [1e-3] * D, [-7.0, 0, 0, 0, 0]])
     wanted_first = np.full(D, 0.5 / np.sqrt(D)) / 4

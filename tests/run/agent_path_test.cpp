@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/temporary_folder.hpp"
+
 namespace sotto {
 namespace {
 
@@ -20,6 +22,20 @@ TEST(PathOfAgent, LeavesEveryOtherPathAsItIs) {
 TEST(DiffersByAgent, WherePathsOfTwoAgentsAreTwo) {
     for (const char* const path : {"a-%r", "%r", "data/%r/x.csv", "a", "", "%", "%%rr"})
         EXPECT_EQ(differs_by_agent(path), path_of_agent(path, 0) != path_of_agent(path, 1)) << path;
+}
+
+TEST(ListedFiles, StandBetweenCommasUnlessAFileHasTheWholeName) {
+    const test::TemporaryFolder folder;
+    using Files = std::vector<std::string>;
+    EXPECT_EQ(listed_files("a,b-%r", 2), (Files{"a", "b-2"}));
+    EXPECT_EQ(listed_files("a", 0), Files{"a"});
+    EXPECT_EQ(listed_files("a,,b", 0), (Files{"a", "", "b"}));
+    EXPECT_EQ(listed_files("a\\,b,c", 0), (Files{"a,b", "c"}));
+    EXPECT_EQ(listed_files("a\\b\\", 0), Files{"a\\b\\"});
+    const std::string whole = folder.write("x,y-1", "");
+    EXPECT_EQ(listed_files(whole, 1), Files{whole});
+    EXPECT_EQ(listed_files(folder.path("x,y-%r"), 1), Files{whole});
+    EXPECT_EQ(listed_files(folder.path("x,y-%r"), 2), (Files{folder.path("x"), "y-2"}));
 }
 
 }  // namespace

@@ -58,6 +58,17 @@ TEST(HandedTask, RefusesAModelThatCannotBeBegunWith) {
         "not finite");
 }
 
+TEST(HandedTask, RefusesAModelThatNoMemoryHolds) {
+    const auto network = make_memory_network(1, 1);
+    HandedInputs huge{.objective = std::make_unique<HandedObjective>(1000000000000000, 3, 1),
+                      .initial = {},
+                      .description = "huge"};
+    const auto message =
+        message_of<DataError>([&] { (void)make_handed_task(std::move(huge), {}, *network); });
+    expect_contains(message, "dimension: 1000000000000000 is too large here");
+    expect_contains(message, "GiB");
+}
+
 TEST(HandedTask, RefusesAgentsThatBeginWithDifferentModels) {
     // Dimensions and records are alike; digests of models come last.
     int gathers = 0;

@@ -53,17 +53,53 @@ TEST(RecordTask, AsksForOneOutputAClassOrOneForAValue) {
 }
 
 TEST(RecordTask, RefusesOptionsOfOtherTasks) {
-    for (const std::string& name : tasks().names()) {
-        TaskConfig config = on("x");
+    const auto refusal = [](const std::string& name, auto&& change) {
+        TaskConfig config;
         config.task = name;
-        EXPECT_NO_THROW(require_options_fit(config)) << name;
-        config.hidden = 9;
-        if (tasks().find("task", name).has_option("hidden"))
-            EXPECT_NO_THROW(require_options_fit(config)) << name;
+        change(config);
+        try {
+            require_options_fit(config);
+        } catch (const ConfigError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    for (const std::string& name : tasks().names()) {
+        EXPECT_EQ(refusal(name, [](TaskConfig&) {}), "");
+        const std::string hidden = refusal(name, [](TaskConfig& c) { c.hidden = 9; });
+        if (name != "mlp")
+            expect_contains(
+                hidden,
+                "hidden: 9 is given, but task '" + name + "' has no hidden layer (allowed: mlp)");
         else
-            expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
-                            "task '" + name + "' has no hidden layer (allowed: mlp)");
+            EXPECT_EQ(hidden, "");
+        const bool reads = name != "quadratic" && name != "python";
+        const bool holds_out = reads && name != "averaging";
+        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.data = "x"; }).empty(), reads) << name;
+        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.partition = PartitionSpec{}; }).empty(),
+                  reads)
+            << name;
+        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.test_fraction = 0.3; }).empty(), holds_out)
+            << name;
+        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.standardise = false; }).empty(),
+                  name == "mlp")
+            << name;
     }
+    expect_contains(refusal("quadratic", [](TaskConfig& c) { c.data = "/nonexistent"; }),
+                    "data: /nonexistent is given, but task 'quadratic' has no data to read "
+                    "(allowed: logistic, softmax, mlp, cnn, averaging)");
+}
+
+TEST(RecordTask, RefusesOptionsThatOthersLeaveWithoutAMeaning) {
+    TaskConfig config = on("x");
+    config.test_data = "y";
+    config.test_fraction = 0.3;
+    expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
+                    "test-fraction: 0.3 is given, but --test-data");
+    config = on("x-%r");
+    config.partition = PartitionSpec{.kind = PartitionSpec::Kind::iid};
+    expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
+                    "partition: iid is given, but with %r in --data");
 }
 
 TEST(RecordTask, MakesNoObjectiveOfATaskThatHasNoRecords) {

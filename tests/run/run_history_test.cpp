@@ -21,6 +21,8 @@ Written sample_history() {
     history.run.fill(5);
     history.rounds = 30;
     history.starts = 2;
+    history.labels = {-1, 3, 7};
+    history.features = 12;
     for (const int agents : {4, 3}) {
         const auto network = make_memory_network(agents, 1);
         const PreparedRun prepared =
@@ -49,6 +51,8 @@ TEST(RunHistory, ComesBackAsItWasWritten) {
     EXPECT_EQ(back.run, history.run);
     EXPECT_EQ(back.starts, 2);
     EXPECT_FALSE(back.completed);
+    EXPECT_EQ(back.labels, (LabelSet{-1, 3, 7}));
+    EXPECT_EQ(back.features, 12);
     ASSERT_EQ(back.phases.size(), 2U);
     for (std::size_t k = 0; k < 2; ++k) {
         EXPECT_EQ(back.phases[k].plan.hash(), history.phases[k].plan.hash());
@@ -75,6 +79,10 @@ TEST(RunHistory, IsRefusedWhereItsPartsDoNotFitTogether) {
                     "run is \"xyz\" (must be a digest of 64 hexadecimal digits)");
     expect_contains(refusal([](Json& j) { j.erase("rounds"); }),
                     "the history: it is damaged (rounds is missing)");
+    expect_contains(refusal([](Json& j) {
+                        j["labels"] = {3, 3};
+                    }),
+                    "(must be labels, ascending, each once)");
     expect_contains(refusal([](Json& j) { j["phases"].erase(1); }), "2 plans for 1 phases");
     expect_contains(refusal([](Json& j) { j["phases"][1]["plan_hash"] = std::string(64, '0'); }),
                     "plan-1.json is not the plan of its phase");

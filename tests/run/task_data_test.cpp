@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "learn/reader_fixtures.hpp"
 #include "run/task_fixtures.hpp"
 
 namespace sotto {
@@ -102,6 +103,153 @@ TEST(TaskData, DealsAllRecordsWhenTestDataAreGiven) {
     expect_contains(message, "31");
 }
 
+/// Records of these labels, each with the feature of its label.
+std::string records_of(const std::vector<int>& labels, int each) {
+    std::string text;
+    for (int i = 0; i < each; ++i)
+        for (const int label : labels)
+            text += std::to_string(label) + " " + std::to_string(label) + ":1\n";
+    return text;
+}
+
+/// Of one agent in the order of its records.
+Eigen::VectorXd labels_of_agent(const LocalData& data, std::size_t a) {
+    return data.agents.at(a).shard.labels;
+}
+
+LocalData read(const TaskConfig& config, int agents) {
+    const auto network = make_memory_network(agents, 1);
+    return read_local_data(config, *network, Membership::everybody(agents));
+}
+
+TEST(TaskData, CodesLabelsOverAllAgentsFilesAndNotFileByFile) {
+    const TemporaryFolder folder;
+    (void)folder.write("own0", records_of({1, 2}, 5));
+    (void)folder.write("own1", records_of({3, 4}, 5));
+    (void)folder.write("own2", records_of({5, 6}, 5));
+    TaskConfig config = on(folder.path("own%r"));
+    config.test_data = folder.write("test", records_of({3, 4}, 2));
+    const LocalData data = read(config, 3);
+    EXPECT_EQ(data.labels, (LabelSet{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(data.classes, 6);
+    EXPECT_EQ(labels_of_agent(data, 0).head(2), Eigen::Vector2d(0, 1));
+    EXPECT_EQ(labels_of_agent(data, 1).head(2), Eigen::Vector2d(2, 3));
+    EXPECT_EQ(labels_of_agent(data, 2).head(2), Eigen::Vector2d(4, 5));
+    EXPECT_EQ(data.agents[0].test->labels, Eigen::Vector4d(2, 3, 2, 3));
+    ASSERT_EQ(data.statements.size(), 1U);
+    expect_contains(data.statements[0], "labels occur");
+
+    // The same of files that are joined.
+    TaskConfig joined = on(folder.path("own0") + "," + folder.path("own1"));
+    joined.test_data = folder.path("test");
+    joined.partition = PartitionSpec{PartitionSpec::Kind::iid};
+    const LocalData both = read(joined, 1);
+    EXPECT_EQ(both.labels, (LabelSet{1, 2, 3, 4}));
+    EXPECT_EQ(labels_of_agent(both, 0).maxCoeff(), 3);
+    EXPECT_EQ(both.agents[0].test->labels, Eigen::Vector4d(2, 3, 2, 3));
+}
+
+TEST(TaskData, TakesAnAgentOfOneClassWhereOthersHaveTwo) {
+    const TemporaryFolder folder;
+    for (const auto& labels : {std::vector<int>{1, 2}, {0, 1}, {-1, 1}}) {
+        (void)folder.write("own0", "# all of one class\n" + std::string("1 1:1\n1 2:1\n"));
+        (void)folder.write(
+            "own1", std::to_string(labels[0]) + " 1:1\n" + std::to_string(labels[1]) + " 2:1\n");
+        TaskConfig config = on(folder.path("own%r"));
+        config.test_data = folder.path("own1");
+        const LocalData data = read(config, 2);
+        EXPECT_EQ(data.classes, 2);
+        const double first = labels[0] == 1 ? -1 : 1;
+        EXPECT_EQ(labels_of_agent(data, 0), Eigen::Vector2d(first, first));
+        EXPECT_EQ(labels_of_agent(data, 1), Eigen::Vector2d(-1, 1));
+        EXPECT_NO_THROW((void)build(config, 2));
+    }
+}
+
+TEST(TaskData, RefusesDataOfOneClassAltogether) {
+    const TemporaryFolder folder;
+    for (const int u : {0, 1}) (void)folder.write("own" + std::to_string(u), records_of({7}, 5));
+    for (const char* task : {"logistic", "softmax", "mlp"}) {
+        TaskConfig config = on(folder.path("own%r"));
+        config.task = task;
+        expect_contains(message_of<DataError>([&] { (void)build(config, 2); }),
+                        "all records are of one class, label 7");
+    }
+}
+
+TEST(TaskData, RefusesATestLabelThatNoTrainingDataHave) {
+    const TemporaryFolder folder;
+    TaskConfig config = on(folder.write("train", records_of({1, 2, 3}, 5)));
+    config.task = "softmax";
+    config.test_data = folder.write("unseen", "1 1:1\n4 2:1\n");
+    const auto message = message_of<DataError>([&] { (void)build(config, 2); });
+    expect_contains(message, "unseen: record 2 has label 4, which no training data have");
+    expect_contains(message, "(allowed: 1, 2, 3)");
+}
+
+TEST(TaskData, KeepsTheClassesOfARunThatIsTakenUp) {
+    const TemporaryFolder folder;
+    TaskConfig config = on(folder.write("train", records_of({1, 3}, 5)));
+    config.known_labels = {1, 2, 3};
+    config.known_features = 9;
+    const LocalData data = read(config, 1);
+    EXPECT_EQ(data.classes, 3);
+    EXPECT_EQ(data.features, 9);
+    EXPECT_EQ(data.agents[0].shard.labels.maxCoeff(), 2) << "label 3 is still class 2";
+    config.known_labels = {1, 2};
+    expect_contains(message_of<DataError>([&] { (void)read(config, 1); }), "has label 3");
+}
+
+TEST(TaskData, ComparesColumnsOfAllAgentsByName) {
+    const TemporaryFolder folder;
+    (void)folder.write("own0", "age,dose,effect\n50,2,10\n60,3,20\n");
+    (void)folder.write("own1", "effect,age,dose\n30,70,4\n40,80,5\n");
+    TaskConfig config = on(folder.path("own%r"));
+    config.task = "mlp";
+    config.standardise = false;
+    config.test_data = folder.write("test", "dose,effect,age\n6,50,90\n7,60,95\n");
+    const LocalData data = read(config, 2);
+    Eigen::Matrix2d expected;
+    expected << 70, 80, 4, 5;
+    EXPECT_EQ(test::features_of(data.agents[1].shard), expected);
+    EXPECT_EQ(labels_of_agent(data, 1), Eigen::Vector2d(30, 40));
+    expected << 90, 95, 6, 7;
+    EXPECT_EQ(test::features_of(*data.agents[0].test), expected);
+    EXPECT_EQ(data.agents[1].test->labels, Eigen::Vector2d(50, 60));
+
+    (void)folder.write("own1", "effect,weight,dose\n30,70,4\n40,80,5\n");
+    const auto message = message_of<DataError>([&] { (void)read(config, 2); });
+    expect_contains(message, "own1");
+    expect_contains(message, "it alone has \"weight\"; it lacks \"age\"");
+    (void)folder.write("own1", "70,4,30\n80,5,40\n");
+    expect_contains(message_of<DataError>([&] { (void)read(config, 2); }), "header");
+    TaskConfig averaged = on(folder.path("own%r"));
+    averaged.task = "averaging";
+    expect_contains(message_of<DataError>([&] { (void)build(averaged, 2); }), "header");
+}
+
+TEST(TaskData, KnowsWhetherAgentsHaveTestRecordsOfTheirOwn) {
+    const TemporaryFolder folder;
+    for (const int u : {0, 1}) {
+        (void)folder.write("own" + std::to_string(u), records_of({1, 2}, 5 + u));
+        (void)folder.write("test" + std::to_string(u), records_of({1, 2}, 1 + u));
+    }
+    TaskConfig config = on(folder.path("own%r"));
+    EXPECT_TRUE(build(config, 2).own_tests);
+    config.test_data = folder.path("own0");
+    EXPECT_FALSE(build(config, 2).own_tests);
+    config.test_data = folder.path("test%r");
+    const LocalData own = read(config, 2);
+    EXPECT_TRUE(own.own_tests);
+    EXPECT_EQ(own.agents[0].test->records(), 2);
+    EXPECT_EQ(own.agents[1].test->records(), 4) << "not agent 0's file for everybody";
+    config.data = folder.path("own0");
+    const LocalData shared = read(config, 2);
+    EXPECT_TRUE(shared.own_tests);
+    EXPECT_EQ(shared.agents[1].test->records(), 4);
+    EXPECT_FALSE(build(on(folder.path("own0")), 2).own_tests);
+}
+
 TEST(TaskData, GivesEveryAgentItsOwnFile) {
     const TemporaryFolder folder;
     // Agent u: 10 (u+1) records in features from 1 to 10 (u+1).
@@ -160,11 +308,6 @@ TEST(TaskData, ByWriterKeepsWritersTogether) {
         config.test_data = folder.path("all.json");
         for (const int each : {1, 2, 3}) {
             config.partition = {.kind = PartitionSpec::Kind::by_writer, .writers_per_agent = each};
-            if (task == "logistic") {
-                // Labels 0 and 1 are not -1 and +1.
-                expect_contains(message_of<DataError>([&] { (void)build(config, 4); }), "label 0");
-                continue;
-            }
             const LocalTask built = build(config, 4);
             // Writer u has u+1 records: shards are unequal, and every agent's number is known.
             for (std::size_t u = 0; u < 4; ++u)
@@ -303,7 +446,7 @@ TEST(TaskData, RefusesWhatItCannotTrainOn) {
     expect_contains(nan, "finite");
     expect_contains(data_error("+1 1:inf\n-1 2:1\n"), "line 1");
     expect_contains(data_error("1 1:1\n2 2:1\n3 3:1\n1 4:1\n"), "two classes");
-    expect_contains(data_error("+1 1:1\n"), "1 record");
+    expect_contains(data_error("+1 1:1\n"), "one class");
     expect_contains(data_error("# nothing\n"), "no records");
 }
 

@@ -13,22 +13,28 @@ namespace sotto {
 /// How much of the data an evaluation reads. Rows are taken at equal distances, whatever is in
 /// them.
 struct EvaluatedRecords {
-    /// Of the test set, by every agent: for its own model, and for the average of all models, which
-    /// agents read different rows for. At least 1; none: all of it for its own model, and for the
-    /// average all of it by all agents together.
+    /// Of the test set, by every agent: for its own model, and for the average of all models. At
+    /// least 1; none: all of it. Of a test set that all agents have, they read different rows for
+    /// the average, all together all of it where there is no limit; of its own, an agent reads the
+    /// same rows for both models.
     std::optional<long> test;
     /// Of its training records, by every agent. At least 1; none: all.
     std::optional<long> train;
+    /// Every agent has test records of its own; otherwise all have the same.
+    bool own_tests{};
 };
 
 /// How good the models are. For the experimenter: computed from raw data, not private outputs.
 /// What is not finite at one agent is not finite here, and ends nothing.
 struct Evaluation {
     static constexpr double unknown = not_a_number;
-    double test_loss = unknown;        ///< mean over agents of their own model's mean test loss
-    double test_loss_worst = unknown;  ///< largest over agents
-    double test_loss_mean_model = unknown;  ///< of the average of all models
-    double test_accuracy = unknown;         ///< mean over agents; NaN if not a classification
+    /// Of every agent's own model: mean over agents of its mean test loss, or, where agents have
+    /// test records of their own, mean over all of these. So where all models are equal, it is the
+    /// loss of the average.
+    double test_loss = unknown;
+    double test_loss_worst = unknown;       ///< largest over agents
+    double test_loss_mean_model = unknown;  ///< of the average of all models, mean over records
+    double test_accuracy = unknown;         ///< as test_loss; NaN if not a classification
     double test_accuracy_mean_model = unknown;
     double train_loss_mean_model =
         unknown;  ///< F(mean), F = average of the agents' mean losses + l2/2 |x|^2
@@ -40,9 +46,9 @@ struct Evaluation {
         unknown;  ///< average of f_u(x_u) + l2/2 |x_u|^2, minus F*; NaN likewise
 };
 
-/// COLLECTIVE. Cost per agent: one pass over the test set and an agent's part of it, or twice
-/// records.test; one over its training data, or records.train; where `minimum` is known two over
-/// all of its training data, since F* is of all.
+/// COLLECTIVE. Cost per agent: one pass over the test set and an agent's part of it (two over its
+/// own test records), or twice records.test; one over its training data, or records.train; where
+/// `minimum` is known two over all of its training data, since F* is of all.
 /// @throws NetworkError naming the agent for a model of another process that is not finite.
 /// @param minimum F* if known.
 [[nodiscard]] Evaluation evaluate(Network& network,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -19,11 +20,19 @@ enum class ExitCode : int {
     storage = 9       ///< a disk is full, or fails
 };
 
+/// The same text with "\x00" for every zero byte, at which what() would seem to end.
+[[nodiscard]] inline std::string without_zero_bytes(std::string text) {
+    for (std::size_t at = text.find('\0'); at != std::string::npos; at = text.find('\0', at))
+        text.replace(at, 1, "\\x00");
+    return text;
+}
+
 /// Base of every error a user can cause or meet. The message is one line that gives the name, the
 /// value, what is allowed, and what to do about it; the exit code follows from the class.
 class Error : public std::runtime_error {
   public:
-    Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+    Error(ExitCode code, const std::string& message)
+        : std::runtime_error(without_zero_bytes(message)), code_(code) {}
     [[nodiscard]] ExitCode exit_code() const noexcept { return code_; }
 
   private:

@@ -10,6 +10,10 @@ namespace sotto {
 /// Bytes a line may have: a record of a few million numbers.
 inline constexpr std::size_t longest_line_bytes = std::size_t{32} << 20;
 
+/// The text without the byte order mark of UTF-8 that some editors and spreadsheets put in front of
+/// it.
+[[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
+
 /// Lines of a text file, plain or gzip-compressed (recognised by content). Memory is that of a
 /// line; a compressed file that unpacks to far more than data do is refused while it is read.
 class LineReader {
@@ -22,7 +26,8 @@ class LineReader {
     LineReader& operator=(const LineReader&) = delete;
 
     /// The next line without its end, valid until the next call; false at the end of the file.
-    /// Accepts LF and CRLF. @throws DataError on a damaged gzip stream, on one that unpacks to more
+    /// Accepts LF and CRLF, and a byte order mark of UTF-8 in front of the first. @throws DataError
+    /// on a damaged gzip stream, on one with anything behind its end, on one that unpacks to more
     /// than 128 times its size and 64 MiB, and on a line of more than longest_line_bytes.
     bool next(std::string_view& line);
     /// 1 for the first line returned.

@@ -24,13 +24,14 @@ struct LoadedGraph {
     EdgeListReport report;
 };
 
-/// Reads an edge list: two labels a line separated by blanks, tabs or a comma; further columns are
-/// ignored; # or % at the start of a word starts a comment; plain or .gz. The largest connected
-/// component is kept (the one with the lowest label among equals). Agents are numbered by ascending
-/// label, numerically when all labels of that component are integers, else as text.
-/// @throws DataError if the file is missing or is not text, a line has one label only, a label is
-/// longer than longest_label, there are more than 131072 labels or 4194304 lines, the first line
-/// looks like column names, or no edge is left.
+/// Reads an edge list: two labels a line separated by blanks, tabs or a comma; # or % at the start
+/// of a word starts a comment; plain or .gz. The largest connected component is kept (the one with
+/// the lowest label among equals). Agents are numbered by ascending label, numerically when all
+/// labels of that component are integers, else as text.
+/// @throws DataError if the file is missing or is not text, or looks like JSON, a line has one
+/// label only, or more than two columns (weights are not read, and not left out in silence), a
+/// label is longer than longest_label, there are more than 131072 labels or 4194304 lines, the
+/// first line looks like column names, or no edge is left.
 /// @param directed a line "u v" says that v hears u, and the largest strong component is kept.
 [[nodiscard]] LoadedGraph read_edge_list(const std::string& path, bool directed = false);
 

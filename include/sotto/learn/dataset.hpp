@@ -29,8 +29,12 @@ enum class Target {
 struct Dataset {
     SparseRows features;             ///< records x feature count, compressed
     std::optional<DenseRows> dense;  ///< records x feature count
-    Eigen::VectorXd labels;  ///< binary tasks: -1 or +1; other classes: 0, 1, ...; or target values
+    /// Of a reader: labels as the file has them, or target values. Objectives have classes instead
+    /// (with_classes, label_set.hpp): of two -1 and +1, otherwise 0, 1, ...
+    Eigen::VectorXd labels;
     Target target = Target::label;
+    /// Names of the columns of a table, the target's last; empty where the file names none.
+    std::vector<std::string> columns{};
     std::vector<int> writers;     ///< who made each record, from 0; empty where it is not known
     Eigen::Index image_rows = 0;  ///< features are an image of this many rows; 0: not known
     std::string source;           ///< file or "synthetic", for messages
@@ -39,14 +43,22 @@ struct Dataset {
     [[nodiscard]] Eigen::Index feature_count() const;
 };
 
-/// Rows of all data sets in order; sparse feature counts are padded to the largest. Writers of
-/// different parts are different.
+/// Rows of all data sets in order; sparse feature counts are padded to the largest, columns of
+/// tables are those of the first, by name. Writers of different parts are different.
 /// @throws DataError if parts differ in kind: sparse or dense, label or value, and, dense, in their
-/// number of features.
-[[nodiscard]] Dataset concatenate(const std::vector<Dataset>& parts);
+/// number of features or the names of their columns.
+[[nodiscard]] Dataset concatenate(std::vector<Dataset> parts);
 
 /// The given rows, in the given order.
 [[nodiscard]] Dataset select_rows(const Dataset& data, std::span<const Eigen::Index> rows);
+
+/// The same table with its columns in another order, that of `names`, of which the last is the
+/// target's. Data without columns of a name stay as they are where `names` are none either.
+/// @param whose names they are, for messages.
+/// @throws DataError naming the columns that only one of the two has, or the one that names none.
+[[nodiscard]] Dataset with_columns(Dataset data,
+                                   const std::vector<std::string>& names,
+                                   const std::string& whose);
 
 /// The same records with at least this many columns. @throws DataError if they are dense and have
 /// fewer.

@@ -18,7 +18,7 @@ struct OwnTaskOptions {
 
 /// Changes whenever a library made for an older version can no longer be used: when Objective,
 /// Dataset or OwnTaskOptions change.
-inline constexpr int own_task_version = 3;
+inline constexpr int own_task_version = 4;
 
 }  // namespace sotto
 

@@ -8,7 +8,7 @@ namespace sotto {
 
 /// Reads a file of any of four formats, LIBSVM, IDX, CSV and LEAF JSON, plain or .gz, by its
 /// content: IDX starts with two zero bytes, LEAF with a brace; of the others, CSV has a comma in
-/// its first line of data.
+/// its first line of data. Text may begin with a byte order mark of UTF-8.
 /// @throws DataError with file, line or byte, and what is wrong; also for a format that none is.
 [[nodiscard]] Dataset read_records(const std::string& path);
 

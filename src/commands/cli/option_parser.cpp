@@ -11,6 +11,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/core/text_input.hpp"
 
 namespace sotto::cli {
 
@@ -112,7 +113,7 @@ po::parsed_options parse_arguments(const std::vector<WrittenGroup>& groups,
 po::parsed_options parse_file(const std::vector<WrittenGroup>& groups,
                               const po::options_description& description,
                               const ConfigText& config) {
-    std::istringstream content(config.text);
+    std::istringstream content(std::string(without_byte_order_mark(config.text)));
     po::parsed_options parsed = po::parse_config_file(content, description, true);
     for (const auto& option : parsed.options)
         if (option.unregistered)

@@ -13,6 +13,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/core/text_input.hpp"
 
 namespace sotto::cli {
 
@@ -155,7 +156,7 @@ Words composed(const LauncherWords& words, const Words& more) {
 Words named_hosts(const LauncherWords& words) {
     Words names;
     if (words.hostfile) {
-        std::istringstream lines(read_file(*words.hostfile));
+        std::istringstream lines(std::string(without_byte_order_mark(read_file(*words.hostfile))));
         for (std::string line; std::getline(lines, line);)
             if (std::string name = host_of_line(line); !name.empty())
                 names.push_back(std::move(name));
@@ -173,7 +174,7 @@ void leave_out(LauncherWords& words, const Words& hosts, const std::string& file
         return std::ranges::find(hosts, name) == hosts.end();
     };
     if (words.hostfile) {
-        std::istringstream lines(read_file(*words.hostfile));
+        std::istringstream lines(std::string(without_byte_order_mark(read_file(*words.hostfile))));
         std::string kept;
         for (std::string line; std::getline(lines, line);)
             if (const std::string name = host_of_line(line); !name.empty() && stays(name))

@@ -14,6 +14,7 @@
 #include "commands/cli/shell_words.hpp"
 #include "commands/supervise/launched_job.hpp"
 #include "commands/supervise/leaving_agents.hpp"
+#include "commands/supervise/private_files.hpp"
 #include "commands/supervise/stop_requests.hpp"
 #include "run/folders.hpp"
 #include "run/options/agent_numbers.hpp"
@@ -65,6 +66,7 @@ Supervisor::Supervisor(const SuperviseConfig& config, LauncherWords words, std::
         throw ConfigError("--max-restarts: not with --dry-run, which sends nothing");
     named_directory_ =
         train_.resume ? *train_.resume : train_.directory.value_or(new_directory_name());
+    keep_files_private();
     create_folder(fs::path(named_directory_) / "logs");
     folder_ = fs::absolute(named_directory_).lexically_normal();
     journal_.emplace(folder_ / "restarts.txt", config.quiet);

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <vector>
 
+#include "run/agent_path.hpp"
 #include "run/options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
-#include "sotto/core/names.hpp"
 
 namespace sotto {
 
@@ -37,9 +37,9 @@ std::map<std::string, std::string> file_digests(const SweepConfig& config) {
             // A budget account changes with every training.
             if (!changes_results(setting.option)) continue;
             for (const std::string& value : setting.values)
-                for (const auto word : split(value, ','))
+                for (const std::string& word : listed_files(value, 0))
                     if (std::error_code none; std::filesystem::is_regular_file(word, none))
-                        digests.try_emplace(std::string(word));
+                        digests.try_emplace(word);
         }
     for (auto& [name, digest] : digests) digest = file_digest(name);
     return digests;

@@ -14,7 +14,7 @@ namespace sotto {
 
 /// Changes whenever one of the two can no longer use the other: with Objective, Dataset, and what
 /// is here.
-inline constexpr int torch_plugin_version = 1;
+inline constexpr int torch_plugin_version = 2;
 
 /// A model of the user's that makes objectives. Used by one thread at a time.
 class ModelSource {

@@ -64,7 +64,7 @@ what their members hear. Not with mechanisms that put noise on messages.)",
             {{.name = "graph",
               .help = "edge list FILE instead of a topology (plain or .gz)",
               .details = R"(
-A graph file is an edge list: two labels a line, further columns ignored, `#` comments. Its largest component is
+A graph file is an edge list: two labels a line, `#` comments; weights in a third column are refused. Its largest component is
 used, and that is said; agents are numbered by ascending label (numerically when all are integers).)",
               .shapes_sums = true},
              bound(&GraphConfig::file, file_path())},

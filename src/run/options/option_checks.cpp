@@ -73,12 +73,26 @@ void require_dry_run_with_network(const TrainConfig& config) {
             "--network: --dry-run is needed too; a training uses the network there is");
 }
 
+void require_learnt_clip(const TrainConfig& config) {
+    if (config.plan.learn_clip) return;
+    // config.ini of a run holds every option, so one that says its default says nothing.
+    const LearntClipConfig usual;
+    const char* const given = config.clip.quantile != usual.quantile ? "clip-quantile"
+                              : config.clip.share != usual.share     ? "clip-share"
+                              : config.clip.rate                     ? "clip-rate"
+                                                                     : nullptr;
+    if (given != nullptr)
+        throw ConfigError(fmt::format(
+            "--{}: --clip-norm auto is needed too; a clip that is given is not learnt", given));
+}
+
 void settle_train_config(TrainConfig& config, bool warning_given) {
     require_one_source_of_noise(config.plan);
     require_run_to_take_up(config);
     require_dry_run_with_network(config);
     require_roster_with_identity(config);
     require_sampling_with_padding(config);
+    require_learnt_clip(config);
     settle_stall_limits(config, warning_given);
 }
 

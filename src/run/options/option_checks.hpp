@@ -16,6 +16,8 @@ void require_run_to_take_up(const TrainConfig& config);
 void require_dry_run_with_network(const TrainConfig& config);
 /// Rounds are padded where nobody knows the size of a batch. @throws ConfigError.
 void require_sampling_with_padding(const TrainConfig& config);
+/// How a clip is learnt has a meaning where one is. @throws ConfigError.
+void require_learnt_clip(const TrainConfig& config);
 /// Who is asked comes before who is given up. A warning time that is not given is at most half of
 /// the time to abort. @throws ConfigError.
 void settle_stall_limits(TrainConfig& config, bool warning_given);

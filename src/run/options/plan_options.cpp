@@ -96,24 +96,28 @@ Binding<PlanConfig> final_gossip() {
             }};
 }
 
+/// Of what is squared: noise, clips and steps.
+OptionFormat<double> positive_with_a_square() { return real_between(1e-100, 1e100); }
+
 /// C, or where learning it starts.
 Binding<PlanConfig> clip_norm() {
     static constexpr std::string_view learnt = "auto", from = "auto:";
-    return {OptionKind::value,
-            numbers_in(*positive_real().allowed.range,
-                       among_others("a number above 0, auto, auto:C", {"auto", "auto:C"})),
-            [](PlanConfig& config, const std::string& option, const std::string& text) {
-                const bool starts_there = text.starts_with(from);
-                config.learn_clip = text == learnt || starts_there;
-                config.clip_norm =
-                    text == learnt ? PlanConfig{}.clip_norm
-                                   : positive_real().read(
+    return {
+        OptionKind::value,
+        numbers_in(*positive_with_a_square().allowed.range,
+                   among_others("a number from 1e-100 to 1e100, auto, auto:C", {"auto", "auto:C"})),
+        [](PlanConfig& config, const std::string& option, const std::string& text) {
+            const bool starts_there = text.starts_with(from);
+            config.learn_clip = text == learnt || starts_there;
+            config.clip_norm = text == learnt
+                                   ? PlanConfig{}.clip_norm
+                                   : positive_with_a_square().read(
                                          option, starts_there ? text.substr(from.size()) : text);
-            },
-            [](const PlanConfig& config) -> std::optional<std::string> {
-                return (config.learn_clip ? std::string(from) : std::string()) +
-                       real_text(config.clip_norm);
-            }};
+        },
+        [](const PlanConfig& config) -> std::optional<std::string> {
+            return (config.learn_clip ? std::string(from) : std::string()) +
+                   real_text(config.clip_norm);
+        }};
 }
 
 /// K, or left to the plan.
@@ -226,7 +230,7 @@ sees all messages of that round (from coalitions too, where the mechanism withst
 variance S^2. `anti-pgd`: the standard deviation of z. Not with `--plan`, `--budgets` or another `--epsilon` than the
 default. The ledger says what it spends.)",
           .peers_may_set = false},
-         bound(&PlanConfig::noise_std, positive_real())},
+         bound(&PlanConfig::noise_std, positive_with_a_square())},
         {{.name = "calibration", .help = "{}", .peers_may_set = false},
          bound(&PlanConfig::calibration,
                named(one_of({"exact", "rdp", "paper"}), parse_calibration))},
@@ -255,15 +259,16 @@ model, whatever C has become. [Equations](../equations.md) 18. `plan` and `accou
 std::vector<Option<PlanConfig>> round_options() {
     return {{{.name = "rounds", .help = "training rounds T", .ranks_must_agree = true},
              bound(&PlanConfig::rounds, whole(1))},
-            {{.name = "step-size", .help = "eta, > 0"},
+            {{.name = "step-size", .help = "eta, > 0", .ranks_must_agree = true},
              bound(
-                 [](auto& c) -> auto& { return c.steps.step_size; }, positive_real())},
+                 [](auto& c) -> auto& { return c.steps.step_size; }, positive_with_a_square())},
             {{.name = "step-schedule",
               .help = "of the step size: constant, inverse-sqrt, inverse (eta / t), "
                       "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
               .details = R"(
 `inverse`: the step size divided by t + 1 in round t = 0, 1, ..., `inverse-sqrt` by its square root. Ratios of step
-sizes count in partial views.)"},
+sizes count in partial views.)",
+              .ranks_must_agree = true},
              step_schedule()},
             {{.name = "local-steps",
               .help = "steps E an agent makes by itself in a round (dp-fedavg)",

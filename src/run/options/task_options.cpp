@@ -47,14 +47,16 @@ std::vector<Option<TaskConfig>> data_options() {
               .help = "synthetic, or FILE[,FILE...]: LIBSVM, IDX images, CSV or LEAF JSON, plain "
                       "or .gz; %r is the agent's number",
               .details = R"(
-Several files are joined by commas. With `%r` in the path each agent reads its own file. Otherwise every process reads
-the file and keeps its agents' shards only, dealt by `--partition`. [Tasks](../tasks.md) has the formats.)",
+Several files are joined by commas; a comma in a name is written `\,`, and a file of exactly the given name is that
+file. With `%r` in the path each agent reads its own file. Otherwise every process reads the file and keeps its agents'
+shards only, dealt by `--partition`. [Tasks](../tasks.md) has the formats, and what labels and columns become.)",
               .beside_run = true,
               .peers_may_set = false,
               .describes_data = true},
              bound(&TaskConfig::data, some_text(among_others("", {"synthetic", "FILE"})))},
             {{.name = "test-data",
-              .help = "FILE[,FILE...] to test on, instead of splitting the data",
+              .help = "FILE[,FILE...] to test on, instead of splitting the data; %r is the agent's "
+                      "number",
               .beside_run = true,
               .peers_may_set = false,
               .describes_data = true},
@@ -75,9 +77,12 @@ the file and keeps its agents' shards only, dealt by `--partition`. [Tasks](../t
 }
 
 std::vector<Option<TrainConfig>> regularisation_and_seed() {
-    return {{{.name = "l2", .help = "regularisation, added outside the clip", .details = R"(
+    return {{{.name = "l2",
+              .help = "regularisation, added outside the clip",
+              .details = R"(
 A `--view` of a training with `--l2` above 0 counts it. Refused (exit code 2): Gaussian noise on messages, and runs so
-long that less than a millionth of an old message would be left.)"},
+long that less than a millionth of an old message would be left.)",
+              .ranks_must_agree = true},
              bound(&TrainConfig::l2, any_real())},
             {{.name = "seed",
               .help = "data, partition, batches and initialisation; never noise",

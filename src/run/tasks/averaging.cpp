@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "run/record_task.hpp"
 #include "run/task_values.hpp"
 #include "sotto/learn/averaging.hpp"
 
@@ -16,7 +15,6 @@ LocalTask build_averaging(const TaskConfig& config, Network& network, const Memb
     LocalValues data = read_local_values(config, network, members);
     LocalTask task;
     network.agree([&] {
-        require_options_fit(config);
         for (auto& shard : data.shards)
             task.objectives.push_back(make_averaging_objective(std::move(shard), data.mean));
     });
@@ -37,6 +35,7 @@ TaskRecord averaging_task() {
             .summary = "running averages of points: the network estimates their mean",
             .build = build_averaging,
             .fixed_inputs = true,
+            .options = {"data", "test-data", "partition"},
             .defaults = {{"step-size", "1"},
                          {"step-schedule", "inverse"},
                          {"l2", fmt::format("{}", l2_of_averages)},

@@ -16,7 +16,7 @@ namespace {
 
 /// Grey images: of the shape the data say, or else square.
 ImageShape image_shape(const TaskConfig& config, const LocalData& data) {
-    const Eigen::Index known = data.agents.front().shard.image_rows;
+    const Eigen::Index known = data.image_rows;
     const Eigen::Index rows =
         known > 0 ? known
                   : static_cast<Eigen::Index>(std::sqrt(static_cast<double>(data.features)));

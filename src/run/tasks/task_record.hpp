@@ -53,12 +53,19 @@ struct TaskRecord {
     bool takes_values = false;  ///< of `objective`: records may have a value instead of a class
     /// Gradients depend on the data alone, not on messages: partial views are exact.
     bool fixed_inputs = false;
-    std::vector<std::string> options{};     ///< that not every task has, but this one: "hidden"
+    /// That not every task has, but this one: "hidden"; of a task with `build`, also those that
+    /// name its data. A task with `objective` has all of these.
+    std::vector<std::string> options{};
     std::vector<OptionDefault> defaults{};  ///< where they are not those of other tasks
 
     /// Learns from records, some of which are held out.
     [[nodiscard]] bool needs_records() const { return objective != nullptr; }
     [[nodiscard]] bool has_option(const std::string& option) const {
+        const std::vector<std::string> of_records{
+            "data", "test-data", "test-fraction", "partition"};
+        if (needs_records() && (std::ranges::find(of_records, option) != of_records.end() ||
+                                (takes_values && option == "standardise")))
+            return true;
         return std::ranges::find(options, option) != options.end();
     }
 };

@@ -148,6 +148,8 @@ RunHistory history_with(const Run& run,
         .run = run.session.run_id, .rounds = run.config.plan.rounds, .starts = 0, .phases = {}});
     history.phases = ledger.record().phases;
     history.checkpoint_every = run.config.checkpoint_every;
+    history.features = run.features;
+    history.labels = run.labels;
     return history;
 }
 
@@ -165,6 +167,7 @@ std::string report_of(const Run& run, const AgreedPhase& phase, const Ledger& le
     if (phase.resumption)
         text =
             resumption_text(resumed_run(*phase.resumption, run.members), phase.resumption->notes);
+    if (!run.labels.empty()) text += fmt::format("classes    {}\n", classes_text(run.labels));
     return text + plan_report_text(*phase.planned,
                                    run.phase,
                                    phase.exposures,
@@ -216,7 +219,7 @@ Run meet(const TrainConfig& config,
          Network& network,
          Participants there,
          const AgreedPhase& phase,
-         std::string task_description,
+         const LocalTask& task,
          bool resumable) {
     Session session = open_session(network,
                                    there.topography,
@@ -228,7 +231,10 @@ Run meet(const TrainConfig& config,
             .members = std::move(there.members),
             .topography = std::move(there.topography),
             .graph_description = there.built ? there.built->description : std::string(),
-            .task_description = std::move(task_description),
+            .task_description = task.description,
+            .own_tests = task.own_tests,
+            .features = task.features,
+            .labels = task.labels,
             .phase = phase.config,
             .plan = phase.plan,
             .key_epoch = phase.resumption ? phase.resumption->key_epoch : 0,
@@ -294,6 +300,10 @@ PreparedRun prepare_run(const TrainConfig& asked,
     std::optional<RunHistory> before;
     if (config.resume)
         before = share_history(network, *config.resume, most_temporal_values(config.plan));
+    if (before) {
+        config.task.known_labels = before->labels;
+        config.task.known_features = before->features;
+    }
     Membership members = agree_on_members(config, network, before ? &*before : nullptr);
     settle_graph(config, network, members);
     RestoredFiles restored(config.dry_run ? Stay::for_a_look : Stay::for_good,
@@ -314,8 +324,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     if (phase.planned) tell_choices(std::move(choices), *phase.planned);
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;
-    Run run = meet(
-        config, network, std::move(there), phase, task.description, !make_task || task.resumable);
+    Run run = meet(config, network, std::move(there), phase, task, !make_task || task.resumable);
     agree_on_data(run, phase, std::move(task.digests));
     std::vector<LocalAgent> agents =
         build_agents(run, std::move(task.objectives), task.rows_are_rounds, phase.exposures);

@@ -112,8 +112,10 @@ RunTotals TrainingLoop::totals() const {
 }
 
 EvaluatedRecords TrainingLoop::records_now() const {
-    return run_.config.evaluated_records.value_or(
+    EvaluatedRecords records = run_.config.evaluated_records.value_or(
         usual_records(progress_.rounds == run_.config.plan.rounds));
+    records.own_tests = run_.own_tests;
+    return records;
 }
 
 void TrainingLoop::evaluate_now(ModelStage stage) {

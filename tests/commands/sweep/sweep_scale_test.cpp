@@ -59,7 +59,7 @@ TEST(SweepScale, NeedsTwoNumbers) {
 }
 
 TEST(SweepScale, EndsWhereNumbersEnd) {
-    EXPECT_EQ(scale_values("step-size", {"1e300", "1e305"}, 5).back(), "1e305");
+    EXPECT_EQ(scale_values("max-bytes", {"1e300", "1e305"}, 5).back(), "1e305");
 }
 
 TEST(SweepNeighbours, AreBesideACandidateInEveryOptionByItself) {

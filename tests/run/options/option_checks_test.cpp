@@ -94,6 +94,22 @@ TEST(PaddedRounds, AreThoseOfSampledBatches) {
     EXPECT_NO_THROW(require_sampling_with_padding(TrainConfig{}));
 }
 
+TEST(HowAClipIsLearnt, HasAMeaningWhereOneIs) {
+    TrainConfig config;
+    require_learnt_clip(config);
+    config.clip.quantile = 0.5;
+    expect_contains(message_of<ConfigError>([&] { require_learnt_clip(config); }),
+                    "--clip-quantile: --clip-norm auto is needed too");
+    config.plan.learn_clip = true;
+    require_learnt_clip(config);
+    config = {};
+    config.clip.share = 0.1;
+    expect_contains(message_of<ConfigError>([&] { require_learnt_clip(config); }), "--clip-share");
+    config = {};
+    config.clip.rate = 0.1;
+    expect_contains(message_of<ConfigError>([&] { require_learnt_clip(config); }), "--clip-rate");
+}
+
 TEST(AllChecks, AreMade) {
     TrainConfig config;
     settle_train_config(config, false);
@@ -103,7 +119,9 @@ TEST(AllChecks, AreMade) {
     trust.trust = TrustConfig{"roster", ""};
     resume.resume = ResumeConfig{"", {1}};
     stall.stall_abort_seconds = 1;
-    for (TrainConfig* bad : {&noise, &trust, &resume, &stall})
+    TrainConfig clip = config;
+    clip.clip.quantile = 0.5;
+    for (TrainConfig* bad : {&noise, &trust, &resume, &stall, &clip})
         EXPECT_THROW(settle_train_config(*bad, true), ConfigError);
 }
 
