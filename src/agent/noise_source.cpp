@@ -158,9 +158,8 @@ bool NoiseSource::next_piece(Eigen::Ref<Eigen::MatrixXd> noise) {
     if (round_ > last_round_) return false;
     if (matrix_ == nullptr) matrix_ = noise.data();
     if (matrix_ != noise.data())
-        throw PrivacyError(
-            fmt::format("round {}: its noise goes into one matrix, and another one was given",
-                        last_round_));
+        throw PrivacyError(fmt::format(
+            "round {}: its noise goes into one matrix, and another one was given", last_round_));
     if (streams_.empty()) {
         noise.setZero();
         ++round_;

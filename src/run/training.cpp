@@ -93,8 +93,7 @@ void Training::state_gradients(const std::string& own) {
     std::string lines;
     run.network.agree([&] {
         if (!run.leader()) return;
-        const auto statements =
-            gradient_statements(said, run.members, earlier_manifests(open_));
+        const auto statements = gradient_statements(said, run.members, earlier_manifests(open_));
         open_.manifest = with_gradients(open_.manifest, statements);
         for (const std::string& statement : statements) lines += statement + "\n";
     });

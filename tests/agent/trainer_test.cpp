@@ -170,8 +170,9 @@ TEST(Trainer, RunsARoundOnceAndInAscendingOrder) {
     training.run(2);
     EXPECT_EQ(seen.messages, 8);
     for (const long round : {1, 0})
-        EXPECT_NE(privacy_error_of([&] { training.trainer->run_round(round); })
-                      .find("above round 1 of key epoch 0"),
+        EXPECT_NE(privacy_error_of([&] {
+                      training.trainer->run_round(round);
+                  }).find("above round 1 of key epoch 0"),
                   std::string::npos);
     EXPECT_EQ(seen.messages, 8);
     training.run(1);
@@ -191,8 +192,7 @@ TEST(Trainer, SendsNothingForAGradientThatAsksForARound) {
             std::make_unique<test::FunctionObjective>(
                 2,
                 [&](const Eigen::VectorXd&) -> Eigen::VectorXd {
-                    refused.push_back(
-                        privacy_error_of([&] { (*running)->run_round(asked); }));
+                    refused.push_back(privacy_error_of([&] { (*running)->run_round(asked); }));
                     EXPECT_EQ(seen.messages, 0);
                     return Eigen::Vector2d::Ones();
                 }),
@@ -211,13 +211,12 @@ TEST(Trainer, SendsNothingForAGradientThatAsksForARound) {
 TEST(Trainer, DoesNotRunARoundAgainThatAnExceptionEnded) {
     const Topography topography = test::topography_of(Topology::ring, 4);
     std::vector<LocalAgent> agents = quadratic_agents(4);
-    agents[1] = test::local_agent(1,
-                                  std::make_unique<test::FunctionObjective>(
-                                      2,
-                                      [](const Eigen::VectorXd&) -> Eigen::VectorXd {
-                                          throw DataError("no such record");
-                                      }),
-                                  1);
+    agents[1] = test::local_agent(
+        1,
+        std::make_unique<test::FunctionObjective>(
+            2,
+            [](const Eigen::VectorXd&) -> Eigen::VectorXd { throw DataError("no such record"); }),
+        1);
     test::SilentTraining training(
         topography, std::move(agents), Eigen::Vector2d::Zero(), TrainerOptions{});
     EXPECT_THROW(training.trainer->run_round(0), DataError);

@@ -27,19 +27,19 @@ struct NoiseOutput {
 /// number of rounds. The value of a coordinate depends only on the seeds, the epoch, the round and
 /// the plan. A Laplace variable of scale 1 is z1 z2 - z3 z4 of four normals of its stream.
 ///
-/// A round's noise leaves once: rounds begin in ascending order of (epoch, round), each once, in the
-/// process that made the source (RoundGate). Whoever looks at noise that is past, or only measures,
-/// makes a source of his own.
+/// A round's noise leaves once: rounds begin in ascending order of (epoch, round), each once, in
+/// the process that made the source (RoundGate). Whoever looks at noise that is past, or only
+/// measures, makes a source of his own.
 ///
 /// Noise that is correlated over rounds, v(t) = sum_s (C_time^-1)_ts q(s) with q = scale F z, is
 /// made by forward substitution (LaggedNoise) from an agent's own past. With B lags, B vectors an
 /// output are kept, as long as they fit into `most_past_bytes`, since reading them is quicker than
-/// making them; rounds are then drawn in order, from round 0 of each epoch, and a round before which
-/// some were left out makes those too. Of many lags (32 or more) the older ones are summed for
-/// eight rounds at once, since each is read from memory; that keeps eight more vectors. Beyond, q
-/// of the last B rounds is drawn again for every round, tile by tile, wherever the past is that of
-/// q (not with a band of C_time, whose few lags are always kept). All give the same bits: the past
-/// is added from the oldest round on. Only the result is rounded to the grid.
+/// making them; rounds are then drawn in order, from round 0 of each epoch, and a round before
+/// which some were left out makes those too. Of many lags (32 or more) the older ones are summed
+/// for eight rounds at once, since each is read from memory; that keeps eight more vectors. Beyond,
+/// q of the last B rounds is drawn again for every round, tile by tile, wherever the past is that
+/// of q (not with a band of C_time, whose few lags are always kept). All give the same bits: the
+/// past is added from the oldest round on. Only the result is rounded to the grid.
 class NoiseSource {
   public:
     static constexpr std::int64_t usual_past_bytes = std::int64_t{2} << 30;

@@ -162,7 +162,7 @@ class Checks:
         inputs = tuple(x.detach().clone().requires_grad_(x.is_floating_point()) for x in batch.inputs)
         known = [x for x in inputs if x.requires_grad]
         with torch.enable_grad():
-            losses = self._losses(Batch(inputs, batch.targets))
+            losses = self._losses(Batch(tuple(x.clone() for x in inputs), batch.targets))  # it may write into them
         for i in range(batch.records if known and losses.requires_grad else 0):
             for slope in torch.autograd.grad(losses[i], known, retain_graph=True, allow_unused=True):
                 if slope is not None and bool((slope.flatten(1) != 0).any(1).index_fill(0, torch.tensor(
