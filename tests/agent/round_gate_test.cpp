@@ -10,30 +10,22 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/core/error.hpp"
+#include "agent/agent_fixtures.hpp"
 
 namespace sotto {
 namespace {
 
-/// What a call throws; empty: nothing.
-template <class Call>
-std::string privacy_error_of(Call&& call) {
-    try {
-        call();
-    } catch (const PrivacyError& error) {
-        return error.what();
-    }
-    return {};
-}
+using test::privacy_error_of;
 
 TEST(RoundGate, LetsEveryRoundBeginOnceInAscendingOrder) {
     RoundGate gate("noise");
     gate.begin(0, 0);
     gate.begin(0, 5);
     gate.begin(2, 1);
-    EXPECT_EQ(privacy_error_of([&] { gate.begin(2, 1); }),
-              "noise: round 1 of key epoch 2 is not allowed (above round 1 of key epoch 2: noise is "
-              "drawn once, or the difference of two messages would be without any)");
+    EXPECT_EQ(
+        privacy_error_of([&] { gate.begin(2, 1); }),
+        "noise: round 1 of key epoch 2 is not allowed (above round 1 of key epoch 2: noise is "
+        "drawn once, or the difference of two messages would be without any)");
     EXPECT_NE(privacy_error_of([&] { gate.begin(2, 0); }), "");
     EXPECT_NE(privacy_error_of([&] { gate.begin(1, 9); }), "");
     EXPECT_EQ(privacy_error_of([&] { gate.begin(2, 2); }), "");
@@ -43,8 +35,9 @@ TEST(RoundGate, LetsOneInAtATime) {
     const RoundGate gate("training");
     {
         const RoundGate::Stay stay = gate.enter();
-        EXPECT_NE(privacy_error_of([&] { static_cast<void>(gate.enter()); })
-                      .find("training: a call is not allowed while another one is under way"),
+        EXPECT_NE(privacy_error_of([&] {
+                      static_cast<void>(gate.enter());
+                  }).find("training: a call is not allowed while another one is under way"),
                   std::string::npos);
     }
     std::atomic<int> inside = 0, most = 0, entered = 0, refused = 0;

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <string>
 
 #include "agent/agent_fixtures.hpp"
@@ -151,15 +150,7 @@ class CountedMessages final : public RoundObserver {
     int messages = 0;
 };
 
-/// What a call throws; empty: nothing.
-std::string privacy_error_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const PrivacyError& error) {
-        return error.what();
-    }
-    return {};
-}
+using test::privacy_error_of;
 
 TEST(Trainer, RunsARoundOnceAndInAscendingOrder) {
     const Topography topography = test::topography_of(Topology::ring, 4);
