@@ -95,7 +95,7 @@ class PrivatePeer:
     :param gradients: "hooks" (as fast as the gradient of a batch), "vectorised" (torch.func or functorch), "one-by-one", or
         "auto", the first of these in which rows cannot mix: hooks for sequences of known layers only. Asking for hooks of
         another model is an opt-in: privacy then relies on the model treating records alone, and the ledger says so. Agent 0
-        says on standard error which way was taken and why, and so does an agent that fell back to another one. In every
+        says on standard error which way was taken and why, and so does an agent that fell back to another one or opted in. In every
         round random rows are compared with a pass of their own, and the job ends before anything is sent where they differ.
     :param threads: threads of torch and OpenBLAS in this process; None: the host's cores over its ranks, which agent 0 says
         on standard error where there are fewer than cores; 0: left as they are.
@@ -148,7 +148,7 @@ class PrivatePeer:
         if self._agent.adjacency.startswith("agent"):
             return
         self._agent.declare(self._choice.statement)
-        if self._agent.agent == 0 or self._choice.detail:
+        if self._agent.agent == 0 or self._choice.detail or self._way.unsafe is not None:
             detail = f" [{self._choice.detail}]" if self._choice.detail else ""
             print(f"sotto.torch: agent {self._agent.agent}: gradients of single records: {self._way.name}; {self._choice.why}{detail}",
                   file=sys.stderr)
