@@ -54,6 +54,7 @@ class Agent:
     agent: int
     agents: int
     processes: int
+    failed_together: bool
     round: int
     rounds: int
     more: bool
@@ -71,8 +72,9 @@ class Agent:
     def set_losses(
         self, train: Callable[..., Any] | None, test: Callable[..., Any] | None, test_records: int
     ) -> None: ...
+    def declare(self, statement: str) -> None: ...
     def finish(self) -> str: ...
-    def end_all(self, message: str) -> None: ...
+    def end_all(self, message: str, exit_code: int) -> None: ...
 
 class NoiseSource:
     def __init__(

@@ -207,7 +207,8 @@ class Agent:
         """Rows of the own shard that the next round uses, from 0, ascending with Poisson sampling.
 
         With ``participation="poisson"`` secret coins choose them, and nobody else learns how many;
-        there may be none. LOCAL; the same whenever it is asked for in one round.
+        there may be none. LOCAL; the same whenever it is asked for in one round, but not while step()
+        runs, whose function is given them.
         """
         return self._core.batch()
 
@@ -221,6 +222,8 @@ class Agent:
             is clipped to clip_norm, and one that is not finite counts as zero.
         :returns: whether rounds are left.
         :raises ConfigError: for gradients of another shape.
+        :raises PrivacyError: while a step is under way, also where its own function or another thread
+            asks for one, and in a process that was forked. Nothing is drawn or sent then.
         :raises Error: what the rounds meet, in a process that is alone; of several, one that fails
             ends all.
         """
@@ -238,6 +241,16 @@ class Agent:
         :param test_records: in this agent's test set, which all may share.
         """
         self._core.set_losses(train, test, test_records)
+
+    def declare(self, statement: str) -> None:
+        """Says in one sentence how this agent finds gradients, for the ledger's statements. LOCAL.
+
+        Before the first step(), which tells the others; it must not depend on data. The ledger names
+        the agents where not all say the same. `sotto.torch` does it itself.
+
+        :raises ConfigError: after the first step, for another sentence.
+        """
+        self._core.declare(statement)
 
     def finish(self) -> dict[str, Any]:
         """Ends the training: models, last evaluation, ledger. COLLECTIVE, once `more` is false.
@@ -268,7 +281,7 @@ class Agent:
         trace: TracebackType | None,
     ) -> None:
         if failure is not None:
-            if not isinstance(failure, Error):
+            if not self._met_by_all(failure):
                 self._end_all(failure)
         elif self._summary is None and not self.more:
             self.finish()
@@ -278,7 +291,15 @@ class Agent:
         if self._core.processes > 1:
             traceback.print_exception(failure)
             sys.stderr.flush()
-            self._core.end_all(f"{type(failure).__name__}: {failure}")
+            self._core.end_all(f"{type(failure).__name__}: {failure}", _exit_code(failure))
+
+    def _met_by_all(self, failure: BaseException) -> bool:
+        """Whether all ranks have this error, so that each may end by itself."""
+        return isinstance(failure, Error) and self._core.failed_together
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Neither copied nor pickled: a copy would send the same noise with other gradients."""
+        raise TypeError("sotto.Agent cannot be copied or pickled: its noise is drawn once, in one process")
 
     def __repr__(self) -> str:
         if not hasattr(self, "_core"):
@@ -294,6 +315,10 @@ def communicator() -> "Communicator | None":
     from mpi4py import MPI
 
     return MPI.COMM_WORLD if MPI.COMM_WORLD.Get_size() > 1 else None
+
+
+def _exit_code(failure: BaseException) -> int:
+    return failure.exit_code if isinstance(failure, Error) else 1
 
 
 _agents: "weakref.WeakSet[Agent]" = weakref.WeakSet()
@@ -317,12 +342,17 @@ def _stop_all_on_errors(comm: "Communicator | None") -> None:
     if _hook_is_set or comm is None or comm.Get_size() == 1:
         return
     _hook_is_set = True
-    usual, rank = sys.excepthook, comm.Get_rank()
+    usual, rank, process = sys.excepthook, comm.Get_rank(), os.getpid()
 
     def hook(
         kind: type[BaseException], failure: BaseException, trace: TracebackType | None
     ) -> None:
-        if isinstance(failure, Error):
+        if os.getpid() != process:  # a fork, to which neither MPI nor the job belongs
+            usual(kind, failure, trace)
+            sys.stderr.flush()
+            os._exit(_exit_code(failure))
+        under_way = [agent for agent in _agents if agent._summary is None]
+        if isinstance(failure, Error) and all(agent._met_by_all(failure) for agent in under_way):
             if rank == 0:
                 usual(kind, failure, trace)
             sys.stderr.flush()
@@ -333,6 +363,6 @@ def _stop_all_on_errors(comm: "Communicator | None") -> None:
             os._exit(failure.exit_code)
         usual(kind, failure, trace)
         for agent in list(_agents):
-            agent._core.end_all(f"{kind.__name__}: {failure}")
+            agent._core.end_all(f"{kind.__name__}: {failure}", _exit_code(failure))
 
     sys.excepthook = hook

@@ -58,6 +58,10 @@ class NoiseSource:
         #: What noise it is.
         self.plan = plan
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Neither copied nor pickled: a copy would draw the same noise."""
+        raise TypeError("sotto.NoiseSource cannot be copied or pickled: its noise is drawn once, in one process")
+
     @property
     def round(self) -> int:
         """Rounds drawn so far: the next one."""
@@ -71,7 +75,8 @@ class NoiseSource:
     def draw(self) -> npt.NDArray[np.float64]:
         """Noise of the next round: d values, or outputs x d where there are several. LOCAL.
 
-        :raises PrivacyError: after the plan's last round.
+        :raises PrivacyError: after the plan's last round, while another thread draws, and in a process
+            that was forked.
         """
         return self._core.draw()
 

@@ -23,6 +23,7 @@
 #include "run/training.hpp"
 #include "run/training_summary.hpp"
 #include "signals.hpp"
+#include "sotto/agent/round_gate.hpp"
 #include "sotto/learn/handed_objective.hpp"
 #include "sotto/privacy/ledger_json.hpp"
 
@@ -151,15 +152,28 @@ class Agent {
                 });
         });
     }
+    /// What was forked belongs to the process that made it: its files, messages and MPI are left
+    /// alone.
+    ~Agent() {
+        if (gate_.in_its_process()) return;
+        (void)training_.release();
+        (void)progress_.release();
+        (void)network_.release();
+    }
     Agent(const Agent&) = delete;
     Agent& operator=(const Agent&) = delete;
 
     /// @param given gradients, or a function that computes them.
     bool step(const py::object& given, py::handle self) {
+        const RoundGate::Stay stay = gate_.enter();
         require_under_way();
         set_gradients(given, self);
         try {
-            together(*network_, [&] { training_->run_round(); });
+            together(*network_, [&] {
+                if (!stated_) training_->state_gradients(statement_);
+                stated_ = true;
+                training_->run_round();
+            });
         } catch (...) {
             failed_ = true;
             forget_gradients();
@@ -170,8 +184,10 @@ class Agent {
     }
     /// Text of the summary, on every process.
     std::string finish() {
+        const RoundGate::Stay stay = gate_.enter();
         if (!summary_.empty()) return summary_;
         if (failed_) throw Error(ExitCode::other, "the training has failed");
+        failed_ = true;  // if it throws
         const bool leader = network_->process() == 0;
         together(*network_, [&] {
             const TrainResult result = training_->finish();
@@ -185,21 +201,37 @@ class Agent {
             fmt::print(report, "{}", cli::summary_text(result, setup_.config));
             std::fflush(report);
         });
+        failed_ = false;
         signals_.reset();
         return summary_;
     }
     void set_losses(const py::object& train, const py::object& test, Eigen::Index test_records) {
+        const RoundGate::Stay stay = gate_.enter();
         objective_->functions().train_losses = asked_losses(train);
         objective_->functions().test_losses = asked_losses(test);
         objective_->set_test_records(test_records);
     }
-    void end_all(const std::string& message) {
-        if (network_->processes() > 1 && summary_.empty())
-            end_job(*network_, ExitCode::other, message.c_str());
+    /// For the ledger.
+    void declare(const std::string& statement) {
+        const RoundGate::Stay stay = gate_.enter();
+        if (statement.size() > most_line_bytes)
+            throw ConfigError(fmt::format("declare: {} bytes are not allowed (at most {})",
+                                          statement.size(),
+                                          most_line_bytes));
+        if (stated_ && statement != statement_)
+            throw ConfigError(
+                "declare: rounds have begun, and the ledger states how gradients are found (make "
+                "it before the first step)");
+        statement_ = statement;
+    }
+    void end_all(const std::string& message, int code) {
+        if (gate_.in_its_process() && network_->processes() > 1 && summary_.empty())
+            end_job(*network_, static_cast<ExitCode>(code), message.c_str());
     }
 
     [[nodiscard]] bool more() const { return summary_.empty() && !failed_ && training_->more(); }
     [[nodiscard]] py::array_t<std::int64_t> batch() {
+        const RoundGate::Stay stay = gate_.enter();
         require_under_way();
         return array_of(rows());
     }
@@ -272,13 +304,16 @@ class Agent {
         objective_->functions().batch_gradient = {};
     }
 
+    RoundGate gate_{"agent"};
     std::optional<KeptSignals> signals_{std::in_place};
     std::unique_ptr<Network> network_;
     cli::TrainSetup setup_;
     std::unique_ptr<cli::Progress> progress_;
     HandedObjective* objective_ = nullptr;  // of the training
     std::unique_ptr<Training> training_;
-    std::string summary_;  // not empty: it has ended
+    std::string statement_;  // about how gradients are found
+    bool stated_ = false;    // in the ledger
+    std::string summary_;    // not empty: it has ended
     bool failed_ = false, interrupted_ = false;
 };
 
@@ -335,8 +370,9 @@ void bind_agent(py::module_& module) {
              py::arg("train"),
              py::arg("test"),
              py::arg("test_records"))
+        .def("declare", &Agent::declare, py::arg("statement"))
         .def("finish", &Agent::finish)
-        .def("end_all", &Agent::end_all, py::arg("message"))
+        .def("end_all", &Agent::end_all, py::arg("message"), py::arg("exit_code"))
         .def_property_readonly("model",
                                [](py::object self) {
                                    const Eigen::MatrixXd& models =
@@ -346,6 +382,8 @@ void bind_agent(py::module_& module) {
         .def_property_readonly("agent", [](Agent& a) { return a.local().number; })
         .def_property_readonly("agents", [](Agent& a) { return a.network().agents(); })
         .def_property_readonly("processes", [](Agent& a) { return a.network().processes(); })
+        .def_property_readonly("failed_together",
+                               [](Agent& a) { return a.network().failed_together(); })
         .def_property_readonly("round", &Agent::round)
         .def_property_readonly("rounds", [](Agent& a) { return a.config().plan.rounds; })
         .def_property_readonly("more", &Agent::more)

@@ -19,6 +19,7 @@
 #include "run/task.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/agent/noise_source.hpp"
+#include "sotto/agent/round_gate.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learn/handed_objective.hpp"
 #include "sotto/learn/record_objective.hpp"
@@ -114,13 +115,22 @@ class Source {
         noise_ = Eigen::MatrixXd::Zero(dimension_, std::ssize(source_->outputs()));
     }
 
+    /// What was forked belongs to the process that made it, MPI too.
+    ~Source() {
+        if (!gate_.in_its_process()) (void)network_.release();
+    }
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
+
     /// Noise of the next round: outputs x d, or d where there is one.
     py::array draw() {
+        const RoundGate::Stay stay = gate_.enter();
         next_round();
         return result(noise_);
     }
     /// Clipped gradients of the local agents, with the noise of the next round.
     py::array noisy(const py::object& given) {
+        const RoundGate::Stay stay = gate_.enter();
         const py::array array = gradients_from(given);
         const HandedGradients handed = gradients_in(array);
         require_gradients(handed);
@@ -214,14 +224,15 @@ class Source {
                             round_,
                             made_->config.plan.rounds));
         const py::gil_scoped_release others_may_run;
-        source_->draw(0, static_cast<std::uint64_t>(round_), noise_);
-        ++round_;
+        const auto round = static_cast<std::uint64_t>(round_++);  // it counts, however this ends
+        source_->draw(0, round, noise_);
     }
     [[nodiscard]] py::array result(const Eigen::MatrixXd& columns) const {
         if (columns.cols() == 1) return py::array_t<double>(columns.rows(), columns.data());
         return py::array_t<double>({columns.cols(), columns.rows()}, columns.data());
     }
 
+    RoundGate gate_{"noise source"};
     std::shared_ptr<MadePlan> made_;
     std::unique_ptr<Network> network_;
     Index dimension_;

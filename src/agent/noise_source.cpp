@@ -115,15 +115,28 @@ std::int64_t NoiseSource::memory_bytes(Eigen::Index dimension) const {
 void NoiseSource::draw(std::uint32_t epoch,
                        std::uint64_t round,
                        Eigen::Ref<Eigen::MatrixXd> noise) {
-    begin(epoch, round, noise.rows());
-    while (draw_piece(noise)) {
+    const RoundGate::Stay stay = gate_.enter();
+    begin_round(epoch, round, noise.rows());
+    while (next_piece(noise)) {
     }
 }
 
 void NoiseSource::begin(std::uint32_t epoch, std::uint64_t round, Eigen::Index dimension) {
+    const RoundGate::Stay stay = gate_.enter();
+    begin_round(epoch, round, dimension);
+}
+
+bool NoiseSource::draw_piece(Eigen::Ref<Eigen::MatrixXd> noise) {
+    const RoundGate::Stay stay = gate_.enter();
+    return next_piece(noise);
+}
+
+void NoiseSource::begin_round(std::uint32_t epoch, std::uint64_t round, Eigen::Index dimension) {
     if (rounds_ > 0 && round >= rounds_)
         throw PrivacyError(fmt::format(
             "round {} has no noise: the plan's temporal factor covers {} rounds", round, rounds_));
+    gate_.begin(epoch, round);
+    matrix_ = nullptr;
     round_ = last_round_ = round;
     // A round that was left has overwritten some of the past it needs.
     const bool whole = std::exchange(next_coordinate_, 0) == 0;
@@ -141,8 +154,12 @@ void NoiseSource::begin(std::uint32_t epoch, std::uint64_t round, Eigen::Index d
     round_ = next_round_;
 }
 
-bool NoiseSource::draw_piece(Eigen::Ref<Eigen::MatrixXd> noise) {
+bool NoiseSource::next_piece(Eigen::Ref<Eigen::MatrixXd> noise) {
     if (round_ > last_round_) return false;
+    if (matrix_ == nullptr) matrix_ = noise.data();
+    if (matrix_ != noise.data())
+        throw PrivacyError(fmt::format(
+            "round {}: its noise goes into one matrix, and another one was given", last_round_));
     if (streams_.empty()) {
         noise.setZero();
         ++round_;

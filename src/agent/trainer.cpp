@@ -178,6 +178,8 @@ void Trainer::limit_messages(std::vector<std::size_t> limited) {
 }
 
 void Trainer::run_round(long round) {
+    const RoundGate::Stay stay = gate_.enter();
+    gate_.begin(options_.key_epoch, static_cast<std::uint64_t>(round));
     const auto start = Clock::now();
     const auto count = static_cast<long>(agents_.size());
     parallel_for(count, options_.threads, [&](long a) {
@@ -260,6 +262,7 @@ void Trainer::run_final_gossip() {
     if (trusted_mean_) return;  // all have the same model
     if (entry_ != NoiseEntry::gradient)
         throw Error(ExitCode::other, "final gossip of models that noise on messages does not hide");
+    const RoundGate::Stay stay = gate_.enter();
     messages_ = models_;
     limit_messages(std::vector<std::size_t>(noise_source_.outputs().size()));
     exchange_and_mix(options_.rounds, options_.smoothing.final_gossip, false);

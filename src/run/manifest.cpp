@@ -1,9 +1,13 @@
 #include "run/manifest.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "core/json_value.hpp"
 #include "run/directory_secrets.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/host.hpp"
@@ -135,6 +139,44 @@ std::string manifest_json(const Run& run, const std::vector<std::string>& proces
     json["seed_commitments"] = Json::array();
     for (std::size_t p = 0; p < process_notes.size(); ++p)
         add_note(json, process_note_from_json(process_notes[p], p), run.members, p);
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<std::string> gradient_statements(const std::vector<std::string>& said,
+                                             const Membership& members,
+                                             const std::vector<std::string>& earlier) {
+    std::vector<std::string> statements;
+    for (std::size_t p = 0; p < said.size(); ++p) {
+        const auto first = std::ranges::find(said, said[p]) - said.begin();
+        if (said[p].empty() || std::cmp_less(first, p)) continue;  // it was stated
+        std::string statement = said[p];
+        std::ranges::replace_if(
+            statement, [](unsigned char c) { return c < ' '; }, ' ');  // it may be a deviator's
+        std::vector<int> agents;
+        for (std::size_t q = p; q < said.size(); ++q)
+            if (said[q] == said[p]) agents.push_back(members.number(static_cast<int>(q)));
+        statements.push_back(agents.size() == said.size()
+                                 ? std::move(statement)
+                                 : fmt::format("Agent{} {}: {}",
+                                               agents.size() == 1 ? "" : "s",
+                                               fmt::join(agents, ", "),
+                                               statement));
+    }
+    for (const std::string& manifest : earlier) {
+        const JsonDocument document(manifest);
+        const auto stated = document.root().find("gradients");
+        if (!stated) continue;
+        for (const JsonValue& statement : stated->items())
+            if (std::ranges::find(statements, statement.text()) == statements.end())
+                statements.push_back(statement.text());
+    }
+    return statements;
+}
+
+std::string with_gradients(const std::string& manifest,
+                           const std::vector<std::string>& statements) {
+    Json json = Json::parse(manifest);
+    json["gradients"] = statements;
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -22,4 +22,16 @@ namespace sotto {
 [[nodiscard]] std::string manifest_json(const Run& run,
                                         const std::vector<std::string>& process_notes);
 
+/// What agents say about how they find gradients: each statement once, with whose it is where not
+/// all say it; then what earlier starts stated and nobody says now.
+/// @param said by the agent of every process; empty: nothing.  @param earlier texts of manifests.
+/// @throws DataError for what is no manifest.
+[[nodiscard]] std::vector<std::string> gradient_statements(const std::vector<std::string>& said,
+                                                           const Membership& members,
+                                                           const std::vector<std::string>& earlier);
+
+/// The text of a manifest with these statements as `gradients`.
+[[nodiscard]] std::string with_gradients(const std::string& manifest,
+                                         const std::vector<std::string>& statements);
+
 }  // namespace sotto

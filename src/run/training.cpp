@@ -1,15 +1,20 @@
 #include "run/training.hpp"
 
+#include <filesystem>
 #include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "run/agent_path.hpp"
+#include "run/manifest.hpp"
 #include "run/plan_report.hpp"
 #include "run/training/close_run.hpp"
 #include "run/training/estimate_run.hpp"
 #include "run/training/open_run.hpp"
 #include "run/training/prepare_run.hpp"
 #include "run/training/run_accounts.hpp"
+#include "run/training/sealed_ledger.hpp"
+#include "sotto/core/files.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/plan/plan_json.hpp"
@@ -46,6 +51,16 @@ TrainResult dry_run(PreparedRun prepared, TrainingListener& listener, Clock::tim
     return result;
 }
 
+/// Texts of the manifests of the run's earlier starts, on process 0.
+std::vector<std::string> earlier_manifests(const OpenRun& open) {
+    std::vector<std::string> manifests;
+    for (int start = 0; start + 1 < open.prepared.history.starts; ++start) {
+        const auto file = open.directory.path() / numbered_file("manifest", ".json", start);
+        if (std::filesystem::exists(file)) manifests.push_back(read_file(file));
+    }
+    return manifests;
+}
+
 OpenRun announced(OpenRun open, TrainingListener& listener) {
     announce(open.prepared, listener, nullptr);
     return open;
@@ -71,6 +86,23 @@ Training::Training(const TrainConfig& config,
                prepare_run(config, network, make_task),
                listener,
                std::move(stop_requested)} {}
+
+void Training::state_gradients(const std::string& own) {
+    const Run& run = open_.prepared.run;
+    const std::vector<std::string> said = run.network.all_gather(own, most_line_bytes);
+    std::string lines;
+    run.network.agree([&] {
+        if (!run.leader()) return;
+        const auto statements = gradient_statements(said, run.members, earlier_manifests(open_));
+        open_.manifest = with_gradients(open_.manifest, statements);
+        for (const std::string& statement : statements) lines += statement + "\n";
+    });
+    lines = run.network.broadcast(lines, most_document_bytes);
+    if (lines.empty()) return;
+    std::istringstream read(lines);
+    for (std::string line; std::getline(read, line);) open_.prepared.ledger.add_statement(line);
+    seal_ledger(open_, Ledger::Status::running, open_.progress.rounds);
+}
 
 TrainResult Training::finish() {
     rounds_.finish();

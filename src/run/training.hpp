@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "run/build_topography.hpp"
 #include "run/config.hpp"
@@ -29,6 +30,12 @@ class Training {
     Training& operator=(const Training&) = delete;
 
     [[nodiscard]] bool more() const { return rounds_.more(); }
+    /// What the agent of each process says about how it finds gradients goes to the ledger, sealed
+    /// again, and to this start's manifest, with what earlier starts of the run said there. Before
+    /// the first round of this start, once. COLLECTIVE.
+    /// @param own one sentence, at most most_line_bytes; empty: nothing.
+    /// @throws Error, the same on every process.
+    void state_gradients(const std::string& own);
     /// @throws Error alone; of several processes, one that fails ends the job.
     void run_round() { rounds_.run_next(); }
     /// After the last round: figures, ledger, models. @throws as run_round, and Error, the same on

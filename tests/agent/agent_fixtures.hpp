@@ -3,10 +3,12 @@
 #include <Eigen/Dense>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "mpi/trainer_fixtures.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/core/seeded_random.hpp"
 #include "sotto/learn/logistic.hpp"
 #include "sotto/learn/partition.hpp"
@@ -16,6 +18,17 @@ namespace sotto::test {
 
 /// Whose noise is looked at.
 inline constexpr int noisy_agents = 20;
+
+/// What a call says that it must not do; empty: it does it.
+template <class Call>
+std::string privacy_error_of(Call&& call) {
+    try {
+        call();
+    } catch (const PrivacyError& error) {
+        return error.what();
+    }
+    return {};
+}
 
 /// Gradients from a function of the model; the loss is not looked at.
 class FunctionObjective final : public Objective {

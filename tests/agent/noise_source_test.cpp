@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <type_traits>
 
 #include "agent/agent_fixtures.hpp"
 #include "sotto/agent/grid.hpp"
@@ -61,8 +65,8 @@ TEST(NoiseSource, GivesWhatThePlanSaysForEveryDimensionAndNumberOfThreads) {
     for (const NoisePlan& plan : plans()) {
         const auto rings = rings_of(plan);
         for (const int threads : {1, 2, 3}) {
-            NoiseSource source(plan, rings, threads);
             for (const Eigen::Index d : {1, 63, 64, 65, 1000, 20000}) {
+                NoiseSource source(plan, rings, threads);
                 Eigen::MatrixXd noise = Eigen::MatrixXd::Constant(d, noisy_agents, 7);
                 source.draw(3, 11, noise);
                 for (int u = 0; u < noisy_agents; ++u)
@@ -125,7 +129,7 @@ std::vector<TemporalFactor> temporal_factors() {
             {TemporalFactor::Kind::one_lag, one_lag}};
 }
 
-TEST(NoiseSource, CorrelatesRoundsAsTheTemporalFactorSaysInAnyOrderOfDrawing) {
+TEST(NoiseSource, CorrelatesRoundsAsTheTemporalFactorSaysAlsoWhereRoundsAreLeftOut) {
     constexpr Eigen::Index rounds = 9;
     for (NoisePlan plan : plans()) {
         if (plan.mechanism != "ldp" && plan.mechanism != "pairs") continue;
@@ -142,7 +146,6 @@ TEST(NoiseSource, CorrelatesRoundsAsTheTemporalFactorSaysInAnyOrderOfDrawing) {
                 correlated.temporal = factor;
                 const Eigen::MatrixXd inverse = dense_factor(factor, rounds).inverse();
                 NoiseSource source(correlated, rings, 2);
-                NoiseSource jumping(correlated, rings, 1);
                 Eigen::MatrixXd noise(d, noisy_agents), again(d, noisy_agents);
                 for (Eigen::Index t = 0; t < rounds; ++t) {
                     source.draw(1, static_cast<std::uint64_t>(t), noise);
@@ -152,8 +155,9 @@ TEST(NoiseSource, CorrelatesRoundsAsTheTemporalFactorSaysInAnyOrderOfDrawing) {
                     EXPECT_LT((noise - expected).cwiseAbs().maxCoeff(),
                               1e-9 * (1 + expected.cwiseAbs().maxCoeff()))
                         << plan.mechanism << ", round " << t;
-                    if (t % 4 == 3) {  // another epoch and an earlier round in between
-                        jumping.draw(2, 1, again);
+                    if (t % 4 == 3) {  // another epoch before, and no earlier round
+                        NoiseSource jumping(correlated, rings, 1);
+                        jumping.draw(0, 1, again);
                         EXPECT_FALSE(again == noise);
                         jumping.draw(1, static_cast<std::uint64_t>(t), again);
                         EXPECT_TRUE(again == noise) << plan.mechanism << ", round " << t;
@@ -187,7 +191,8 @@ TEST(NoiseSource, GivesOneAgentAloneTheSameAsAmongOthers) {
 TEST(NoiseSource, GivesOtherNoiseInEveryRoundAndEpoch) {
     for (const NoisePlan& plan : plans()) {
         if (plan.noiseless()) continue;
-        NoiseSource source(plan, rings_of(plan), 1);
+        const auto rings = rings_of(plan);
+        NoiseSource source(plan, rings, 1);
         std::vector<Eigen::VectorXd> seen;
         for (const std::uint32_t epoch : {0u, 1u})
             for (const std::uint64_t round : {0ull, 1ull, 2ull, 1ull << 32, (1ull << 32) + 1}) {
@@ -197,7 +202,7 @@ TEST(NoiseSource, GivesOtherNoiseInEveryRoundAndEpoch) {
                     EXPECT_GT((noise.col(0) - other).cwiseAbs().maxCoeff(), 1e-3);
                 seen.emplace_back(noise.col(0));
                 Eigen::MatrixXd again(100, noisy_agents);
-                source.draw(epoch, round, again);
+                NoiseSource(plan, rings, 1).draw(epoch, round, again);
                 EXPECT_TRUE(again == noise);
             }
     }
@@ -236,8 +241,9 @@ TEST(NoiseSource, GivesTheSameBitsWhetherThePastIsKeptOrDrawnAgain) {
             again.draw(1, round, b);
             EXPECT_TRUE(a == b) << plan.mechanism << ", round " << round;
         }
-        again.draw(1, 2, b);  // any order
-        kept.draw(1, 2, a);
+        // Rounds before it are left out.
+        NoiseSource(plan, rings, 2, 0).draw(1, 2, b);
+        NoiseSource(plan, rings, 2).draw(1, 2, a);
         EXPECT_TRUE(a == b) << plan.mechanism;
         if (again.draws_past_again(dimension)) {
             EXPECT_LT(again.memory_bytes(50000000), 200 << 20) << plan.mechanism;
@@ -291,8 +297,9 @@ TEST(NoiseSource, SumsManyLagsOfSeveralRoundsAtOnceToTheSameBits) {
         }
         const Eigen::MatrixXd left = drawn * factor.lower.transpose() - fresh;
         EXPECT_LT(left.cwiseAbs().maxCoeff(), 1e-9 * fresh.cwiseAbs().maxCoeff());
-        for (const std::uint64_t round : {33, 34, 69, 8}) {  // any order
-            kept.draw(1, round, a);
+        NoiseSource some(plan, rings, 2);
+        for (const std::uint64_t round : {8, 33, 34, 69}) {  // others are left out
+            some.draw(1, round, a);
             EXPECT_TRUE(a.reshaped() == drawn.col(static_cast<Eigen::Index>(round))) << round;
         }
     }
@@ -323,8 +330,10 @@ TEST(NoiseSource, GivesTheSameBitsInPiecesAndAfterARoundThatWasLeft) {
                 Eigen::MatrixXd a(dimension, outputs), b(dimension, outputs);
                 for (std::uint64_t round = 0; round < 8; ++round) {
                     whole.draw(1, round, a);
-                    // Left in the middle: for the same round, or the next one's.
-                    if (round % 3 == 1 && draw_pieces(pieces, round + round % 2, 1, b)) ++left;
+                    if (round % 3 == 1) {  // left in the middle, for the next one
+                        if (draw_pieces(pieces, round, 1, b)) ++left;
+                        continue;
+                    }
                     EXPECT_FALSE(draw_pieces(pieces, round, 1000, b)) << plan.mechanism;
                     // And no more than that.
                     EXPECT_FALSE(pieces.draw_piece(b)) << plan.mechanism;
@@ -333,6 +342,82 @@ TEST(NoiseSource, GivesTheSameBitsInPiecesAndAfterARoundThatWasLeft) {
             }
         }
     EXPECT_GE(left, 10);
+}
+
+/// Of two agents of one process, with independent rounds or, with a past, correlated ones.
+NoisePlan small_plan(bool with_past) {
+    std::vector<NoisePlan> all = plans();
+    NoisePlan plan = *std::ranges::find(all, "ldp", &NoisePlan::mechanism);
+    if (with_past) plan.temporal = temporal_factors()[2];
+    return plan;
+}
+
+TEST(NoiseSource, GivesEveryRoundOnceAndInAscendingOrder) {
+    constexpr Eigen::Index dimension = 7000;
+    for (const bool with_past : {false, true})
+        for (const std::int64_t most_past_bytes : {std::int64_t{0}, std::int64_t{1} << 30}) {
+            const NoisePlan plan = small_plan(with_past);
+            NoiseSource source(plan, rings_of(plan), 1, most_past_bytes);
+            Eigen::MatrixXd first(dimension, noisy_agents);
+            source.draw(1, 3, first);
+            const Eigen::MatrixXd untouched = Eigen::MatrixXd::Constant(dimension, noisy_agents, 7);
+            Eigen::MatrixXd second = untouched;
+            for (const auto& [epoch, round] :
+                 {std::pair{1u, 3ull}, {1u, 2ull}, {0u, 3ull}, {0u, 8ull}, {1u, 0ull}}) {
+                EXPECT_THROW(source.draw(epoch, round, second), PrivacyError)
+                    << epoch << ", " << round;
+                EXPECT_THROW(source.begin(epoch, round, dimension), PrivacyError);
+                EXPECT_TRUE(second == untouched);
+            }
+            source.draw(1, 4, second);
+            EXPECT_FALSE(second == first);
+            source.draw(2, 0, second);  // of another key epoch
+        }
+}
+
+TEST(NoiseSource, GivesARoundThatWasLeftToNobodyElse) {
+    const NoisePlan plan = small_plan(false);
+    constexpr Eigen::Index dimension = 7000;  // two tiles and more
+    NoiseSource source(plan, rings_of(plan), 1);
+    Eigen::MatrixXd first = Eigen::MatrixXd::Zero(dimension, noisy_agents), second = first;
+    source.begin(0, 0, dimension);
+    EXPECT_TRUE(source.draw_piece(first));
+    EXPECT_THROW(static_cast<void>(source.draw_piece(second)), PrivacyError);
+    EXPECT_THROW(source.begin(0, 0, dimension), PrivacyError);
+    EXPECT_TRUE(second.isZero(0));
+}
+
+TEST(NoiseSource, GivesNothingToAProcessThatWasForked) {
+    const NoisePlan plan = small_plan(false);
+    const auto rings = rings_of(plan);
+    constexpr Eigen::Index dimension = 7000;
+    NoiseSource source(plan, rings, 1), begun(plan, rings, 1);
+    Eigen::MatrixXd noise = Eigen::MatrixXd::Zero(dimension, noisy_agents);
+    begun.begin(0, 0, dimension);
+    EXPECT_TRUE(begun.draw_piece(noise));
+    const auto refused = [](auto&& use) {
+        try {
+            use();
+        } catch (const PrivacyError& error) {
+            return std::string(error.what()).find("forked") != std::string::npos;
+        }
+        return false;
+    };
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(refused([&] { source.draw(0, 0, noise); }) &&
+                      refused([&] { static_cast<void>(begun.draw_piece(noise)); })
+                  ? 0
+                  : 1);
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    EXPECT_NO_THROW(source.draw(0, 0, noise));
+}
+
+TEST(NoiseSource, CannotBeCopied) {
+    EXPECT_FALSE(std::is_copy_constructible_v<NoiseSource>);
+    EXPECT_FALSE(std::is_copy_assignable_v<NoiseSource>);
 }
 
 }  // namespace

@@ -143,6 +143,77 @@ TEST(Trainer, GivesTheSameBitsWithAnyNumberOfThreads) {
     }
 }
 
+/// Counts the messages that observers see leave.
+class CountedMessages final : public RoundObserver {
+  public:
+    void on_message(long, std::size_t, const OwnRound&) override { ++messages; }
+    int messages = 0;
+};
+
+using test::privacy_error_of;
+
+TEST(Trainer, RunsARoundOnceAndInAscendingOrder) {
+    const Topography topography = test::topography_of(Topology::ring, 4);
+    test::SilentTraining training(
+        topography, quadratic_agents(4), Eigen::Vector2d::Zero(), TrainerOptions{});
+    CountedMessages seen;
+    training.trainer->observe(&seen);
+    training.run(2);
+    EXPECT_EQ(seen.messages, 8);
+    for (const long round : {1, 0})
+        EXPECT_NE(privacy_error_of([&] {
+                      training.trainer->run_round(round);
+                  }).find("above round 1 of key epoch 0"),
+                  std::string::npos);
+    EXPECT_EQ(seen.messages, 8);
+    training.run(1);
+    EXPECT_EQ(seen.messages, 12);
+}
+
+TEST(Trainer, SendsNothingForAGradientThatAsksForARound) {
+    // Also for one that asks for the next one, whose noise would be drawn into this one's place.
+    for (const long asked : {0, 1}) {
+        const Topography topography = test::topography_of(Topology::ring, 4);
+        std::unique_ptr<Trainer>* running = nullptr;
+        CountedMessages seen;
+        std::vector<std::string> refused;
+        std::vector<LocalAgent> agents = quadratic_agents(4);
+        agents[2] = test::local_agent(
+            2,
+            std::make_unique<test::FunctionObjective>(
+                2,
+                [&](const Eigen::VectorXd&) -> Eigen::VectorXd {
+                    refused.push_back(privacy_error_of([&] { (*running)->run_round(asked); }));
+                    EXPECT_EQ(seen.messages, 0);
+                    return Eigen::Vector2d::Ones();
+                }),
+            1);
+        test::SilentTraining training(
+            topography, std::move(agents), Eigen::Vector2d::Zero(), TrainerOptions{});
+        running = &training.trainer;
+        training.trainer->observe(&seen);
+        training.run(1);
+        ASSERT_EQ(refused.size(), 1U);
+        EXPECT_NE(refused[0].find("while another one is under way"), std::string::npos);
+        EXPECT_EQ(seen.messages, 4);
+    }
+}
+
+TEST(Trainer, DoesNotRunARoundAgainThatAnExceptionEnded) {
+    const Topography topography = test::topography_of(Topology::ring, 4);
+    std::vector<LocalAgent> agents = quadratic_agents(4);
+    agents[1] = test::local_agent(
+        1,
+        std::make_unique<test::FunctionObjective>(
+            2,
+            [](const Eigen::VectorXd&) -> Eigen::VectorXd { throw DataError("no such record"); }),
+        1);
+    test::SilentTraining training(
+        topography, std::move(agents), Eigen::Vector2d::Zero(), TrainerOptions{});
+    EXPECT_THROW(training.trainer->run_round(0), DataError);
+    EXPECT_THROW(training.trainer->run_round(0), PrivacyError);
+}
+
 TEST(Trainer, UsesOtherNoiseInAnotherKeyEpoch) {
     const Topography topography = test::topography_of(Topology::ring, 4);
     const NoisePlan plan = test::plan_of({"Ldp", "ldp", {}}, topography, test::uneven_limits(4));

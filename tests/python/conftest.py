@@ -43,3 +43,24 @@ def launch(tmp_path: pathlib.Path) -> Launch:
         )
 
     return run
+
+
+def in_a_fork(call: Callable[[], object]) -> str:
+    """What a call says in a forked process."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            call()
+            said = "nothing"
+        except RuntimeError as error:
+            said = str(error)
+        except BaseException as error:
+            said = repr(error)
+        os.write(write, said.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return said

@@ -1,17 +1,21 @@
 """Agents whose gradients come from here."""
 
+import copy
+import json
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
 import pytest
 
 import sotto
-from conftest import LAUNCHER, Launch
+from conftest import LAUNCHER, Launch, in_a_fork
 
 D = 5
 
@@ -125,6 +129,117 @@ def test_exceptions_of_the_program_come_back() -> None:
         alone().step(broken)
 
 
+def test_a_gradient_function_that_asks_for_a_step_gets_none() -> None:
+    agent, other = alone(), alone(run_directory="other")
+    refused: list[str] = []
+
+    def gradients(model: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        for call in (lambda: agent.step(gradients), lambda: agent.step(np.zeros((4, D))), agent.finish, agent.batch, agent.evaluate_by):
+            with pytest.raises((sotto.PrivacyError, sotto.ConfigError)) as met:
+                call()
+            refused.append(str(met.value))
+        assert agent.round == 0 and np.array_equal(model, np.zeros(D))
+        return np.ones((len(rows), D))
+
+    assert agent.step(gradients) and agent.round == 1
+    assert len(refused) == 5 and all("another one is under way" in said for said in refused if "rounds are left" not in said)
+    # The round is one of its own: the same seed gives the same bits without the calls.
+    other.step(np.ones((4, D)))
+    assert np.array_equal(agent.model, other.model)
+
+
+def test_two_threads_are_one_step() -> None:
+    agent = alone()
+    inside, outside = threading.Event(), threading.Event()
+    refused: list[str] = []
+
+    def slow(model: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        inside.set()
+        assert outside.wait(60)
+        return np.ones((len(rows), D))
+
+    def second() -> None:
+        assert inside.wait(60)
+        try:
+            agent.step(np.zeros((4, D)))
+        except sotto.PrivacyError as error:
+            refused.append(str(error))
+        outside.set()
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    agent.step(slow)
+    thread.join()
+    assert len(refused) == 1 and "one at a time, by one thread" in refused[0]
+    assert agent.round == 1
+
+
+def test_a_round_that_an_exception_ended_is_not_tried_again() -> None:
+    for failure in (KeyError, KeyboardInterrupt, SystemExit):
+        agent = alone(run_directory=failure.__name__)
+
+        def broken(model: np.ndarray, rows: np.ndarray) -> np.ndarray:
+            raise failure("now")
+
+        with pytest.raises(failure):
+            agent.step(broken)
+        with pytest.raises(sotto.ConfigError, match="the training has failed"):
+            agent.step(np.ones((4, D)))
+        assert agent.round == 0 and not agent.more
+
+
+def test_a_forked_process_has_no_agent() -> None:
+    agent = alone()
+    for call in (lambda: agent.step(np.ones((4, D))), agent.batch, lambda: agent._core.finish()):
+        assert "forked" in in_a_fork(call)
+    agent.step(np.ones((4, D)))  # the process that made it goes on
+    assert agent.round == 1
+
+
+def test_a_forked_process_that_ends_leaves_the_training_alone() -> None:
+    text = """
+import os, sys, numpy as np, sotto
+agent = sotto.Agent(None, 3, records=4, rounds=4, mechanism="ldp", epsilon=5, batch_size=2, adjacency="record", run_directory="run", quiet=True)
+agent.step(np.ones((2, 3)))
+if os.fork() == 0:
+    del agent
+    sys.exit(0)
+assert os.wait()[1] == 0
+while agent.more:
+    agent.step(np.ones((2, 3)))
+print(agent.finish()["rounds"])
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["4"], done.stderr
+
+
+def test_agents_are_not_copied_or_pickled() -> None:
+    agent = alone()
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot be copied or pickled"):
+            copied(agent)
+
+
+def test_what_is_declared_is_in_ledger_and_manifest() -> None:
+    agent = alone(checkpoint_every=1)
+    agent.declare("Gradients come from a sheet of paper.")
+    agent.step(np.ones((4, D)))
+    assert "Gradients come from a sheet of paper." in agent.ledger["statements"]
+    assert "Gradients come from a sheet of paper." in sotto.Run("run").ledger["statements"]
+    assert json.loads(pathlib.Path("run/manifest.json").read_text())["gradients"] == ["Gradients come from a sheet of paper."]
+    with pytest.raises(sotto.ConfigError, match="rounds have begun"):
+        agent.declare("Or from another one.")
+    del agent
+    # A start that goes on says its own, and what was said before.
+    agent = sotto.Agent(None, D, records=20, resume="run", quiet=True)
+    agent.declare("Gradients come from a table.")
+    while agent.more:
+        agent.step(np.ones((4, D)))
+    agent.finish()
+    statements = sotto.Run("run").ledger["statements"]
+    assert {"Gradients come from a sheet of paper.", "Gradients come from a table."} <= set(statements)
+
+
 def test_poisson_batches_are_secret_and_may_be_empty() -> None:
     agent = alone(adjacency="record-zero-out", participation="poisson", rounds=40, records=20, batch_size=1)
     sizes = set()
@@ -226,6 +341,21 @@ def test_who_fails_ends_all(launch: Launch) -> None:
     done = launch(3, TRAINING, "{}", "fail", seconds=60)
     assert done.returncode != 0
     assert "the second one falls over" in done.stderr
+
+
+def test_who_alone_gives_wrong_gradients_ends_all(launch: Launch) -> None:
+    # Before a round begins, while the others wait in it.
+    wrong = TRAINING.replace("data[agent.batch()])", "data[agent.batch()][int(comm.rank == 1 and agent.round == 4):])")
+    done = launch(3, wrong, "{}", seconds=60)
+    assert done.returncode != 0
+    assert "4 are not allowed" in done.stderr
+
+
+def test_the_ledger_names_whose_gradients_are_declared(launch: Launch) -> None:
+    declared = TRAINING.replace("    while agent.more:", "    agent.declare('By hand.' if comm.rank != 1 else '')\n    while agent.more:")
+    done = launch(3, declared, "{}")
+    assert done.returncode == 0, done.stderr
+    assert "Agents 0, 2: By hand." in sotto.Run("run").ledger["statements"]
 
 
 def test_errors_of_all_are_told_once(launch: Launch) -> None:

@@ -1,10 +1,14 @@
 """Noise for other trainers is the plan's, each round once."""
 
+import copy
+import pickle
+import threading
+
 import numpy as np
 import pytest
 
 import sotto
-from conftest import Launch
+from conftest import Launch, in_a_fork
 
 PLAN = {"topology": "ring", "agents": 4, "rounds": 30, "epsilon": 3}
 
@@ -33,6 +37,42 @@ def test_noise_is_used_up() -> None:
         noise.draw()
     assert noise.ledger["status"] == "completed"
     assert any("another program" in said for said in noise.statements)
+
+
+def test_two_threads_do_not_draw_the_same_noise() -> None:
+    noise = sotto.NoiseSource(sotto.plan(mechanism="ldp", **PLAN), None, 400_000)
+    drawn: list[np.ndarray] = []
+    refused: list[str] = []
+
+    def draw() -> None:
+        for _ in range(10):
+            try:
+                drawn.append(noise.draw()[0, :8])
+            except sotto.PrivacyError as error:
+                refused.append(str(error))
+
+    threads = [threading.Thread(target=draw) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(drawn) == noise.round <= 30
+    assert len({values.tobytes() for values in drawn}) == len(drawn)
+    assert all("under way" in said or "used up" in said for said in refused)
+
+
+def test_a_forked_process_draws_no_noise() -> None:
+    noise = sotto.NoiseSource(sotto.plan(mechanism="ldp", **PLAN), None, 3)
+    for draw in (noise.draw, lambda: noise.noisy(np.zeros((4, 3)))):
+        assert "forked" in in_a_fork(draw)
+    noise.draw()
+
+
+def test_sources_of_noise_are_not_copied_or_pickled() -> None:
+    noise = sotto.NoiseSource(sotto.plan(mechanism="ldp", **PLAN), None, 3)
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot be copied or pickled"):
+            copied(noise)
 
 
 @pytest.mark.parametrize(

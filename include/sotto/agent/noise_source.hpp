@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "sotto/agent/round_gate.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/trust/key_ring.hpp"
@@ -26,15 +27,19 @@ struct NoiseOutput {
 /// number of rounds. The value of a coordinate depends only on the seeds, the epoch, the round and
 /// the plan. A Laplace variable of scale 1 is z1 z2 - z3 z4 of four normals of its stream.
 ///
+/// A round's noise leaves once: rounds begin in ascending order of (epoch, round), each once, in
+/// the process that made the source (RoundGate). Whoever looks at noise that is past, or only
+/// measures, makes a source of his own.
+///
 /// Noise that is correlated over rounds, v(t) = sum_s (C_time^-1)_ts q(s) with q = scale F z, is
 /// made by forward substitution (LaggedNoise) from an agent's own past. With B lags, B vectors an
 /// output are kept, as long as they fit into `most_past_bytes`, since reading them is quicker than
-/// making them; rounds are then drawn in order, from round 0 of each epoch, and a round out of
-/// order makes all rounds before it again. Of many lags (32 or more) the older ones are summed for
-/// eight rounds at once, since each is read from memory; that keeps eight more vectors. Beyond, q
-/// of the last B rounds is drawn again for every round, tile by tile, wherever the past is that of
-/// q (not with a band of C_time, whose few lags are always kept). All give the same bits: the past
-/// is added from the oldest round on. Only the result is rounded to the grid.
+/// making them; rounds are then drawn in order, from round 0 of each epoch, and a round before
+/// which some were left out makes those too. Of many lags (32 or more) the older ones are summed
+/// for eight rounds at once, since each is read from memory; that keeps eight more vectors. Beyond,
+/// q of the last B rounds is drawn again for every round, tile by tile, wherever the past is that
+/// of q (not with a band of C_time, whose few lags are always kept). All give the same bits: the
+/// past is added from the oldest round on. Only the result is rounded to the grid.
 class NoiseSource {
   public:
     static constexpr std::int64_t usual_past_bytes = std::int64_t{2} << 30;
@@ -51,12 +56,13 @@ class NoiseSource {
     /// noise (dimension x outputs) of one round, rounded to the plan's grid.
     /// Cost: streams of the process * dimension normals, and one multiplication and addition for
     /// every coefficient and coordinate; where the past is drawn again, that many times
-    /// min(round, lags) + 1.
+    /// min(round, lags) + 1. @throws PrivacyError as RoundGate, or for a round beyond the plan's.
     void draw(std::uint32_t epoch, std::uint64_t round, Eigen::Ref<Eigen::MatrixXd> noise);
     /// The same in pieces: begins a round of this dimension, of which draw_piece() then makes some
     /// coordinates a call (a tile: about a millisecond, where the past has few lags), always in the
-    /// same matrix. @return whether more are left; then nothing is drawn until another
+    /// same matrix. @return whether more are left; when none are, nothing is drawn until another
     /// round begins. What a round left is dropped when another begins.
+    /// @throws PrivacyError as draw, and for a second matrix.
     void begin(std::uint32_t epoch, std::uint64_t round, Eigen::Index dimension);
     [[nodiscard]] bool draw_piece(Eigen::Ref<Eigen::MatrixXd> noise);
 
@@ -69,6 +75,8 @@ class NoiseSource {
     [[nodiscard]] std::int64_t memory_bytes(Eigen::Index dimension) const;
 
   private:
+    void begin_round(std::uint32_t epoch, std::uint64_t round, Eigen::Index dimension);
+    [[nodiscard]] bool next_piece(Eigen::Ref<Eigen::MatrixXd> noise);
     /// A sum that is put together column by column (weighted_sum.hpp).
     struct WeightedColumns {
         void clear();
@@ -117,6 +125,7 @@ class NoiseSource {
                    Eigen::Index first,
                    std::span<double> values);
 
+    RoundGate gate_{"noise"};
     LaggedNoise temporal_;
     std::uint64_t rounds_ = 0;  // covered by the temporal factor
     std::int64_t most_past_bytes_;
@@ -127,6 +136,7 @@ class NoiseSource {
     std::uint64_t next_round_ = 0;              // history_ holds all before it
     std::uint64_t round_ = 1, last_round_ = 0;  // being drawn, until which; beyond: none is
     Eigen::Index next_coordinate_ = 0;          // of round_; not 0: a part of it is drawn
+    const double* matrix_ = nullptr;            // that the round is drawn in; none yet
     Eigen::MatrixXd correlated_;                // tile x outputs
     std::vector<NormalStream> streams_;
     bool laplace_;

@@ -12,6 +12,7 @@
 #include "sotto/agent/local_agent.hpp"
 #include "sotto/agent/model_mean.hpp"
 #include "sotto/agent/noise_source.hpp"
+#include "sotto/agent/round_gate.hpp"
 #include "sotto/agent/round_observer.hpp"
 #include "sotto/graph/gossip.hpp"
 #include "sotto/graph/mixing.hpp"
@@ -118,8 +119,10 @@ class Trainer {
                               const Eigen::MatrixXd& means,
                               long rounds_done);
 
-    /// Round t (from 0, each once). COLLECTIVE. @throws NetworkError naming the sender for a
-    /// message that is not finite or out of range.
+    /// Round t (from 0, each once, in ascending order). COLLECTIVE. @throws NetworkError naming the
+    /// sender for a message that is not finite or out of range; PrivacyError, before anything is
+    /// drawn or sent, for a round that began before, within a round (an objective that calls this,
+    /// another thread), and in a process that was forked (RoundGate).
     void run_round(long round);
 
     /// After the last round: models are what agents end up with before final gossip, the mean of
@@ -199,6 +202,7 @@ class Trainer {
     /// Makes estimates of models.
     void estimate();
 
+    RoundGate gate_{"training"};
     Network& network_;
     std::unique_ptr<MessageMixing> mixing_;
     bool trusted_mean_;

@@ -12,8 +12,9 @@
 `PrivatePeer` finds the gradient of every record, sotto clips, adds noise, sends, mixes and accounts.
 
 What a model may hold: any layers that treat every record by itself. Layers that mix records (BatchNorm, SyncBatchNorm,
-InstanceNorm with running statistics) are refused with what to use instead, and models that mix in other ways are found by
-comparing records alone with records in company. Parameters with `requires_grad=False` stay out of the vector; buffers stay
+InstanceNorm with running statistics) are refused with what to use instead, and so are models that mix in other ways on three
+records of the shard. Sequences of known layers have the gradients of a batch found at once; other models are run on one
+record at a time, so that rows cannot mix whatever the model does. Parameters with `requires_grad=False` stay out of the vector; buffers stay
 as they are. Parameters that several layers share count once.
 """
 from .errors import ModelError

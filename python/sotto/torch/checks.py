@@ -1,20 +1,22 @@
 """What is refused before training, and the choice of a way to the gradients of single records.
 
 Privacy rests on one fact: a record has an effect on its own row of gradients only. Layers that are known to break it are
-refused by their kind. All models are then tried on a few records of the agent's own shard: alone and in company.
+refused by their kind. All models are then tried on a few records of the agent's own shard: alone and in company. That is a
+trial, no proof: the way that "auto" takes is one in which rows cannot mix, and `rows` looks on in every round.
 """
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, NamedTuple, Optional
 
 import torch
 
 from .data import Batch
 from .errors import ModelError
 from .flat import FlatParameters
-from .gradients import WAYS, RecordGradients, SingleGradients
+from .gradients import FAILURES, WAYS, HookGradients, RecordGradients, SingleGradients, VectorisedGradients, first_line
 from .losses import RecordLoss
+from .recordwise import unsafe_part
 
 _TOLERANCE = 1e-3  # relative to the largest number; float32 sums differ by their order
 _ROUNDING = 1e-5  # of gradients, relative to the largest of all parameters
@@ -160,7 +162,7 @@ class Checks:
         inputs = tuple(x.detach().clone().requires_grad_(x.is_floating_point()) for x in batch.inputs)
         known = [x for x in inputs if x.requires_grad]
         with torch.enable_grad():
-            losses = self._losses(Batch(inputs, batch.targets))
+            losses = self._losses(Batch(tuple(x.clone() for x in inputs), batch.targets))  # it may write into them
         for i in range(batch.records if known and losses.requires_grad else 0):
             for slope in torch.autograd.grad(losses[i], known, retain_graph=True, allow_unused=True):
                 if slope is not None and bool((slope.flatten(1) != 0).any(1).index_fill(0, torch.tensor(
@@ -168,37 +170,79 @@ class Checks:
                     raise ModelError(complaint.format("gradient"))
 
     def fits(self, way: RecordGradients, batch: Batch) -> bool:
-        """Whether a way finds the gradients that one record after another gives, and can take the model as it is in training."""
+        """Whether a way finds the gradients that one record after another gives, and can take the model as it is in training.
+
+        :raises Exception: of the model's, where the way cannot take it.
+        """
         found = self._flat.vector.new_empty(batch.records, self._flat.dimension)
         wanted = torch.empty_like(found)
+        fill = way.vectorise if isinstance(way, VectorisedGradients) else way.fill
         with self._deterministic(batch):
             SingleGradients(self._model, self._loss, self._flat).fill(batch, wanted)
-            way.fill(batch, found)
-        way.fill(batch, torch.empty_like(found))
+            fill(batch, found)
+        fill(batch, torch.empty_like(found))
         # Parameter by parameter; what is almost zero next to the rest may be rounding.
         floor = _ROUNDING * float(wanted.abs().max())
         return all(_close(found[:, place], wanted[:, place], floor) for place in map(self._flat.place, self._flat.parameters))
 
 
+class Choice(NamedTuple):
+    """A way, and why it is this one: for the ledger in words that do not depend on data, and in those of torch."""
+
+    way: RecordGradients
+    why: str
+    detail: str = ""
+
+    @property
+    def statement(self) -> str:
+        """For the ledger."""
+        return (f"Gradients of single records: {self.way.name}; {self.why}. In every round random records are compared with a "
+                "pass of their own before anything is sent.")
+
+
+def _why_hooks(way: RecordGradients) -> str:
+    if way.unsafe is None:
+        return "the model is a sequence of known layers, which treat records alone"
+    return f"by the user's opt-in, and the guarantee rests on the model not mixing records, which sotto cannot see: {way.unsafe}"
+
+
 def choose_way(name: str, model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters, checks: Checks,
-               batch: Optional[Batch]) -> RecordGradients:
-    """The way of this name, or for "auto" the first that gives right gradients on the batch (without one: one by one).
+               batch: Optional[Batch]) -> Choice:
+    """The way of this name, or for "auto" the first in which rows cannot mix and that gives right gradients on the batch.
+
+    That is hooks where all modules and the loss are known to treat records alone, torch's vectorisation where it can take
+    the model, otherwise one by one. Without a batch what its first records will take.
 
     :raises ModelError: no such way, or the named one gives other gradients than one record after another does.
     """
     if name not in ("auto", *WAYS):
         raise ModelError(f"gradients: '{name}'; it must be one of auto, {', '.join(WAYS)}")
-    if name == SingleGradients.name or (name == "auto" and batch is None):
-        return SingleGradients(model, loss, flat)
     if name != "auto":
         way = WAYS[name](model, loss, flat)
-        if batch is not None and not checks.fits(way, batch):
+        if batch is not None and name != SingleGradients.name and not checks.fits(way, batch):
             raise ModelError(f"gradients: '{name}' does not find this model's gradients of single records; use 'auto'")
-        return way
-    for candidate in WAYS.values():
-        # What stops one way (no rule, an operation that torch cannot vectorise) does not stop the next.
-        with contextlib.suppress(ModelError, RuntimeError, NotImplementedError, ValueError, TypeError):
-            way = candidate(model, loss, flat)
-            if batch is not None and checks.fits(way, batch):
-                return way
-    return SingleGradients(model, loss, flat)
+        return Choice(way, _why_hooks(way) if name == HookGradients.name else "every record has a pass of its own, as was asked for")
+    return _choose_safe_way(model, loss, flat, checks, batch)
+
+
+def _choose_safe_way(model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters, checks: Checks,
+                     batch: Optional[Batch]) -> Choice:
+    unknown = unsafe_part(model) or loss.unsafe_part()
+    no_hooks, detail = f"hooks are for sequences of known layers only, and {unknown}", ""
+    if unknown is None:
+        try:
+            way: RecordGradients = HookGradients(model, loss, flat)
+            if batch is None or checks.fits(way, batch):
+                return Choice(way, _why_hooks(way))
+            no_hooks, detail = "hooks give other gradients than a pass of its own for every record", "hooks: other gradients"
+        except FAILURES as failure:
+            no_hooks, detail = "hooks cannot take the model", f"hooks: {first_line(failure)}"
+    try:
+        way = VectorisedGradients(model, loss, flat)
+        if batch is None or checks.fits(way, batch):
+            return Choice(way, f"torch runs the model on every record by itself, all at once ({no_hooks})", detail)
+        no_vectors, failed = "its vectorisation gives other gradients", "vectorised: other gradients"
+    except FAILURES as failure:
+        no_vectors, failed = "torch cannot vectorise the model", f"vectorised: {first_line(failure)}"
+    return Choice(SingleGradients(model, loss, flat), f"every record has a pass of its own, one after the other, which is slow "
+                  f"({no_hooks}; {no_vectors})", "; ".join(filter(None, (detail, failed))))

@@ -24,6 +24,20 @@ class Batch(NamedTuple):
         """Number of records."""
         return int(self.targets.shape[0])
 
+    def copies(self, places: Sequence[int]) -> Batch:
+        """Copies of the records at these places."""
+        def part(values: torch.Tensor) -> torch.Tensor:
+            return values[torch.tensor(places, dtype=torch.int64, device=values.device)]
+
+        return Batch(tuple(part(x) for x in self.inputs), part(self.targets))
+
+    def double(self) -> Batch:
+        """The same in double precision."""
+        def wider(values: torch.Tensor) -> torch.Tensor:
+            return values.double() if values.is_floating_point() else values
+
+        return Batch(tuple(wider(x) for x in self.inputs), wider(self.targets))
+
     def record(self, i: int) -> Batch:
         """Record i, as a batch of one."""
         return Batch(tuple(x[i:i + 1] for x in self.inputs), self.targets[i:i + 1])

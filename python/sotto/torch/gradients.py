@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Protocol
 
 import torch
@@ -11,12 +12,20 @@ from .errors import ModelError
 from .flat import FlatParameters
 from .layers import RULES, GradientRows, Tensors, layers_without_rule
 from .losses import RecordLoss
+from .recordwise import refuse_call, unsafe_part
+
+# What torch raises for what it cannot do, and layers for what they cannot take.
+FAILURES = (RuntimeError, NotImplementedError, ValueError, TypeError, IndexError, AttributeError)
 
 
 class RecordGradients(Protocol):
-    """Gradients of single records."""
+    """Gradients of single records.
+
+    `unsafe` is what could let records mix in this way, in words; None: every row is of its own record by construction.
+    """
 
     name: str
+    unsafe: Optional[str]
 
     def fill(self, batch: Batch, matrix: torch.Tensor) -> None:
         """Writes the gradients of the losses of B >= 1 records into matrix, B x d."""
@@ -52,7 +61,8 @@ class HookGradients:
     """One forward and one backward pass of the batch; each layer's rule makes the gradients of its parameters.
 
     Costs about as much as the gradient of the whole batch. Right for models in which no record has an effect on another
-    one's loss; `checks` tells.
+    one's loss: by construction where `recordwise` knows all modules and the loss, which every batch is held to; otherwise
+    by the user's word.
 
     :raises ModelError: a layer with trainable parameters has no rule.
     """
@@ -67,6 +77,7 @@ class HookGradients:
         self._loss = loss
         self._flat = flat
         self._copies = False
+        self.unsafe = unsafe_part(model) or loss.unsafe_part()
         self._layers = [layer for layer in model.modules()
                         if any(p is not None and flat.holds(p) for p in layer._parameters.values())]
 
@@ -85,7 +96,11 @@ class HookGradients:
             calls.append(_Call(layer, kept, outputs, _versions(kept + outputs)))
             return output
 
-        handles = [layer.register_forward_hook(record) for layer in self._layers]
+        known = self.unsafe is None
+        if known and unsafe_part(self._model) is not None:
+            raise ModelError(f"model: {unsafe_part(self._model)}, and did not when training began; use gradients='vectorised'")
+        handles = [layer.register_forward_pre_hook(refuse_call) for layer in self._model.modules() if known]
+        handles += [layer.register_forward_hook(record) for layer in self._layers]
         try:
             yield
         finally:
@@ -141,12 +156,14 @@ class VectorisedGradients:
     """torch's own vectorisation (torch.func, or functorch): every record by itself, all at once.
 
     Works for layers without rules too, where torch can vectorise all their operations. Every record has parameters of its
-    own, whose gradients one backward pass finds. Randomness (Dropout) differs from record to record.
+    own, whose gradients one backward pass finds. Randomness (Dropout) differs from record to record. A batch that torch
+    cannot vectorise after all, as where a branch of the model is taken first, has its records one by one.
 
     :raises ModelError: this torch has neither torch.func nor functorch.
     """
 
     name = "vectorised"
+    unsafe: Optional[str] = None
 
     def __init__(self, model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters) -> None:
         vmap, self._call = _vectorisation()
@@ -159,6 +176,8 @@ class VectorisedGradients:
                        for name, parameter in layer._parameters.items()
                        if parameter is not None and flat.holds(parameter)]
         self._losses = vmap(self._one, randomness="different")
+        self._single = SingleGradients(model, loss, flat)
+        self._told = False
 
     def _one(self, parameters: Tensors, inputs: Tensors, target: torch.Tensor) -> torch.Tensor:
         named = {name: parameters[i] for name, i in self._names}
@@ -167,10 +186,27 @@ class VectorisedGradients:
 
     def fill(self, batch: Batch, matrix: torch.Tensor) -> None:
         """Writes the gradients of the losses of B >= 1 records into matrix, B x d."""
+        try:
+            self.vectorise(batch, matrix)
+        except ModelError:
+            raise
+        except FAILURES as failure:
+            self._single.fill(batch, matrix)
+            if not self._told:
+                print(f"sotto.torch: a batch was taken one by one, since torch cannot vectorise it: {first_line(failure)}", file=sys.stderr)
+            self._told = True
+
+    def vectorise(self, batch: Batch, matrix: torch.Tensor) -> None:
+        """The same, or what torch raises for operations that it cannot vectorise."""
         own = tuple(p.detach().expand(batch.records, *p.shape).requires_grad_() for p in self._flat.parameters)
         with torch.enable_grad():
             losses = self._losses(own, batch.inputs, batch.targets)
         _write(torch.autograd.grad(losses.sum(), own, allow_unused=True), self._flat, matrix)
+
+
+def first_line(failure: BaseException) -> str:
+    """What an error says first."""
+    return (str(failure).strip().splitlines() or [type(failure).__name__])[0]
 
 
 def _write(gradients: tuple[Optional[torch.Tensor], ...], flat: FlatParameters, matrix: torch.Tensor) -> None:
@@ -187,6 +223,7 @@ class SingleGradients:
     """One forward and backward pass a record. Right for every model; slow."""
 
     name = "one-by-one"
+    unsafe: Optional[str] = None
 
     def __init__(self, model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters) -> None:
         self._model = model
@@ -207,6 +244,5 @@ def sum_gradient(model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters,
     _write(found, flat, row.unsqueeze(0))
 
 
-# In the order in which "auto" tries them.
 WAYS: dict[str, Callable[[torch.nn.Module, RecordLoss, FlatParameters], RecordGradients]] = {
     HookGradients.name: HookGradients, VectorisedGradients.name: VectorisedGradients, SingleGradients.name: SingleGradients}

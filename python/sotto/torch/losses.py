@@ -7,6 +7,7 @@ import inspect
 from typing import Any, Callable, Optional
 
 import torch
+import torch.nn.functional as functional
 
 from .errors import ModelError
 
@@ -14,33 +15,73 @@ Loss = Callable[..., torch.Tensor]
 
 _WITHIN = {"none": "sum", "sum": "sum", "batchmean": "sum", "mean": "mean"}
 
+# Losses of classes: their mean is over the positions whose target counts, and over their weights.
+_OF_CLASSES: tuple[Any, ...] = (torch.nn.CrossEntropyLoss, torch.nn.NLLLoss, functional.cross_entropy, functional.nll_loss)
+# Losses of numbers: one for every number of outputs and targets of the same shape.
+_OF_NUMBERS: tuple[Any, ...] = (
+    torch.nn.MSELoss, torch.nn.L1Loss, torch.nn.SmoothL1Loss, torch.nn.HuberLoss, torch.nn.BCELoss, torch.nn.BCEWithLogitsLoss,
+    torch.nn.KLDivLoss, torch.nn.PoissonNLLLoss, torch.nn.SoftMarginLoss,
+    functional.mse_loss, functional.l1_loss, functional.smooth_l1_loss, functional.huber_loss, functional.binary_cross_entropy,
+    functional.binary_cross_entropy_with_logits, functional.kl_div, functional.poisson_nll_loss, functional.soft_margin_loss)
 
-def _mixes_by_weights(loss: Any, reduction: str) -> bool:
-    """Whether a mean is over weights of classes, so that a record's share depends on the classes of others."""
-    if isinstance(loss, (torch.nn.NLLLoss, torch.nn.CrossEntropyLoss)):
-        return reduction == "mean" and loss.weight is not None
-    if isinstance(loss, functools.partial) and loss.func in (torch.nn.functional.nll_loss, torch.nn.functional.cross_entropy):
-        return reduction == "mean" and loss.keywords.get("weight") is not None
-    return False
+
+def _kind(loss: Any) -> Any:
+    """What a loss is: its exact class of torch, or torch's function, whose arguments a partial may set."""
+    while isinstance(loss, functools.partial) and not loss.args:
+        loss = loss.func
+    return type(loss) if isinstance(loss, torch.nn.Module) else loss
+
+
+def _is_torchs(loss: Any) -> bool:
+    """Whether torch has written it: losses of others may not heed a changed reduction."""
+    return str(getattr(_kind(loss), "__module__", "")).split(".")[0] == "torch"
+
+
+def _setting(loss: Any, name: str, usual: Any) -> Any:
+    """An attribute of a module, or an argument that a partial sets."""
+    if isinstance(loss, torch.nn.Module):
+        return getattr(loss, name, usual)
+    while isinstance(loss, functools.partial):
+        if name in loss.keywords:
+            return loss.keywords[name]
+        loss = loss.func
+    return usual
+
+
+def _reduction(loss: Any) -> Optional[str]:
+    """Name of the reduction of a loss of torch, None of one that has none, or is not torch's."""
+    if not _is_torchs(loss):
+        return None
+    if isinstance(loss, torch.nn.Module):
+        return str(loss.reduction) if hasattr(loss, "reduction") else None
+    try:
+        argument = inspect.signature(loss).parameters.get("reduction")
+    except (TypeError, ValueError):
+        return None
+    return str(argument.default) if argument is not None else None
 
 
 class RecordLoss:
     """Losses of the records of a batch, one number each: that of a batch which holds this record only.
 
-    Known are modules with a `reduction` (torch.nn.CrossEntropyLoss() and its like) and functions with a `reduction`
-    argument (torch.nn.functional.cross_entropy): they are asked for "none". What a record has beyond one number (of a
-    sequence, of several outputs) is averaged where the reduction was "mean", and added where it was "sum" or "none".
-    Any other callable is called for one record at a time, on slices of length one.
+    Known are modules of torch with a `reduction` (torch.nn.CrossEntropyLoss() and its like) and functions of torch with a
+    `reduction` argument (torch.nn.functional.cross_entropy), also in a functools.partial with keywords: they are asked for
+    "none". What a record has beyond one number (of a sequence, of several outputs) is averaged where the reduction was
+    "mean", and added where it was "sum" or "none". The mean of a loss of classes is over the positions that count, those
+    whose target is not `ignore_index`, each with the weight of its class where there are weights; a record in which none
+    counts has the loss zero. Any other callable is called for one record at a time, on slices of length one.
 
-    :raises ModelError: the loss has trainable parameters, an unknown reduction, or is a weighted mean over the batch.
+    :raises ModelError: the loss has trainable parameters, or an unknown reduction.
     """
 
     def __init__(self, loss: Loss, device: torch.device) -> None:
         self._single: Optional[Loss] = None
         self._elements: Optional[Loss] = None
+        self._kind = _kind(loss)
+        self._own_weights = any(_setting(loss, name, None) is not None for name in ("weight", "pos_weight"))
         if isinstance(loss, torch.nn.Module) and any(p.requires_grad for p in loss.parameters()):
             raise ModelError("loss: it has trainable parameters; make them parameters of the model")
-        reduction = self._reduction(loss)
+        reduction = _reduction(loss)
         if reduction is None:
             self._single = loss
             if isinstance(loss, torch.nn.Module):
@@ -48,10 +89,10 @@ class RecordLoss:
             return
         if reduction not in _WITHIN:
             raise ModelError(f"loss: reduction '{reduction}'; it must be 'none', 'sum' or 'mean'")
-        if _mixes_by_weights(loss, reduction):
-            raise ModelError("loss: with class weights, reduction 'mean' divides by the weights of all records of a batch; "
-                             "use reduction='sum' or 'none'")
         self._mean = _WITHIN[reduction] == "mean"
+        self._ignored = int(_setting(loss, "ignore_index", -100))
+        weight = _setting(loss, "weight", None)
+        self._weight = None if weight is None else weight.to(device)
         if isinstance(loss, torch.nn.Module):
             elements = copy.copy(loss)
             elements.reduction = "none"
@@ -59,36 +100,72 @@ class RecordLoss:
         else:
             self._elements = functools.partial(loss, reduction="none")
 
-    @staticmethod
-    def _reduction(loss: Loss) -> Optional[str]:
-        """Name of the reduction, None of a loss that has none."""
-        if isinstance(loss, torch.nn.Module):
-            # Modules of torch mean what they say; those of others may not heed a changed attribute.
-            known = type(loss).__module__.startswith("torch.")
-            return str(loss.reduction) if known and hasattr(loss, "reduction") else None
-        try:
-            argument = inspect.signature(loss).parameters.get("reduction")
-        except (TypeError, ValueError):
-            return None
-        return str(argument.default) if argument is not None else None
+    def unsafe_part(self) -> Optional[str]:
+        """What keeps it from being known to compute a record's loss from the record's outputs and target alone, None if nothing."""
+        if self._single is not None or self._kind in _OF_CLASSES:
+            return None  # one record at a time; one row at a time
+        name = getattr(self._kind, "__name__", str(self._kind))
+        if self._kind not in _OF_NUMBERS:
+            return f"the loss {name} is none of those that are known to treat records alone"
+        return f"the weights of {name} may be those of places in the batch" if self._own_weights else None
+
+    def double(self) -> RecordLoss:
+        """The same in double precision. :raises Exception: what cannot be copied."""
+        found = copy.copy(self)
+        for name in ("_single", "_elements"):
+            part = getattr(found, name)
+            if isinstance(part, torch.nn.Module):
+                setattr(found, name, copy.deepcopy(part).double())
+            elif isinstance(part, functools.partial):
+                setattr(found, name, functools.partial(part.func, *part.args, **{
+                    key: _as_double(value) for key, value in part.keywords.items()}))
+        if found._elements is not None and found._weight is not None:
+            found._weight = _as_double(found._weight)
+        return found
+
+    def _mean_of_classes(self, values: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """Sums over the positions of each record (records, positions) by those that count, or by the sum of their weights."""
+        targets = targets.reshape(values.shape)
+        counts = targets != self._ignored
+        if self._weight is None:
+            shares = counts.to(values.dtype)
+        else:
+            if values.shape[1] == 1:
+                raise ModelError("loss: with class weights, reduction 'mean' divides a record's loss by its own weight, which leaves "
+                                 "none, or by the weights of all records of a batch; use reduction='sum' or 'none'")
+            shares = self._weight[targets * counts].to(values.dtype) * counts
+        total = shares.sum(1)
+        return values.sum(1) / torch.where(total > 0, total, torch.ones_like(total))
 
     def __call__(self, outputs: Any, targets: torch.Tensor, records: int) -> torch.Tensor:
         """Losses of `records` records, shape (records,); the first axis of outputs and targets is the record's.
 
-        :raises ModelError: the loss has not one number, or one row, for every record.
+        :raises ModelError: the loss has not one number, or one row, for every record; or it is a mean over class weights for
+            records of one target.
         """
         if self._elements is not None:
+            if self._kind in _OF_NUMBERS and isinstance(outputs, torch.Tensor) and outputs.shape != targets.shape:
+                raise ModelError(f"loss: outputs of shape {tuple(outputs.shape)} and targets of shape {tuple(targets.shape)}; they "
+                                 "must have the same shape, or all records are compared with all")
             values = self._elements(outputs, targets)
             if values.dim() == 0 or values.shape[0] != records:
                 raise ModelError(f"loss: shape {tuple(values.shape)} for {records} records; its first axis must be the records'")
-            values = values.reshape(records, -1)
-            return values.mean(1) if self._mean else values.sum(1)
+            shape, values = values.shape, values.reshape(records, -1)
+            if not self._mean:
+                return values.sum(1)
+            # Targets that are probabilities all count.
+            of_classes = self._kind in _OF_CLASSES and not targets.is_floating_point() and targets.shape == shape
+            return self._mean_of_classes(values, targets) if of_classes else values.mean(1)
         assert self._single is not None
         losses = [self._single(part(outputs, i), targets[i:i + 1]) for i in range(records)]
         for value in losses:
             if not isinstance(value, torch.Tensor) or value.numel() != 1:
                 raise ModelError(f"loss: {value!r} for one record; it must be a tensor of one number")
         return torch.stack([value.reshape(()) for value in losses])
+
+
+def _as_double(value: Any) -> Any:
+    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
 
 
 def part(outputs: Any, record: int) -> Any:

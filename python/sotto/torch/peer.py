@@ -9,12 +9,13 @@ from typing import Any, Callable, NamedTuple, Optional, Protocol
 import numpy
 import torch
 
-from .checks import Checks, FixedBuffers, Modes, choose_way, refuse_layers
+from .checks import Checks, Choice, FixedBuffers, Modes, choose_way, refuse_layers
 from .data import Batch, Records, Rows, spread
 from .errors import ModelError
 from .flat import FlatParameters, Vector, dimension
 from .gradients import sum_gradient
 from .losses import Loss, RecordLoss
+from .rows import RowCheck
 from .threads import cores_here, default_device, fair_threads, ranks_here, set_threads
 
 _CHECKED_RECORDS = 3
@@ -32,7 +33,11 @@ class Agent(Protocol):
     model: Vector
     adjacency: str
     micro_batch: int
+    batch_size: int
+    clip_norm: float
     more: bool
+
+    def declare(self, statement: str) -> None: ...
 
     def evaluate_by(self, *, train: Any, test: Any, test_records: int) -> None: ...
 
@@ -88,8 +93,10 @@ class PrivatePeer:
     :param test: records for evaluations, or None.
     :param device: None: the GPU of this rank's number where torch.cuda.is_available(), otherwise the CPU. The model is moved.
     :param gradients: "hooks" (as fast as the gradient of a batch), "vectorised" (torch.func or functorch), "one-by-one", or
-        "auto", the first of these that gives the right gradients on three records. With hooks, privacy relies on the model
-        treating records alone, which these three records must show; with the others it does not.
+        "auto", the first of these in which rows cannot mix: hooks for sequences of known layers only. Asking for hooks of
+        another model is an opt-in: privacy then relies on the model treating records alone, and the ledger says so. Agent 0
+        says on standard error which way was taken and why, and so does an agent that fell back to another one or opted in. In every
+        round random rows are compared with a pass of their own, and the job ends before anything is sent where they differ.
     :param threads: threads of torch and OpenBLAS in this process; None: the host's cores over its ranks, which agent 0 says
         on standard error where there are fewer than cores; 0: left as they are.
     :param seed: of Dropout and other randomness of the forward pass: agent u gets torch.manual_seed(seed + u). None leaves
@@ -118,7 +125,10 @@ class PrivatePeer:
         self._flat = FlatParameters(self._model)
         self._stale = True
         self._load(agent.model)
-        self._check(gradients)
+        self._choice = self._check(gradients)
+        self._way = self._choice.way
+        self._row_check = RowCheck(self._model, self._loss, self._flat, self._modes, self.device, agent.clip_norm, agent.batch_size)
+        self._say()
         if seed is not None:
             torch.manual_seed(seed + agent.agent)
         agent.evaluate_by(train=self._losses_of(self._records), test=None if self._test is None else self._losses_of(self._test),
@@ -133,7 +143,17 @@ class PrivatePeer:
             print(f"sotto.torch: {count} thread{'s' if count > 1 else ''} a rank ({ranks_here()} ranks on {cores_here()} cores); "
                   "PrivatePeer(threads=) sets another number", file=sys.stderr)
 
-    def _check(self, gradients: str) -> None:
+    def _say(self) -> None:
+        """Which way was taken and why: for the ledger, and on standard error."""
+        if self._agent.adjacency.startswith("agent"):
+            return
+        self._agent.declare(self._choice.statement)
+        if self._agent.agent == 0 or self._choice.detail or self._way.unsafe is not None:
+            detail = f" [{self._choice.detail}]" if self._choice.detail else ""
+            print(f"sotto.torch: agent {self._agent.agent}: gradients of single records: {self._way.name}; {self._choice.why}{detail}",
+                  file=sys.stderr)
+
+    def _check(self, gradients: str) -> Choice:
         """Refuses mixing, chooses the way, and sees that buffers stay."""
         batch = None
         if len(self._records) > 0:
@@ -143,8 +163,9 @@ class PrivatePeer:
             if batch is not None:
                 checks.refuse_mixing(batch)
                 self._buffers.check()
-            self._way = choose_way(gradients, self._model, self._loss, self._flat, checks, batch)
+            choice = choose_way(gradients, self._model, self._loss, self._flat, checks, batch)
         self._buffers.check()
+        return choice
 
     @property
     def gradients(self) -> str:
@@ -171,7 +192,12 @@ class PrivatePeer:
         matrix = self._flat.vector.new_empty(len(rows), self._flat.dimension)
         if len(rows) > 0:
             self._prepare(values)
-            self._way.fill(self._records.batch(rows), matrix)
+            batch = self._records.batch(rows)
+            chosen, before = self._row_check.choose(len(rows)), self._row_check.drawn()
+            alone = batch.copies(chosen)
+            self._way.fill(batch, matrix)
+            self._buffers.check()
+            self._row_check.compare(self._way, batch, matrix, chosen, alone, before)
             self._buffers.check()
         return self._on_host(matrix)
 
@@ -189,8 +215,7 @@ class PrivatePeer:
         return self._on_host(total / max(1, len(rows)))
 
     def _prepare(self, values: Vector) -> None:
-        if self._stale:
-            self._load(values)
+        self._load(values)  # always: a round of several local steps has several models
         self._modes.restore()
 
     @staticmethod
@@ -202,10 +227,12 @@ class PrivatePeer:
         """One round: gradients, clipping, noise, exchange, mixing, accounting. COLLECTIVE over all agents.
 
         :returns: False after the last round, or where the run was stopped.
-        :raises ModelError: a buffer changed, or the data set does not hold the agent's rows. Errors of sotto pass through.
+        :raises ModelError: a buffer changed, a row is not that of its record alone, or the data set does not hold the agent's
+            rows; before anything of the round is sent. Errors of sotto pass through.
         """
         find = self._mean_of_records if self._agent.adjacency.startswith("agent") else self._rows_of_records
         self._stale = True
+        self._row_check.begin_round()
         try:
             return bool(self._agent.step(find))
         finally:

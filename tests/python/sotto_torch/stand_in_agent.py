@@ -10,7 +10,8 @@ class StandInAgent:
         self.agent, self.agents = 0, 1
         self.round, self.rounds = 0, rounds
         self.dimension, self.clip_norm, self.adjacency = dimension, clip_norm, adjacency
-        self.micro_batch = micro_batch
+        self.micro_batch, self.batch_size = micro_batch, max(1, round(probability * records))
+        self.statement = None
         self.evaluations = []
         self.calls = []
         self._model = numpy.zeros(dimension) if initial is None else numpy.array(initial, numpy.float64)
@@ -59,6 +60,9 @@ class StandInAgent:
     @property
     def more(self):
         return self.round < self.rounds
+
+    def declare(self, statement):
+        self.statement = statement
 
     def evaluate_by(self, *, train, test, test_records):
         self.train, self.test, self.test_records = train, test, test_records

@@ -55,8 +55,54 @@ def test_a_mean_over_class_weights_is_refused_with_a_remedy():
     for loss in (nn.CrossEntropyLoss(weight=weight), nn.NLLLoss(weight=weight),
                  functools.partial(functional.cross_entropy, weight=weight)):
         with pytest.raises(ModelError, match="reduction='sum'"):
-            RecordLoss(loss, CPU)
-    RecordLoss(nn.CrossEntropyLoss(weight=weight, reduction="sum"), CPU)
+            RecordLoss(loss, CPU)(SCORES, CLASSES, 4)
+    found = RecordLoss(nn.CrossEntropyLoss(weight=weight, reduction="sum"), CPU)(SCORES, CLASSES, 4)
+    assert_close(found, functional.cross_entropy(SCORES, CLASSES, weight, reduction="none"))
+
+
+@pytest.mark.parametrize("weight", [None, torch.tensor([1.0, 2.0, 3.0])])
+@pytest.mark.parametrize("ignored", [-100, 1])
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_a_mean_over_positions_is_over_those_that_count(weight, ignored, smoothing):
+    torch.manual_seed(1)
+    outputs, targets = torch.randn(6, 3, 20, requires_grad=True), torch.randint(3, (6, 20))
+    targets[:, 2:] = ignored  # 90% padding
+    losses = [nn.CrossEntropyLoss(weight, ignore_index=ignored, label_smoothing=smoothing),
+              functools.partial(functional.cross_entropy, weight=weight, ignore_index=ignored, label_smoothing=smoothing)]
+    if smoothing == 0:
+        losses += [nn.NLLLoss(weight, ignore_index=ignored), functools.partial(functional.nll_loss, weight=weight, ignore_index=ignored)]
+    for loss in losses:
+        alone = [loss(outputs[i:i + 1], targets[i:i + 1]) for i in range(6) if (targets[i] != ignored).any()]
+        counted = [i for i in range(6) if (targets[i] != ignored).any()]
+        assert len(counted) > 3
+        found = RecordLoss(loss, CPU)(outputs, targets, 6)[counted]
+        assert_close(found, torch.stack(alone))
+        assert_close(torch.autograd.grad(found.sum(), outputs)[0], torch.autograd.grad(sum(alone), outputs)[0])
+
+
+def test_a_record_of_which_nothing_counts_has_no_loss():
+    outputs, targets = torch.randn(3, 3, 5, requires_grad=True), torch.randint(3, (3, 5))
+    targets[1] = -100
+    found = RecordLoss(nn.CrossEntropyLoss(), CPU)(outputs, targets, 3)
+    assert found[1] == 0 and found[0] > 0
+    slope, = torch.autograd.grad(found.sum(), outputs)
+    assert not slope[1].any() and bool(torch.isfinite(slope).all())
+
+
+def test_targets_that_are_probabilities_all_count():
+    outputs, targets = torch.randn(3, 4, 5), torch.rand(3, 4, 5)
+    for loss in (nn.CrossEntropyLoss(), nn.CrossEntropyLoss(weight=torch.rand(4))):
+        assert_close(RecordLoss(loss, CPU)(outputs, targets, 3),
+                     torch.stack([loss(outputs[i:i + 1], targets[i:i + 1]) for i in range(3)]))
+
+
+def test_a_function_of_others_with_a_reduction_is_called_for_one_record_at_a_time():
+    def padded(outputs, targets, reduction="mean"):
+        return functional.cross_entropy(outputs, targets, ignore_index=0, reduction=reduction)
+
+    outputs, targets = torch.randn(4, 3, 9), torch.randint(3, (4, 9))
+    assert_close(RecordLoss(padded, CPU)(outputs, targets, 4),
+                 torch.stack([padded(outputs[i:i + 1], targets[i:i + 1]) for i in range(4)]))
 
 
 def test_a_loss_with_parameters_is_refused():
@@ -82,8 +128,5 @@ def test_several_numbers_for_a_record_are_refused():
 
 
 def test_a_loss_without_an_axis_of_records_is_refused():
-    def total(outputs, targets, reduction="none"):
-        return outputs.sum()
-
     with pytest.raises(ModelError, match="first axis"):
-        RecordLoss(total, CPU)(SCORES, CLASSES, 4)
+        RecordLoss(functools.partial(functional.cross_entropy, size_average=True), CPU)(SCORES, CLASSES, 4)

@@ -56,6 +56,43 @@ def test_rounds_without_noise_are_clipped_gradient_steps(tmp_path):
     assert said["test_loss"] == pytest.approx(peer.evaluate(data).loss, rel=1e-6)
 
 
+@pytest.mark.parametrize("options, said", [
+    ({}, "hooks; the model is a sequence of known layers"), ({"gradients": "vectorised"}, "vectorised; every record")])
+def test_the_ledger_says_how_gradients_were_found(tmp_path, options, said):
+    net, data = model(), records()
+    agent = agent_of(net, tmp_path / "run")
+    sotto.torch.PrivatePeer(net, nn.CrossEntropyLoss(), data, agent, **options).train()
+    ledger = json.loads((tmp_path / "run" / "ledger.json").read_text())
+    assert any(said in statement for statement in ledger["statements"])
+
+
+class Sorted(nn.Module):
+    """Sorts its batch by the first number; the order of the first three records of `records` is not that of all."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(6, 5), nn.Linear(5, 2)
+
+    def forward(self, x):
+        order = torch.argsort(x[:, 0])
+        return self.second(torch.tanh(self.first(x))[order])[torch.argsort(order)]
+
+
+def test_rows_that_mix_end_the_training_before_anything_is_sent(tmp_path):
+    net, data = Sorted(), records()
+    checked = data.tensors[0][[0, 13, 26]]
+    data.tensors[0][[0, 13, 26]] = checked[torch.argsort(checked[:, 0])]  # three that show nothing
+    agent = agent_of(net, tmp_path / "run")
+    peer = sotto.torch.PrivatePeer(net, nn.CrossEntropyLoss(), data, agent, gradients="hooks")
+    before = agent.model.copy()
+    with pytest.raises(sotto.torch.ModelError, match="by hooks a record's clipped gradient"):
+        peer.step()
+    assert agent.round == 0 and not agent.more and numpy.array_equal(agent.model, before)
+    ledger = json.loads((tmp_path / "run" / "ledger.json").read_text())
+    assert ledger["status"] == "failed"
+    assert any("by the user's opt-in" in statement for statement in ledger["statements"])
+
+
 def test_a_layer_that_mixes_is_refused_before_anything_is_sent(tmp_path):
     net = nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5), nn.Linear(5, 2))
     agent = agent_of(net, tmp_path / "run")

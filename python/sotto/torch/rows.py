@@ -1,0 +1,168 @@
+"""Random rows of every round against passes of their own."""
+from __future__ import annotations
+
+import contextlib
+import copy
+from typing import Any, Iterator, Optional
+
+import numpy
+import torch
+
+from .checks import Modes
+from .data import Batch
+from .errors import ModelError
+from .flat import FlatParameters
+from .gradients import FAILURES, RecordGradients, SingleGradients, first_line
+from .losses import RecordLoss
+
+_COMPARED = 2  # records a round, on average
+_COMPANY = 4  # records of a pass that is made for the comparison, where rows cannot mix
+# Of a clipped gradient, relative to itself and to the clip norm: sums differ by their order.
+_TOLERANCES = {torch.float32: (1e-3, 1e-4), torch.float64: (1e-6, 1e-7)}
+_COARSE = (2e-2, 1e-3)  # of products that a GPU rounds to 10 bits
+
+
+class RowCheck:
+    """Compares a few random rows of gradients with a forward and backward pass of that record alone.
+
+    What counts is what leaves the agent: the difference of the clipped gradients. Where the pass drew random numbers
+    (Dropout) no two passes have the same, so rows and single passes are computed once more without Dropout, or in eval()
+    where other parts draw; with hooks that are the user's word the whole batch is, otherwise a few of it. What differs is
+    computed again in double precision before the job ends: at a kink of the model, such as that of ReLU, rounding can make
+    a difference that is no mixing.
+
+    :param clip_norm: C.  :param batch_size: records a round, on average.
+    """
+
+    def __init__(self, model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters, modes: Modes, device: torch.device,
+                 clip_norm: float, batch_size: float) -> None:
+        self._model = model
+        self._loss = loss
+        self._flat = flat
+        self._modes = modes
+        self._device = device
+        self._clip_norm = float(clip_norm)
+        self._share = min(1.0, _COMPARED / max(1.0, float(batch_size)))
+        self._random = numpy.random.default_rng()
+        self._first = True
+
+    def begin_round(self) -> None:
+        """The next batch is the first of a round, of which at least one row is compared."""
+        self._first = True
+
+    def choose(self, records: int) -> list[int]:
+        """Places of the rows to compare."""
+        chosen = self._random.random(records) < self._share
+        if self._first and not chosen.any():
+            chosen[self._random.integers(records)] = True
+        self._first = False
+        return [int(place) for place in numpy.flatnonzero(chosen)]
+
+    def drawn(self) -> list[torch.Tensor]:
+        """State of the generators; it changes when the model draws."""
+        states = [torch.get_rng_state()]
+        if self._device.type == "cuda":
+            states.append(torch.cuda.get_rng_state(self._device))
+        return states
+
+    def compare(self, way: RecordGradients, batch: Batch, rows: torch.Tensor, chosen: list[int], alone: Batch,
+                before: list[torch.Tensor]) -> None:
+        """Compares the chosen rows of a batch.
+
+        :param rows: gradients of the batch.  :param alone: copies of the chosen records, from before the pass.
+        :param before: state of the generators then.
+        :raises ModelError: a row is not that of its record alone.
+        """
+        if not chosen:
+            return
+        drew = self._changed(before)
+        with self._own_generators():
+            if not drew:
+                deviation = self._worst(rows[chosen], self._singles(alone))
+                if deviation is None:
+                    return
+                drew = not torch.equal(self._singles(alone), self._singles(alone))  # by a generator that is not torch's
+                if not drew:
+                    self._again(way, batch, chosen, alone, deviation)
+                    return
+            self._without_randomness(way, batch, chosen, alone)
+
+    def _changed(self, before: list[torch.Tensor]) -> bool:
+        return not all(torch.equal(a, b) for a, b in zip(before, self.drawn()))
+
+    @contextlib.contextmanager
+    def _own_generators(self) -> Iterator[None]:
+        """torch's generators are where they were afterwards."""
+        with torch.random.fork_rng([self._device] if self._device.type == "cuda" else []):
+            yield
+
+    def _singles(self, records: Batch) -> torch.Tensor:
+        found = self._flat.vector.new_empty(records.records, self._flat.dimension)
+        SingleGradients(self._model, self._loss, self._flat).fill(records.copies(range(records.records)), found)
+        return found
+
+    def _without_randomness(self, way: RecordGradients, batch: Batch, chosen: list[int], alone: Batch) -> None:
+        """Both sides once more, without what is random."""
+        others = [place for place in range(batch.records) if place not in chosen]
+        company = chosen + (others if way.unsafe is not None else others[:max(0, _COMPANY - len(chosen))])
+        found = self._flat.vector.new_empty(len(company), self._flat.dimension)
+        for modes in (self._modes.without_dropout, self._modes.evaluating):
+            before = self.drawn()
+            with modes():
+                way.fill(batch.copies(company), found)
+                deviation = self._worst(found[:len(chosen)], self._singles(alone))
+                if self._changed(before):
+                    continue
+                if deviation is None:
+                    return
+                if modes == self._modes.without_dropout and not torch.equal(self._singles(alone), self._singles(alone)):
+                    continue
+                self._again(way, batch.copies(company), list(range(len(chosen))), alone, deviation)
+                return
+        if way.unsafe is not None:
+            raise ModelError("model: it draws random numbers in eval() too, so its rows cannot be compared with single passes; "
+                             "use gradients='auto'")
+
+    def _again(self, way: RecordGradients, batch: Batch, chosen: list[int], alone: Batch, deviation: float) -> None:
+        """The comparison in double precision. :raises ModelError: it shows the difference too, or cannot be made."""
+        note = ""
+        if self._flat.vector.dtype != torch.float64:
+            try:
+                found: Optional[float] = self._in_double(way, batch, chosen, alone)
+                if found is None:
+                    return
+                deviation = found
+            except FAILURES as failure:
+                note = f" (it could not be computed again in double precision: {first_line(failure)})"
+        raise ModelError(
+            f"gradients: by {way.name} a record's clipped gradient is not that of a pass of this record alone: they differ by "
+            f"{deviation:.3g} of the clip norm{note}, so the model or the loss lets records of a batch mix, or keeps something of "
+            "them; nothing of this round was sent; use layers that treat records alone, and gradients='auto'")
+
+    def _in_double(self, way: Any, batch: Batch, chosen: list[int], alone: Batch) -> Optional[float]:
+        model = copy.deepcopy(self._model).double()
+        loss, flat = self._loss.double(), FlatParameters(model)
+        found = flat.vector.new_empty(batch.records, flat.dimension)
+        wanted = flat.vector.new_empty(alone.records, flat.dimension)
+        type(way)(model, loss, flat).fill(batch.copies(range(batch.records)).double(), found)
+        SingleGradients(model, loss, flat).fill(alone.copies(range(alone.records)).double(), wanted)
+        return self._worst(found[chosen], wanted)
+
+    def _worst(self, found: torch.Tensor, wanted: torch.Tensor) -> Optional[float]:
+        """The largest difference beyond the tolerance, over the clip norm; None if there is none."""
+        relative, absolute = _TOLERANCES[found.dtype]
+        if found.device.type == "cuda" and found.dtype == torch.float32 and _coarse_products():
+            relative, absolute = _COARSE
+        found, wanted = self._clipped(found), self._clipped(wanted)
+        difference = (found - wanted).norm(dim=1) / self._clip_norm
+        beyond = difference > relative * wanted.norm(dim=1) / self._clip_norm + absolute
+        return float(difference[beyond].max()) if bool(beyond.any()) else None
+
+    def _clipped(self, rows: torch.Tensor) -> torch.Tensor:
+        rows = rows.double()
+        rows = torch.where(torch.isfinite(rows).all(1, keepdim=True), rows, torch.zeros_like(rows))  # as sotto counts them
+        return rows * (self._clip_norm / rows.norm(dim=1, keepdim=True).clamp(min=self._clip_norm))
+
+
+def _coarse_products() -> bool:
+    return bool(torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32)
