@@ -4,6 +4,7 @@
 
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
 #include "commands/plan/plan_job.hpp"
 #include "commands/plan/plan_json.hpp"
 #include "run/plan_report.hpp"
@@ -18,34 +19,34 @@ std::vector<WrittenGroup> options() { return with_general(plan_option_set().writ
 
 void print_plan(std::FILE* out, const MadePlan& made) {
     const PlanJobConfig& config = made.config;
-    fmt::print(out,
-               "graph      {}, {} edges, mixing {}\n",
-               made.built.description,
-               made.built.topography.graph.links().size(),
-               config.graph.mixing);
-    for (const auto& note : made.built.notes) fmt::print(out, "note       {}\n", note);
-    fmt::print(out,
-               "{}",
-               plan_report_text(made.planned,
-                                config.plan,
-                                made.counted.exposures,
-                                made.counted.budgets,
-                                statements_of(made.record())));
-    if (made.missed) fmt::print(out, "{}", text_of(*made.missed));
-    fmt::print(out,
-               "{}",
-               gossip_costs_text(
-                   made.planned, made.built.topography, config.plan.rounds, config.dimension));
-    if (made.unrestricted) fmt::print(out, "{}", text_of(*made.unrestricted));
+    say(out,
+        "graph      {}, {} edges, mixing {}\n",
+        made.built.description,
+        made.built.topography.graph.links().size(),
+        config.graph.mixing);
+    for (const auto& note : made.built.notes) say(out, "note       {}\n", note);
+    say(out,
+        "{}",
+        plan_report_text(made.planned,
+                         config.plan,
+                         made.counted.exposures,
+                         made.counted.budgets,
+                         statements_of(made.record())));
+    if (made.missed) say(out, "{}", text_of(*made.missed));
+    say(out,
+        "{}",
+        gossip_costs_text(
+            made.planned, made.built.topography, config.plan.rounds, config.dimension));
+    if (made.unrestricted) say(out, "{}", text_of(*made.unrestricted));
     for (const TrainingBoundFigure& figure : made.bounds)
-        fmt::print(out,
-                   "bound      {:<10} {:.6g} at {} parameter{}: {}\n",
-                   figure.bound->title,
-                   figure.value,
-                   config.dimension,
-                   config.dimension == 1 ? "" : "s",
-                   figure.bound->says);
-    if (config.out) fmt::print(out, "written    {}\n", *config.out);
+        say(out,
+            "bound      {:<10} {:.6g} at {} parameter{}: {}\n",
+            figure.bound->title,
+            figure.value,
+            config.dimension,
+            config.dimension == 1 ? "" : "s",
+            figure.bound->says);
+    if (config.out) say(out, "written    {}\n", *config.out);
 }
 
 int run(const std::vector<std::string>& arguments) {
