@@ -108,7 +108,7 @@ TEST(FileLimit, HasTheCodeOfAFullDiskAndOneLine) {
     for (const int ranks : {one_process, 3}) {
         std::filesystem::remove_all(directory / "run");
         const Outcome outcome =
-            Process(after("ulimit -f 4", sotto_command(ranks, short_training({"--agents", "3"}))),
+            Process(after("ulimit -f 2", sotto_command(ranks, short_training({"--agents", "12"}))),
                     directory.path())
                 .wait();
         EXPECT_EQ(outcome.exit_code, disk_full) << outcome.text();

@@ -72,7 +72,8 @@ TEST(SignalActions, MakeAFileThatIsTooLargeAnErrorOfTheWrite) {
     EXPECT_EXIT(
         {
             report_too_large_files();
-            const rlimit limit{16, 16};
+            rlimit limit{};
+            limit.rlim_cur = limit.rlim_max = 16;
             ::setrlimit(RLIMIT_FSIZE, &limit);
             const int file = ::open(folder.path("a").c_str(), O_CREAT | O_WRONLY, 0600);
             const bool first = ::write(file, "0123456789abcdef", 16) == 16;

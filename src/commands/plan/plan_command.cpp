@@ -7,6 +7,7 @@
 #include "commands/cli/output.hpp"
 #include "commands/plan/plan_job.hpp"
 #include "commands/plan/plan_json.hpp"
+#include "run/options/default_participation.hpp"
 #include "run/plan_report.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/plan/plan_json.hpp"
@@ -17,7 +18,23 @@ namespace {
 
 std::vector<WrittenGroup> options() { return with_general(plan_option_set().written()); }
 
-void print_plan(std::FILE* out, const MadePlan& made) {
+/// What data would decide in a training of the same options, and cannot here.
+std::vector<std::string> notes_about_data(const OptionTexts& given, const PlanConfig& plan) {
+    std::vector<std::string> notes;
+    if (plan.participation.cycle > 1 && !plan.participation.poisson)
+        notes.push_back(fmt::format(
+            "In `sotto train` a batch of participation {} is all records of a part, and "
+            "noise is that much smaller; without data this plan counts --batch-size.",
+            name_of(plan.participation)));
+    if (!with_participation_without_data(given).contains("participation") &&
+        with_default_participation(given).contains("participation"))
+        notes.emplace_back(
+            "`sotto train` samples batches of this adjacency in secret (participation poisson); to "
+            "plan for that, give --sampling-probability, batch size / records.");
+    return notes;
+}
+
+void print_plan(std::FILE* out, const MadePlan& made, const std::vector<std::string>& notes) {
     const PlanJobConfig& config = made.config;
     say(out,
         "graph      {}, {} edges, mixing {}\n",
@@ -25,6 +42,7 @@ void print_plan(std::FILE* out, const MadePlan& made) {
         made.built.topography.graph.links().size(),
         config.graph.mixing);
     for (const auto& note : made.built.notes) say(out, "note       {}\n", note);
+    for (const auto& note : notes) say(out, "note       {}\n", note);
     say(out,
         "{}",
         plan_report_text(made.planned,
@@ -63,7 +81,8 @@ int run(const std::vector<std::string>& arguments) {
                                 made.bounds,
                                 made.missed,
                                 made.unrestricted));
-    if (std::FILE* out = report_stream(general)) print_plan(out, made);
+    if (std::FILE* out = report_stream(general))
+        print_plan(out, made, notes_about_data(given, made.config.plan));
     return 0;
 }
 
