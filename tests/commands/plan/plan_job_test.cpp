@@ -61,8 +61,9 @@ void expect_same_plan(OptionTexts given, const OptionTexts& more) {
     const TrainResult result = run_training(config, *network, trained, [] { return false; });
     EXPECT_EQ(trained.hash, to_hex(made.plan().hash())) << options;
     // Neither is the number of a plan that has none.
-    if (std::isfinite(trained.objective) || std::isfinite(made.planned.design.objective))
+    if (std::isfinite(trained.objective) || std::isfinite(made.planned.design.objective)) {
         EXPECT_EQ(trained.objective, made.planned.design.objective) << options;
+    }
     EXPECT_EQ(result.final_gossip, made.config.plan.final_gossip) << options;
 }
 
