@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::TemporaryFolder;
 
-struct Counting final : TrainingListener {
+struct CountedRounds final : TrainingListener {
     void on_rounds() override { ++begun; }
     void on_round(long, long) override { ++rounds; }
     long begun = 0, rounds = 0;
@@ -34,7 +34,7 @@ std::optional<SweepOutcome> train(const TemporaryFolder& folder,
 
 TEST(SweepTraining, ThatIsDoneHasTheMetricsOfItsSummary) {
     const TemporaryFolder folder;
-    Counting listener;
+    CountedRounds listener;
     const auto outcome = train_once([] { return test::quadratic_config(4, "ldp", 6); },
                                     folder.path("run"),
                                     [] {},
