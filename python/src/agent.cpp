@@ -142,7 +142,8 @@ class Agent {
             setup_ = cli::read_train_setup(
                 *network_, arguments, false, cli::with_general(train_option_set().written()));
             network_->agree([&] { require_possible(setup_.config, *network_); });
-            cli::watch_for_stop();
+            cli::watch_for_stop();  // forgets what an earlier agent was asked
+            cli::end_when_stopped();
             const bool leader = network_->process() == 0;
             progress_ = std::make_unique<cli::Progress>(leader ? cli::report_stream(setup_.general)
                                                                : nullptr);

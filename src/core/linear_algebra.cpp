@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "blas_memory.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
 
@@ -313,7 +314,7 @@ void set_linear_algebra_threads(int threads) {
 
 int linear_algebra_threads() {
     static const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    return thread_limit > 0 ? thread_limit : cores;
+    return std::min(thread_limit > 0 ? thread_limit : cores, most_blas_threads());
 }
 
 void end_blas_threads() {

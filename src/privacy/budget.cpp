@@ -149,16 +149,29 @@ PrivacyBudget no_budget(double delta, Calibration calibration) {
     return {0, delta, calibration, StreamDistribution::gaussian, {}};
 }
 
-std::string text_of(const PrivacyBudget& budget, const PrivacyLoss& reached) {
+namespace {
+
+/// The parameter of what is allowed, and of what is left of it where some was spent before.
+std::string limit_text(const PrivacyBudget& budget) {
+    constexpr double of_no_use = 1e4;  // above this epsilon nothing is hidden
+    const auto [name, value] = budget.limit.parameter();
+    std::string text = fmt::format("{} {:.6g}", name, value);
+    if (!budget.limit.mu() || !(budget.epsilon > 0 && budget.epsilon < of_no_use)) return text;
+    const double whole = calibrated_mu(budget.epsilon, budget.delta, budget.calibration);
+    if (value >= whole * (1 - 1e-6)) return text;
+    return fmt::format("mu {:.6g}, of which {:.6g} is left", whole, value);
+}
+
+}  // namespace
+
+std::string text_of(const PrivacyBudget& budget) {
     if (budget.noise == StreamDistribution::laplace)
         return fmt::format("epsilon {:.6g}, pure", budget.epsilon);
-    const auto [name, value] = reached.parameter();
-    return fmt::format("epsilon {:.6g} at delta {:g}, {} calibration: {} {:.6g}",
+    return fmt::format("epsilon {:.6g} at delta {:g}, {} calibration: {}",
                        budget.epsilon,
                        budget.delta,
                        name_of(budget.calibration),
-                       name,
-                       value);
+                       limit_text(budget));
 }
 
 double precision_limit(const PrivacyBudget& budget, const Exposure& exposure) {

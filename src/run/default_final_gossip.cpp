@@ -11,13 +11,22 @@ namespace sotto {
 
 namespace {
 
-/// Whether exchanges after the last round would make less exact what is asked for: what secure sums
-/// hide, and figures of partial views.
+void settle(PlanConfig& config, bool rounds_alone) {
+    config.default_final_gossip = false;
+    config.final_gossip.reset();
+    if (rounds_alone) config.final_gossip = 0;
+}
+
+/// What secure sums hide, and figures of partial views.
 bool asks_for_figures_of_rounds(const TrainConfig& config) {
     return config.secure_sum || !config.views.empty();
 }
 
 }  // namespace
+
+void settle_final_gossip(PlanConfig& config, const OptionTexts& given, bool rounds_alone) {
+    if (!given.contains("final-gossip")) settle(config, rounds_alone);
+}
 
 void settle_final_gossip(TrainConfig& config, Network& network) {
     constexpr std::string_view none = "0", some = "auto";
@@ -29,9 +38,7 @@ void settle_final_gossip(TrainConfig& config, Network& network) {
             throw NetworkError(
                 fmt::format("rank 0 settles --final-gossip with '{}' (allowed: 0, auto)", said));
     });
-    config.plan.default_final_gossip = false;
-    config.plan.final_gossip.reset();
-    if (said == none || config.secure_sum) config.plan.final_gossip = 0;
+    settle(config.plan, said == none || config.secure_sum);
 }
 
 }  // namespace sotto

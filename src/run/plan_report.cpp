@@ -25,11 +25,16 @@ std::string plan_line(const PlannedNoise& planned, const PlanConfig& config) {
                            : ", of the run's directory");
 }
 
-std::string budget_line(const PrivacyBudget& budget,
-                        const Guarantee& reached,
-                        const PlanConfig& config) {
+/// Of agents with budgets of their own the smallest and the largest epsilon.
+std::string budgets_text(const std::vector<PrivacyBudget>& budgets) {
+    const auto [least, most] = std::ranges::minmax(budgets, {}, &PrivacyBudget::epsilon);
+    if (least.epsilon == most.epsilon) return text_of(most);
+    return fmt::format("from {} to {}", text_of(least), text_of(most));
+}
+
+std::string budget_line(const std::vector<PrivacyBudget>& budgets, const PlanConfig& config) {
     return fmt::format("budget     {}; adjacency {}, participation {}, {} rounds{}\n",
-                       text_of(budget, reached.loss),
+                       budgets_text(budgets),
                        name_of(config.adjacency),
                        name_of(config.participation),
                        config.rounds,
@@ -127,10 +132,17 @@ std::string optimal_line(const Design& design, double variance_cap) {
                            : "");
 }
 
+/// What somebody learns, and the parameter of that loss: "epsilon 9.7 (mu 1.9)".
+std::string reached_text(const Guarantee& reached) {
+    std::string text = fmt::format("epsilon {:.6g}", reached.epsilon);
+    if (reached.infinite()) return text;
+    const auto [name, value] = reached.loss.parameter();
+    return name == "epsilon" ? text : fmt::format("{} ({} {:.6g})", text, name, value);
+}
+
 std::string protected_line(const Guarantee& reached) {
-    return fmt::format(
-        "protected  against an eavesdropper on all messages: every agent, epsilon {:.6g}\n",
-        reached.epsilon);
+    return fmt::format("protected  against an eavesdropper on all messages: every agent, {}\n",
+                       reached_text(reached));
 }
 
 std::string coalition_line(const NoisePlan& plan,
@@ -139,10 +151,10 @@ std::string coalition_line(const NoisePlan& plan,
     if (plan.coalition_size == 0) return {};
     const bool one = plan.coalition_size == 1;
     return fmt::format(
-        "           and against any {} of them who see{} all messages too: epsilon {:.6g}\n",
+        "           and against any {} of them who see{} all messages too: {}\n",
         one ? std::string("one") : std::to_string(plan.coalition_size),
         one ? "s" : "",
-        largest(coalition_guarantees(plan, plan.coalition_size, exposures, delta)).epsilon);
+        reached_text(largest(coalition_guarantees(plan, plan.coalition_size, exposures, delta))));
 }
 
 std::string curious_line(const NoisePlan& plan,
@@ -165,16 +177,17 @@ std::string curious_line(const NoisePlan& plan,
 std::string noise_lines(const PlannedNoise& planned,
                         const PlanConfig& config,
                         const std::vector<Exposure>& exposures,
-                        const PrivacyBudget& budget) {
+                        const std::vector<PrivacyBudget>& budgets) {
     const NoisePlan& plan = planned.design.plan;
     if (plan.noiseless()) return "noise      none: epsilon is infinite\n";
-    const Guarantee reached = largest(guarantees(plan, {}, exposures, budget.delta));
-    return budget_line(budget, reached, config) + cycle_line(planned.cycle_choice) +
+    const double delta = budgets.front().delta;
+    const Guarantee reached = largest(guarantees(plan, {}, exposures, delta));
+    return budget_line(budgets, config) + cycle_line(planned.cycle_choice) +
            temporal_line(planned.temporal_choice) + gossip_line(planned.gossip_choice) +
            updates_line(config) + smoothing_line(config) + noise_line(plan, config.clip_norm) +
            survives_lines(planned) + optimal_line(planned.design, config.variance_cap) +
-           protected_line(reached) + coalition_line(plan, exposures, budget.delta) +
-           curious_line(plan, exposures, budget.delta);
+           protected_line(reached) + coalition_line(plan, exposures, delta) +
+           curious_line(plan, exposures, delta);
 }
 
 /// A gigabit a second and a fifth of a millisecond an exchange, for the agent with most neighbours.
@@ -217,7 +230,7 @@ std::string plan_report_text(const PlannedNoise& planned,
                              const std::vector<PrivacyBudget>& budgets,
                              const std::vector<std::string>& statements) {
     std::string text =
-        plan_line(planned, config) + noise_lines(planned, config, exposures, budgets.front());
+        plan_line(planned, config) + noise_lines(planned, config, exposures, budgets);
     for (const auto& statement : statements) text += "note       " + statement + "\n";
     return text;
 }

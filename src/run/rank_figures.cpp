@@ -39,15 +39,21 @@ std::optional<RoundSeconds> seconds_to_tell(const RoundSeconds& seconds,
     return seconds;
 }
 
+std::optional<double> memory_to_tell(double peak_mib, const TrainConfig& config, int processes) {
+    if (config.plan.participation.poisson && processes > 1) return std::nullopt;
+    return peak_mib;
+}
+
 RankFigures own_figures(const Network& network,
                         const Membership& members,
-                        const std::optional<RoundSeconds>& seconds) {
+                        const RoundSeconds& seconds,
+                        const TrainConfig& config) {
     RankFigures own;
     own.host = local_host_name();
     for (const int place : network.local_agents()) own.agents.push_back(members.number(place));
-    own.seconds = seconds;
+    own.seconds = seconds_to_tell(seconds, config, network.processes());
     own.bytes_sent = network.bytes_sent();
-    own.peak_memory_mib = peak_memory_mib();
+    own.peak_memory_mib = memory_to_tell(peak_memory_mib(), config, network.processes());
     return own;
 }
 
@@ -59,7 +65,8 @@ std::string to_bytes(const RankFigures& figures) {
     for (const double value : {seconds.gradient, seconds.noise, seconds.exchange, seconds.mix})
         writer.put(value);
     writer.put(figures.bytes_sent);
-    writer.put(figures.peak_memory_mib);
+    writer.put(static_cast<std::uint8_t>(figures.peak_memory_mib.has_value()));
+    writer.put(figures.peak_memory_mib.value_or(0));
     for (const int agent : figures.agents) writer.put(agent);
     return writer.take();
 }
@@ -75,10 +82,11 @@ RankFigures rank_figures_from_bytes(std::string_view bytes, std::size_t rank) {
         *value = reader.get<double>();
     if (told) figures.seconds = seconds;
     figures.bytes_sent = reader.get<std::int64_t>();
-    figures.peak_memory_mib = reader.get<double>();
+    const bool memory_told = reader.get<std::uint8_t>() != 0;
+    const auto memory = reader.get<double>();
+    if (memory_told) figures.peak_memory_mib = memory;
     while (!reader.done()) figures.agents.push_back(reader.get<int>());
-    if (!std::isfinite(seconds.total()) || !std::isfinite(figures.peak_memory_mib) ||
-        figures.bytes_sent < 0)
+    if (!std::isfinite(seconds.total()) || !std::isfinite(memory) || figures.bytes_sent < 0)
         throw NetworkError(fmt::format("{} are damaged", source));
     return figures;
 }
@@ -88,6 +96,7 @@ JobFigures gather_figures(Network& network, const RankFigures& own) {
         to_bytes(own), most_line_bytes + sizeof(int) * network.most_agents_of_a_process());
     JobFigures job;
     job.phases.emplace();
+    job.peak_memory_mib.emplace(0);
     network.agree([&] {
         for (std::size_t rank = 0; rank < all.size(); ++rank) {
             const RankFigures& figures =
@@ -95,7 +104,9 @@ JobFigures gather_figures(Network& network, const RankFigures& own) {
             if (!figures.seconds) job.phases.reset();
             if (job.phases) add_share(*job.phases, *figures.seconds, all.size());
             job.bytes_sent += figures.bytes_sent;
-            job.peak_memory_mib = std::max(job.peak_memory_mib, figures.peak_memory_mib);
+            if (!figures.peak_memory_mib) job.peak_memory_mib.reset();
+            if (job.peak_memory_mib)
+                job.peak_memory_mib = std::max(*job.peak_memory_mib, *figures.peak_memory_mib);
         }
     });
     return job;

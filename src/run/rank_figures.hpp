@@ -20,19 +20,27 @@ namespace sotto {
                                                           const TrainConfig& config,
                                                           int processes);
 
+/// What others may be told of the most memory a process has used: nothing where batches are
+/// sampled secretly, since gradients of large models take memory record by record. Padding
+/// (--pad-rounds) makes rounds as long, and never as large.
+[[nodiscard]] std::optional<double> memory_to_tell(double peak_mib,
+                                                   const TrainConfig& config,
+                                                   int processes);
+
 /// What one process did in the rounds of this start.
 struct RankFigures {
     std::string host;
-    std::vector<int> agents;              ///< numbers, ascending
-    std::optional<RoundSeconds> seconds;  ///< see seconds_to_tell
-    std::int64_t bytes_sent = 0;          ///< by its agents
-    double peak_memory_mib = 0;
+    std::vector<int> agents;                ///< numbers, ascending
+    std::optional<RoundSeconds> seconds;    ///< see seconds_to_tell
+    std::int64_t bytes_sent = 0;            ///< by its agents
+    std::optional<double> peak_memory_mib;  ///< see memory_to_tell
 };
 
-/// Of this process, now. LOCAL. @param seconds it tells.
+/// Of this process, now. LOCAL. @param seconds of its rounds.
 [[nodiscard]] RankFigures own_figures(const Network& network,
                                       const Membership& members,
-                                      const std::optional<RoundSeconds>& seconds);
+                                      const RoundSeconds& seconds,
+                                      const TrainConfig& config);
 
 [[nodiscard]] std::string to_bytes(const RankFigures& figures);
 /// @throws NetworkError naming the rank for figures that are none.
@@ -40,10 +48,10 @@ struct RankFigures {
 
 /// What every process did in the rounds, and what follows for the whole job.
 struct JobFigures {
-    std::vector<RankFigures> ranks;      ///< of every process
-    std::optional<RoundSeconds> phases;  ///< average over processes, where all tell
-    std::int64_t bytes_sent = 0;         ///< by all agents
-    double peak_memory_mib = 0;          ///< largest process
+    std::vector<RankFigures> ranks;         ///< of every process
+    std::optional<RoundSeconds> phases;     ///< average over processes, where all tell
+    std::int64_t bytes_sent = 0;            ///< by all agents
+    std::optional<double> peak_memory_mib;  ///< largest process, where all tell
 };
 /// The same on every process. COLLECTIVE. @throws NetworkError naming the rank, the same
 /// everywhere.

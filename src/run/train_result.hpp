@@ -72,9 +72,9 @@ struct TrainResult {
     int final_gossip = 0;                ///< L
     std::optional<RoundSeconds> phases;  ///< average over processes, where all tell
     double plan_seconds = 0, evaluate_seconds = 0, loop_seconds = 0, total_seconds = 0;
-    std::int64_t bytes_sent = 0;     ///< by all agents
-    double peak_memory_mib = 0;      ///< largest process
-    std::vector<RankFigures> ranks;  ///< of every process
+    std::int64_t bytes_sent = 0;            ///< by all agents
+    std::optional<double> peak_memory_mib;  ///< largest process; nothing: see memory_to_tell
+    std::vector<RankFigures> ranks;         ///< of every process
     std::string run_directory;
     std::string own_reports;  ///< of all agents, where this process is alone; in no summary
     RunEstimate estimate;     ///< dry run only

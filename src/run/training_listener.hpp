@@ -22,8 +22,12 @@ class TrainingListener {
                           const std::string& /*task*/,
                           const std::string& /*plan_report*/,
                           const RunEstimate*) {}
+    /// On every process: rounds come next, and between any two a request to stop is answered.
+    virtual void on_rounds() {}
     virtual void on_round(long /*completed*/, long /*rounds*/) {}
     virtual void on_evaluation(long /*completed*/, double /*epsilon*/, const Evaluation&) {}
+    /// On every process: the training has ended, and what follows looks at what it left.
+    virtual void on_analysis() {}
 };
 
 }  // namespace sotto

@@ -30,6 +30,9 @@ Json json_of(const std::optional<RoundSeconds>& told) {
             {"mix", seconds.mix}};
 }
 
+/// A figure, or null where it is not told.
+Json json_of(const std::optional<double>& told) { return told ? Json(*told) : Json(nullptr); }
+
 Json json_of(const std::vector<RankFigures>& ranks) {
     Json json = Json::array();
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -39,7 +42,7 @@ Json json_of(const std::vector<RankFigures>& ranks) {
                         {"agents", mine.agents},
                         {"seconds", json_of(mine.seconds)},
                         {"bytes_sent", mine.bytes_sent},
-                        {"peak_memory_mib", mine.peak_memory_mib}});
+                        {"peak_memory_mib", json_of(mine.peak_memory_mib)}});
     }
     return json;
 }
@@ -101,7 +104,7 @@ void add_costs(Json& json, const TrainResult& result) {
     seconds["evaluate"] = result.evaluate_seconds;
     seconds["total"] = result.total_seconds;
     json["bytes_sent"] = result.bytes_sent;
-    json["peak_memory_mib"] = result.peak_memory_mib;
+    json["peak_memory_mib"] = json_of(result.peak_memory_mib);
     json["ranks"] = json_of(result.ranks);
     json["run_directory"] = result.run_directory;
 }

@@ -355,5 +355,37 @@ TEST(Memory, AndTimeOfARoundDoNotGrowWithTheNumberOfRounds) {
     EXPECT_LT(many_seconds, 4 * few_seconds);
 }
 
+TEST(SecretBatches, AreInNoFigureThatRanksTellEachOther) {
+    const TempDir directory;
+    const std::string data = directory.write("data.svm", small_data(60));
+    for (const char* padded : {"", "--pad-rounds"}) {
+        Arguments arguments{"train",
+                            "--data",
+                            data,
+                            "--adjacency",
+                            "record-add-remove",
+                            "--batch-size",
+                            "4",
+                            "--rounds",
+                            "20",
+                            "--eval-every",
+                            "10",
+                            "--run-directory",
+                            std::string("run") + padded};
+        if (*padded != '\0') arguments.emplace_back(padded);
+        const Outcome outcome = run_sotto(directory, 3, arguments);
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+        const Json summary = json_of(directory / (std::string("run") + padded + "/summary.json"));
+        EXPECT_TRUE(summary.at("peak_memory_mib").is_null()) << summary;
+        EXPECT_EQ(summary.at("seconds").at("gradient").is_null(), *padded == '\0') << summary;
+        for (const Json& rank : summary.at("ranks")) {
+            EXPECT_TRUE(rank.at("peak_memory_mib").is_null()) << rank;
+            EXPECT_EQ(rank.at("seconds").at("gradient").is_null(), *padded == '\0') << rank;
+        }
+        EXPECT_NE(outcome.out.find("peak memory         not told"), std::string::npos)
+            << outcome.text();
+    }
+}
+
 }  // namespace
 }  // namespace sotto::test

@@ -142,10 +142,13 @@ TEST(NoBudget, AllowsNoLoss) {
     EXPECT_EQ(precision_limit(budget, {1, 10, 1}), 0);
 }
 
-TEST(BudgetText, SaysWhatWasAskedForAndWhatIsReached) {
-    EXPECT_EQ(text_of(make_budget(10, 1e-5, Calibration::rdp), PrivacyLoss::gaussian(1.25)),
-              "epsilon 10 at delta 1e-05, rdp calibration: mu 1.25");
-    EXPECT_EQ(text_of(make_pure_budget(2.5), PrivacyLoss::pure(2)), "epsilon 2.5, pure");
+TEST(BudgetText, SaysWhatIsAllowedAndWhatIsLeft) {
+    PrivacyBudget budget = make_budget(10, 1e-5, Calibration::exact);
+    EXPECT_EQ(text_of(budget), "epsilon 10 at delta 1e-05, exact calibration: mu 2.00045");
+    budget.limit = PrivacyLoss::gaussian(1.25);
+    EXPECT_EQ(text_of(budget),
+              "epsilon 10 at delta 1e-05, exact calibration: mu 2.00045, of which 1.25 is left");
+    EXPECT_EQ(text_of(make_pure_budget(2.5)), "epsilon 2.5, pure");
 }
 
 TEST(PrecisionLimit, GivesBackMuThroughTheDefinitionOfTheGuarantee) {

@@ -31,6 +31,19 @@ TEST(DefaultFinalGossip, IsNotThereWhereItWouldMakeFiguresLessExact) {
     EXPECT_FALSE(settled({{"record-view", "1"}})) << "recording changes nothing";
 }
 
+TEST(DefaultFinalGossip, IsOneForEveryCommandThatPlans) {
+    for (const OptionTexts& given :
+         {OptionTexts{}, {{"final-gossip", "auto"}}, {{"final-gossip", "4"}}}) {
+        PlanConfig config = read_train_config(given).plan;
+        settle_final_gossip(config, given, false);
+        EXPECT_EQ(config.final_gossip, settled(given));
+        EXPECT_FALSE(config.default_final_gossip);
+    }
+    PlanConfig config;
+    settle_final_gossip(config, {}, true);
+    EXPECT_EQ(config.final_gossip, 0);
+}
+
 TEST(DefaultFinalGossip, IsInTheConfigurationThatARunLeaves) {
     const test::TemporaryFolder folder;
     TrainConfig config = test::logistic_config(folder, 6, "pairs", 30);

@@ -1,9 +1,12 @@
 #include "run/plan_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "run/planning_fixtures.hpp"
 #include "sotto/plan/plan_json.hpp"
+#include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
 namespace {
@@ -25,6 +28,29 @@ std::string line_of(const std::string& report, const std::string& word) {
     const std::size_t begin = report.find("\n" + word + " ");
     if (begin == std::string::npos) return {};
     return report.substr(begin + 1, report.find('\n', begin + 1) - begin - 1);
+}
+
+TEST(PlanReport, SaysTheBudgetAndWhatIsReachedEachWithItsOwnFigures) {
+    const PlanConfig config = config_of("pairs");
+    const Planned result = plan(config, random_topography(5));
+    const std::string text = report_of(result, config);
+    expect_contains(line_of(text, "budget"),
+                    "epsilon 10 at delta 1e-05, exact calibration: mu 2.00045;");
+    const NoisePlan& noise = result.planned.design.plan;
+    const Guarantee reached = largest(guarantees(noise, {}, result.exposures, config.delta));
+    EXPECT_LT(*reached.loss.mu(), 1.99) << "the test needs a plan that leaves less than the budget";
+    expect_contains(line_of(text, "protected"),
+                    fmt::format("epsilon {:.6g} (mu {:.6g})", reached.epsilon, *reached.loss.mu()));
+    expect_contains(text, "who sees all messages too: epsilon 10 (mu 2.00045)\n");
+}
+
+TEST(PlanReport, SaysBudgetsOfTheirOwnFromTheSmallestToTheLargest) {
+    const PlanConfig config = config_of("ldp");
+    Planned result = plan(config, random_topography(5));
+    result.budgets[3] = make_budget(2, config.delta, config.calibration);
+    expect_contains(line_of(report_of(result, config), "budget"),
+                    "from epsilon 2 at delta 1e-05, exact calibration: mu 0.501552");
+    expect_contains(line_of(report_of(result, config), "budget"), " to epsilon 10 at delta");
 }
 
 TEST(PlanReport, NamesEveryMechanismAndWhatItPromises) {
@@ -102,7 +128,7 @@ TEST(PlanReport, CountsGossipStepsAndCoalitions) {
     config = config_of("pairs");
     config.coalition_size = 2;
     expect_contains(report_of(plan(config, topography), config),
-                    "and against any 2 of them who see all messages too: epsilon 10\n");
+                    "and against any 2 of them who see all messages too: epsilon 10 (mu ");
 }
 
 }  // namespace

@@ -57,13 +57,30 @@ TEST(RankFigures, LeaveOutTimesThatTellHowLargeSecretBatchesAre) {
     EXPECT_TRUE(seconds_to_tell(spent, config, 5));
 }
 
+TEST(RankFigures, LeaveOutMemoryThatTellsHowLargeSecretBatchesAre) {
+    TrainConfig config;
+    EXPECT_EQ(memory_to_tell(12.5, config, 5), 12.5);
+    config.plan.participation.poisson = true;
+    EXPECT_FALSE(memory_to_tell(12.5, config, 5));
+    EXPECT_EQ(memory_to_tell(12.5, config, 1), 12.5) << "nobody else is there";
+    config.pad_rounds = true;
+    EXPECT_FALSE(memory_to_tell(12.5, config, 5)) << "rounds are as long, and not as large";
+    RankFigures untold = sample_figures();
+    untold.peak_memory_mib.reset();
+    EXPECT_FALSE(rank_figures_from_bytes(to_bytes(untold), 1).peak_memory_mib);
+    RankFigures lighter = untold;
+    lighter.peak_memory_mib = 0;
+    EXPECT_EQ(to_bytes(untold).size(), to_bytes(lighter).size());
+    EXPECT_FALSE(gather_figures(*make_memory_network(2, 1), untold).peak_memory_mib);
+}
+
 TEST(JobFigures, AreThoseOfItsOnlyProcess) {
     const auto network = make_memory_network(2, 1);
     const Membership members{6, {1, 4}};
-    const RankFigures own = own_figures(*network, members, RoundSeconds{1, 2, 3, 4});
+    const RankFigures own = own_figures(*network, members, RoundSeconds{1, 2, 3, 4}, {});
     EXPECT_EQ(own.host, local_host_name());
     EXPECT_EQ(own.agents, members.numbers);
-    EXPECT_GT(own.peak_memory_mib, 0);
+    EXPECT_GT(own.peak_memory_mib.value(), 0);
     const JobFigures job = gather_figures(*network, own);
     ASSERT_EQ(job.ranks.size(), 1U);
     EXPECT_EQ(to_bytes(job.ranks[0]), to_bytes(own));

@@ -74,6 +74,17 @@ TEST(TrainingSummary, HasNullForWhatIsNoNumber) {
         EXPECT_TRUE(json[unknown].is_null()) << unknown;
 }
 
+TEST(TrainingSummary, HasTheMemoryThatProcessesTell) {
+    TrainResult result = sample_result();
+    result.peak_memory_mib = 20;
+    EXPECT_EQ(summary_of(result)["peak_memory_mib"], 20);
+    EXPECT_EQ(summary_of(result)["ranks"][1]["peak_memory_mib"], 20);
+    result.peak_memory_mib.reset();
+    result.ranks[1].peak_memory_mib.reset();
+    EXPECT_TRUE(summary_of(result)["peak_memory_mib"].is_null()) << "not told";
+    EXPECT_TRUE(summary_of(result)["ranks"][1]["peak_memory_mib"].is_null());
+}
+
 TEST(TrainingSummary, SaysHowARunWasTakenUp) {
     TrainResult result = sample_result();
     result.resumed = ResumedRun{20, 3, 1, false, true, {1, 4}};

@@ -74,9 +74,10 @@ struct SampledPattern {
                                            long rounds,
                                            const PrivacyLoss& spent = {});
 
-/// "epsilon 10 at delta 1e-05, exact calibration: mu 1.2", "epsilon 3, pure".
-/// @param reached by the plan that is made for it.
-[[nodiscard]] std::string text_of(const PrivacyBudget& budget, const PrivacyLoss& reached);
+/// "epsilon 10 at delta 1e-05, exact calibration: mu 1.2", "epsilon 3, pure": what is allowed, and
+/// the parameter of its limit ("mu 2, of which 1.2 is left" of a run that is taken up). What a plan
+/// reaches may be less.
+[[nodiscard]] std::string text_of(const PrivacyBudget& budget);
 
 /// kappa_u = mu_u^2 / (Delta_u^2 sens2_u): the largest [R^-1]_uu that keeps agent u within budget.
 [[nodiscard]] double precision_limit(const PrivacyBudget& budget, const Exposure& exposure);

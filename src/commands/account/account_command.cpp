@@ -19,6 +19,7 @@
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/job.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
 #include "commands/cli/run_of_directory.hpp"
 #include "run/run_subject.hpp"
 #include "sotto/core/error.hpp"
@@ -75,14 +76,14 @@ void convert(const AccountOptions& options,
         const SampledConversion sampled = convert_sampled(options, given);
         write_json(general, sampled_conversion_json(sampled));
         if (std::FILE* out = report_stream(general))
-            fmt::print(out, "{}", sampled_conversion_text(sampled));
+            say(out, "{}", sampled_conversion_text(sampled));
         return;
     }
     const PlanConfig& plan = options.account.subject.plan;
     const Conversion conversion = options.mu ? convert_mu(*options.mu, plan.delta)
                                              : convert_epsilon(plan.epsilon, plan.delta);
     write_json(general, conversion_json(conversion));
-    if (std::FILE* out = report_stream(general)) fmt::print(out, "{}", conversion_text(conversion));
+    if (std::FILE* out = report_stream(general)) say(out, "{}", conversion_text(conversion));
 }
 
 /// A and B of somebody else's system.
@@ -111,7 +112,7 @@ void account_for_matrices(const AccountOptions& options,
                                                   config.subject.plan.delta);
     write_json(general, matrices_report_json(result, sensitivity, config.subject.plan.delta));
     if (std::FILE* out = report_stream(general))
-        fmt::print(out, "{}", matrices_report_text(result, sensitivity, config.subject.plan.delta));
+        say(out, "{}", matrices_report_text(result, sensitivity, config.subject.plan.delta));
 }
 
 /// What is accounted for: a plan the options describe, or a run.
@@ -150,7 +151,7 @@ int account_on(Network& network, const AccountTask& task, const GeneralOptions& 
         if (!leader) return;
         write_json(general, account_report_json(result, config, *subject));
         if (std::FILE* out = report_stream(general)) {
-            fmt::print(out, "{}", account_report_text(result, config, *subject));
+            say(out, "{}", account_report_text(result, config, *subject));
             std::fflush(out);
         }
         if (by_distance) write_by_distance(result, *by_distance);

@@ -1,5 +1,6 @@
 #include "commands/account/account_options.hpp"
 
+#include "run/default_final_gossip.hpp"
 #include "run/options/default_participation.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
@@ -85,6 +86,13 @@ The mixing rule then holds among those who stay.)"},
                  [](auto& c) -> auto& { return c.subject.departures; }, any_text())}};
 }
 
+/// Whether what it names receives less than every message; of what names nothing, who reads it says
+/// so.
+bool sees_few_messages(const std::string& view) {
+    const ViewRecord* const record = view_records().look_up(view.substr(0, view.find(':')));
+    return record != nullptr && record->receives != View::Kind::all_messages;
+}
+
 /// What else there is to account for or to convert, and how.
 std::vector<Option<AccountOptions>> other_options() {
     return {
@@ -153,12 +161,15 @@ OptionSet<AccountOptions> account_option_set() {
     set.add(
         plan_options(), [](auto& c) -> auto& { return c.account.subject.plan; });
     set.add(account_options());
+    set.with_standing("final-gossip", "0");  // of the default view
     return set;
 }
 
 AccountOptions read_account_options(const OptionTexts& given) {
     AccountOptions options = account_option_set().read(with_participation_without_data(given));
     require_one_source_of_noise(options.account.subject.plan);
+    settle_final_gossip(
+        options.account.subject.plan, given, sees_few_messages(options.account.view));
     // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.
     PlanConfig& plan = options.account.subject.plan;
     if ((options.account.subject.sensitivity || plan.noise_std) && !given.contains("adjacency") &&

@@ -11,6 +11,7 @@
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/job.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
 #include "commands/cli/progress.hpp"
 #include "commands/cli/stop_signal.hpp"
 #include "run/build_topography.hpp"
@@ -57,13 +58,12 @@ int audit_on(Network& network, const GeneralOptions& general, const AuditConfig&
     });
     std::FILE* report = leader ? report_stream(general) : nullptr;
     Progress progress(report);
-    watch_for_stop();
     const AuditOutcome outcome = run_audit(config, network, progress, stop_requested);
     progress.finish();
     if (leader) {
         write_json(general, audit_report_json(*outcome.result));
         if (report != nullptr) {
-            fmt::print(report, "{}", audit_report_text(*outcome.result));
+            say(report, "{}", audit_report_text(*outcome.result));
             std::fflush(report);
         }
     }

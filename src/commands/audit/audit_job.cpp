@@ -46,6 +46,7 @@ std::string run_recorded(const AuditConfig& config,
                     fmt::format("stopped after {} of {} rounds; there is nothing to analyse",
                                 trained.rounds,
                                 train.plan.rounds));
+    observer.on_analysis();
     return trained.run_directory;
 }
 

@@ -7,6 +7,7 @@
 
 #include "commands/audit/attack.hpp"
 #include "commands/audit/canary_records.hpp"
+#include "run/default_final_gossip.hpp"
 #include "run/options/default_participation.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
@@ -129,6 +130,9 @@ OptionSet<AuditConfig> audit_option_set() {
     set.add(task_options(), &AuditConfig::train);
     set.add(audit_options());
     set.add(peer_options(), &AuditConfig::train);
+    set.with_standing("final-gossip", "0");
+    for (const auto& [option, text] : attacks().find("--attack", AuditConfig{}.attack).defaults)
+        set.with_standing(option, text);
     return set;
 }
 
@@ -142,6 +146,7 @@ OptionTexts with_attack_defaults(OptionTexts given) {
 
 AuditConfig read_audit_config(const OptionTexts& given) {
     AuditConfig config = audit_option_set().read(with_attack_defaults(given));
+    settle_final_gossip(config.train.plan, given, true);
     require_meaning(config);
     settle_train_config(config.train, given.contains("stall-warn"));
     (void)as_ini(config);

@@ -40,7 +40,8 @@ const std::vector<ExitCodeRecord>& exit_codes() {
          "`train --resume DIR`, the same `sweep` again"},
         {ExitCode::storage,
          "disk full or failing",
-         "the disk is full (also: over quota, a file too large, input or output error)",
+         "the disk is full (also: over quota, a file too large, such as above `ulimit -f`, input or "
+         "output error), where a file or standard output is written",
          "make room, then `train --resume DIR`"}};
     return records;
 }

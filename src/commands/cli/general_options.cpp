@@ -1,5 +1,6 @@
 #include "commands/cli/general_options.hpp"
 
+#include "commands/cli/output.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/option_set.hpp"
 #include "sotto/core/files.hpp"
@@ -33,7 +34,8 @@ Lines `name = value`; `#` begins a comment. A mistyped option, key or value is a
           {{.name = "json",
             .help = "write one JSON object to FILE, or to standard output with -",
             .details = R"(
-With `-`, or without a value, everything else goes to standard error.)",
+With `-`, or without a value, everything else goes to standard error. Where standard output takes no more, as on a full disk, the
+exit code is 9.)",
             .reproduces_run = false,
             .beside_run = true,
             .changes_results = false},
@@ -67,8 +69,8 @@ void require_json_writable(const GeneralOptions& options) {
 void write_json(const GeneralOptions& options, const std::string& json) {
     if (!options.json) return;
     if (*options.json == "-") {
-        std::fputs(json.c_str(), stdout);
-        std::fflush(stdout);
+        write_text(stdout, json);
+        require_written(stdout, "standard output");
     } else {
         write_file_atomically(*options.json, json);
     }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "core/blas_memory.hpp"
 #include "run/config.hpp"
 #include "run/error_line.hpp"
 #include "run/training/stall_limits.hpp"
@@ -84,8 +85,18 @@ int run_job(const std::function<PreparedJob(Network& ranks, bool alone)>& prepar
 }
 
 int granted_threads(int asked, bool alone) {
+    const int most = most_blas_threads();
+    if (asked > most)
+        throw Error(ExitCode::other,
+                    fmt::format("out of memory: --threads {}: under this limit on address space "
+                                "(ulimit -v) {} can compute at the same time; raise the limit, or "
+                                "use --threads {}",
+                                asked,
+                                most,
+                                most));
     if (asked > 0) return asked;
-    return alone ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency())) : 1;
+    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    return alone ? std::min(cores, most) : 1;
 }
 
 void resolve_agents(OptionTexts& given, int ranks) {

@@ -33,6 +33,7 @@ struct PreparedJob {
 [[nodiscard]] int run_job(const std::function<PreparedJob(Network& ranks, bool alone)>& prepare);
 
 /// Threads of a process. @param asked 0: all cores of a process that is alone, else 1.
+/// @throws Error (exit code 1) for more than a limit on address space leaves room for.
 [[nodiscard]] int granted_threads(int asked, bool alone);
 
 /// Where --agents is not given, every rank is one agent.

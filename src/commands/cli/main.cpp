@@ -1,6 +1,41 @@
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
 #include "commands/cli/program.hpp"
 #include "commands/supervise/private_files.hpp"
 #include "sotto/core/blas_kernels.hpp"
+
+namespace {
+
+/// OpenBLAS starts a thread a core when it is loaded, before main, each with a buffer of 128 MiB,
+/// and tries for ever where `ulimit -v` leaves no room. Threads of its own are of no use here
+/// (end_blas_threads): under such a limit the program starts again, to have none. Runs before the
+/// constructors of all libraries, so that nothing but calls of the system is there yet.
+void start_without_blas_threads(int /*count*/, char** arguments, char** environment) {
+    static constexpr const char* setting = "OPENBLAS_NUM_THREADS=1";
+    static constexpr std::size_t name_length = 21;  // with =
+    static constexpr std::size_t most_variables = 4096;
+    static std::array<char*, most_variables + 2> changed{};
+    static std::array<char, 4096> program{};
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    std::size_t count = 0;
+    for (char** variable = environment; *variable != nullptr; ++variable) {
+        if (std::strcmp(*variable, setting) == 0 || count == most_variables) return;
+        if (std::strncmp(*variable, setting, name_length) != 0) changed[count++] = *variable;
+    }
+    changed[count] = const_cast<char*>(setting);
+    const ssize_t length = ::readlink("/proc/self/exe", program.data(), program.size() - 1);
+    if (length > 0) ::execve(program.data(), arguments, changed.data());
+}
+
+[[gnu::section(".preinit_array"),
+  gnu::used]] void (*first_of_all)(int, char**, char**) = start_without_blas_threads;
+
+}  // namespace
 
 int main(int argc, char** argv) {
     sotto::choose_blas_kernels();

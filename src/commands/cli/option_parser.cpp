@@ -7,6 +7,7 @@
 #include <cctype>
 #include <sstream>
 
+#include "commands/cli/option_usage.hpp"
 #include "run/options/option_formats.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -30,7 +31,8 @@ po::options_description description_of(const std::vector<WrittenGroup>& groups) 
                 auto* value = po::value<std::string>()->value_name(
                     option.kind == OptionKind::output ? "FILE|-" : "VALUE");
                 if (option.kind == OptionKind::output) value->implicit_value("-", "-");
-                if (option.text) value->default_value(*option.text);
+                if (const std::string standing = default_of(option); !standing.empty())
+                    value->default_value(standing);
                 part.add_options()(option.name.c_str(), value, option.help.c_str());
             }
         }

@@ -22,6 +22,7 @@ std::string values_beside_help(const WrittenOption& option) {
 }
 
 std::string default_of(const WrittenOption& option) {
+    if (!option.standing.empty()) return option.standing;
     return option.kind == OptionKind::flag ? std::string() : option.text.value_or("");
 }
 

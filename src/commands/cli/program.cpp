@@ -9,6 +9,9 @@
 #include "commands/cli/command_table.hpp"
 #include "commands/cli/exit_codes.hpp"
 #include "commands/cli/job.hpp"
+#include "commands/cli/output.hpp"
+#include "core/blas_memory.hpp"
+#include "core/signal_actions.hpp"
 #include "run/error_line.hpp"
 #include "sotto/core/blas_kernels.hpp"
 #include "sotto/core/build_info.hpp"
@@ -61,7 +64,7 @@ int end_with(const LaunchEnvironment& launch, ExitCode code, std::string_view me
 }
 
 int print_on_rank_0(const LaunchEnvironment& launch, const std::string& text, ExitCode code) {
-    if (launch.rank == 0) fmt::print("{}", text);
+    if (launch.rank == 0) say(stdout, "{}", text);
     return static_cast<int>(code);
 }
 
@@ -93,15 +96,28 @@ int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment&
     if (std::find(rest.begin(), own_end, "--help") != own_end)
         return print_on_rank_0(launch, help_for(command), ExitCode::ok);
     if (!command.parallel && launch.rank != 0) return 0;
+    reserve_blas_memory();
     return command.run(rest);
+}
+
+/// What was printed has arrived, or the program failed, whatever else went well.
+int finish_output(int code) {
+    try {
+        require_written(stdout, "standard output");
+    } catch (const Error& error) {
+        print_error_line(error.what());
+        return code == 0 ? static_cast<int>(error.exit_code()) : code;
+    }
+    return code;
 }
 
 }  // namespace
 
 int run_program(const std::vector<std::string>& arguments) {
+    report_too_large_files();
     const LaunchEnvironment launch = launch_environment();
     try {
-        return dispatch(arguments, launch);
+        return finish_output(dispatch(arguments, launch));
     } catch (const Error& error) {
         return end_with(launch, error.exit_code(), error.what());
     } catch (const std::bad_alloc&) {

@@ -5,6 +5,9 @@
 
 #include <cmath>
 
+#include "commands/cli/output.hpp"
+#include "commands/cli/stop_signal.hpp"
+
 namespace sotto::cli {
 
 std::string loss_text(double loss) {
@@ -39,21 +42,21 @@ void ProgressBar::show(double share, const std::string& facts) {
     if (terminal_) {
         constexpr int width = 24;
         const int filled = static_cast<int>(share * width);
-        fmt::print(stderr,
-                   "\r[{}{}] {:3.0f}%  {} \x1b[K",
-                   std::string(static_cast<std::size_t>(filled), '#'),
-                   std::string(static_cast<std::size_t>(width - filled), '.'),
-                   100 * share,
-                   facts);
+        say(stderr,
+            "\r[{}{}] {:3.0f}%  {} \x1b[K",
+            std::string(static_cast<std::size_t>(filled), '#'),
+            std::string(static_cast<std::size_t>(width - filled), '.'),
+            100 * share,
+            facts);
         shown_ = true;
     } else {
-        fmt::print(stderr, "{:3.0f}%  {}\n", 100 * share, facts);
+        say(stderr, "{:3.0f}%  {}\n", 100 * share, facts);
     }
     std::fflush(stderr);
 }
 
 void ProgressBar::finish() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
+    if (shown_) say(stderr, "\r\x1b[K");
     shown_ = false;
 }
 
@@ -66,21 +69,24 @@ void Progress::on_start(const PlannedNoise&,
                         const RunEstimate* estimate) {
     bar_.restart();
     if (report_ == nullptr) return;
-    fmt::print(report_,
-               "graph      {}, {} agents, {} edges\n",
-               built.description,
-               built.topography.graph.agents(),
-               built.topography.graph.links().size());
-    for (const auto& note : built.notes) fmt::print(report_, "note       {}\n", note);
-    fmt::print(report_, "task       {}\n{}", task, plan_report);
+    say(report_,
+        "graph      {}, {} agents, {} edges\n",
+        built.description,
+        built.topography.graph.agents(),
+        built.topography.graph.links().size());
+    for (const auto& note : built.notes) say(report_, "note       {}\n", note);
+    say(report_, "task       {}\n{}", task, plan_report);
     if (estimate != nullptr)
-        fmt::print(
-            report_,
+        say(report_,
             "memory     {:.1f} MiB of vectors a process, beside the program and its data{}\n",
             estimate->memory_mib,
             estimate->past_noise_again ? "; past noise is drawn again every round" : "");
     std::fflush(report_);
 }
+
+void Progress::on_rounds() { watch_for_stop(); }
+
+void Progress::on_analysis() { end_when_stopped(); }
 
 void Progress::on_round(long completed, long rounds) {
     if (!before_) before_ = completed - 1;

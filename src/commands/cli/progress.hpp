@@ -36,7 +36,7 @@ class ProgressBar {
 [[nodiscard]] std::string loss_text(double loss);
 
 /// Shows a training on standard error: rate, remaining time, loss and epsilon spent. The report of
-/// the plan goes to `report` first.
+/// the plan goes to `report` first. Interrupts ask for a stop in the rounds only (stop_signal.hpp).
 class Progress : public TrainingListener {
   public:
     /// @param report null: silent.
@@ -46,8 +46,10 @@ class Progress : public TrainingListener {
                   const std::string& task,
                   const std::string& plan_report,
                   const RunEstimate* estimate) override;
+    void on_rounds() override;
     void on_round(long completed, long rounds) override;
     void on_evaluation(long completed, double epsilon, const Evaluation& evaluation) override;
+    void on_analysis() override;
     /// Ends the bar's line.
     void finish();
 

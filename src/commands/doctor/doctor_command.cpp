@@ -11,6 +11,7 @@
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/job.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
 #include "commands/doctor/doctor.hpp"
 #include "commands/doctor/doctor_report.hpp"
 #include "commands/doctor/exchange_check.hpp"
@@ -39,7 +40,7 @@ int report(const GeneralOptions& general, std::vector<RankFindings> findings) {
     const std::vector<DoctorCheck> merged = merge_findings(findings);
     write_json(general, doctor_report_json(findings, merged));
     if (std::FILE* out = report_stream(general)) {
-        fmt::print(out, "{}", doctor_report_text(findings, merged));
+        say(out, "{}", doctor_report_text(findings, merged));
         std::fflush(out);
     }
     const bool ok = std::all_of(merged.begin(), merged.end(), [](const auto& c) { return c.ok; });

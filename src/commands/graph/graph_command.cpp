@@ -4,6 +4,7 @@
 
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
 #include "commands/graph/graph_report.hpp"
 #include "run/build_topography.hpp"
 #include "run/options/graph_options.hpp"
@@ -40,8 +41,8 @@ int run(const std::vector<std::string>& arguments) {
     if (config.out) write_file_atomically(*config.out, format_edge_list(built.topography.graph));
     write_json(general, graph_report_json(report));
     if (std::FILE* out = report_stream(general)) {
-        fmt::print(out, "{}", graph_report_text(report));
-        if (config.out) fmt::print(out, "written  {}\n", *config.out);
+        say(out, "{}", graph_report_text(report));
+        if (config.out) say(out, "written  {}\n", *config.out);
     }
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
 #include "core/json_output.hpp"
 #include "run/agent_path.hpp"
 #include "run/options/option_bindings.hpp"
@@ -68,9 +69,9 @@ int run(const std::vector<std::string>& arguments) {
     json["identity"] = identity.string();
     write_json(general, to_text(json));
     if (std::FILE* out = report_stream(general)) {
-        fmt::print(out, "public key {} ({})\n", key, name);
-        fmt::print(out, "identity   {} (secret; mode 0600)\n", identity.string());
-        fmt::print(out, "roster     {}\n", config.roster);
+        say(out, "public key {} ({})\n", key, name);
+        say(out, "identity   {} (secret; mode 0600)\n", identity.string());
+        say(out, "roster     {}\n", config.roster);
     }
     return 0;
 }

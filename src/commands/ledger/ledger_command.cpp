@@ -4,6 +4,7 @@
 
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
 #include "commands/ledger/kept_account_report.hpp"
 #include "commands/ledger/ledger_report.hpp"
 #include "run/agent_path.hpp"
@@ -123,7 +124,7 @@ int run(const std::vector<std::string>& arguments) {
     require_one_subject(asked);
     const Answer answer = answer_to(asked);
     write_json(general, answer.json);
-    if (std::FILE* stream = report_stream(general)) fmt::print(stream, "{}", answer.text);
+    if (std::FILE* stream = report_stream(general)) say(stream, "{}", answer.text);
     return 0;
 }
 

@@ -4,8 +4,10 @@
 
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
 #include "commands/plan/plan_job.hpp"
 #include "commands/plan/plan_json.hpp"
+#include "run/options/default_participation.hpp"
 #include "run/plan_report.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/plan/plan_json.hpp"
@@ -16,36 +18,53 @@ namespace {
 
 std::vector<WrittenGroup> options() { return with_general(plan_option_set().written()); }
 
-void print_plan(std::FILE* out, const MadePlan& made) {
+/// What data would decide in a training of the same options, and cannot here.
+std::vector<std::string> notes_about_data(const OptionTexts& given, const PlanConfig& plan) {
+    std::vector<std::string> notes;
+    if (plan.participation.cycle > 1 && !plan.participation.poisson)
+        notes.push_back(fmt::format(
+            "In `sotto train` a batch of participation {} is all records of a part, and "
+            "noise is that much smaller; without data this plan counts --batch-size.",
+            name_of(plan.participation)));
+    if (!with_participation_without_data(given).contains("participation") &&
+        with_default_participation(given).contains("participation"))
+        notes.emplace_back(
+            "`sotto train` samples batches of this adjacency in secret (participation poisson); to "
+            "plan for that, give --sampling-probability, batch size / records.");
+    return notes;
+}
+
+void print_plan(std::FILE* out, const MadePlan& made, const std::vector<std::string>& notes) {
     const PlanJobConfig& config = made.config;
-    fmt::print(out,
-               "graph      {}, {} edges, mixing {}\n",
-               made.built.description,
-               made.built.topography.graph.links().size(),
-               config.graph.mixing);
-    for (const auto& note : made.built.notes) fmt::print(out, "note       {}\n", note);
-    fmt::print(out,
-               "{}",
-               plan_report_text(made.planned,
-                                config.plan,
-                                made.counted.exposures,
-                                made.counted.budgets,
-                                statements_of(made.record())));
-    if (made.missed) fmt::print(out, "{}", text_of(*made.missed));
-    fmt::print(out,
-               "{}",
-               gossip_costs_text(
-                   made.planned, made.built.topography, config.plan.rounds, config.dimension));
-    if (made.unrestricted) fmt::print(out, "{}", text_of(*made.unrestricted));
+    say(out,
+        "graph      {}, {} edges, mixing {}\n",
+        made.built.description,
+        made.built.topography.graph.links().size(),
+        config.graph.mixing);
+    for (const auto& note : made.built.notes) say(out, "note       {}\n", note);
+    for (const auto& note : notes) say(out, "note       {}\n", note);
+    say(out,
+        "{}",
+        plan_report_text(made.planned,
+                         config.plan,
+                         made.counted.exposures,
+                         made.counted.budgets,
+                         statements_of(made.record())));
+    if (made.missed) say(out, "{}", text_of(*made.missed));
+    say(out,
+        "{}",
+        gossip_costs_text(
+            made.planned, made.built.topography, config.plan.rounds, config.dimension));
+    if (made.unrestricted) say(out, "{}", text_of(*made.unrestricted));
     for (const TrainingBoundFigure& figure : made.bounds)
-        fmt::print(out,
-                   "bound      {:<10} {:.6g} at {} parameter{}: {}\n",
-                   figure.bound->title,
-                   figure.value,
-                   config.dimension,
-                   config.dimension == 1 ? "" : "s",
-                   figure.bound->says);
-    if (config.out) fmt::print(out, "written    {}\n", *config.out);
+        say(out,
+            "bound      {:<10} {:.6g} at {} parameter{}: {}\n",
+            figure.bound->title,
+            figure.value,
+            config.dimension,
+            config.dimension == 1 ? "" : "s",
+            figure.bound->says);
+    if (config.out) say(out, "written    {}\n", *config.out);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -62,7 +81,8 @@ int run(const std::vector<std::string>& arguments) {
                                 made.bounds,
                                 made.missed,
                                 made.unrestricted));
-    if (std::FILE* out = report_stream(general)) print_plan(out, made);
+    if (std::FILE* out = report_stream(general))
+        print_plan(out, made, notes_about_data(given, made.config.plan));
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "run/budgets.hpp"
 #include "run/configured_gossip.hpp"
+#include "run/default_final_gossip.hpp"
 #include "run/gossip_choice.hpp"
 #include "run/hidden_by_sums.hpp"
 #include "run/missed_rounds.hpp"
@@ -126,7 +127,9 @@ as much the plan leaves ([equations](../equations.md) 6). It is a figure to comp
 }
 
 PlanJobConfig read_plan_options(const OptionTexts& given) {
-    return plan_option_set().read(with_participation_without_data(given));
+    PlanJobConfig config = plan_option_set().read(with_participation_without_data(given));
+    settle_final_gossip(config.plan, given, config.secure_sum || config.dropout_probability > 0);
+    return config;
 }
 
 PrivacyRecord MadePlan::record() const {
@@ -177,6 +180,7 @@ MadePlan make_plan(PlanJobConfig config) {
     std::optional<UnrestrictedNoise> unrestricted;
     if (config.unrestricted_bound)
         unrestricted = unrestricted_noise(config.plan, built.topography, plan, planned.kappa);
+    config.plan.final_gossip = final_gossip_steps(config.plan, built.topography.schedule());
     return {std::move(config),
             std::move(built),
             std::move(planned),

@@ -8,6 +8,7 @@
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/job.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
 #include "commands/cli/run_of_directory.hpp"
 #include "commands/report/report_job.hpp"
 #include "core/json_output.hpp"
@@ -71,13 +72,13 @@ ReportConfig read_report_config(const ReportOptions& options) {
 }
 
 void print_report(std::FILE* stream, const Report& report, const std::string& path) {
-    fmt::print(stream,
-               "report     {} ({:.1f} MB, {} observers, {:.3g} s)\n",
-               path,
-               static_cast<double>(report.page.size()) / 1e6,
-               report.observers,
-               report.seconds);
-    for (const std::string& line : report.missing) fmt::print(stream, "missing    {}\n", line);
+    say(stream,
+        "report     {} ({:.1f} MB, {} observers, {:.3g} s)\n",
+        path,
+        static_cast<double>(report.page.size()) / 1e6,
+        report.observers,
+        report.seconds);
+    for (const std::string& line : report.missing) say(stream, "missing    {}\n", line);
 }
 
 int run(const std::vector<std::string>& arguments) {

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/signal_actions.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto::cli {
@@ -27,7 +28,7 @@ namespace {
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (::getppid() != parent) ::_exit(128 + SIGTERM);  // it has ended meanwhile
     }
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) std::signal(number, SIG_DFL);
+    default_signals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXFSZ});
     ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
     if (setting.out >= 0) ::dup2(setting.out, STDOUT_FILENO);
     if (setting.err >= 0) ::dup2(setting.err, STDERR_FILENO);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 
+#include "commands/cli/output.hpp"
 #include "commands/supervise/child_process.hpp"
 #include "commands/supervise/stop_requests.hpp"
 #include "sotto/core/error.hpp"
@@ -133,7 +134,7 @@ class LaunchedJob {
             ended_ = true;
         }
         if (stop_requests() == 0 || ended_) return;
-        if (!told_) fmt::print(stderr, "sotto supervise: stopping; once more ends it at once\n");
+        if (!told_) say(stderr, "sotto supervise: stopping; once more ends it at once\n");
         if (told_ && seconds_since(*told_) < 1) return;
         launcher_->signal(SIGUSR1);
         told_ = Clock::now();
@@ -148,9 +149,9 @@ class LaunchedJob {
 
     [[nodiscard]] int settled(int status) const {
         if (lost_) {
-            fmt::print(stderr,
-                       "sotto supervise: the job was aborted but a host does not answer; mpirun "
-                       "ended\n");
+            say(stderr,
+                "sotto supervise: the job was aborted but a host does not answer; mpirun "
+                "ended\n");
             status = static_cast<int>(ExitCode::network);
         }
         // mpirun may crash after an abort.

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <thread>
 
+#include "core/signal_actions.hpp"
 #include "sotto/core/stopwatch.hpp"
 
 namespace sotto::cli {
@@ -21,10 +22,7 @@ void count_request(int signal) {
 }  // namespace
 
 void count_stop_requests() {
-    struct sigaction action {};
-    action.sa_handler = count_request;  // without SA_RESTART: it ends a wait
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1})
-        ::sigaction(signal, &action, nullptr);
+    handle_signals_ending_waits({SIGINT, SIGTERM, SIGHUP, SIGUSR1}, count_request);
 }
 
 int stop_requests() { return requests; }

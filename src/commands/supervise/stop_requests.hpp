@@ -3,7 +3,8 @@
 namespace sotto::cli {
 
 /// Signals that ask a supervisor to stop: SIGINT, SIGTERM, SIGHUP, SIGUSR1. From here on they are
-/// counted; each also ends a wait.
+/// counted; each also ends a wait. What the supervisor was started to ignore, as SIGHUP under
+/// nohup, stays ignored.
 void count_stop_requests();
 /// How many came.
 [[nodiscard]] int stop_requests();

@@ -13,6 +13,7 @@
 #include "commands/cli/command_table.hpp"
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
 #include "commands/cli/shell_words.hpp"
 #include "commands/supervise/host_answers.hpp"
 #include "commands/supervise/launched_job.hpp"
@@ -62,7 +63,7 @@ int launch_once(const LauncherWords& words, const std::string& session) {
     std::vector<std::string> network;
     if (hosts.size() > 1) network = network_words(words, ask_hosts(words, hosts, "", session));
     const std::vector<std::string> command = composed(words, network);
-    fmt::print(stderr, "+ {}\n", shell_line(command));
+    say(stderr, "+ {}\n", shell_line(command));
     return run_launcher(command, {words.kill_seconds, session, false});
 }
 

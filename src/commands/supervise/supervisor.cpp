@@ -11,6 +11,7 @@
 #include <ctime>
 #include <utility>
 
+#include "commands/cli/output.hpp"
 #include "commands/cli/shell_words.hpp"
 #include "commands/supervise/launched_job.hpp"
 #include "commands/supervise/leaving_agents.hpp"
@@ -130,7 +131,7 @@ int Supervisor::start_once() {
                                place()));
     ++starts_;
     const std::vector<std::string> command = composed(words_, more);
-    fmt::print(stderr, "+ {}\n", shell_line(command));
+    say(stderr, "+ {}\n", shell_line(command));
     return run_launcher(command, {words_.kill_seconds, session_, false});
 }
 
@@ -156,9 +157,9 @@ bool Supervisor::has_directory() {
         return true;
     }
     // Its messages may have left: a run that cannot be seen must not be done again in secret.
-    fmt::print(stderr,
-               "sotto supervise: {} is gone; nothing is trained again\n",
-               journal_->file().string());
+    say(stderr,
+        "sotto supervise: {} is gone; nothing is trained again\n",
+        journal_->file().string());
     return false;
 }
 
@@ -222,7 +223,7 @@ bool Supervisor::ranks_answer() const {
     LauncherWords doctor = words_;
     doctor.sotto = {"doctor", "--quiet"};
     const std::vector<std::string> command = composed(doctor, network_);
-    fmt::print(stderr, "+ {}\n", shell_line(command));
+    say(stderr, "+ {}\n", shell_line(command));
     const int code = run_launcher(command, {words_.kill_seconds, session_, true});
     return code != static_cast<int>(ExitCode::network) && code <= 128;
 }

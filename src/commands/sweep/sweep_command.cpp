@@ -8,6 +8,7 @@
 #include "commands/cli/general_options.hpp"
 #include "commands/cli/job.hpp"
 #include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
 #include "commands/cli/progress.hpp"
 #include "commands/cli/run_of_directory.hpp"
 #include "commands/cli/stop_signal.hpp"
@@ -34,10 +35,9 @@ class SweepProgress : public SweepListener {
 
     void on_start(std::size_t cells, long trainings, long known, bool at_least) override {
         if (report_ == nullptr) return;
-        fmt::print(
-            report_, "sweep      {} cells, {}{} trainings", cells, words_for(at_least), trainings);
-        if (known > 0) fmt::print(report_, "; {} known from an earlier start", known);
-        fmt::print(report_, "\n");
+        say(report_, "sweep      {} cells, {}{} trainings", cells, words_for(at_least), trainings);
+        if (known > 0) say(report_, "; {} known from an earlier start", known);
+        say(report_, "\n");
         std::fflush(report_);
         bar_.restart();
     }
@@ -52,6 +52,13 @@ class SweepProgress : public SweepListener {
                               words_for(at_least),
                               left,
                               finished > 0 ? duration_text(elapsed / done * rest) : "?"));
+    }
+
+    void on_stops_answered(bool soon) override {
+        if (soon)
+            watch_on();
+        else
+            end_soon_when_stopped();
     }
 
     void finish() { bar_.finish(); }
@@ -115,7 +122,7 @@ int sweep_on(Network& network, const SweepTask& task) {
         write_file_atomically(config.directory / "sweep.ini", task.text);
         write_json(task.general, sweep_report_json(config, result));
         if (report != nullptr) {
-            fmt::print(report, "{}", sweep_report_text(config, result));
+            say(report, "{}", sweep_report_text(config, result));
             std::fflush(report);
         }
         if (result.first_failure)

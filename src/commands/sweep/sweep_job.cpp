@@ -67,6 +67,19 @@ void require_other_seeds(const SweepConfig& config) {
                             seed));
 }
 
+/// Passes rounds on: reports between trainings would be rare.
+class Pulse final : public TrainingListener {
+  public:
+    Pulse(SweepListener& sweep, std::function<void()> beat)
+        : sweep_(sweep), beat_(std::move(beat)) {}
+    void on_rounds() override { sweep_.on_stops_answered(true); }
+    void on_round(long, long) override { beat_(); }
+
+  private:
+    SweepListener& sweep_;
+    std::function<void()> beat_;
+};
+
 class SweepRunner {
   public:
     SweepRunner(const SweepConfig& config,
@@ -159,12 +172,15 @@ class SweepRunner {
         const fs::path directory = folder_->run_of(training);
         // Until its outcome is kept a training is nothing that a loss of power could lose.
         const ScratchFolder scratch(directory);
+        Pulse pulse(observer_, [&] { report(false); });
+        observer_.on_stops_answered(false);
         const auto outcome = train_once([&] { return read_(training.ini); },
                                         directory,
                                         [&] { folder_->discard_run(training); },
                                         config_.threads,
-                                        [&] { report(false); },
+                                        pulse,
                                         stop_requested_);
+        observer_.on_stops_answered(true);
         if (!outcome) return;
         if (config_.keep_runs)
             scratch.flush();

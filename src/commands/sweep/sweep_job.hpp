@@ -10,7 +10,7 @@
 
 namespace sotto {
 
-/// Told about a sweep as it goes; on process 0 only.
+/// Told about a sweep as it goes; on process 0 only, unless said.
 class SweepListener {
   public:
     virtual ~SweepListener() = default;
@@ -21,6 +21,9 @@ class SweepListener {
                           bool /*at_least*/) {}
     /// @param finished since the start, by all processes.  @param left trainings.
     virtual void on_progress(long /*finished*/, long /*left*/, bool /*at_least*/) {}
+    /// On every process: whether requests to stop are answered soon from here on, as between rounds
+    /// and trainings; not where a training is prepared.
+    virtual void on_stops_answered(bool /*soon*/) {}
 };
 
 /// The options of a training, checked. @throws ConfigError.

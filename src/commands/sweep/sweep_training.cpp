@@ -15,16 +15,6 @@ namespace sotto {
 
 namespace {
 
-/// Passes rounds on: reports between trainings would be rare.
-class Pulse final : public TrainingListener {
-  public:
-    explicit Pulse(std::function<void()> beat) : beat_(std::move(beat)) {}
-    void on_round(long, long) override { beat_(); }
-
-  private:
-    std::function<void()> beat_;
-};
-
 std::map<std::string, double> metrics_of(const TrainResult& trained, const TrainConfig& config) {
     const auto summary = nlohmann::json::parse(summary_json(trained, config.plan));
     std::map<std::string, double> metrics;
@@ -48,7 +38,7 @@ std::optional<SweepOutcome> train_once(const std::function<TrainConfig()>& read,
                                        const std::filesystem::path& run_directory,
                                        const std::function<void()>& discard,
                                        int threads,
-                                       const std::function<void()>& pulse,
+                                       TrainingListener& listener,
                                        const std::function<bool()>& stop_requested) {
     const auto start = Clock::now();
     SweepOutcome outcome;
@@ -58,8 +48,7 @@ std::optional<SweepOutcome> train_once(const std::function<TrainConfig()>& read,
         config.run_directory = run_directory.string();
         config.threads = threads;
         const auto network = make_memory_network(std::max(1, agents_of(config.graph)), threads);
-        Pulse observer(pulse);
-        const TrainResult trained = run_training(config, *network, observer, stop_requested);
+        const TrainResult trained = run_training(config, *network, listener, stop_requested);
         if (trained.interrupted) {
             discard();
             return std::nullopt;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "commands/cli/job.hpp"
+#include "commands/cli/output.hpp"
 #include "commands/cli/progress.hpp"
 #include "commands/cli/stop_signal.hpp"
 #include "commands/train/attendance.hpp"
@@ -54,18 +55,18 @@ class WatchedTraining final : public Progress {
 void say_who_changes(const GeneralOptions& general, const MemberChange& change, long round) {
     std::FILE* report = report_stream(general);
     if (report == nullptr) return;
-    const auto say = [&](const std::vector<int>& who, std::string_view does) {
+    const auto tell = [&](const std::vector<int>& who, std::string_view does) {
         if (!who.empty())
-            fmt::print(report,
-                       "agent{} {} {}{} after round {}; the others go on\n",
-                       who.size() == 1 ? "" : "s",
-                       fmt::join(who, ", "),
-                       does,
-                       who.size() == 1 ? "s" : "",
-                       round);
+            say(report,
+                "agent{} {} {}{} after round {}; the others go on\n",
+                who.size() == 1 ? "" : "s",
+                fmt::join(who, ", "),
+                does,
+                who.size() == 1 ? "s" : "",
+                round);
     };
-    say(change.leaving, "leave");
-    say(change.joining, "join");
+    tell(change.leaving, "leave");
+    tell(change.joining, "join");
 }
 
 /// Of those who take part. COLLECTIVE. @param waiting spares.
@@ -80,11 +81,11 @@ PhaseEnd train_phase(Network& network,
         if (leader) require_json_writable(general);
     });
     if (report != nullptr && network.processes() == 1 && network.agents() > 1)
-        fmt::print(report,
-                   "all {} agents run in this process; `mpirun -n {} sotto train ...` gives each "
-                   "its own\n",
-                   network.agents(),
-                   network.agents());
+        say(report,
+            "all {} agents run in this process; `mpirun -n {} sotto train ...` gives each "
+            "its own\n",
+            network.agents(),
+            network.agents());
     watch_for_leaving();
     const auto stops = [&] { return stop_requested() || !progress.asked().none(); };
     const TrainResult result = run_training(config, network, progress, stops);
@@ -100,7 +101,7 @@ PhaseEnd train_phase(Network& network,
     if (leader) {
         write_json(general, summary_json(result, config.plan));
         if (report != nullptr) {
-            fmt::print(report, "{}", summary_text(result, config));
+            say(report, "{}", summary_text(result, config));
             std::fflush(report);
         }
     }
@@ -121,6 +122,8 @@ PhaseEnd phase_beside_spares(Network& everybody,
         // Spares hear of a failure as of any other end.
         if (!end) end = PhaseEnd{code};
     } else {
+        // Until those who take part have stopped.
+        watch_for_stop();
         constexpr double between_looks = 0.05;
         everybody.watch_for_stalls({0, 0, "", {}, between_looks});
     }
@@ -130,13 +133,13 @@ PhaseEnd phase_beside_spares(Network& everybody,
 }  // namespace
 
 int train_on(Network& network, const GeneralOptions& general, const TrainConfig& config) {
-    watch_for_stop();
     watch_for_leaving();
     TrainConfig now = config;
     Attendance there(network, now);
     Network* all = &network;
     std::unique_ptr<Network> rest;
     for (;;) {
+        end_when_stopped();
         const auto phase = [&] {
             return there.waiting().empty() ? train_phase(*all, general, now, {})
                                            : phase_beside_spares(*all, there, general, now);

@@ -148,7 +148,10 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
     text +=
         line("sent",
              fmt::format("{:.1f} MB by all agents", static_cast<double>(result.bytes_sent) / 1e6));
-    text += line("peak memory", fmt::format("{:.0f} MiB a process", result.peak_memory_mib));
+    text +=
+        line("peak memory",
+             result.peak_memory_mib ? fmt::format("{:.0f} MiB a process", *result.peak_memory_mib)
+                                    : "not told: it would tell the sizes of secret batches");
     if (!result.own_reports.empty()) text += line("set to zero", result.own_reports);
     text += line("run directory", result.run_directory);
     if (result.interrupted)

@@ -22,8 +22,11 @@ enum class OptionKind {
 /// What there is to say about an option, whatever configuration it belongs to.
 struct OptionFacts {
     std::string name{};
-    std::string help{};             ///< for --help; {} stands for the values that are allowed
-    std::string details{};          ///< more, for the option's page (docs/cli); Markdown
+    std::string help{};     ///< for --help; {} stands for the values that are allowed
+    std::string details{};  ///< more, for the option's page (docs/cli); Markdown
+    /// What stands where the option is not given, for --help and pages, where a configuration says
+    /// it in another way or leaves it open; empty: what the configuration says.
+    std::string standing{};
     bool positional = false;        ///< a word without an option's name before it is its value
     bool reproduces_run = true;     ///< belongs into a run's config.ini
     bool ranks_must_agree = false;  ///< all ranks of a training have the same value, or none

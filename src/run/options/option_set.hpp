@@ -43,6 +43,15 @@ class OptionSet {
         return *this;
     }
 
+    /// What stands where the option is not given, for people, where this set has another default
+    /// than the group (OptionFacts::standing).
+    OptionSet& with_standing(std::string_view name, std::string_view standing) {
+        for (Group& group : groups_)
+            for (Option<Config>& option : group.options)
+                if (option.name == name) option.standing = standing;
+        return *this;
+    }
+
     [[nodiscard]] const std::vector<Group>& groups() const& { return groups_; }
     [[nodiscard]] std::vector<Group> groups() && { return std::move(groups_); }
 

@@ -294,7 +294,8 @@ expects, q times all agents. With `--adjacency agent-zero-out` and `--participat
               .peers_may_set = false},
              bound(&PlanConfig::batch_size, number_or_all())},
             {{.name = "participation",
-              .help = "{} (record adjacencies)",
+              .help = "{} (record adjacencies; default every, or poisson where records are added, "
+                      "removed or zeroed out, batches are known and the mechanism allows it)",
               .details = R"(
 `poisson`: every record joins the batch of every round with probability `--batch-size` / records of its agent, decided
 by coins that only its agent knows. Guessing who was there is then part of what an observer has to do, and the same
@@ -346,11 +347,13 @@ near to the mean as about the square of the number of plain steps; the mixing ma
         {{.name = "final-gossip",
           .help = "{}: exchanges L after the last round, without gradients and noise",
           .details = R"(
-In `sotto train` the default is `auto`, but 0 with `--view` (partial views then have figures of
-their own, not those of all messages) and secure sums.
+The default is `auto`, in `sotto plan`, `train` and `account` alike, but 0 where figures of the rounds alone are asked for: with
+`--view` of few messages (`train` with any; partial views then have figures of their own, not those of all messages), secure sums,
+`--dropout-probability`, and in `sotto audit`.
 With Chebyshev weights where the mixing matrix is symmetric. `auto`: as many as leave a twentieth of what agents' models
 differ by, at most a twentieth of all exchanges of the rounds (none with `--plan`). Recorded views hold the rounds only. Not where noise is added
 to messages, since it does not hide models.)",
+          .standing = "auto",
           .ranks_must_agree = true,
           .shapes_sums = true},
          final_gossip()},

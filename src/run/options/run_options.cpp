@@ -101,7 +101,8 @@ Rank 0 writes them to `tensorboard/` in the run directory as the run goes: `tens
                   "round, so that its time does not tell the size of a batch",
           .details = R"(
 As many as a batch exceeds in one round of 2^40: about 7 times the root of `--batch-size` more. Records that differ in
-time themselves, as sparse ones do, still show.)",
+time themselves, as sparse ones do, still show. Memory still grows with the
+batch, and no rank is told how much another has used.)",
           .peers_may_set = false,
           .changes_results = false},
          bound(&TrainConfig::pad_rounds, flag())}};

@@ -32,10 +32,7 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.clip_norm = progress.clip_norm;
     result.evaluate_seconds = progress.totals.evaluate_seconds;
     JobFigures job = gather_figures(
-        run.network,
-        own_figures(run.network,
-                    run.members,
-                    seconds_to_tell(progress.seconds, run.config, run.network.processes())));
+        run.network, own_figures(run.network, run.members, progress.seconds, run.config));
     result.ranks = std::move(job.ranks);
     result.phases = job.phases;
     result.bytes_sent = job.bytes_sent;

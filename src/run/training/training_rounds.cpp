@@ -109,6 +109,7 @@ TrainingRounds::TrainingRounds(OpenRun& open,
     open.recorders.observe(trainer_);
     run.network.watch_for_stalls(stall_limits(
         run.config.stall_warn_seconds, run.config.stall_abort_seconds, run.network.process_name()));
+    listener.on_rounds();
     or_end_all([this] { loop_.begin(compute_seconds_); });
 }
 

@@ -1,6 +1,13 @@
 #include "commands/plan/plan_job.hpp"
 
+#include <cmath>
+
+#include "run/options/train_options.hpp"
 #include "run/run_fixtures.hpp"
+#include "run/training.hpp"
+#include "sotto/core/hash.hpp"
+#include "sotto/net/memory_network.hpp"
+#include "sotto/noise/mechanism.hpp"
 
 namespace sotto {
 namespace {
@@ -23,6 +30,65 @@ TEST(PlanJob, SolvesWhatIsAskedFor) {
     EXPECT_EQ(record.rounds, 20);
     EXPECT_EQ(record.now().plan.hash(), made.plan().hash());
     EXPECT_TRUE(record.authentication.empty());
+}
+
+/// Listens for the plan of a training.
+struct PlanOfTraining final : TrainingListener {
+    void on_start(const PlannedNoise& planned,
+                  const BuiltTopography&,
+                  const std::string&,
+                  const std::string&,
+                  const RunEstimate*) override {
+        hash = to_hex(planned.design.plan.hash());
+        objective = planned.design.objective;
+    }
+    std::string hash;
+    double objective = 0;
+};
+
+/// That `sotto plan` and `sotto train` make the same plan of the same options.
+void expect_same_plan(OptionTexts given, const OptionTexts& more) {
+    given.insert({{"agents", "6"}, {"topology", "ring"}, {"rounds", "40"}, {"batch-size", "1"}});
+    for (const auto& [name, text] : more) given[name] = text;
+    std::string options;
+    for (const auto& [name, text] : given) options += " --" + name + " " + text;
+    const MadePlan made = make_plan(read_plan_options(given));
+    TrainConfig config = read_train_config(given);
+    config.dry_run = true;
+    config.threads = 1;
+    const auto network = make_memory_network(6, 1);
+    PlanOfTraining trained;
+    const TrainResult result = run_training(config, *network, trained, [] { return false; });
+    EXPECT_EQ(trained.hash, to_hex(made.plan().hash())) << options;
+    // Neither is the number of a plan that has none.
+    if (std::isfinite(trained.objective) || std::isfinite(made.planned.design.objective)) {
+        EXPECT_EQ(trained.objective, made.planned.design.objective) << options;
+    }
+    EXPECT_EQ(result.final_gossip, made.config.plan.final_gossip) << options;
+}
+
+TEST(PlanJob, MakesThePlanThatATrainingOfTheSameOptionsMakes) {
+    for (const Mechanism& mechanism : mechanisms().records()) {
+        const bool over_rounds = mechanism.name == "mafalda" || mechanism.name == "space-time";
+        if (!over_rounds) expect_same_plan({{"mechanism", mechanism.name}}, {});
+    }
+    for (const std::string mechanism : {"pairs", "ldp", "corn"}) {
+        for (const std::string utility : {"one-step", "horizon:20", "trajectory", "final"})
+            expect_same_plan({{"mechanism", mechanism}, {"utility", utility}}, {});
+        // Where data decide how large batches are, as with cyclic:b, plans differ and say so.
+        for (const std::string adjacency : {"agent-zero-out", "record"})
+            expect_same_plan({{"mechanism", mechanism}, {"adjacency", adjacency}},
+                             {{"participation", "every"}});
+    }
+    for (const std::string mixing : {"metropolis", "max-degree", "lazy-metropolis", "optimised"})
+        expect_same_plan({{"mixing", mixing}, {"utility", "final"}}, {});
+    for (const std::string steps : {"1", "3", "auto"})
+        for (const std::string average : {"none", "tail:0.5"})
+            expect_same_plan({{"gossip-steps", steps}, {"average", average}},
+                             {{"utility", "final"}});
+    for (const std::string exchanges : {"0", "2", "auto"})
+        expect_same_plan({{"final-gossip", exchanges}, {"utility", "final"}}, {});
+    expect_same_plan({{"secure-sum", "on"}, {"topology", "complete"}}, {{"utility", "final"}});
 }
 
 TEST(PlanJob, TakesPoissonSamplingWhereAProbabilityIsGiven) {

@@ -9,6 +9,16 @@
 namespace sotto::cli {
 namespace {
 
+TEST(ChildProcess, IgnoresWhatItsParentWasStartedToIgnore) {
+    EXPECT_EXIT(
+        {
+            std::signal(SIGHUP, SIG_IGN);
+            std::_Exit(ChildProcess({"sh", "-c", "kill -HUP $$; exit 7"}, {}).wait());
+        },
+        testing::ExitedWithCode(7),
+        "");
+}
+
 TEST(ChildProcess, SaysHowItEnded) {
     EXPECT_EQ(ChildProcess({"sh", "-c", "exit 7"}, {}).wait(), 7);
     EXPECT_EQ(ChildProcess({"sh", "-c", "kill -TERM $$"}, {}).wait(), 128 + SIGTERM);

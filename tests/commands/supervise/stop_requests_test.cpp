@@ -27,5 +27,17 @@ TEST(StopRequests, AreCountedAndTheFirstIsKept) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) std::signal(number, SIG_DFL);
 }
 
+TEST(StopRequests, OfAHangUpUnderNohupAreNone) {
+    EXPECT_EXIT(
+        {
+            std::signal(SIGHUP, SIG_IGN);
+            count_stop_requests();
+            std::raise(SIGHUP);
+            std::_Exit(stop_requests());
+        },
+        testing::ExitedWithCode(0),
+        "");
+}
+
 }  // namespace
 }  // namespace sotto::cli

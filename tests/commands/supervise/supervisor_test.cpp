@@ -97,8 +97,9 @@ TEST_F(SupervisedScript, IsDoneWhereALaterStartFindsItComplete) {
 
 TEST_F(SupervisedScript, EndsAtItsCheckpointWhereRepeatedRoundsHaveUsedUpTheBudget) {
     const SuperviseResult result =
-        run(": >" + run_ + "/config.ini; case \"$*\" in *--finish) exit 0;; *--resume*) exit 4;; esac; "
-                           "exit 137\n",
+        run(": >" + run_ +
+                "/config.ini; case \"$*\" in *--finish) exit 0;; *--resume*) exit 4;; esac; "
+                "exit 137\n",
             {"--identity", "id%r", "--roster", "r", "--run-directory", run_},
             2);
     EXPECT_EQ(result.exit_code, 0);

@@ -13,30 +13,38 @@ namespace {
 namespace fs = std::filesystem;
 using test::TemporaryFolder;
 
+struct CountedRounds final : TrainingListener {
+    void on_rounds() override { ++begun; }
+    void on_round(long, long) override { ++rounds; }
+    long begun = 0, rounds = 0;
+};
+
 std::optional<SweepOutcome> train(const TemporaryFolder& folder,
                                   const std::function<TrainConfig()>& read,
                                   bool stop = false) {
+    TrainingListener listener;
     return train_once(
         read,
         folder.path("run"),
         [&] { fs::remove_all(folder.path("run")); },
         1,
-        [] {},
+        listener,
         [stop] { return stop; });
 }
 
 TEST(SweepTraining, ThatIsDoneHasTheMetricsOfItsSummary) {
     const TemporaryFolder folder;
-    long rounds = 0;
+    CountedRounds listener;
     const auto outcome = train_once([] { return test::quadratic_config(4, "ldp", 6); },
                                     folder.path("run"),
                                     [] {},
                                     1,
-                                    [&] { ++rounds; },
+                                    listener,
                                     [] { return false; });
     ASSERT_TRUE(outcome);
     EXPECT_EQ(outcome->status, SweepOutcome::Status::done) << outcome->error;
-    EXPECT_GE(rounds, 6);
+    EXPECT_EQ(listener.begun, 1) << "it says when its rounds begin";
+    EXPECT_GE(listener.rounds, 6);
     EXPECT_GT(outcome->seconds, 0);
     const test::Json summary = test::read_json(fs::path(folder.path("run")) / "summary.json");
     for (const std::string& metric : sweep_metrics()) {

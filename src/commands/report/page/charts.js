@@ -116,7 +116,8 @@ function drawTimes() {
   }
   const s = summary.seconds;
   about.textContent = `${seconds(s.total)} in all: ${seconds(s.plan)} to solve the noise plan, ${seconds(s.loop)} in the rounds, ` +
-    `${seconds(s.evaluate)} to evaluate. ${bytes(summary.bytes_sent)} were sent; the largest process took ${shown(summary.peak_memory_mib)} MiB.` +
+    `${seconds(s.evaluate)} to evaluate. ${bytes(summary.bytes_sent)} were sent` +
+    (summary.peak_memory_mib === null ? "." : `; the largest process took ${shown(summary.peak_memory_mib)} MiB.`) +
     (summary.resumed ? ` Seconds by phase are of the last start, from round ${summary.resumed.round} on.` : "");
   const ranks = summary.ranks;
   const who = (rank) => {
@@ -139,7 +140,7 @@ function drawTimes() {
         tooltip: { callbacks: {
           title: (items) => { const r = ranks[items[0].dataIndex]; return `rank ${r.rank} on ${r.host} (${who(items[0].dataIndex)})`; },
           label: (item) => `${item.dataset.label}: ${seconds(item.raw)}`,
-          footer: (items) => { const r = ranks[items[0].dataIndex]; return `${bytes(r.bytes_sent)} sent, ${shown(r.peak_memory_mib)} MiB`; },
+          footer: (items) => { const r = ranks[items[0].dataIndex]; return `${bytes(r.bytes_sent)} sent` + (r.peak_memory_mib === null ? "" : `, ${shown(r.peak_memory_mib)} MiB`); },
         } },
       },
     },
