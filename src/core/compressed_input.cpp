@@ -13,7 +13,7 @@ namespace sotto {
 
 namespace {
 
-constexpr std::size_t buffer_bytes = 1 << 17;
+constexpr std::size_t piece_bytes = 1 << 17;
 constexpr std::size_t signature_bytes = 2;
 
 bool is_gzip(const unsigned char* bytes, std::size_t size) {
@@ -38,7 +38,7 @@ struct CompressedInput::Unpacking {
 };
 
 CompressedInput::CompressedInput(std::string path)
-    : path_(std::move(path)), file_(path_), buffer_(buffer_bytes) {
+    : path_(std::move(path)), file_(path_), buffer_(piece_bytes) {
     (void)fill();
     if (is_gzip(buffer_.data(), end_)) unpacking_ = std::make_unique<Unpacking>(path_);
 }
