@@ -23,7 +23,7 @@ Checkpoint real_checkpoint() {
     checkpoint.batch_seed = 9;
     checkpoint.records = 60;
     checkpoint.model = Eigen::Vector3d(0.5, -1, 2);
-    checkpoint.spent = Eigen::Vector2d(0.25, 0.5);
+    checkpoint.revealed = "{}\n";
     checkpoint.own_options = {{"clip-norm", "0.5"}, {"epsilon", "3"}};
     return checkpoint;
 }

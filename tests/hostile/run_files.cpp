@@ -260,8 +260,8 @@ HostileInputs marks() {
     HostileInputs all =
         changes("mark",
                 read,
-                {in("sent/0", "another format", text("sotto-sent 2\n"), {"format"}),
-                 in("sent/0", "nothing", text("sotto-sent 1\n"), {"damaged"}),
+                {in("sent/0", "another format", text("sotto-sent 1\n"), {"format"}),
+                 in("sent/0", "nothing", text("sotto-sent 2\n"), {"damaged"}),
                  in("sent/0", "empty", text(""), {"empty"}),
                  in("sent/0", "cut", cut(0.6), {"damaged"}),
                  in("sent/0", "missing", replaced_by(nothing()), {"agent 0"}),

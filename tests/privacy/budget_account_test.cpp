@@ -108,16 +108,16 @@ TEST(BudgetAccount, CountsARunThatIsTakenUpAgainOnce) {
 TEST(BudgetAccount, GivesBackWhatACleanEndDidNotSendAndNoMore) {
     BudgetAccount account(ten);
     account.reserve(entry(1, PrivacyLoss::gaussian(1), 100));
-    account.settle(run_id(1), PrivacyLoss::gaussian(0.5), 25);
+    account.settle(entry(1, PrivacyLoss::gaussian(0.5), 25));
     EXPECT_NEAR(account.spent().mu().value(), 0.5, 1e-15);
     EXPECT_TRUE(account.entries().front().settled);
     EXPECT_EQ(account.entries().front().rounds, 25);
     // Taken up again, then stopped by somebody who says that less had left.
     account.reserve(entry(1, PrivacyLoss::gaussian(1), 100));
     EXPECT_FALSE(account.entries().front().settled);
-    account.settle(run_id(1), PrivacyLoss::gaussian(0.1), 10);
+    account.settle(entry(1, PrivacyLoss::gaussian(0.1), 10));
     EXPECT_NEAR(account.spent().mu().value(), 0.5, 1e-15);
-    account.settle(run_id(9), PrivacyLoss::gaussian(3), 10);
+    account.settle(entry(9, PrivacyLoss::gaussian(3), 10));
     EXPECT_NEAR(account.spent().mu().value(), 0.5, 1e-15);
 }
 

@@ -59,7 +59,6 @@ Checkpoint checkpoint_of(int agent, long round) {
     checkpoint.agent = agent;
     checkpoint.round = round;
     checkpoint.model = Eigen::Vector2d(agent, static_cast<double>(round));
-    checkpoint.spent = Eigen::VectorXd::Zero(1);
     return checkpoint;
 }
 
@@ -69,7 +68,7 @@ class CheckpointStore : public ::testing::Test {
     void seal(long round, int phase = 0, bool clean = false) const {
         seal_checkpoint(folder.path(""),
                         *network,
-                        {round, phase, clean, {}, {1.5, 2.5}},
+                        {round, phase, 0, clean, {}, {1.5, 2.5}},
                         {checkpoint_of(1, round), checkpoint_of(4, round)});
     }
     FoundCheckpoint found(const std::vector<int>& numbers = {1, 4}) const {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 /// Bytes of a ledger at most: entries of agents, phases and views, and what names all agents.
 std::uint64_t largest_ledger_bytes(const PreparedRun& prepared) {
-    constexpr std::uint64_t statements = std::uint64_t{1} << 20, entry = 1024, number = 16;
+    constexpr std::uint64_t statements = std::uint64_t{1} << 20, entry = 1024, number = 512;
     const auto agents = static_cast<std::uint64_t>(prepared.ledger.record().agents());
     const std::uint64_t lists =
         prepared.ledger.record().phases.size() + prepared.run.config.views.size();

@@ -1,0 +1,213 @@
+// Three ranks with identities and accounts of their own die, and rank 0 changes its files before the
+// run is taken up: nobody's count of what was revealed falls.
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <fstream>
+#include <functional>
+
+#include "cli/program.hpp"
+#include "run/run_history.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/plan/plan_json.hpp"
+#include "sotto/trust/enrolment.hpp"
+
+namespace sotto::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+/// A run that dies without a word, again and again.
+class DyingRun : public ::testing::Test {
+  protected:
+    /// @param more options of the training.
+    void begin(int ranks, const Arguments& more = {}) {
+        ranks_ = ranks;
+        Arguments arguments = short_training({"--mechanism",
+                                              "ldp",
+                                              "--epsilon",
+                                              "2",
+                                              "--rounds",
+                                              "100000000",
+                                              "--eval-every",
+                                              "1000000000",
+                                              "--checkpoint-every",
+                                              "50000"});
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        die(arguments, -1);
+    }
+    void begin_with_accounts() {
+        for (int u = 0; u < 3; ++u) {
+            const std::string identity = folder / fmt::format("id{}", u);
+            (void)enroll(identity, folder / "roster", std::to_string(u));
+            const Outcome opened = run_sotto(folder,
+                                             one_process,
+                                             {"ledger",
+                                              "--open-account",
+                                              fmt::format("account{}", u),
+                                              "--epsilon",
+                                              "2",
+                                              "--delta",
+                                              "1e-5",
+                                              "--identity",
+                                              identity});
+            ASSERT_EQ(opened.exit_code, 0) << opened.text();
+        }
+        begin(3,
+              {"--roster",
+               folder / "roster",
+               "--identity",
+               folder / "id%r",
+               "--budget-account",
+               folder / "account%r",
+               "--bootstrap",
+               "distributed"});
+    }
+    /// Takes it up, until it has a checkpoint of its own, and kills it.
+    void die_again() { die({"train", "--resume", "run", "--quiet"}, newest_round()); }
+    void die(const Arguments& arguments, long after) {
+        Process process(sotto_command(ranks_, arguments), folder.path());
+        const bool reached = happens([&] { return has_checkpoint(folder / "run", after); });
+        process.signal_group(SIGKILL);
+        const Outcome outcome = process.wait();
+        ASSERT_TRUE(reached) << outcome.text();
+        ASSERT_TRUE(all_ended(folder.path()));
+    }
+    long newest_round() const {
+        long newest = -1;
+        for (const auto& entry : fs::directory_iterator(folder / "run/checkpoints"))
+            newest = std::max(newest, std::stol(entry.path().filename().string()));
+        return newest;
+    }
+    /// The run ends where it is, in a copy that `change` has changed.
+    Outcome end_changed(const std::function<void(const std::string& run)>& change) {
+        fs::remove_all(folder / "changed");
+        fs::copy(folder / "run", folder / "changed", fs::copy_options::recursive);
+        for (int u = 0; u < 3; ++u)
+            for (const char* ending : {"", ".serial"}) {
+                const std::string file = folder / fmt::format("account{}{}", u, ending);
+                if (fs::exists(file))
+                    fs::copy_file(file, file + ".kept", fs::copy_options::overwrite_existing);
+            }
+        change(folder / "changed");
+        const Outcome outcome = run_sotto(
+            folder, ranks_, {"train", "--resume", "changed", "--finish", "--quiet"});
+        for (int u = 0; u < 3; ++u)
+            for (const char* ending : {"", ".serial"}) {
+                const std::string file = folder / fmt::format("account{}{}", u, ending);
+                if (fs::exists(file + ".kept")) fs::rename(file + ".kept", file);
+            }
+        return outcome;
+    }
+    Json ledger() const { return json_of(folder / "changed/ledger.json"); }
+    static void change_history(const std::string& run, const std::function<void(Json&)>& change) {
+        Json json = json_of(run + "/history.json");
+        change(json);
+        std::ofstream(run + "/history.json") << json.dump();
+    }
+    void expect_refused_naming(const std::string& field,
+                               const std::function<void(const std::string& run)>& change) {
+        SCOPED_TRACE(field);
+        const Outcome outcome = end_changed(change);
+        EXPECT_EQ(outcome.exit_code, 4) << outcome.text();
+        const auto errors = error_lines(outcome.err);
+        ASSERT_EQ(errors.size(), 1U) << outcome.text();
+        EXPECT_NE(errors.front().find("rank 0's history says " + field), std::string::npos)
+            << errors.front();
+    }
+    int ranks_ = 0;
+    TempDir folder;
+};
+
+// After each of four crashes the sensitivity in rank 0's history was divided: ledger and accounts
+// then said epsilon 2 of messages that had cost 4.65.
+TEST_F(DyingRun, WithAnotherSensitivityInRank0sHistoryIsRefused) {
+    begin_with_accounts();
+    change_history(folder / "run", [](Json& json) {
+        for (Json& value : json["phases"].back()["sensitivity"]) value = value.get<double>() / 20;
+    });
+    const Outcome outcome =
+        run_sotto(folder, 3, {"train", "--resume", "run", "--quiet", "--dry-run"});
+    EXPECT_EQ(outcome.exit_code, 4) << outcome.text();
+    EXPECT_NE(outcome.err.find("agent 0: rank 0's history says sensitivity 0.01 of phase 0, the "
+                               "agent's own record 0.2"),
+              std::string::npos)
+        << outcome.text();
+}
+
+TEST_F(DyingRun, OfTwoPhasesCountsAllThatWasSentWhateverRank0Changes) {
+    begin_with_accounts();
+    fs::copy(folder / "run", folder / "old", fs::copy_options::recursive);
+    die_again();
+    ASSERT_EQ(end_changed([](const std::string&) {}).exit_code, 0);
+    const Json honest = ledger();
+    const long sent = honest["phases"][0]["rounds"];
+    ASSERT_GT(sent, 0);
+    for (const char* field : {"sensitivity", "sampling_probability", "own_weights"})
+        expect_refused_naming(field, [&](const std::string& run) {
+            change_history(run, [&](Json& json) {
+                for (Json& value : json["phases"][0][field]) value = value.get<double>() / 2;
+            });
+        });
+    expect_refused_naming("rounds", [&](const std::string& run) {
+        change_history(run, [&](Json& json) {
+            json["phases"][0]["rounds"] = json["phases"][1]["first_round"];
+        });
+    });
+    expect_refused_naming("sessions", [&](const std::string& run) {
+        change_history(run, [&](Json& json) {
+            json["phases"][0]["sessions"] = json["phases"][1]["sessions"];
+        });
+    });
+    expect_refused_naming("plan_hash", [&](const std::string& run) {
+        NoisePlan plan = plan_from_json(read_file(run + "/plan.json"), "plan");
+        plan.scale *= 8;
+        std::ofstream(run + "/plan.json") << to_json(plan);
+        change_history(run, [&](Json& json) {
+            json["phases"][0]["plan_hash"] = to_hex(plan.hash());
+        });
+    });
+    // A phase that is left out, and one that never was.
+    const Outcome shorter = end_changed([](const std::string& run) {
+        change_history(run, [](Json& json) { json["phases"].erase(1); });
+    });
+    EXPECT_EQ(shorter.exit_code, 4) << shorter.text();
+    EXPECT_NE(shorter.err.find("rank 0's history has 1 phases, the agent's own record has phase 1"),
+              std::string::npos)
+        << shorter.text();
+    const auto append = [&](bool less) {
+        return end_changed([&](const std::string& run) {
+            fs::copy_file(run + "/plan-1.json", run + "/plan-2.json");
+            change_history(run, [&](Json& json) {
+                Json& phases = json["phases"];
+                phases.push_back(phases[1]);
+                phases[1]["rounds"] = less ? 1 : honest["phases"][1]["rounds"].get<long>();
+                phases[2]["first_round"] = phases[1]["first_round"];
+                phases[2]["rounds"] = 1;
+                phases[2]["key_epoch"] = 2;
+                phases[2]["plan"] = "plan-2.json";
+            });
+        });
+    };
+    EXPECT_EQ(append(true).exit_code, 4);
+    const Outcome more = append(false);
+    ASSERT_EQ(more.exit_code, 0) << more.text();
+    EXPECT_GE(ledger()["rounds"]["accounted"], honest["rounds"]["accounted"]);
+    for (std::size_t u = 0; u < 3; ++u)
+        EXPECT_GE(ledger()["agents"][u]["epsilon"].get<double>(),
+                  honest["agents"][u]["epsilon"].get<double>());
+    // Rank 0 goes on in a copy from before the second phase.
+    const Outcome elsewhere =
+        Process(disagreeing_command({"train", "--resume", folder / "old", "--quiet"},
+                                    {"train", "--resume", folder / "run", "--quiet"}),
+                folder.path())
+            .wait();
+    EXPECT_EQ(elsewhere.exit_code, 4) << elsewhere.text();
+    EXPECT_NE(elsewhere.err.find("agent 1: rank 0's history has 1 phases"), std::string::npos)
+        << elsewhere.text();
+}
+
+}  // namespace
+}  // namespace sotto::test
