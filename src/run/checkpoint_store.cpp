@@ -56,7 +56,11 @@ std::vector<fs::path> sealed_folders(const fs::path& directory) {
 }
 
 /// Process 0, which sees the manifests, says which are too old; everybody removes its own part.
-void forget_old(const fs::path& directory, Network& network, const std::vector<Checkpoint>& local) {
+/// @param newest folder, which nobody has removed by anybody's word.
+void forget_old(const fs::path& directory,
+                Network& network,
+                const std::vector<Checkpoint>& local,
+                const fs::path& newest) {
     const bool leader = network.process() == 0;
     ByteWriter old;
     if (leader) {
@@ -73,6 +77,7 @@ void forget_old(const fs::path& directory, Network& network, const std::vector<C
     while (!reader.done()) {
         // Only the name: rank 0 must not choose files of others.
         const fs::path folder = directory / "checkpoints" / fs::path(reader.get_text()).filename();
+        if (folder == newest) continue;
         std::error_code ignored;
         for (const Checkpoint& own : local) fs::remove(checkpoint_file(folder, own.agent), ignored);
         forget_copies(folder);
@@ -236,7 +241,7 @@ void seal_checkpoint(const fs::path& directory,
         if (leader)
             write_file_atomically(folder / "manifest.json", to_json(sealed), Readers::owner);
     });
-    forget_old(directory, network, local);
+    forget_old(directory, network, local, folder);
 }
 
 FoundCheckpoint find_checkpoint(const fs::path& directory,

@@ -64,6 +64,8 @@ std::vector<PrivacyLoss> losses_of_phase(const JsonValue& phase, std::size_t age
     return losses;
 }
 
+}  // namespace
+
 std::vector<RecordedPhase> recorded_phases(const JsonValue& ledger, std::size_t agents) {
     std::vector<RecordedPhase> phases;
     for (const JsonValue& entry : ledger.at("phases").items()) {
@@ -76,6 +78,8 @@ std::vector<RecordedPhase> recorded_phases(const JsonValue& ledger, std::size_t 
     }
     return phases;
 }
+
+namespace {
 
 RecordedLedger recorded_from(const JsonDocument& document) {
     document.require_format("sotto-ledger", 2);

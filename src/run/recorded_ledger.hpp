@@ -57,6 +57,11 @@ struct RecordedLedger {
     [[nodiscard]] PrivacyLoss worst_apart() const;
 };
 
+class JsonValue;
+/// The phases of a ledger of so many agents. @throws DataError naming what is wrong.
+[[nodiscard]] std::vector<RecordedPhase> recorded_phases(const JsonValue& ledger,
+                                                         std::size_t agents);
+
 /// @param ledger, manifest texts of ledger.json and manifest.json of the first start.
 /// @throws DataError naming the directory, and what is wrong.
 [[nodiscard]] RecordedLedger recorded_ledger_from(std::string_view ledger,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "run/agent_path.hpp"
 #include "run/checkpoint_copies.hpp"
@@ -204,8 +205,8 @@ FoundCheckpoint open_checkpoint(Network& network,
 namespace {
 
 /// Every agent compares the history with its own record of what it has revealed, and its record with
-/// what others say that they sent with it. COLLECTIVE.
-void require_own_records(Network& network,
+/// what others say that they sent with it. COLLECTIVE. @return the phases that they have.
+std::vector<int> require_own_records(Network& network,
                          const TrainConfig& config,
                          const std::vector<Checkpoint>& local,
                          const RunHistory& history) {
@@ -230,6 +231,10 @@ void require_own_records(Network& network,
         }
     });
     require_newest(network, own, history);
+    std::set<int> recorded;
+    for (const auto& [number, phases] : own)
+        for (const OwnPhase& phase : phases) recorded.insert(phase.phase);
+    return {recorded.begin(), recorded.end()};
 }
 
 }  // namespace
@@ -259,7 +264,7 @@ Resumption take_up(Network& network,
                         .local = {}};
     for (const Checkpoint& own : found.local) marked.local.push_back(own.agent);
     network.agree([&] { require_fitting(found, history, resume, config.task.seed); });
-    require_own_records(network, config, found.local, history);
+    std::vector<int> recorded = require_own_records(network, config, found.local, history);
     long sent = sent_before(resume.directory, network, marked).value_or(begun);
     if (sealed.phase == last_phase) sent = std::max(sent, sealed.round);
 
@@ -272,6 +277,7 @@ Resumption take_up(Network& network,
         if (rings) result.rings = std::move(*rings);
     }
     result.past = history.phases;
+    result.recorded = std::move(recorded);
     result.round = sealed.round;
     result.beginning = sealed.beginning;
     result.repeated = sent - sealed.round;

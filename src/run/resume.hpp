@@ -42,6 +42,8 @@ struct Resumption {
     [[nodiscard]] long counted(long completed) const {
         return finish ? round + repeated : completed;
     }
+    /// Phases that the local agents' own records have: any other is rank 0's word alone.
+    std::vector<int> recorded{};
     std::vector<Checkpoint> local;  ///< of who joins without what its task says: let_enter
     RunTotals totals;
     std::vector<std::string> notes;  ///< on process 0: what its user should know

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <ctime>
 #include <map>
 #include <string>
@@ -41,6 +42,13 @@ PrivacyLoss loss_of(const AccountHolder& holder, const PrivacyLosses& losses, do
     return worst;
 }
 
+/// Whether rounds of the phase are the agents' own word. What rank 0's history adds counts as a loss,
+/// but must not make this run look like another one that the account knows.
+bool is_own(const PreparedRun& prepared, std::size_t phase) {
+    return !prepared.resumption || phase + 1 == prepared.ledger.record().phases.size() ||
+           std::ranges::binary_search(prepared.resumption->recorded, static_cast<int>(phase));
+}
+
 /// By path: so all processes of a host take locks in the same order.
 std::vector<AccountHolder> account_holders(const PreparedRun& prepared, long rounds) {
     const Run& run = prepared.run;
@@ -61,8 +69,9 @@ std::vector<AccountHolder> account_holders(const PreparedRun& prepared, long rou
         holder.rounds = rounds;
         holder.loss = loss_of(holder, losses, prepared.ledger.delta());
         for (std::size_t k = 0; k < prepared.ledger.record().phases.size(); ++k)
-            holder.of_phases.push_back(
-                loss_of(holder, prepared.ledger.losses_in(k, rounds), prepared.ledger.delta()));
+            if (is_own(prepared, k))
+                holder.of_phases.push_back(
+                    loss_of(holder, prepared.ledger.losses_in(k, rounds), prepared.ledger.delta()));
         holders.push_back(std::move(holder));
     }
     return holders;
@@ -97,10 +106,13 @@ std::string time_now() {
 std::vector<AccountPhase> phases_of(const PreparedRun& prepared, long rounds) {
     const PrivacyRecord& record = prepared.ledger.record();
     std::vector<AccountPhase> phases;
-    for (const PrivacyPhase& phase : record.phases)
-        phases.push_back({phase.sessions,
-                          &phase == &record.now() ? prepared.ledger.rounds_now(rounds)
-                                                  : phase.rounds});
+    for (std::size_t k = 0; k < record.phases.size(); ++k) {
+        const PrivacyPhase& phase = record.phases[k];
+        if (is_own(prepared, k))
+            phases.push_back({phase.sessions,
+                              k + 1 == record.phases.size() ? prepared.ledger.rounds_now(rounds)
+                                                            : phase.rounds});
+    }
     return phases;
 }
 
