@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/json_value.hpp"
 #include "sotto/core/error.hpp"
@@ -45,14 +46,23 @@ PlanUse use_from(const JsonValue& phase) {
     return use;
 }
 
+/// Whether the last phase has a start that it, or one before it, has already.
+bool repeats_session(const RunHistory& history) {
+    std::set<Digest> known;
+    for (const PrivacyPhase& phase : history.phases)
+        for (const Digest& session : phase.sessions)
+            if (!known.insert(session).second) return true;
+    return false;
+}
+
 /// @throws DataError naming the field unless the last phase of `history` fits to those before it,
 /// which end after `begun` rounds.
 void require_fitting_phase(const RunHistory& history, long begun) {
     const PrivacyPhase& phase = history.phases.back();
     const auto k = history.phases.size() - 1;
-    const auto require = [k](bool fits, std::string_view field) {
+    const auto require = [k](bool fits, std::string_view what) {
         if (!fits)
-            throw DataError(fmt::format("its phases do not fit together: phases[{}].{}", k, field));
+            throw DataError(fmt::format("its phases do not fit together: phases[{}].{}", k, what));
     };
     int before = -1;
     for (const int number : phase.members.numbers) {
@@ -63,7 +73,7 @@ void require_fitting_phase(const RunHistory& history, long begun) {
     const auto places = phase.members.numbers.size();
     require(phase.plan.agents == phase.members.size(), "agents");
     require(phase.use.own_weights.size() == phase.members.size(), "own_weights");
-    require(!phase.sessions.empty(), "sessions");
+    require(!phase.sessions.empty() && !repeats_session(history), "sessions");
     require(phase.sensitivity.size() == places &&
                 std::ranges::all_of(
                     phase.sensitivity,
@@ -73,8 +83,9 @@ void require_fitting_phase(const RunHistory& history, long begun) {
                 std::ranges::all_of(phase.sampling_probability,
                                     [](double value) { return value > 0 && value <= 1; }),
             "sampling_probability");
-    require(first <= begun, "first_round");
-    require(phase.rounds <= history.rounds - first, "rounds");
+    require(first <= begun, "first_round is beyond what rounds of the phase before come to");
+    require(phase.rounds <= history.rounds - first,
+            "rounds and first_round are beyond the rounds of the run");
     require(k == 0 || phase.key_epoch > history.phases[k - 1].key_epoch, "key_epoch");
 }
 
@@ -156,7 +167,9 @@ RunHistory history_from_json(std::string_view text,
             phase.plan = plan_from_json(plans[history.phases.size() - 1], source);
             if (to_hex(phase.plan.hash()) != entry.at("plan_hash").text())
                 throw DataError(
-                    fmt::format("{} is not the plan of its phase", entry.at("plan").text()));
+                    fmt::format("{} is not the plan of its phase, by phases[{}].plan_hash",
+                                entry.at("plan").text(),
+                                history.phases.size() - 1));
             require_fitting_phase(history, begun);
             begun = phase.use.steps.first_round + phase.rounds;
         }

@@ -65,7 +65,7 @@ TEST(Checkpoint, OfAnOlderVersionIsRefusedWithWhatToDo) {
         const std::string message =
             test::message_of<DataError>([&] { (void)read_checkpoint(file); });
         EXPECT_TRUE(
-            test::contains(message, "has version " + std::to_string(version) + " (allowed: 5)"));
+            test::contains(message, "has version " + std::to_string(version) + " (allowed: 6)"));
         // Those had the sealed seeds inside, where they cannot be erased.
         EXPECT_EQ(message.find("hold the agent's seeds") != std::string::npos, version < 3)
             << message;

@@ -185,12 +185,17 @@ TEST_F(ChangedHistory, CountsNoLessOfAnyAgentOrIsRefusedNamingTheField) {
         if (why.empty()) continue;
         ++refused;
         if (mutation.file != "history.json") continue;
+        // A phase that never was is more than the budget allows.
+        if (why.find("the rounds so far have spent") != std::string::npos) continue;
         // The field, or the one that holds it.
         std::string field = mutation.place;
         while (field.find_last_of("0123456789") == field.size() - 1)
             field.resize(field.rfind('/'));
         field = field.substr(field.rfind('/') + 1);
-        EXPECT_NE(why.find(field == "phases" ? "phase" : field), std::string::npos) << why;
+        const std::string word = field == "phases"      ? "phase"
+                                 : field == "completed" ? "is complete"
+                                                        : field;
+        EXPECT_NE(why.find(word), std::string::npos) << why;
     }
     RecordProperty("mutations", number);
     EXPECT_GT(number, 250);

@@ -118,7 +118,7 @@ TEST_F(CheckpointStore, SaysWhatItPassesOver) {
 
 TEST(SealedCheckpoint, ComesBackUnlessOneCharacterIsAnother) {
     const SealedCheckpoint sealed{
-        40, 2, true, {{1, std::string(64, 'a')}, {4, std::string(64, 'c')}}, {1.25, 3}};
+        40, 2, 3, true, {{1, std::string(64, 'a')}, {4, std::string(64, 'c')}}, {1.25, 3}};
     const std::string text = to_json(sealed);
     const SealedCheckpoint back = sealed_checkpoint_from_json(text);
     EXPECT_EQ(to_json(back), text);
