@@ -263,8 +263,8 @@ Resumption take_up(Network& network,
                                                  history.rounds),
                         .local = {}};
     for (const Checkpoint& own : found.local) marked.local.push_back(own.agent);
-    network.agree([&] { require_fitting(found, history, resume, config.task.seed); });
     std::vector<int> recorded = require_own_records(network, config, found.local, history);
+    network.agree([&] { require_fitting(found, history, resume, config.task.seed); });
     long sent = sent_before(resume.directory, network, marked).value_or(begun);
     if (sealed.phase == last_phase) sent = std::max(sent, sealed.round);
 

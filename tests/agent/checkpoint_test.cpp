@@ -59,7 +59,7 @@ TEST(Checkpoint, OfAnOlderVersionIsRefusedWithWhatToDo) {
     const std::filesystem::path file = folder.path("agent");
     (void)write_checkpoint(file, example());
     std::string bytes = read_file(file);
-    for (const int version : {1, 2, 3, 4, 6}) {
+    for (const int version : {1, 2, 3, 4, 5, 7}) {
         bytes[8] = static_cast<char>(version);
         std::ofstream(file, std::ios::binary) << bytes;
         const std::string message =

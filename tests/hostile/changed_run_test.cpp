@@ -25,16 +25,24 @@ class DyingRun : public ::testing::Test {
     /// @param more options of the training.
     void begin(int ranks, const Arguments& more = {}) {
         ranks_ = ranks;
-        Arguments arguments = short_training({"--mechanism",
-                                              "ldp",
-                                              "--epsilon",
-                                              "2",
-                                              "--rounds",
-                                              "100000000",
-                                              "--eval-every",
-                                              "1000000000",
-                                              "--checkpoint-every",
-                                              "50000"});
+        Arguments arguments{"train",
+                            "--task",
+                            "quadratic",
+                            "--topology",
+                            "complete",
+                            "--rounds",
+                            "100000000",
+                            "--eval-every",
+                            "1000000000",
+                            "--checkpoint-every",
+                            "200",
+                            "--mechanism",
+                            "ldp",
+                            "--epsilon",
+                            "2",
+                            "--quiet",
+                            "--run-directory",
+                            "run"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         die(arguments, -1);
     }
@@ -187,6 +195,7 @@ TEST_F(DyingRun, OfTwoPhasesCountsAllThatWasSentWhateverRank0Changes) {
                 phases[2]["first_round"] = phases[1]["first_round"];
                 phases[2]["rounds"] = 1;
                 phases[2]["key_epoch"] = 2;
+                phases[2]["sessions"] = {std::string(64, 'a')};
                 phases[2]["plan"] = "plan-2.json";
             });
         });

@@ -118,6 +118,7 @@ class ChangedHistory : public test::ResumableRun {
                     phases[2]["first_round"] = shorter ? 13 : 20;
                     phases[2]["rounds"] = rounds;
                     phases[2]["key_epoch"] = 2;
+                    phases[2]["sessions"] = {std::string(64, 'a')};
                     phases[2]["plan"] = "plan-2.json";
                     phases[2]["sensitivity"] = std::vector<double>(agents, 1e-9);
                 });
@@ -193,7 +194,7 @@ TEST_F(ChangedHistory, CountsNoLessOfAnyAgentOrIsRefusedNamingTheField) {
             field.resize(field.rfind('/'));
         field = field.substr(field.rfind('/') + 1);
         const std::string word = field == "phases"      ? "phase"
-                                 : field == "completed" ? "is complete"
+                                 : field == "completed" ? "complete"
                                                         : field;
         EXPECT_NE(why.find(word), std::string::npos) << why;
     }
