@@ -115,6 +115,32 @@ class DyingRun : public ::testing::Test {
         change(json);
         std::ofstream(run + "/history.json") << json.dump();
     }
+    /// Every line of config.ini is left out, and has other values: what was sent counts all the same,
+    /// or the run is refused.
+    void expect_no_option_counts_less(const Json& honest) {
+        const std::vector<std::string> lines = lines_of(content_of(folder / "run/config.ini"));
+        for (std::size_t k = 0; k < lines.size(); ++k) {
+            const std::size_t equals = lines[k].find(" = ");
+            if (equals == std::string::npos) continue;
+            for (const std::string value : {"", "0", "3", "0.001", "inverse"}) {
+                SCOPED_TRACE(lines[k] + " -> " + value);
+                std::string text;
+                for (std::size_t j = 0; j < lines.size(); ++j)
+                    if (j != k)
+                        text += lines[j] + "\n";
+                    else if (!value.empty())
+                        text += lines[k].substr(0, equals + 3) + value + "\n";
+                const Outcome outcome = end_changed([&](const std::string& run) {
+                    std::ofstream(run + "/config.ini") << text;
+                });
+                if (outcome.exit_code != 0) continue;
+                EXPECT_GE(ledger()["rounds"]["accounted"], honest["rounds"]["accounted"]);
+                for (std::size_t u = 0; u < 3; ++u)
+                    EXPECT_GE(ledger()["agents"][u]["epsilon"].get<double>(),
+                              honest["agents"][u]["epsilon"].get<double>() * (1 - 1e-9));
+            }
+        }
+    }
     void expect_refused_naming(const std::string& field,
                                const std::function<void(const std::string& run)>& change) {
         SCOPED_TRACE(field);
@@ -166,7 +192,7 @@ TEST_F(DyingRun, OfTwoPhasesCountsAllThatWasSentWhateverRank0Changes) {
     });
     expect_refused_naming("sessions", [&](const std::string& run) {
         change_history(run, [&](Json& json) {
-            json["phases"][0]["sessions"] = json["phases"][1]["sessions"];
+            json["phases"][0]["sessions"] = {std::string(64, 'b')};
         });
     });
     expect_refused_naming("plan_hash", [&](const std::string& run) {
@@ -202,20 +228,45 @@ TEST_F(DyingRun, OfTwoPhasesCountsAllThatWasSentWhateverRank0Changes) {
     };
     EXPECT_EQ(append(true).exit_code, 4);
     const Outcome more = append(false);
-    ASSERT_EQ(more.exit_code, 0) << more.text();
-    EXPECT_GE(ledger()["rounds"]["accounted"], honest["rounds"]["accounted"]);
-    for (std::size_t u = 0; u < 3; ++u)
-        EXPECT_GE(ledger()["agents"][u]["epsilon"].get<double>(),
-                  honest["agents"][u]["epsilon"].get<double>());
+    EXPECT_EQ(more.exit_code, 4) << "it counts, and is beyond the budget\n" << more.text();
     // Rank 0 goes on in a copy from before the second phase.
     const Outcome elsewhere =
         Process(disagreeing_command({"train", "--resume", folder / "old", "--quiet"},
                                     {"train", "--resume", folder / "run", "--quiet"}),
                 folder.path())
             .wait();
-    EXPECT_EQ(elsewhere.exit_code, 4) << elsewhere.text();
-    EXPECT_NE(elsewhere.err.find("agent 1: rank 0's history has 1 phases"), std::string::npos)
-        << elsewhere.text();
+    EXPECT_EQ(elsewhere.exit_code, 3) << elsewhere.text();
+    EXPECT_EQ(lines_of(content_of(folder / "old/agents/1/revealed.jsonl")).size(), 1U);
+    EXPECT_EQ(lines_of(content_of(folder / "run/agents/1/revealed.jsonl")).size(), 2U);
+}
+
+// In one process: it is the same code, and soon done.
+TEST_F(DyingRun, CountsAllThatWasSentWhateverItsOptionsSay) {
+    begin(one_process, {"--agents", "3"});
+    die_again();
+    ASSERT_EQ(end_changed([](const std::string&) {}).exit_code, 0);
+    expect_no_option_counts_less(ledger());
+}
+
+TEST(EveryRank, WritesToTheDirectoryThatItWasGiven) {
+    const TempDir folder;
+    Arguments other = short_training({});
+    other.back() = "own";
+    const auto resumed = [](const char* run) {
+        return Arguments{"train", "--resume", run, "--quiet"};
+    };
+    const Outcome outcome =
+        Process(disagreeing_command(short_training({}), other), folder.path()).wait();
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    for (const char* file : {"agents/1/model.npy", "agents/1/revealed.jsonl", "sent/1"}) {
+        EXPECT_TRUE(fs::exists(fs::path(folder / "own") / file)) << file;
+        EXPECT_FALSE(fs::exists(fs::path(folder / "run") / file)) << file;
+    }
+    EXPECT_TRUE(fs::exists(folder / "run/history.json"));
+    EXPECT_FALSE(fs::exists(folder / "own/history.json"));
+    const Outcome again =
+        Process(disagreeing_command(resumed("run"), resumed("own")), folder.path()).wait();
+    EXPECT_NE(again.err.find("is complete"), std::string::npos) << again.text();
 }
 
 }  // namespace
