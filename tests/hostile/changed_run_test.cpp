@@ -34,8 +34,6 @@ class DyingRun : public ::testing::Test {
                             "100000000",
                             "--eval-every",
                             "1000000000",
-                            "--checkpoint-every",
-                            "200",
                             "--mechanism",
                             "ldp",
                             "--epsilon",
@@ -46,7 +44,7 @@ class DyingRun : public ::testing::Test {
         arguments.insert(arguments.end(), more.begin(), more.end());
         die(arguments, -1);
     }
-    void begin_with_accounts() {
+    void begin_with_accounts(const std::string& checkpoint_every = "200") {
         for (int u = 0; u < 3; ++u) {
             const std::string identity = folder / fmt::format("id{}", u);
             (void)enroll(identity, folder / "roster", std::to_string(u));
@@ -71,13 +69,18 @@ class DyingRun : public ::testing::Test {
                "--budget-account",
                folder / "account%r",
                "--bootstrap",
-               "distributed"});
+               "distributed",
+               "--checkpoint-every",
+               checkpoint_every});
     }
     /// Takes it up, until it has a checkpoint of its own, and kills it.
     void die_again() { die({"train", "--resume", "run", "--quiet"}, newest_round()); }
     void die(const Arguments& arguments, long after) {
         Process process(sotto_command(ranks_, arguments), folder.path());
-        const bool reached = happens([&] { return has_checkpoint(folder / "run", after); });
+        const bool reached = happens([&] {
+            return has_checkpoint(folder / "run", after) && fs::exists(folder / "run/sent/0") &&
+                   content_of(folder / "run/sent/0").find("round 0\n") == std::string::npos;
+        });
         process.signal_group(SIGKILL);
         const Outcome outcome = process.wait();
         ASSERT_TRUE(reached) << outcome.text();
@@ -158,7 +161,7 @@ class DyingRun : public ::testing::Test {
 // After each of four crashes the sensitivity in rank 0's history was divided: ledger and accounts
 // then said epsilon 2 of messages that had cost 4.65.
 TEST_F(DyingRun, WithAnotherSensitivityInRank0sHistoryIsRefused) {
-    begin_with_accounts();
+    begin_with_accounts("0");
     change_history(folder / "run", [](Json& json) {
         for (Json& value : json["phases"].back()["sensitivity"]) value = value.get<double>() / 20;
     });
@@ -242,7 +245,7 @@ TEST_F(DyingRun, OfTwoPhasesCountsAllThatWasSentWhateverRank0Changes) {
 
 // In one process: it is the same code, and soon done.
 TEST_F(DyingRun, CountsAllThatWasSentWhateverItsOptionsSay) {
-    begin(one_process, {"--agents", "3"});
+    begin(one_process, {"--agents", "3", "--checkpoint-every", "200"});
     die_again();
     ASSERT_EQ(end_changed([](const std::string&) {}).exit_code, 0);
     expect_no_option_counts_less(ledger());
