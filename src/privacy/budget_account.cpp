@@ -161,7 +161,8 @@ const AccountEntry* BudgetAccount::find(const Digest& run,
 
 AccountEntry* BudgetAccount::own_entry(const AccountEntry& asked) {
     const AccountEntry* const found = find(asked.run, asked.phases);
-    return found == nullptr ? nullptr : &entries_[static_cast<std::size_t>(found - entries_.data())];
+    return found == nullptr ? nullptr
+                            : &entries_[static_cast<std::size_t>(found - entries_.data())];
 }
 
 void BudgetAccount::leave_out_common(AccountEntry& entry,
@@ -171,8 +172,8 @@ void BudgetAccount::leave_out_common(AccountEntry& entry,
     PrivacyLoss sum;
     for (std::size_t k = 0; k < entry.phases.size(); ++k) {
         AccountPhase& phase = entry.phases[k];
-        phase.counted = before == nullptr || k >= before->phases.size() ||
-                        before->phases[k].counted;
+        phase.counted =
+            before == nullptr || k >= before->phases.size() || before->phases[k].counted;
         const bool own = phase.counted && before != nullptr && k < before->phases.size();
         for (const AccountEntry& other : entries_) {
             if (&other == before || other.run != entry.run) continue;

@@ -96,8 +96,8 @@ Json agents_json(const Ledger& ledger, long counted, const std::vector<Guarantee
     return json;
 }
 
-/// What each agent that was there has lost in the phase: where a run was taken up in several places,
-/// what they have in common counts once.
+/// What each agent that was there has lost in the phase: where a run was taken up in several
+/// places, what they have in common counts once.
 Json losses_of_phase(const Ledger& ledger, std::size_t phase, long counted) {
     const PrivacyLosses losses = ledger.losses_in(phase, counted);
     Json json = Json::array();

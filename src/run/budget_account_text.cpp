@@ -36,8 +36,7 @@ std::array<std::uint8_t, size> bytes_from(const JsonValue& json) {
 }
 
 AccountEntry entry_from(const JsonValue& json) {
-    require_keys(json,
-                 {"run", "time", "mechanism", "rounds", "loss", "left", "state", "phases"});
+    require_keys(json, {"run", "time", "mechanism", "rounds", "loss", "left", "state", "phases"});
     AccountEntry entry;
     entry.run = bytes_from<sizeof(Digest)>(json.at("run"));
     entry.time = json.at("time").text();

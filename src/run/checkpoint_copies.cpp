@@ -108,8 +108,8 @@ std::string pack_copies(const fs::path& directory,
                         std::span<const Identity> identities) {
     ByteWriter writer;
     for (std::size_t a = 0; a < identities.size(); ++a) {
-        const fs::path file = checkpoint_file(
-            folder_of(directory, {copied.round, copied.beginning, 0}), numbers[a]);
+        const fs::path file =
+            checkpoint_file(folder_of(directory, {copied.round, copied.beginning, 0}), numbers[a]);
         writer.put(std::int32_t{numbers[a]});
         writer.put_text(seal_copy(identities[a],
                                   numbers[a],
@@ -148,10 +148,9 @@ void write_copies(const fs::path& directory,
                                 "does not host",
                                 senders[k],
                                 number));
-            write_file_atomically(
-                copy_file(directory, {folder.round, folder.beginning, number}),
-                reader.get_text(),
-                Readers::owner);
+            write_file_atomically(copy_file(directory, {folder.round, folder.beginning, number}),
+                                  reader.get_text(),
+                                  Readers::owner);
         }
     }
 }

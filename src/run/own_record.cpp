@@ -183,11 +183,8 @@ std::vector<OwnPhase> own_phases(const fs::path& directory,
 namespace {
 
 /// A field of a phase that the history says otherwise.
-[[noreturn]] void refuse_field(int agent,
-                               int phase,
-                               std::string_view field,
-                               std::string_view said,
-                               std::string_view own) {
+[[noreturn]] void refuse_field(
+    int agent, int phase, std::string_view field, std::string_view said, std::string_view own) {
     throw PrivacyError(
         fmt::format("agent {}: rank 0's history says {} {} of phase {}, the agent's own record {}; "
                     "a history may add to what an agent has revealed, but say nothing else",
@@ -265,7 +262,8 @@ void require_newest(Network& network,
         for (const OwnPhase& phase : phases)
             writer.put(ToldPhase{number, phase.phase, phase.rounds});
     const auto all = network.all_gather(
-        writer.take(), sizeof(ToldPhase) * (most_entries_told + network.most_agents_of_a_process()));
+        writer.take(),
+        sizeof(ToldPhase) * (most_entries_told + network.most_agents_of_a_process()));
     network.agree([&] {
         for (std::size_t p = 0; p < all.size(); ++p) {
             ByteReader reader(all[p], fmt::format("what rank {} has revealed", p));

@@ -59,8 +59,8 @@ class OwnRecord {
     [[nodiscard]] const std::vector<OwnEntry>& entries() const { return entries_; }
     [[nodiscard]] const std::string& text() const { return text_; }
     [[nodiscard]] int agent() const { return agent_; }
-    /// @throws DataError unless its phase is that of the last entry, with the same facts, or a later
-    /// one.
+    /// @throws DataError unless its phase is that of the last entry, with the same facts, or a
+    /// later one.
     void add(OwnEntry entry);
     /// Whether this is `older`, or what came of it.
     [[nodiscard]] bool extends(std::string_view older) const { return text_.starts_with(older); }

@@ -204,12 +204,12 @@ FoundCheckpoint open_checkpoint(Network& network,
 
 namespace {
 
-/// Every agent compares the history with its own record of what it has revealed, and its record with
-/// what others say that they sent with it. COLLECTIVE. @return the phases that they have.
+/// Every agent compares the history with its own record of what it has revealed, and its record
+/// with what others say that they sent with it. COLLECTIVE. @return the phases that they have.
 std::vector<int> require_own_records(Network& network,
-                         const TrainConfig& config,
-                         const std::vector<Checkpoint>& local,
-                         const RunHistory& history) {
+                                     const TrainConfig& config,
+                                     const std::vector<Checkpoint>& local,
+                                     const RunHistory& history) {
     const std::filesystem::path directory = config.resume->directory;
     std::vector<std::pair<int, std::vector<OwnPhase>>> own;
     network.agree([&] {
@@ -223,11 +223,8 @@ std::vector<int> require_own_records(Network& network,
                     kept.agent,
                     kept.round));
             own.emplace_back(kept.agent, own_phases(directory, record, history.run));
-            require_no_less(own.back().second,
-                            kept.agent,
-                            history,
-                            config.plan.adjacency,
-                            config.plan.delta);
+            require_no_less(
+                own.back().second, kept.agent, history, config.plan.adjacency, config.plan.delta);
         }
     });
     require_newest(network, own, history);

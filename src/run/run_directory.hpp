@@ -34,13 +34,13 @@ class RunDirectory {
     void append_metrics(const MetricsRow& row);
     /// For a new run, on every process: each host may have a directory of its own.
     /// @throws ConfigError if messages of a run may have left here: there is a config.ini, which is
-    /// written before the first of them, or a mark or a checkpoint that says so, or an agent's record
-    /// without any mark.
+    /// written before the first of them, or a mark or a checkpoint that says so, or an agent's
+    /// record without any mark.
     void require_unbegun() const;
     /// Of a directory that was created: whether a start ended there before its run began.
     [[nodiscard]] bool holds_unbegun() const { return holds_unbegun_; }
-    /// Removes what that start left on this host and another would find: marks, these agents' records
-    /// of what they reveal, and the views it began to record for them.
+    /// Removes what that start left on this host and another would find: marks, these agents'
+    /// records of what they reveal, and the views it began to record for them.
     void forget_unbegun(std::span<const int> agents) const;
     /// Makes the folders of these agents, and finds out whether files can be written there: on
     /// every process, since each host may have a directory of its own. What failed in an earlier

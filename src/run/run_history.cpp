@@ -74,11 +74,11 @@ void require_fitting_phase(const RunHistory& history, long begun) {
     require(phase.plan.agents == phase.members.size(), "agents");
     require(phase.use.own_weights.size() == phase.members.size(), "own_weights");
     require(!phase.sessions.empty() && !repeats_session(history), "sessions");
-    require(phase.sensitivity.size() == places &&
-                std::ranges::all_of(
-                    phase.sensitivity,
-                    [](double value) { return value >= 0 && std::isfinite(value); }),
-            "sensitivity");
+    require(
+        phase.sensitivity.size() == places &&
+            std::ranges::all_of(phase.sensitivity,
+                                [](double value) { return value >= 0 && std::isfinite(value); }),
+        "sensitivity");
     require(phase.sampling_probability.size() == places &&
                 std::ranges::all_of(phase.sampling_probability,
                                     [](double value) { return value > 0 && value <= 1; }),

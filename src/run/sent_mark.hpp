@@ -53,8 +53,8 @@ struct FoundMark {
     Digest session{};  ///< of the start that set it
     long round = 0;    ///< below which all may have left
 };
-/// Marks in the directory that name one of these agents. LOCAL. @throws DataError naming a file that
-/// is damaged, or of another run.
+/// Marks in the directory that name one of these agents. LOCAL. @throws DataError naming a file
+/// that is damaged, or of another run.
 [[nodiscard]] std::vector<FoundMark> marks_of(const std::filesystem::path& directory,
                                               const Digest& run,
                                               std::span<const int> agents);

@@ -104,15 +104,13 @@ bool has_begun(const std::string& run) { return fs::exists(run + "/config.ini");
 TEST(LedgerCommand, CountsTwoContinuationsOfOneRun) {
     const TempDir folder;
     {
-        Process process(sotto_command(one_process,
-                                      training("k",
-                                               {"--rounds",
-                                                "100000000",
-                                                "--epsilon",
-                                                "2",
-                                                "--checkpoint-every",
-                                                "1000"})),
-                        folder.path());
+        Process process(
+            sotto_command(
+                one_process,
+                training(
+                    "k",
+                    {"--rounds", "100000000", "--epsilon", "2", "--checkpoint-every", "1000"})),
+            folder.path());
         const bool reached = happens([&] { return has_checkpoint(folder / "k", 0); });
         process.signal_group(SIGKILL);
         (void)process.wait();

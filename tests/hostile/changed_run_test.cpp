@@ -1,5 +1,5 @@
-// Three ranks with identities and accounts of their own die, and rank 0 changes its files before the
-// run is taken up: nobody's count of what was revealed falls.
+// Three ranks with identities and accounts of their own die, and rank 0 changes its files before
+// the run is taken up: nobody's count of what was revealed falls.
 
 #include <fmt/format.h>
 
@@ -103,8 +103,8 @@ class DyingRun : public ::testing::Test {
                     fs::copy_file(file, file + ".kept", fs::copy_options::overwrite_existing);
             }
         change(folder / "changed");
-        const Outcome outcome = run_sotto(
-            folder, ranks_, {"train", "--resume", "changed", "--finish", "--quiet"});
+        const Outcome outcome =
+            run_sotto(folder, ranks_, {"train", "--resume", "changed", "--finish", "--quiet"});
         for (int u = 0; u < 3; ++u)
             for (const char* ending : {"", ".serial"}) {
                 const std::string file = folder / fmt::format("account{}{}", u, ending);
@@ -118,8 +118,8 @@ class DyingRun : public ::testing::Test {
         change(json);
         std::ofstream(run + "/history.json") << json.dump();
     }
-    /// Every line of config.ini is left out, and has other values: what was sent counts all the same,
-    /// or the run is refused.
+    /// Every line of config.ini is left out, and has other values: what was sent counts all the
+    /// same, or the run is refused.
     void expect_no_option_counts_less(const Json& honest) {
         const std::vector<std::string> lines = lines_of(content_of(folder / "run/config.ini"));
         for (std::size_t k = 0; k < lines.size(); ++k) {
@@ -133,9 +133,8 @@ class DyingRun : public ::testing::Test {
                         text += lines[j] + "\n";
                     else if (!value.empty())
                         text += lines[k].substr(0, equals + 3) + value + "\n";
-                const Outcome outcome = end_changed([&](const std::string& run) {
-                    std::ofstream(run + "/config.ini") << text;
-                });
+                const Outcome outcome = end_changed(
+                    [&](const std::string& run) { std::ofstream(run + "/config.ini") << text; });
                 if (outcome.exit_code != 0) continue;
                 EXPECT_GE(ledger()["rounds"]["accounted"], honest["rounds"]["accounted"]);
                 for (std::size_t u = 0; u < 3; ++u)
@@ -194,17 +193,15 @@ TEST_F(DyingRun, OfTwoPhasesCountsAllThatWasSentWhateverRank0Changes) {
         });
     });
     expect_refused_naming("sessions", [&](const std::string& run) {
-        change_history(run, [&](Json& json) {
-            json["phases"][0]["sessions"] = {std::string(64, 'b')};
-        });
+        change_history(run,
+                       [&](Json& json) { json["phases"][0]["sessions"] = {std::string(64, 'b')}; });
     });
     expect_refused_naming("plan_hash", [&](const std::string& run) {
         NoisePlan plan = plan_from_json(read_file(run + "/plan.json"), "plan");
         plan.scale *= 8;
         std::ofstream(run + "/plan.json") << to_json(plan);
-        change_history(run, [&](Json& json) {
-            json["phases"][0]["plan_hash"] = to_hex(plan.hash());
-        });
+        change_history(run,
+                       [&](Json& json) { json["phases"][0]["plan_hash"] = to_hex(plan.hash()); });
     });
     // A phase that is left out, and one that never was.
     const Outcome shorter = end_changed([](const std::string& run) {

@@ -255,7 +255,8 @@ HostileInputs marks() {
     const Read read = [](const fs::path& run) {
         const auto network = make_memory_network(3, 1);
         const RunHistory history = read_history(run);
-        (void)sent_before(run, *network, {history.run, history.rounds, 0, {0, 1, 2}, {0, 1, 2}, 0, {0, 1, 2}});
+        (void)sent_before(
+            run, *network, {history.run, history.rounds, 0, {0, 1, 2}, {0, 1, 2}, 0, {0, 1, 2}});
     };
     HostileInputs all =
         changes("mark",

@@ -116,7 +116,8 @@ Asked asked(const std::vector<std::pair<std::vector<std::uint8_t>, long>>& phase
     Asked result{entry(1, PrivacyLoss::gaussian(0)), {}};
     for (std::size_t k = 0; k < phases.size(); ++k) {
         AccountPhase& phase = result.entry.phases.emplace_back();
-        for (const std::uint8_t session : phases[k].first) phase.sessions.push_back(run_id(session));
+        for (const std::uint8_t session : phases[k].first)
+            phase.sessions.push_back(run_id(session));
         phase.rounds = phases[k].second;
         result.losses.push_back(PrivacyLoss::gaussian(mus[k]));
         squared += mus[k] * mus[k];

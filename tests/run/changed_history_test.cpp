@@ -112,16 +112,17 @@ class ChangedHistory : public test::ResumableRun {
         add("in the other order", [](Json& phases) { std::swap(phases[0], phases[1]); });
         for (const long rounds : {0L, 1L, 20L})
             for (const bool shorter : {false, true})
-                add(fmt::format("with a phase of {} rounds, {}", rounds, shorter), [&](Json& phases) {
-                    phases.push_back(phases[1]);
-                    if (shorter) phases[1]["rounds"] = 3;
-                    phases[2]["first_round"] = shorter ? 13 : 20;
-                    phases[2]["rounds"] = rounds;
-                    phases[2]["key_epoch"] = 2;
-                    phases[2]["sessions"] = {std::string(64, 'a')};
-                    phases[2]["plan"] = "plan-2.json";
-                    phases[2]["sensitivity"] = std::vector<double>(agents, 1e-9);
-                });
+                add(fmt::format("with a phase of {} rounds, {}", rounds, shorter),
+                    [&](Json& phases) {
+                        phases.push_back(phases[1]);
+                        if (shorter) phases[1]["rounds"] = 3;
+                        phases[2]["first_round"] = shorter ? 13 : 20;
+                        phases[2]["rounds"] = rounds;
+                        phases[2]["key_epoch"] = 2;
+                        phases[2]["sessions"] = {std::string(64, 'a')};
+                        phases[2]["plan"] = "plan-2.json";
+                        phases[2]["sensitivity"] = std::vector<double>(agents, 1e-9);
+                    });
     }
     /// What all have sent, by an independent sum of what is in the files as they were, and the last
     /// phase, which began after the change.
@@ -130,8 +131,7 @@ class ChangedHistory : public test::ResumableRun {
         for (const PrivacyPhase& phase : history.phases)
             before.add(phase, phase.rounds, phase.plan.coalition_size);
         const PrivacyLoss whole = compose(
-            before.bound_of(agent),
-            after.phases.back().losses.at(static_cast<std::size_t>(agent)));
+            before.bound_of(agent), after.phases.back().losses.at(static_cast<std::size_t>(agent)));
         return whole.epsilon(after.delta).upper;
     }
     /// Takes up a copy of the run with this change. @return why it was refused; empty: it was not,
@@ -190,8 +190,7 @@ TEST_F(ChangedHistory, CountsNoLessOfAnyAgentOrIsRefusedNamingTheField) {
         if (why.find("the rounds so far have spent") != std::string::npos) continue;
         // The field, or the one that holds it.
         std::string field = mutation.place;
-        while (field.find_last_of("0123456789") == field.size() - 1)
-            field.resize(field.rfind('/'));
+        while (field.find_last_of("0123456789") == field.size() - 1) field.resize(field.rfind('/'));
         field = field.substr(field.rfind('/') + 1);
         const std::string word = field == "phases"      ? "phase"
                                  : field == "completed" ? "complete"

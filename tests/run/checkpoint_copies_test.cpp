@@ -224,13 +224,12 @@ class CopiesOfOthers : public ::testing::Test {
         return writer.take();
     }
     std::string copy(int phase, long until) const {
-        return seal_copy(
-            own,
-            1,
-            {.checkpoint = to_bytes(copied_checkpoint_of(1, 10)),
-             .revealed = record_of(1, phase).text(),
-             .phase = phase,
-             .until = until});
+        return seal_copy(own,
+                         1,
+                         {.checkpoint = to_bytes(copied_checkpoint_of(1, 10)),
+                          .revealed = record_of(1, phase).text(),
+                          .phase = phase,
+                          .until = until});
     }
     test::TemporaryFolder folder;
     RestoredFiles files{Stay::for_good};

@@ -147,12 +147,12 @@ TEST_F(RecordsOfARun, SayEveryStartBeforeItsFirstMessage) {
                                first.plan.delta));
         EXPECT_EQ(own_phases(path("run"), record, history.run)[1].rounds, 15);
         // From the phase's first checkpoint on it is in there, too.
-        EXPECT_EQ(read_checkpoint(path("run") + fmt::format(
-                                                    "/checkpoints/000000000010-000001/agent-{}"
-                                                    ".checkpoint",
-                                                    agent))
-                      .checkpoint.revealed,
-                  record.text());
+        EXPECT_EQ(
+            read_checkpoint(path("run") + fmt::format("/checkpoints/000000000010-000001/agent-{}"
+                                                      ".checkpoint",
+                                                      agent))
+                .checkpoint.revealed,
+            record.text());
     }
 }
 
@@ -164,11 +164,10 @@ TEST_F(RecordsOfARun, AreNeededToGoOn) {
         if (change == "older")
             std::ofstream(record_of(change)) << text.substr(0, text.find('\n') + 1);
         if (change == "damaged") std::ofstream(record_of(change)) << text.substr(10);
-        expect_contains(
-            message_of<DataError>([&] { (void)run(resumed(first, path(change))); }),
-            change == "lost"    ? "only it says what agent 2 has revealed"
-            : change == "older" ? "agent 2's checkpoint of round 20 knows more"
-                                : "it is damaged");
+        expect_contains(message_of<DataError>([&] { (void)run(resumed(first, path(change))); }),
+                        change == "lost"    ? "only it says what agent 2 has revealed"
+                        : change == "older" ? "agent 2's checkpoint of round 20 knows more"
+                                            : "it is damaged");
     }
 }
 
@@ -193,10 +192,9 @@ TEST_F(RecordsOfARun, ThatAreOldAreFoundOutByWhoSentWithTheAgent) {
     const auto network = make_memory_network(agents, 1);
     std::vector<std::pair<int, std::vector<OwnPhase>>> local;
     for (int agent = 0; agent < agents; ++agent)
-        local.emplace_back(agent,
-                           own_phases(path("run"),
-                                      OwnRecord::read(path("run"), history.run, agent),
-                                      history.run));
+        local.emplace_back(
+            agent,
+            own_phases(path("run"), OwnRecord::read(path("run"), history.run, agent), history.run));
     EXPECT_NO_THROW(require_newest(*network, local, history));
     local[2].second.pop_back();
     expect_contains(message_of<DataError>([&] { require_newest(*network, local, history); }),

@@ -166,9 +166,10 @@ TEST_F(SentMarks, AreWrittenAgainWhereNoneIsLeft) {
     std::ofstream(folder.path("sent/7.now"), std::ios::binary) << std::string(16, '\0');
     EXPECT_EQ(sent(0, {2, 5, 7}), 9);
     Digest other{};
-    expect_contains(
-        message_of<DataError>([&] { restore_mark(files, folder.path(""), other, 8, {{}, 0, run, 9}); }),
-        "it is of another run");
+    expect_contains(message_of<DataError>([&] {
+                        restore_mark(files, folder.path(""), other, 8, {{}, 0, run, 9});
+                    }),
+                    "it is of another run");
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 
 namespace sotto {
 
-// A stretch of rounds under one set of noise keys is known by the ids of the starts that sent in it,
-// in order: the first one drew the keys, each later one went on with them after a clean stop. Ids
-// are random, so two directories that have the same ids have them from one run.
+// A stretch of rounds under one set of noise keys is known by the ids of the starts that sent in
+// it, in order: the first one drew the keys, each later one went on with them after a clean stop.
+// Ids are random, so two directories that have the same ids have them from one run.
 
 /// Whether `one` is `other`, or what came of it with the same keys.
 template <class Session>
@@ -20,8 +20,8 @@ template <class Session>
 template <class Session>
 [[nodiscard]] bool share_keys_apart(const std::vector<Session>& one,
                                     const std::vector<Session>& other) {
-    return !one.empty() && !other.empty() && one.front() == other.front() &&
-           !goes_on(one, other) && !goes_on(other, one);
+    return !one.empty() && !other.empty() && one.front() == other.front() && !goes_on(one, other) &&
+           !goes_on(other, one);
 }
 
 }  // namespace sotto

@@ -75,10 +75,8 @@ void prepare_on_every_host(const PreparedRun& prepared, RunDirectory& directory)
 /// Of this process: nobody else chooses where it writes. @param said process 0's.
 RunDirectory own_directory_of(const Run& run, const std::string& said) {
     const auto& resume = run.config.resume;
-    return RunDirectory::existing(
-        own_directory(resume ? std::optional(resume->directory) : std::nullopt,
-                      run.config.run_directory,
-                      said));
+    return RunDirectory::existing(own_directory(
+        resume ? std::optional(resume->directory) : std::nullopt, run.config.run_directory, said));
 }
 
 /// The run directory, on every process. COLLECTIVE.

@@ -42,8 +42,8 @@ PrivacyLoss loss_of(const AccountHolder& holder, const PrivacyLosses& losses, do
     return worst;
 }
 
-/// Whether rounds of the phase are the agents' own word. What rank 0's history adds counts as a loss,
-/// but must not make this run look like another one that the account knows.
+/// Whether rounds of the phase are the agents' own word. What rank 0's history adds counts as a
+/// loss, but must not make this run look like another one that the account knows.
 bool is_own(const PreparedRun& prepared, std::size_t phase) {
     return !prepared.resumption || phase + 1 == prepared.ledger.record().phases.size() ||
            std::ranges::binary_search(prepared.resumption->recorded, static_cast<int>(phase));
@@ -144,16 +144,15 @@ AccountUse use_of(const BudgetAccountFile& file,
                   const PreparedRun& prepared) {
     const BudgetAccount& account = file.account();
     const AccountLimit& limit = account.limit();
-    return {.path = holder.path,
-            .epsilon = limit.epsilon,
-            .delta = limit.delta,
-            .before = account
-                          .spent_by_others(prepared.history.run,
-                                           phases_of(prepared, holder.rounds))
-                          .epsilon(limit.delta)
-                          .upper,
-            .after = account.epsilon_spent(),
-            .is_signed = file.is_signed()};
+    return {
+        .path = holder.path,
+        .epsilon = limit.epsilon,
+        .delta = limit.delta,
+        .before = account.spent_by_others(prepared.history.run, phases_of(prepared, holder.rounds))
+                      .epsilon(limit.delta)
+                      .upper,
+        .after = account.epsilon_spent(),
+        .is_signed = file.is_signed()};
 }
 
 bool has_less_left(const AccountUse& one, const std::optional<AccountUse>& other) {
@@ -192,8 +191,8 @@ std::vector<BudgetAccountFile> hold_accounts(const PreparedRun& prepared,
 
 DeductedRun::DeductedRun(const PreparedRun& prepared) {
     prepared.run.network.agree([&] {
-        files_ = hold_accounts(prepared,
-                               account_holders(prepared, prepared.ledger.record().rounds));
+        files_ =
+            hold_accounts(prepared, account_holders(prepared, prepared.ledger.record().rounds));
     });
 }
 

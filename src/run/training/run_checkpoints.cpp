@@ -51,7 +51,8 @@ void RunCheckpoints::keep_records(long round) {
     const RunHistory& history = run_.prepared.history;
     const fs::path& directory = run_.directory.path();
     const bool first = !run_.prepared.resumption;
-    // A record without a mark is one whose marks are lost: there never is one before the first mark.
+    // A record without a mark is one whose marks are lost: there never is one before the first
+    // mark.
     run.network.agree([&] {
         if (first) mark_->set(round);
     });
@@ -73,11 +74,11 @@ void RunCheckpoints::keep_records(long round) {
 OwnEntry RunCheckpoints::entry_now(const OwnRecord& record, int number, long round) const {
     const Run& run = run_.prepared.run;
     const auto& phases = run_.prepared.history.phases;
-    OwnEntry entry{.phase = phase_,
-                   .session = run.session.run_id,
-                   .rounds_before = 0,
-                   .facts = facts_of(
-                       phases.back(), number, run.config.plan.adjacency, run.config.plan.delta)};
+    OwnEntry entry{
+        .phase = phase_,
+        .session = run.session.run_id,
+        .rounds_before = 0,
+        .facts = facts_of(phases.back(), number, run.config.plan.adjacency, run.config.plan.delta)};
     if (record.entries().empty()) return entry;
     const int before = record.entries().back().phase;
     entry.rounds_before = before == phase_ ? round - phases.back().use.steps.first_round

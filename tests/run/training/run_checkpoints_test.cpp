@@ -27,8 +27,9 @@ class RunCheckpointsOf : public ::testing::Test {
                 {}};
     }
     std::optional<long> sent_in(const OpenRun& run) {
-        return sent_before(
-            folder.path("run"), *network, {run.prepared.history.run, 40, 0, {0, 1, 2}, {0, 1, 2}, 0, {0, 1, 2}});
+        return sent_before(folder.path("run"),
+                           *network,
+                           {run.prepared.history.run, 40, 0, {0, 1, 2}, {0, 1, 2}, 0, {0, 1, 2}});
     }
     test::TemporaryFolder folder;
     TrainConfig config = test::quadratic_config(3, "ldp", 40);
