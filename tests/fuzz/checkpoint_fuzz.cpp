@@ -66,7 +66,7 @@ void open_changed_seeds(fuzz::Changes& changes) {
 }
 
 SealedCheckpoint real_manifest() {
-    return {340, 1, true, {{0, to_hex(Digest{})}, {2, to_hex(Digest{})}}, {1.5, 0.25}};
+    return {340, 1, 0, true, {{0, to_hex(Digest{})}, {2, to_hex(Digest{})}}, {1.5, 0.25}};
 }
 
 /// The digest that whoever changed the rest would write; the text itself where it is none.
