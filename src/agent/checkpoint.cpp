@@ -17,7 +17,7 @@ namespace sotto {
 namespace {
 
 constexpr std::string_view magic = "sottockp";
-constexpr std::uint32_t format_version = 5;
+constexpr std::uint32_t format_version = 6;
 constexpr std::uint32_t first_without_seeds = 3;
 
 Digest file_digest(std::span<const std::string_view> parts) {
@@ -80,8 +80,8 @@ Fields::Fields(const Checkpoint& checkpoint) {
     add(checkpoint.model);
     add(checkpoint.velocity);
     add(checkpoint.mean);
-    add(checkpoint.spent);
     ByteWriter options;
+    options.put_text(checkpoint.revealed);
     for (const auto& [name, value] : checkpoint.own_options) {
         options.put_text(name);
         options.put_text(value);
@@ -128,7 +128,7 @@ Checkpoint checkpoint_from(std::string_view bytes) {
     checkpoint.model = get_vector(body);
     checkpoint.velocity = get_vector(body);
     checkpoint.mean = get_vector(body);
-    checkpoint.spent = get_vector(body);
+    checkpoint.revealed = body.get_text();
     while (!body.done()) {
         const std::string name(body.get_text());
         const auto& options = checkpoint.own_options;

@@ -13,6 +13,7 @@ std::string seal_copy(const Identity& identity, int agent, const CheckpointCopy&
     writer.put(std::int32_t{agent});
     writer.put(std::int32_t{copy.phase});
     writer.put(std::int64_t{copy.until});
+    writer.put_text(copy.revealed);
     writer.put_text(copy.checkpoint);
     const std::string content = writer.take();
     return seal(identity.storage_key(),
@@ -34,6 +35,7 @@ CheckpointCopy open_copy(const Identity& identity, int agent, std::string_view s
     CheckpointCopy copy;
     copy.phase = reader.get<std::int32_t>();
     copy.until = reader.get<std::int64_t>();
+    copy.revealed = reader.get_text();
     copy.checkpoint = reader.get_text();
     reader.require_done();
     return copy;

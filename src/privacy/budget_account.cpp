@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "sotto/core/error.hpp"
+#include "sotto/privacy/continuations.hpp"
 
 namespace sotto {
 
@@ -64,6 +64,31 @@ void add_loss(Hasher& hasher, const PrivacyLoss& loss) {
             .add(static_cast<std::int64_t>(one.count));
 }
 
+/// Whether a run of the phases `later` is what came of `earlier`.
+bool goes_on_from(const std::vector<AccountPhase>& later,
+                  const std::vector<AccountPhase>& earlier) {
+    if (later.size() < earlier.size()) return false;
+    for (std::size_t k = 0; k < earlier.size(); ++k) {
+        const bool last = k + 1 == earlier.size();
+        if (last ? !goes_on(later[k].sessions, earlier[k].sessions)
+                 : later[k].sessions != earlier[k].sessions)
+            return false;
+    }
+    return true;
+}
+
+bool has_same_sessions(const std::vector<AccountPhase>& one,
+                       const std::vector<AccountPhase>& other) {
+    return std::ranges::equal(one, other, {}, &AccountPhase::sessions, &AccountPhase::sessions);
+}
+
+/// Whether the entry counts all rounds of this phase.
+bool counts(const AccountEntry& entry, const AccountPhase& phase) {
+    return std::ranges::any_of(entry.phases, [&](const AccountPhase& own) {
+        return own.counted && goes_on(own.sessions, phase.sessions) && own.rounds >= phase.rounds;
+    });
+}
+
 }  // namespace
 
 BudgetAccount::BudgetAccount(const AccountLimit& limit) : limit_(limit) {
@@ -75,11 +100,12 @@ BudgetAccount::BudgetAccount(const AccountLimit& limit, std::vector<AccountEntry
     if (entries.size() > most_entries)
         throw DataError(
             fmt::format("it has {} entries, more than {}", entries.size(), most_entries));
-    std::set<Digest> runs;
     for (const AccountEntry& entry : entries) {
         require_countable(entry, limit_.delta);
-        if (!runs.insert(entry.run).second)
-            throw DataError(fmt::format("run {} is in it twice", to_hex(entry.run)));
+        const auto twice = std::ranges::count_if(entries, [&](const AccountEntry& other) {
+            return other.run == entry.run && has_same_sessions(other.phases, entry.phases);
+        });
+        if (twice > 1) throw DataError(fmt::format("run {} is in it twice", to_hex(entry.run)));
     }
     entries_ = std::move(entries);
 }
@@ -92,10 +118,12 @@ PrivacyLoss BudgetAccount::spent() const {
 
 double BudgetAccount::epsilon_spent() const { return spent().epsilon(limit_.delta).upper; }
 
-PrivacyLoss BudgetAccount::spent_by_others(const Digest& run) const {
+PrivacyLoss BudgetAccount::spent_by_others(const Digest& run,
+                                           const std::vector<AccountPhase>& phases) const {
+    const AccountEntry* const own = find(run, phases);
     PrivacyLoss sum;
     for (const AccountEntry& entry : entries_)
-        if (entry.run != run) sum += entry.loss;
+        if (&entry != own) sum += entry.loss;
     return sum;
 }
 
@@ -121,13 +149,56 @@ const PrivacyLoss& BudgetAccount::larger(const PrivacyLoss& one, const PrivacyLo
     return one.less_at(limit_.delta, other) ? other : one;
 }
 
-AccountEntry* BudgetAccount::find(const Digest& run) {
-    const auto place = std::ranges::find(entries_, run, &AccountEntry::run);
-    return place == entries_.end() ? nullptr : &*place;
+const AccountEntry* BudgetAccount::find(const Digest& run,
+                                        const std::vector<AccountPhase>& phases) const {
+    const AccountEntry* found = nullptr;
+    for (const AccountEntry& entry : entries_)
+        if (entry.run == run && goes_on_from(phases, entry.phases) &&
+            (found == nullptr || goes_on_from(entry.phases, found->phases)))
+            found = &entry;
+    return found;
 }
 
-void BudgetAccount::reserve(AccountEntry entry) {
-    AccountEntry* const before = find(entry.run);
+AccountEntry* BudgetAccount::own_entry(const AccountEntry& asked) {
+    const AccountEntry* const found = find(asked.run, asked.phases);
+    return found == nullptr ? nullptr
+                            : &entries_[static_cast<std::size_t>(found - entries_.data())];
+}
+
+void BudgetAccount::leave_out_common(AccountEntry& entry,
+                                     const std::vector<PrivacyLoss>& losses,
+                                     const AccountEntry* before) const {
+    bool all = true;
+    PrivacyLoss sum;
+    for (std::size_t k = 0; k < entry.phases.size(); ++k) {
+        AccountPhase& phase = entry.phases[k];
+        phase.counted =
+            before == nullptr || k >= before->phases.size() || before->phases[k].counted;
+        const bool own = phase.counted && before != nullptr && k < before->phases.size();
+        for (const AccountEntry& other : entries_) {
+            if (&other == before || other.run != entry.run) continue;
+            for (const AccountPhase& there : other.phases)
+                if (share_keys_apart(there.sessions, phase.sessions))
+                    throw PrivacyError(
+                        "another copy of this run has gone on with the same noise keys; what both "
+                        "send would differ without any noise (go on with the copy that did, or "
+                        "start another run)");
+            if (!own && counts(other, phase)) phase.counted = false;
+        }
+        // Somebody else's entry that counted it may have been of fewer rounds.
+        if (!phase.counted && std::ranges::none_of(entries_, [&](const AccountEntry& other) {
+                return &other != before && other.run == entry.run && counts(other, phase);
+            }))
+            phase.counted = true;
+        all = all && phase.counted;
+        if (phase.counted && k < losses.size()) sum += losses[k];
+    }
+    if (!all) entry.loss = sum;
+}
+
+void BudgetAccount::reserve(AccountEntry entry, const std::vector<PrivacyLoss>& losses) {
+    AccountEntry* const before = own_entry(entry);
+    leave_out_common(entry, losses, before);
     if (before == nullptr && entries_.size() >= most_entries)
         throw PrivacyError(fmt::format(
             "the account has {} entries, as many as it can hold; open a new one with what is left",
@@ -136,7 +207,7 @@ void BudgetAccount::reserve(AccountEntry entry) {
         throw PrivacyError(
             "this run adds no noise, or next to none: no account allows it (another mechanism, or "
             "a smaller epsilon)");
-    const PrivacyLoss others = spent_by_others(entry.run);
+    const PrivacyLoss others = spent_by_others(entry.run, entry.phases);
     const PrivacyLoss asked = before != nullptr ? larger(before->loss, entry.loss) : entry.loss;
     const double together = compose(others, asked).epsilon(limit_.delta).upper;
     if (!(together <= limit_.epsilon * (1 + account_tolerance))) {
@@ -164,20 +235,23 @@ void BudgetAccount::reserve(AccountEntry entry) {
     }
     before->loss = asked;
     before->rounds = std::max(before->rounds, entry.rounds);
+    before->phases = std::move(entry.phases);
     before->settled = false;
 }
 
-void BudgetAccount::settle(const Digest& run, const PrivacyLoss& left, long rounds) {
-    AccountEntry* const entry = find(run);
-    if (entry == nullptr) return;
-    entry->left = larger(entry->left, left);
-    entry->loss = entry->left;
-    entry->rounds = rounds;
-    entry->settled = true;
+void BudgetAccount::settle(AccountEntry entry, const std::vector<PrivacyLoss>& losses) {
+    AccountEntry* const own = own_entry(entry);
+    if (own == nullptr) return;
+    leave_out_common(entry, losses, own);
+    own->left = larger(own->left, entry.loss);
+    own->loss = own->left;
+    own->rounds = entry.rounds;
+    own->phases = std::move(entry.phases);
+    own->settled = true;
 }
 
 Digest BudgetAccount::digest(std::span<const std::uint8_t> owner, long serial) const {
-    Hasher hasher("sotto.budget-account.v1");
+    Hasher hasher("sotto.budget-account.v2");
     hasher.add_bytes(owner).add(std::int64_t{serial});
     hasher.add(limit_.epsilon).add(limit_.delta).add(name_of(limit_.adjacency));
     hasher.add(static_cast<std::int64_t>(entries_.size()));
@@ -187,6 +261,12 @@ Digest BudgetAccount::digest(std::span<const std::uint8_t> owner, long serial) c
         add_loss(hasher, entry.loss);
         add_loss(hasher, entry.left);
         hasher.add(std::int64_t{entry.settled ? 1 : 0});
+        hasher.add(static_cast<std::int64_t>(entry.phases.size()));
+        for (const AccountPhase& phase : entry.phases) {
+            hasher.add(static_cast<std::int64_t>(phase.sessions.size()));
+            for (const Digest& session : phase.sessions) hasher.add_bytes(session);
+            hasher.add(std::int64_t{phase.rounds}).add(std::int64_t{phase.counted ? 1 : 0});
+        }
     }
     return hasher.finish();
 }

@@ -74,6 +74,14 @@ PrivacyLosses Ledger::losses_after(long rounds) const {
     return losses(rounds, [&](std::size_t phase) { return precisions_[phase]; });
 }
 
+PrivacyLosses Ledger::losses_in(std::size_t phase, long rounds) const {
+    const PrivacyPhase& one = record_.phases[phase];
+    const bool now = phase + 1 == record_.phases.size();
+    PrivacyLosses losses(record_.agents());
+    losses.add(one, now ? rounds_now(rounds) : one.rounds, precisions_[phase]);
+    return losses;
+}
+
 std::vector<Guarantee> Ledger::after(long rounds) const {
     return guarantees_of(losses_after(rounds), rounds);
 }

@@ -96,16 +96,34 @@ Json agents_json(const Ledger& ledger, long counted, const std::vector<Guarantee
     return json;
 }
 
+/// What each agent that was there has lost in the phase: where a run was taken up in several
+/// places, what they have in common counts once.
+Json losses_of_phase(const Ledger& ledger, std::size_t phase, long counted) {
+    const PrivacyLosses losses = ledger.losses_in(phase, counted);
+    Json json = Json::array();
+    for (const int number : ledger.record().phases[phase].members.numbers) {
+        const PrivacyLoss loss = losses.bound_of(number);
+        json.push_back({{"agent", number}, {"loss", loss.infinite() ? Json() : loss_json(loss)}});
+    }
+    return json;
+}
+
 Json phases_json(const Ledger& ledger, long counted) {
     const PrivacyRecord& record = ledger.record();
     Json json = Json::array();
-    for (const PrivacyPhase& phase : record.phases)
+    for (std::size_t k = 0; k < record.phases.size(); ++k) {
+        const PrivacyPhase& phase = record.phases[k];
+        std::vector<std::string> sessions;
+        for (const Digest& session : phase.sessions) sessions.push_back(to_hex(session));
         json.push_back(
             {{"first_round", phase.use.steps.first_round},
              {"rounds", &phase == &record.now() ? ledger.rounds_now(counted) : phase.rounds},
              {"key_epoch", phase.key_epoch},
              {"plan_hash", to_hex(phase.plan.hash())},
-             {"agents_gone", phase.members.gone()}});
+             {"agents_gone", phase.members.gone()},
+             {"sessions", sessions},
+             {"losses", losses_of_phase(ledger, k, counted)}});
+    }
     return json;
 }
 
@@ -173,7 +191,7 @@ std::string to_json(const Ledger& ledger, Ledger::Status status, long rounds_com
 
     Json json;
     json["format"] = "sotto-ledger";
-    json["version"] = 1;
+    json["version"] = 2;
     json["status"] = statuses.name_of(status);
     json["mechanism"] = plan.mechanism;
     json["plan_hash"] = to_hex(plan.hash());

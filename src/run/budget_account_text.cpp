@@ -36,7 +36,7 @@ std::array<std::uint8_t, size> bytes_from(const JsonValue& json) {
 }
 
 AccountEntry entry_from(const JsonValue& json) {
-    require_keys(json, {"run", "time", "mechanism", "rounds", "loss", "left", "state"});
+    require_keys(json, {"run", "time", "mechanism", "rounds", "loss", "left", "state", "phases"});
     AccountEntry entry;
     entry.run = bytes_from<sizeof(Digest)>(json.at("run"));
     entry.time = json.at("time").text();
@@ -47,6 +47,14 @@ AccountEntry entry_from(const JsonValue& json) {
     const std::string state = json.at("state").text();
     entry.settled = state == "settled";
     if (!entry.settled && state != "reserved") json.at("state").fail("reserved or settled");
+    for (const JsonValue& one : json.at("phases").items()) {
+        require_keys(one, {"sessions", "rounds", "counted"});
+        AccountPhase& phase = entry.phases.emplace_back();
+        for (const JsonValue& session : one.at("sessions").items())
+            phase.sessions.push_back(bytes_from<sizeof(Digest)>(session));
+        phase.rounds = one.at("rounds").integer<long>(0);
+        phase.counted = one.at("counted").boolean();
+    }
     return entry;
 }
 
@@ -73,7 +81,7 @@ void require_unchanged(const KeptAccount& kept, const JsonValue& json) {
 }
 
 KeptAccount account_from(const JsonDocument& document) {
-    document.require_format(account_format, 1);
+    document.require_format(account_format, 2);
     const JsonValue json = document.root();
     require_keys(json,
                  {"format",
@@ -101,11 +109,26 @@ KeptAccount account_from(const JsonDocument& document) {
 
 }  // namespace
 
+namespace {
+
+Json phases_json(const AccountEntry& entry) {
+    Json phases = Json::array();
+    for (const AccountPhase& phase : entry.phases) {
+        std::vector<std::string> sessions;
+        for (const Digest& session : phase.sessions) sessions.push_back(to_hex(session));
+        phases.push_back(
+            {{"sessions", sessions}, {"rounds", phase.rounds}, {"counted", phase.counted}});
+    }
+    return phases;
+}
+
+}  // namespace
+
 std::string account_text(const BudgetAccount& account, long serial, const Identity* signer) {
     const AccountLimit& limit = account.limit();
     Json json;
     json["format"] = account_format;
-    json["version"] = 1;
+    json["version"] = 2;
     json["epsilon"] = limit.epsilon;
     json["delta"] = limit.delta;
     json["adjacency"] = name_of(limit.adjacency);
@@ -118,7 +141,8 @@ std::string account_text(const BudgetAccount& account, long serial, const Identi
                                    {"rounds", entry.rounds},
                                    {"loss", loss_json(entry.loss)},
                                    {"left", loss_json(entry.left)},
-                                   {"state", entry.settled ? "settled" : "reserved"}});
+                                   {"state", entry.settled ? "settled" : "reserved"},
+                                   {"phases", phases_json(entry)}});
     std::span<const std::uint8_t> owner;
     if (signer != nullptr) owner = signer->public_key();
     const Digest digest = account.digest(owner, serial);

@@ -11,6 +11,7 @@
 
 #include "run/checkpoint_store.hpp"
 #include "run/folders.hpp"
+#include "run/own_record.hpp"
 #include "run/sent_mark.hpp"
 #include "sotto/agent/checkpoint_copy.hpp"
 #include "sotto/core/bytes.hpp"
@@ -30,13 +31,17 @@ constexpr std::uint64_t more_than_own = std::uint64_t{1} << 20;
 /// Which checkpoint of whom.
 struct Key {
     long round = 0;
+    int beginning = 0;
     int agent = 0;
     auto operator<=>(const Key&) const = default;
 };
 
+fs::path folder_of(const fs::path& directory, const Key& key) {
+    return checkpoint_folder(directory, key.round, key.beginning);
+}
+
 fs::path copy_file(const fs::path& directory, const Key& key) {
-    return checkpoint_folder(directory, key.round) /
-           fmt::format("agent-{}{}", key.agent, copy_ending);
+    return folder_of(directory, key) / fmt::format("agent-{}{}", key.agent, copy_ending);
 }
 
 /// Of a file that is a copy.
@@ -50,6 +55,8 @@ std::optional<Key> key_of(const fs::path& file) {
         std::from_chars(agent, name.data() + name.size() - copy_ending.size(), key.agent);
     const auto [rest, no_round] =
         std::from_chars(folder.data(), folder.data() + folder.size(), key.round);
+    if (no_round == std::errc() && rest != folder.data() + folder.size() && *rest == '-')
+        (void)std::from_chars(rest + 1, folder.data() + folder.size(), key.beginning);
     if (failure != std::errc() || no_round != std::errc() ||
         file != copy_file(file.parent_path().parent_path().parent_path(), key))
         return std::nullopt;
@@ -68,10 +75,11 @@ std::set<Key> kept_copies(const fs::path& directory) {
 
 /// Everybody's, by process. COLLECTIVE.
 std::vector<std::set<Key>> share_keys(Network& network, const std::set<Key>& own) {
-    constexpr std::uint64_t entry = sizeof(std::int64_t) + sizeof(std::int32_t);
+    constexpr std::uint64_t entry = sizeof(std::int64_t) + 2 * sizeof(std::int32_t);
     ByteWriter writer;
     for (const Key& key : own) {
         writer.put(std::int64_t{key.round});
+        writer.put(std::int32_t{key.beginning});
         writer.put(std::int32_t{key.agent});
     }
     const auto agents = 2 * static_cast<std::uint64_t>(network.agents()) + 1024;
@@ -83,8 +91,9 @@ std::vector<std::set<Key>> share_keys(Network& network, const std::set<Key>& own
             while (!reader.done()) {
                 Key key;
                 key.round = reader.get<std::int64_t>();
+                key.beginning = reader.get<std::int32_t>();
                 key.agent = reader.get<std::int32_t>();
-                if (key.round < 0 || key.agent < 0) reader.fail();
+                if (key.round < 0 || key.beginning < 0 || key.agent < 0) reader.fail();
                 keys[p].insert(key);
             }
         }
@@ -100,11 +109,12 @@ std::string pack_copies(const fs::path& directory,
     ByteWriter writer;
     for (std::size_t a = 0; a < identities.size(); ++a) {
         const fs::path file =
-            checkpoint_file(checkpoint_folder(directory, copied.round), numbers[a]);
+            checkpoint_file(folder_of(directory, {copied.round, copied.beginning, 0}), numbers[a]);
         writer.put(std::int32_t{numbers[a]});
         writer.put_text(seal_copy(identities[a],
                                   numbers[a],
                                   {.checkpoint = read_file(file, most_array_bytes()),
+                                   .revealed = read_file(OwnRecord::file_in(directory, numbers[a])),
                                    .phase = copied.phase,
                                    .until = copied.until}));
     }
@@ -121,11 +131,12 @@ std::vector<int> numbers_of(const Network& network, const Membership& members, i
 
 /// @param senders of the parcels.  @param hosted numbers of each sender's agents.
 void write_copies(const fs::path& directory,
-                  long round,
+                  const CopiedCheckpoint& copied,
                   const std::vector<std::string>& parcels,
                   const std::vector<int>& senders,
                   const std::function<std::vector<int>(int sender)>& hosted) {
-    create_folder(checkpoint_folder(directory, round));
+    const Key folder{copied.round, copied.beginning, 0};
+    create_folder(folder_of(directory, folder));
     for (std::size_t k = 0; k < parcels.size(); ++k) {
         ByteReader reader(parcels[k], fmt::format("the copies of rank {}", senders[k]));
         const std::vector<int> numbers = hosted(senders[k]);
@@ -137,8 +148,9 @@ void write_copies(const fs::path& directory,
                                 "does not host",
                                 senders[k],
                                 number));
-            write_file_atomically(
-                copy_file(directory, {round, number}), reader.get_text(), Readers::owner);
+            write_file_atomically(copy_file(directory, {folder.round, folder.beginning, number}),
+                                  reader.get_text(),
+                                  Readers::owner);
         }
     }
 }
@@ -163,7 +175,7 @@ void keep_copies(const fs::path& directory,
     for (std::size_t p = 0; p < keepers.size(); ++p)
         if (keepers[p] == network.process()) senders.push_back(static_cast<int>(p));
     network.agree([&] {
-        write_copies(directory, copied.round, parcels, senders, [&](int sender) {
+        write_copies(directory, copied, parcels, senders, [&](int sender) {
             return numbers_of(network, members, sender);
         });
     });
@@ -173,8 +185,9 @@ namespace {
 
 /// What was opened of the copies of one agent.
 struct Opened {
-    std::map<long, std::string> files;  // by round
-    std::pair<int, long> sent{-1, 0};   // phase and rounds of the newest
+    std::map<Key, std::string> files;
+    std::pair<int, long> sent{-1, 0};  // phase and rounds of the newest
+    std::string revealed;              // the longest
     Digest run{};
 };
 
@@ -184,21 +197,38 @@ void open_into(Opened& opened, const Identity& identity, const Key& key, std::st
     const Checkpoint checkpoint =
         checkpoint_from_bytes(copy.checkpoint, fmt::format("the copy of round {}", key.round))
             .checkpoint;
-    if (checkpoint.agent != key.agent || checkpoint.round != key.round)
+    if (checkpoint.agent != key.agent || checkpoint.round != key.round ||
+        beginning_of(checkpoint) != key.beginning)
         throw DataError(fmt::format("the copy is of round {}", checkpoint.round));
+    (void)OwnRecord::from_text(copy.revealed, checkpoint.run, key.agent, "the copy's record");
     opened.run = checkpoint.run;
     opened.sent = std::max(opened.sent, std::pair(copy.phase, copy.until));
-    opened.files[key.round] = std::move(copy.checkpoint);
+    if (copy.revealed.size() > opened.revealed.size()) opened.revealed = std::move(copy.revealed);
+    opened.files[key] = std::move(copy.checkpoint);
 }
 
-/// The mark first: with a checkpoint and no mark the agent could not go on.
+/// The record and the mark first: with a checkpoint, and without them, the agent could not go on.
 void write_restored(RestoredFiles& files,
                     const fs::path& directory,
                     int agent,
                     const Opened& opened) {
-    restore_mark(files, directory, opened.run, agent, opened.sent.first, opened.sent.second);
-    for (const auto& [round, bytes] : opened.files)
-        files.write(checkpoint_file(checkpoint_folder(directory, round), agent), bytes);
+    const fs::path own = OwnRecord::file_in(directory, agent);
+    const std::string kept = fs::exists(own) ? read_file(own) : std::string();
+    const bool newer = opened.revealed.size() > kept.size() && opened.revealed.starts_with(kept);
+    if (newer) files.write(own, opened.revealed);
+    const OwnRecord record =
+        OwnRecord::from_text(opened.revealed, opened.run, agent, "the copy's record");
+    restore_mark(files,
+                 directory,
+                 opened.run,
+                 agent,
+                 {.file = {},
+                  .phase = opened.sent.first,
+                  .session = record.entries().back().session,
+                  .round = opened.sent.second},
+                 newer);
+    for (const auto& [key, bytes] : opened.files)
+        files.write(checkpoint_file(folder_of(directory, key), agent), bytes);
 }
 
 /// Copies of checkpoints that this process's agents do not have.
@@ -209,7 +239,7 @@ std::set<Key> missing_here(const fs::path& directory,
     for (const auto& keys : kept)
         for (const Key& key : keys)
             if (std::ranges::find(numbers, key.agent) != numbers.end() &&
-                !fs::exists(checkpoint_file(checkpoint_folder(directory, key.round), key.agent)))
+                !fs::exists(checkpoint_file(folder_of(directory, key), key.agent)))
                 missing.insert(key);
     return missing;
 }
@@ -332,14 +362,14 @@ std::vector<std::string> restore_from_copies(
                                       sealed);
                         });
             if (owner == static_cast<std::size_t>(network.process()) &&
-                !opened[key.agent].files.contains(key.round))
+                !opened[key.agent].files.contains(key))
                 outcomes.push_back({key.agent, key.round, -1});
         }
     network.agree([&] {
         for (const auto& [agent, copies] : opened) {
             if (copies.files.empty()) continue;
             write_restored(files, directory, agent, copies);
-            outcomes.push_back({agent, copies.files.rbegin()->first, copies.sent.second});
+            outcomes.push_back({agent, copies.files.rbegin()->first.round, copies.sent.second});
         }
     });
     return share_outcomes(network, outcomes, files.stay());

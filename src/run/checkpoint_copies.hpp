@@ -22,12 +22,14 @@ inline constexpr std::string_view copy_ending = ".copy";
 /// Which checkpoint is copied, and what may be sent before the next one is.
 struct CopiedCheckpoint {
     long round = 0;
-    int phase = 0;   ///< of the run that goes on from it
-    long until = 0;  ///< CheckpointCopy::until
+    int beginning = 0;  ///< beginning_of it
+    int phase = 0;      ///< of the run that goes on from it
+    long until = 0;     ///< CheckpointCopy::until
 };
 
-/// Gives every local agent's checkpoint, sealed for the agent's own identity, to the process that
-/// keeps its copies: checkpoints/<round>/agent-<number>.copy of that process. COLLECTIVE.
+/// Gives every local agent's checkpoint and its record of what it has revealed (OwnRecord), sealed
+/// for the agent's own identity, to the process that keeps its copies:
+/// checkpoints/<round>/agent-<number>.copy of that process. COLLECTIVE.
 /// @param keepers keepers_on, not empty.  @param members who takes part.  @param identities of the
 /// local agents; none: there are no copies, since others could read them.
 /// @throws ConfigError, the same everywhere, if something cannot be written; NetworkError naming a
@@ -40,9 +42,9 @@ void keep_copies(const std::filesystem::path& directory,
                  std::span<const Identity> identities);
 
 /// Where a local agent's checkpoint is missing that somebody has a copy of, writes it again, and
-/// where the agent's mark of sent rounds is missing too, one that counts all that may have left by
-/// the newest copy. What does not open is left out. Everybody who keeps a copy is asked.
-/// COLLECTIVE.
+/// where the agent's record is missing or older than the newest copy, that one, with a mark of sent
+/// rounds that counts all that may have left by it; a mark that is missing, too. What does not open
+/// is left out. Everybody who keeps a copy is asked. COLLECTIVE.
 /// @param files takes them.  @param identity of a local agent by its index, read only where it is
 /// needed; null: this process was given none.
 /// @return on every process a line for each agent that was restored, and each checkpoint of which

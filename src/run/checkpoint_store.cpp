@@ -36,16 +36,38 @@ std::string manifest_digest(const std::string& text) {
     return to_hex(hasher.finish());
 }
 
+/// Folders of the checkpoints that process 0 has sealed, the newest first: those of the last phase
+/// are newer than any of a phase before, whatever their rounds.
+std::vector<fs::path> sealed_folders(const fs::path& directory) {
+    std::vector<std::pair<std::pair<int, long>, fs::path>> found;
+    for (const fs::path& folder : checkpoint_folders(directory)) try {
+            std::error_code ignored;
+            if (!fs::exists(folder / "manifest.json", ignored)) continue;
+            const SealedCheckpoint sealed =
+                sealed_checkpoint_from_json(read_file(folder / "manifest.json"));
+            found.emplace_back(std::pair(sealed.phase, sealed.round), folder);
+        } catch (const std::exception&) {
+            // Damaged: passed over wherever it is met.
+        }
+    std::ranges::stable_sort(found, std::greater(), [](const auto& one) { return one.first; });
+    std::vector<fs::path> folders;
+    for (auto& [age, folder] : found) folders.push_back(std::move(folder));
+    return folders;
+}
+
 /// Process 0, which sees the manifests, says which are too old; everybody removes its own part.
-void forget_old(const fs::path& directory, Network& network, const std::vector<Checkpoint>& local) {
+/// @param newest folder, which nobody has removed by anybody's word.
+void forget_old(const fs::path& directory,
+                Network& network,
+                const std::vector<Checkpoint>& local,
+                const fs::path& newest) {
     const bool leader = network.process() == 0;
     ByteWriter old;
     if (leader) {
         int sealed = 0;
-        for (const fs::path& folder : checkpoint_folders(directory)) {
-            std::error_code ignored;
-            if (!fs::exists(folder / "manifest.json", ignored)) continue;
+        for (const fs::path& folder : sealed_folders(directory)) {
             if (++sealed <= kept_checkpoints || sealed > most_checkpoints) continue;
+            std::error_code ignored;
             fs::remove(folder / "manifest.json", ignored);
             old.put_text(folder.filename().string());
         }
@@ -55,6 +77,7 @@ void forget_old(const fs::path& directory, Network& network, const std::vector<C
     while (!reader.done()) {
         // Only the name: rank 0 must not choose files of others.
         const fs::path folder = directory / "checkpoints" / fs::path(reader.get_text()).filename();
+        if (folder == newest) continue;
         std::error_code ignored;
         for (const Checkpoint& own : local) fs::remove(checkpoint_file(folder, own.agent), ignored);
         forget_copies(folder);
@@ -99,7 +122,7 @@ Manifests read_manifests(const fs::path& directory) {
 std::vector<Checkpoint> read_agents(const fs::path& directory,
                                     const SealedCheckpoint& sealed,
                                     std::span<const int> numbers) {
-    const fs::path folder = checkpoint_folder(directory, sealed.round);
+    const fs::path folder = checkpoint_folder(directory, sealed.round, sealed.beginning);
     std::vector<Checkpoint> local;
     for (const int number : numbers) {
         StoredCheckpoint stored = read_checkpoint(checkpoint_file(folder, number));
@@ -114,8 +137,14 @@ std::vector<Checkpoint> read_agents(const fs::path& directory,
 
 }  // namespace
 
-fs::path checkpoint_folder(const fs::path& directory, long round) {
-    return directory / "checkpoints" / fmt::format("{:012}", round);
+int beginning_of(const Checkpoint& checkpoint) {
+    return checkpoint.round == checkpoint.phase_round ? static_cast<int>(checkpoint.key_epoch) : 0;
+}
+
+fs::path checkpoint_folder(const fs::path& directory, long round, int beginning) {
+    const fs::path all = directory / "checkpoints";
+    return beginning == 0 ? all / fmt::format("{:012}", round)
+                          : all / fmt::format("{:012}-{:06}", round, beginning);
 }
 
 fs::path checkpoint_file(const fs::path& folder, int agent) {
@@ -134,9 +163,10 @@ std::vector<fs::path> checkpoint_folders(const fs::path& directory) {
 std::string to_json(const SealedCheckpoint& sealed) {
     Json json;
     json["format"] = "sotto-checkpoint";
-    json["version"] = 1;
+    json["version"] = 2;
     json["round"] = sealed.round;
     json["phase"] = sealed.phase;
+    json["beginning"] = sealed.beginning;
     json["clean"] = sealed.clean;
     json["loop_seconds"] = sealed.totals.loop_seconds;
     json["evaluate_seconds"] = sealed.totals.evaluate_seconds;
@@ -149,11 +179,12 @@ std::string to_json(const SealedCheckpoint& sealed) {
 
 SealedCheckpoint sealed_checkpoint_from_json(const std::string& text) {
     const JsonDocument document(text);
-    document.require_format("sotto-checkpoint", 1);
+    document.require_format("sotto-checkpoint", 2);
     const JsonValue json = document.root();
     SealedCheckpoint sealed;
     sealed.round = json.at("round").integer<long>(0);
     sealed.phase = json.at("phase").integer<int>(0);
+    sealed.beginning = json.at("beginning").integer<int>(0);
     sealed.clean = json.at("clean").boolean();
     sealed.totals = {json.at("loop_seconds").number(), json.at("evaluate_seconds").number()};
     for (const auto& [number, digest] : json.at("agents").members()) {
@@ -176,7 +207,7 @@ void seal_checkpoint(const fs::path& directory,
                      SealedCheckpoint sealed,
                      const std::vector<Checkpoint>& local,
                      const std::vector<std::string>& seeds) {
-    const fs::path folder = checkpoint_folder(directory, sealed.round);
+    const fs::path folder = checkpoint_folder(directory, sealed.round, sealed.beginning);
     const bool leader = network.process() == 0;
     ByteWriter written;
     network.agree([&] {
@@ -210,7 +241,7 @@ void seal_checkpoint(const fs::path& directory,
         if (leader)
             write_file_atomically(folder / "manifest.json", to_json(sealed), Readers::owner);
     });
-    forget_old(directory, network, local);
+    forget_old(directory, network, local, folder);
 }
 
 FoundCheckpoint find_checkpoint(const fs::path& directory,
@@ -258,7 +289,7 @@ FoundCheckpoint find_checkpoint(const fs::path& directory,
 }
 
 fs::path saved_seeds_file(const fs::path& directory, const Checkpoint& checkpoint) {
-    return checkpoint_folder(directory, checkpoint.round) /
+    return checkpoint_folder(directory, checkpoint.round, beginning_of(checkpoint)) /
            fmt::format("agent-{}{}", checkpoint.agent, seeds_ending);
 }
 

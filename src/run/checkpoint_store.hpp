@@ -23,6 +23,7 @@ struct RunTotals {
 struct SealedCheckpoint {
     long round = 0;
     int phase = 0;
+    int beginning = 0;   ///< beginning_of the agents' checkpoints
     bool clean = false;  ///< nothing was sent after it with its keys, when it was made
     std::map<int, std::string> digests;  ///< hexadecimal, of every agent's file, by number
     RunTotals totals;
@@ -31,9 +32,14 @@ struct SealedCheckpoint {
 /// Checkpoints that are looked at when a run is taken up; two are kept.
 inline constexpr int most_checkpoints = 64;
 
-/// Where the checkpoint of a round is, and an agent's file in it.
+/// The key epoch of a phase that begins with this checkpoint, after rounds of others; else 0.
+[[nodiscard]] int beginning_of(const Checkpoint& checkpoint);
+
+/// Where the checkpoint of a round is, and an agent's file in it. With which a phase begins anew
+/// has a folder of its own: that of the round from which the run was taken up stays as it was.
 [[nodiscard]] std::filesystem::path checkpoint_folder(const std::filesystem::path& directory,
-                                                      long round);
+                                                      long round,
+                                                      int beginning = 0);
 [[nodiscard]] std::filesystem::path checkpoint_file(const std::filesystem::path& folder, int agent);
 /// All folders of checkpoints, newest first.
 [[nodiscard]] std::vector<std::filesystem::path> checkpoint_folders(

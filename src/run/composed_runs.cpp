@@ -7,54 +7,86 @@
 #include <set>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/privacy/continuations.hpp"
 
 namespace sotto {
 
 namespace {
 
-/// Whether `later` may be the same run, further on: its phases have the same keys and plans, and
-/// it may have more of them.
+/// Whether all rounds of a phase of `run` are among those of `known`, a phase with the same keys.
+bool is_within(const RecordedPhase& phase, const RecordedLedger& run, const RecordedPhase& known) {
+    // Of a run that ended without a word only its continuation knows how many were sent.
+    const bool planned = !run.counts_exactly() && &phase == &run.phases.back();
+    return goes_on(known.sessions, phase.sessions) && (planned || phase.rounds <= known.rounds);
+}
+
+/// Whether `later` is the same run, further on: its starts are those of `earlier`, and maybe more.
 bool continues(const RecordedLedger& later, const RecordedLedger& earlier) {
-    if (later.phases.size() < earlier.phases.size()) return false;
+    if (later.run != earlier.run || later.phases.size() < earlier.phases.size()) return false;
     for (std::size_t k = 0; k < earlier.phases.size(); ++k) {
         const RecordedPhase &a = earlier.phases[k], &b = later.phases[k];
         const bool last = k + 1 == earlier.phases.size();
-        if (a.first_round != b.first_round || a.key_epoch != b.key_epoch ||
-            a.plan_hash != b.plan_hash || (!last && a.rounds != b.rounds))
-            return false;
+        if (!is_within(a, earlier, b) || (!last && a.sessions != b.sessions)) return false;
     }
     return true;
 }
 
-/// Of two states of one run the later one; with as many phases, the one with more rounds.
-bool is_later(const RecordedLedger& one, const RecordedLedger& other) {
-    return std::pair(one.phases.size(), one.rounds_accounted) >
-           std::pair(other.phases.size(), other.rounds_accounted);
+/// Leaves to a continuation what none of the runs before it counts. @return whether it went on with
+/// noise keys that one of them went on with, too.
+bool leave_out_common(RecordedLedger& run, const std::vector<RecordedLedger>& before) {
+    bool same_keys = false;
+    std::vector<PrivacyLoss> alone(run.agents.size());
+    for (const RecordedPhase& phase : run.phases) {
+        bool common = false;
+        for (const RecordedLedger& other : before) {
+            if (other.run != run.run) continue;
+            for (const RecordedPhase& known : other.phases) {
+                common = common || is_within(phase, run, known);
+                same_keys = same_keys || share_keys_apart(phase.sessions, known.sessions);
+            }
+        }
+        for (std::size_t u = 0; u < alone.size() && !common; ++u) alone[u] += phase.losses[u];
+    }
+    for (std::size_t u = 0; u < alone.size(); ++u)
+        run.agents[u].alone = same_keys ? PrivacyLoss::gaussian(infinity) : alone[u];
+    return same_keys;
 }
 
-/// Each run once.
+/// Each run once, and of several continuations of one what they have in common.
 std::vector<RecordedLedger> distinct(std::vector<RecordedLedger> all,
                                      std::vector<std::string>& notes) {
     std::vector<RecordedLedger> runs;
     for (RecordedLedger& one : all) {
         const auto same = std::ranges::find_if(runs, [&](const RecordedLedger& other) {
-            return other.run == one.run && (continues(one, other) || continues(other, one));
+            return continues(one, other) || continues(other, one);
         });
         if (same == runs.end()) {
-            if (std::ranges::find(runs, one.run, &RecordedLedger::run) != runs.end())
-                notes.push_back(fmt::format(
-                    "{}: another continuation of a run that is counted already; what they have in "
-                    "common counts twice",
-                    one.directory.string()));
             runs.push_back(std::move(one));
             continue;
         }
         notes.push_back(fmt::format("{} and {} are one run, which counts once",
                                     same->directory.string(),
                                     one.directory.string()));
-        if (is_later(one, *same)) *same = std::move(one);
+        if (continues(one, *same)) *same = std::move(one);
     }
-    return runs;
+    std::vector<RecordedLedger> counted;
+    for (RecordedLedger& run : runs) {
+        const auto other = std::ranges::find(counted, run.run, &RecordedLedger::run);
+        if (other != counted.end()) {
+            const bool same_keys = leave_out_common(run, counted);
+            notes.push_back(fmt::format(
+                "{} and {} are continuations of one run: what they have in common counts once, "
+                "what each has sent by itself counts{}",
+                other->directory.string(),
+                run.directory.string(),
+                same_keys ? "; both went on with the same noise keys, so the difference of what "
+                            "they sent has no noise, and nothing is protected"
+                          : ""));
+        }
+        counted.push_back(std::move(run));
+    }
+    return counted;
 }
 
 void require_one_adjacency(const std::vector<RecordedLedger>& runs) {
@@ -108,7 +140,7 @@ std::vector<ComposedAgent> composed_agents(const std::vector<RecordedLedger>& ru
                                   0});
             ComposedAgent& sum = agents[place->second];
             ++sum.runs;
-            sum.loss += agent.loss;
+            sum.loss += agent.apart();
         }
     }
     for (ComposedAgent& agent : agents) agent.epsilon = agent.loss.epsilon(delta).upper;
@@ -153,7 +185,7 @@ ComposedRuns compose_runs(std::vector<RecordedLedger> runs,
     composed.delta =
         delta ? *delta : std::ranges::max(composed.runs, {}, &RecordedLedger::delta).delta;
     composed.agents = composed_agents(composed.runs, composed.match, composed.delta);
-    for (const RecordedLedger& run : composed.runs) composed.anybody += run.worst();
+    for (const RecordedLedger& run : composed.runs) composed.anybody += run.worst_apart();
     composed.anybody_epsilon = composed.anybody.epsilon(composed.delta).upper;
     add_notes(composed);
     return composed;

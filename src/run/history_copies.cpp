@@ -65,6 +65,16 @@ bool is_of_history(const std::string& name) {
     return number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+/// The name of a folder that checkpoint_folder makes: digits, and perhaps a dash and more digits.
+bool is_of_checkpoint(std::string_view folder) {
+    constexpr std::string_view digits = "0123456789";
+    const std::size_t dash = folder.find_first_not_of(digits);
+    if (dash == 0 || folder.empty() || folder.size() > 64) return false;
+    if (dash == std::string_view::npos) return true;
+    return folder[dash] == '-' && dash + 1 < folder.size() &&
+           folder.find_first_not_of(digits, dash + 1) == std::string_view::npos;
+}
+
 /// From process 0 to its keeper. COLLECTIVE.
 void give(Network& network,
           int keeper,
@@ -106,8 +116,10 @@ void keep_history(const fs::path& directory, Network& network, int keeper) {
         history_copy(directory));
 }
 
-void keep_manifest(const fs::path& directory, Network& network, int keeper, long round) {
-    const fs::path folder = checkpoint_folder(directory, round);
+void keep_manifest(const fs::path& directory,
+                   Network& network,
+                   int keeper,
+                   const fs::path& folder) {
     give(
         network,
         keeper,
@@ -149,7 +161,7 @@ std::string pack_all(const fs::path& directory) {
     ByteWriter writer;
     writer.put_text(read_file(history_copy(directory), most_copy_bytes));
     for (const fs::path& folder : folders_with_manifest(directory)) {
-        writer.put(std::int64_t{std::atol(folder.filename().c_str())});
+        writer.put_text(folder.filename().string());
         writer.put_text(read_file(copy_in(folder), most_copy_bytes));
     }
     return writer.take();
@@ -160,14 +172,14 @@ void unpack_all(RestoredFiles& files, const std::string& packed, const fs::path&
     const std::string_view history = reader.get_text();
     bool newest = true;
     while (!reader.done()) {
-        const auto round = reader.get<std::int64_t>();
-        if (round < 0) reader.fail();
+        const std::string folder(reader.get_text());
+        if (!is_of_checkpoint(folder)) reader.fail();
         unpack_files(
             reader.get_text(),
             [](const std::string& name) { return name == manifest_name || name == metrics_name; },
             [&](const std::string& name, std::string_view content) {
                 if (name == manifest_name)
-                    files.write(checkpoint_folder(directory, round) / name, content);
+                    files.write(directory / "checkpoints" / folder / name, content);
                 else if (newest)
                     files.write(directory / name, content);
             });

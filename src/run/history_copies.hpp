@@ -15,11 +15,11 @@ namespace sotto {
 void keep_history(const std::filesystem::path& directory, Network& network, int keeper);
 
 /// The same of the manifest of one checkpoint and of the metrics so far: file
-/// checkpoints/<round>/run.copy. COLLECTIVE.
+/// checkpoints/<round>/run.copy. COLLECTIVE. @param folder of the checkpoint (checkpoint_folder).
 void keep_manifest(const std::filesystem::path& directory,
                    Network& network,
                    int keeper,
-                   long round);
+                   const std::filesystem::path& folder);
 
 /// Where process 0 has no options or no history of the run, and somebody has copies: the newest
 /// copies become its files. They are another's word, as process 0's own files are to all others.

@@ -98,7 +98,7 @@ void require_named(const fs::path& by,
 
 std::string ledger_digest(std::string_view ledger) {
     const JsonDocument document(ledger);
-    document.require_format("sotto-ledger", 1);
+    document.require_format("sotto-ledger", 2);
     const std::string status = document.root().at("status").text();
     (void)document.root().at("rounds").members();
     Json claims = json_from_text<Json>(ledger);

@@ -52,18 +52,37 @@ std::vector<RecordedAgent> recorded_agents(const JsonValue& agents_of_ledger) {
     return agents;
 }
 
-std::vector<RecordedPhase> recorded_phases(const JsonValue& ledger) {
+/// By number; nothing of those that were not there.
+std::vector<PrivacyLoss> losses_of_phase(const JsonValue& phase, std::size_t agents) {
+    std::vector<PrivacyLoss> losses(agents);
+    for (const JsonValue& entry : phase.at("losses").items()) {
+        const auto number = entry.at("agent").integer<std::size_t>(0, agents - 1);
+        (void)entry.at("loss");  // null of an infinite one, never missing
+        const auto loss = entry.find("loss");
+        losses[number] = loss ? loss_from_json(*loss) : PrivacyLoss::gaussian(infinity);
+    }
+    return losses;
+}
+
+}  // namespace
+
+std::vector<RecordedPhase> recorded_phases(const JsonValue& ledger, std::size_t agents) {
     std::vector<RecordedPhase> phases;
-    for (const JsonValue& entry : ledger.at("phases").items())
-        phases.push_back({entry.at("first_round").integer<long>(),
-                          entry.at("rounds").integer<long>(),
-                          entry.at("key_epoch").integer<long>(),
-                          entry.at("plan_hash").text()});
+    for (const JsonValue& entry : ledger.at("phases").items()) {
+        RecordedPhase& phase = phases.emplace_back();
+        phase.rounds = entry.at("rounds").integer<long>();
+        for (const JsonValue& session : entry.at("sessions").items())
+            phase.sessions.push_back(session.text());
+        if (phase.sessions.empty()) entry.at("sessions").fail("at least one");
+        phase.losses = losses_of_phase(entry, agents);
+    }
     return phases;
 }
 
+namespace {
+
 RecordedLedger recorded_from(const JsonDocument& document) {
-    document.require_format("sotto-ledger", 1);
+    document.require_format("sotto-ledger", 2);
     const JsonValue json = document.root();
     RecordedLedger ledger;
     ledger.status = json.at("status").text();
@@ -76,8 +95,8 @@ RecordedLedger recorded_from(const JsonDocument& document) {
     ledger.observer = json.at("headline").at("observer").text();
     ledger.coalition_size = json.at("headline").at("coalition_size").integer<int>();
     ledger.insecure = json.at("noise").at("insecure").boolean();
-    ledger.phases = recorded_phases(json);
     ledger.agents = recorded_agents(json.at("agents"));
+    ledger.phases = recorded_phases(json, ledger.agents.size());
     return ledger;
 }
 
@@ -130,6 +149,13 @@ PrivacyLoss RecordedLedger::worst() const {
     PrivacyLoss worst = agents.front().loss;
     for (const RecordedAgent& agent : agents)
         if (worst.less_at(delta, agent.loss)) worst = agent.loss;
+    return worst;
+}
+
+PrivacyLoss RecordedLedger::worst_apart() const {
+    PrivacyLoss worst = agents.front().apart();
+    for (const RecordedAgent& agent : agents)
+        if (worst.less_at(delta, agent.apart())) worst = agent.apart();
     return worst;
 }
 

@@ -19,14 +19,17 @@ struct RecordedAgent {
     PrivacyLoss loss;                     ///< may be infinite
     std::optional<std::string> identity;  ///< public key, 64 hexadecimal digits
     std::string name;                     ///< of the roster; empty: none
+    /// Of `loss`, what is not counted with another continuation of the run already; none: all.
+    std::optional<PrivacyLoss> alone{};
+
+    [[nodiscard]] const PrivacyLoss& apart() const { return alone ? *alone : loss; }
 };
 
 /// A stretch of rounds with keys of its own.
 struct RecordedPhase {
-    long first_round = 0, rounds = 0;
-    long key_epoch = 0;
-    std::string plan_hash;
-    [[nodiscard]] bool operator==(const RecordedPhase&) const = default;
+    std::vector<std::string> sessions;  ///< ids of the starts that sent in it, in order
+    long rounds = 0;
+    std::vector<PrivacyLoss> losses;  ///< of all agents, by number
 };
 
 /// ledger.json of a run (docs/ledger.md), as far as it composes with others, and who took part.
@@ -45,9 +48,19 @@ struct RecordedLedger {
 
     /// Whether every agent proved who it is.
     [[nodiscard]] bool has_identities() const;
-    /// Of the agent that lost most.
+    /// Whether its rounds are those that were sent, and not all that were planned.
+    [[nodiscard]] bool counts_exactly() const {
+        return status == "completed" || status == "interrupted";
+    }
+    /// Of the agent that lost most; the second of what the runs before it do not count.
     [[nodiscard]] PrivacyLoss worst() const;
+    [[nodiscard]] PrivacyLoss worst_apart() const;
 };
+
+class JsonValue;
+/// The phases of a ledger of so many agents. @throws DataError naming what is wrong.
+[[nodiscard]] std::vector<RecordedPhase> recorded_phases(const JsonValue& ledger,
+                                                         std::size_t agents);
 
 /// @param ledger, manifest texts of ledger.json and manifest.json of the first start.
 /// @throws DataError naming the directory, and what is wrong.

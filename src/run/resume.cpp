@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "run/agent_path.hpp"
 #include "run/checkpoint_copies.hpp"
 #include "run/options/train_options.hpp"
+#include "run/own_record.hpp"
 #include "run/sent_mark.hpp"
 #include "sotto/agent/saved_seeds.hpp"
 #include "sotto/core/bytes.hpp"
@@ -147,13 +149,21 @@ std::function<Identity(std::size_t)> given_identity(const TrainConfig& config,
 /// What an agent has revealed is counted from its own checkpoint on: nobody makes it begin anew.
 /// @throws NetworkError for agents that took part already, by files of this process.
 void require_nothing_kept(const std::filesystem::path& directory, const std::vector<int>& joining) {
+    const auto refuse = [](int number, const std::filesystem::path& file, const char* what) {
+        throw NetworkError(
+            fmt::format("agent {} is to join, but has taken part already: {} is its {}",
+                        number,
+                        file.string(),
+                        what));
+    };
     for (const std::filesystem::path& folder : checkpoint_folders(directory))
         for (const int number : joining)
             if (std::filesystem::exists(checkpoint_file(folder, number)))
-                throw NetworkError(fmt::format(
-                    "agent {} is to join, but has taken part already: {} is its checkpoint",
-                    number,
-                    checkpoint_file(folder, number).string()));
+                refuse(number, checkpoint_file(folder, number), "checkpoint");
+    for (const int number : joining)
+        if (const auto record = OwnRecord::file_in(directory, number);
+            std::filesystem::exists(record))
+            refuse(number, record, "record of what it has revealed");
 }
 
 /// Of local agents that join: what is known before the task is.
@@ -192,6 +202,40 @@ FoundCheckpoint open_checkpoint(Network& network,
     return found;
 }
 
+namespace {
+
+/// Every agent compares the history with its own record of what it has revealed, and its record
+/// with what others say that they sent with it. COLLECTIVE. @return the phases that they have.
+std::vector<int> require_own_records(Network& network,
+                                     const TrainConfig& config,
+                                     const std::vector<Checkpoint>& local,
+                                     const RunHistory& history) {
+    const std::filesystem::path directory = config.resume->directory;
+    std::vector<std::pair<int, std::vector<OwnPhase>>> own;
+    network.agree([&] {
+        for (const Checkpoint& kept : local) {
+            const OwnRecord record = OwnRecord::read(directory, history.run, kept.agent);
+            if (!record.extends(kept.revealed))
+                throw DataError(fmt::format(
+                    "{}: agent {}'s checkpoint of round {} knows more of what the agent has "
+                    "revealed, or something else; put the newest record back",
+                    OwnRecord::file_in(directory, kept.agent).string(),
+                    kept.agent,
+                    kept.round));
+            own.emplace_back(kept.agent, own_phases(directory, record, history.run));
+            require_no_less(
+                own.back().second, kept.agent, history, config.plan.adjacency, config.plan.delta);
+        }
+    });
+    require_newest(network, own, history);
+    std::set<int> recorded;
+    for (const auto& [number, phases] : own)
+        for (const OwnPhase& phase : phases) recorded.insert(phase.phase);
+    return {recorded.begin(), recorded.end()};
+}
+
+}  // namespace
+
 Resumption take_up(Network& network,
                    const TrainConfig& config,
                    FoundCheckpoint found,
@@ -216,8 +260,9 @@ Resumption take_up(Network& network,
                                                  history.rounds),
                         .local = {}};
     for (const Checkpoint& own : found.local) marked.local.push_back(own.agent);
-    long sent = sent_before(resume.directory, network, marked).value_or(begun);
+    std::vector<int> recorded = require_own_records(network, config, found.local, history);
     network.agree([&] { require_fitting(found, history, resume, config.task.seed); });
+    long sent = sent_before(resume.directory, network, marked).value_or(begun);
     if (sealed.phase == last_phase) sent = std::max(sent, sealed.round);
 
     Resumption result;
@@ -229,8 +274,9 @@ Resumption take_up(Network& network,
         if (rings) result.rings = std::move(*rings);
     }
     result.past = history.phases;
-    result.checkpoint_phase = sealed.phase;
+    result.recorded = std::move(recorded);
     result.round = sealed.round;
+    result.beginning = sealed.beginning;
     result.repeated = sent - sealed.round;
     result.finish = resume.finish;
     result.totals = sealed.totals;

@@ -32,7 +32,7 @@ struct Resumption {
     /// clean stop, and the seeds are at hand; or the run ends in it. Otherwise a new phase begins.
     std::optional<PrivacyPhase> going_on;
     std::vector<KeyRing> rings;  ///< of the local agents, for `going_on`; none with a noise seed
-    int checkpoint_phase = 0;    ///< in which the checkpoint was made
+    int beginning = 0;           ///< beginning_of the checkpoint
     std::uint32_t key_epoch = 0;
     long first_round = 0;  ///< of that phase
     long round = 0;        ///< completed
@@ -42,6 +42,8 @@ struct Resumption {
     [[nodiscard]] long counted(long completed) const {
         return finish ? round + repeated : completed;
     }
+    /// Phases that the local agents' own records have: any other is rank 0's word alone.
+    std::vector<int> recorded{};
     std::vector<Checkpoint> local;  ///< of who joins without what its task says: let_enter
     RunTotals totals;
     std::vector<std::string> notes;  ///< on process 0: what its user should know

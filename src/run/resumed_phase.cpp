@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "run/own_record.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/graph/mixing_file.hpp"
@@ -61,26 +62,6 @@ void let_enter(Resumption& resumption, const LocalTask& task, const TrainConfig&
         if (config.plan.momentum > 0) own.velocity.setZero(own.model.size());
         if (keep_means(config.plan, own.round)) own.mean = own.model;
     }
-}
-
-PrivacyPhase complete_phase(PrivacyPhase phase,
-                            const PlanConfig& config,
-                            const MixingMatrix& mixing) {
-    const long first = phase.use.steps.first_round;
-    phase.use = plan_use(config, mixing);
-    phase.use.steps.first_round = first;
-    return phase;
-}
-
-Resumption complete_phases(Resumption resumption,
-                           const PlanConfig& config,
-                           const Topography& topography) {
-    for (PrivacyPhase& phase : resumption.past)
-        phase = complete_phase(std::move(phase), config, topography.mixing);
-    if (resumption.going_on)
-        resumption.going_on =
-            complete_phase(std::move(*resumption.going_on), config, topography.mixing);
-    return resumption;
 }
 
 namespace {
@@ -164,30 +145,32 @@ PlannedNoise kept_plan(const PrivacyPhase& phase, const PlanConfig& config) {
     return planned;
 }
 
-void require_counted(const Resumption& resumption, int coalition_size) {
-    // As it was at the checkpoint: the bound of correlated rounds may fall as rounds are added.
-    PrivacyLosses counted(
-        (resumption.past.empty() ? *resumption.going_on : resumption.past.front()).members.all);
-    for (int k = 0; k <= resumption.checkpoint_phase; ++k) {
-        const bool last = k == resumption.checkpoint_phase;
-        const PrivacyPhase& phase = k < static_cast<int>(resumption.past.size())
-                                        ? resumption.past[static_cast<std::size_t>(k)]
-                                        : *resumption.going_on;
-        counted.add(phase,
-                    last ? resumption.round - phase.use.steps.first_round : phase.rounds,
-                    coalition_size);
-    }
-    for (const Checkpoint& own : resumption.local)
-        for (Eigen::Index pattern = 0; pattern < own.spent.size(); ++pattern) {
-            const double said = counted.of(own.agent, static_cast<long>(pattern)).largest_part();
-            if (!(said >= own.spent(pattern) * (1 - 1e-9)) && !std::isinf(said))
+PrivacyPhase going_on_as(const PrivacyPhase& before,
+                         const PrivacyPhase& now,
+                         const PlanConfig& config) {
+    constexpr double rounding = 1e-9;  // weights that another machine computes
+    PrivacyPhase alike = now;
+    if (alike.use.own_weights.isApprox(before.use.own_weights, rounding))
+        alike.use.own_weights = before.use.own_weights;
+    for (const int number : now.members.numbers) {
+        if (before.members.place(number) < 0)
+            throw PrivacyError(fmt::format("agent {} is new in a phase that goes on", number));
+        const PhaseFacts then = facts_of(before, number, config.adjacency, config.delta);
+        const PhaseFacts today = facts_of(alike, number, config.adjacency, config.delta);
+        for (std::size_t k = 0; k < then.size(); ++k)
+            if (then[k] != today[k])
                 throw PrivacyError(fmt::format(
-                    "agent {}: the run's history counts {:.9g} of what it has revealed, its own "
-                    "checkpoint {:.9g}; the history is not that of this run",
-                    own.agent,
-                    said,
-                    own.spent(pattern)));
-        }
+                    "agent {}: the phase that goes on was counted with {} {}, the options of today "
+                    "say {} (go on with the options the run was started with)",
+                    number,
+                    then[k].first,
+                    then[k].second,
+                    today[k].second));
+    }
+    PrivacyPhase phase = before;
+    phase.rounds = now.rounds;
+    phase.sessions.insert(phase.sessions.end(), now.sessions.begin(), now.sessions.end());
+    return phase;
 }
 
 }  // namespace sotto

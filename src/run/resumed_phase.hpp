@@ -19,15 +19,6 @@ void require_same_task(const LocalTask& task, const Resumption& resumption);
 /// momentum, and means of that model where means are kept by now.
 void let_enter(Resumption& resumption, const LocalTask& task, const TrainConfig& config);
 
-/// With what the history leaves to the configuration.
-[[nodiscard]] PrivacyPhase complete_phase(PrivacyPhase phase,
-                                          const PlanConfig& config,
-                                          const MixingMatrix& mixing);
-/// The same of all phases.
-[[nodiscard]] Resumption complete_phases(Resumption resumption,
-                                         const PlanConfig& config,
-                                         const Topography& topography);
-
 /// What the phases before have revealed, against the coalitions that count.
 [[nodiscard]] PrivacyLosses spent_before(const Resumption& resumption,
                                          const PlanConfig& phase,
@@ -54,9 +45,12 @@ void require_everybody_for(const NoisePlan& plan, const Membership& members);
 /// The plan of a phase that goes on.
 [[nodiscard]] PlannedNoise kept_plan(const PrivacyPhase& phase, const PlanConfig& config);
 
-/// Every agent checks that the history counts what its own checkpoint says it had revealed then.
-/// @param coalition_size that the plans are made for.
-/// @throws PrivacyError naming the agent.
-void require_counted(const Resumption& resumption, int coalition_size);
+/// A phase that goes on with its own keys is counted as a whole: every agent makes sure that what
+/// comes is counted as what was. @param now the phase as the options of today make it.
+/// @return the phase of the history, with the session of this start.
+/// @throws PrivacyError naming the field, and both values.
+[[nodiscard]] PrivacyPhase going_on_as(const PrivacyPhase& before,
+                                       const PrivacyPhase& now,
+                                       const PlanConfig& config);
 
 }  // namespace sotto

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "run/own_record.hpp"
 #include "run/sent_mark.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -81,15 +82,19 @@ RunDirectory RunDirectory::reopen(const std::string& path, long round) {
 void RunDirectory::require_unbegun() const {
     bool begun = fs::exists(path_ / "config.ini") || may_have_sent(path_);
     std::error_code failure;
+    const bool marked = fs::exists(path_ / "sent") && !fs::is_empty(path_ / "sent", failure);
+    for (const auto& entry : fs::directory_iterator(path_ / "agents", failure))
+        begun = begun || (!marked && fs::exists(entry.path() / OwnRecord::file_name));
     for (const auto& entry : fs::directory_iterator(path_ / "checkpoints", failure))
         begun = begun || std::atol(entry.path().filename().c_str()) > 0;
     if (begun) throw holds_a_run(path_);
 }
 
 void RunDirectory::forget_unbegun(std::span<const int> agents) const {
-    forget_marks(path_);
     // Several processes may do so in one folder.
     std::error_code ignored;
+    for (const int agent : agents) fs::remove(OwnRecord::file_in(path_, agent), ignored);
+    forget_marks(path_);
     for (const int agent : agents)
         for (const fs::path& views : {path_ / "views", path_ / "views" / "wire"})
             fs::remove_all(views / std::to_string(agent), ignored);
@@ -159,6 +164,19 @@ void RunDirectory::write_model(int agent, std::span<const double> model) const {
 
 void RunDirectory::write_for(int agent, const std::string& file, std::string_view content) const {
     write_file_atomically(folder_of(agent) / file, content, Readers::owner);
+}
+
+fs::path own_directory(const std::optional<std::string>& resumed,
+                       const std::optional<std::string>& given,
+                       const std::string& said) {
+    if (resumed) return *resumed;
+    if (given && !given->empty()) return *given;
+    const fs::path name = fs::path(said).filename();
+    if (name.empty() || name == "." || name == "..")
+        throw NetworkError(
+            fmt::format("rank 0 names '{}' as the run's directory, which is no name of a folder",
+                        said.substr(0, 80)));
+    return fs::path("runs") / name;
 }
 
 }  // namespace sotto

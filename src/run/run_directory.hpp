@@ -26,7 +26,7 @@ class RunDirectory {
     /// lost work, and go. @throws ConfigError if it is no directory of a run, cannot be written, or
     /// a run that is still going on uses it.
     [[nodiscard]] static RunDirectory reopen(const std::string& path, long round);
-    /// A directory another process created.
+    /// A directory of this process in a run whose directory process 0 made; it may be that one.
     [[nodiscard]] static RunDirectory existing(std::filesystem::path path);
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -34,12 +34,13 @@ class RunDirectory {
     void append_metrics(const MetricsRow& row);
     /// For a new run, on every process: each host may have a directory of its own.
     /// @throws ConfigError if messages of a run may have left here: there is a config.ini, which is
-    /// written before the first of them, or a mark or a checkpoint that says so.
+    /// written before the first of them, or a mark or a checkpoint that says so, or an agent's
+    /// record without any mark.
     void require_unbegun() const;
     /// Of a directory that was created: whether a start ended there before its run began.
     [[nodiscard]] bool holds_unbegun() const { return holds_unbegun_; }
-    /// Removes what that start left on this host and another would find: marks, and what it began
-    /// to record for these agents.
+    /// Removes what that start left on this host and another would find: marks, these agents'
+    /// records of what they reveal, and the views it began to record for them.
     void forget_unbegun(std::span<const int> agents) const;
     /// Makes the folders of these agents, and finds out whether files can be written there: on
     /// every process, since each host may have a directory of its own. What failed in an earlier
@@ -66,5 +67,12 @@ class RunDirectory {
     std::optional<FileLock> lock_;
     bool holds_unbegun_ = false;
 };
+
+/// The directory of a run on this process: the one that it was given itself, by --resume or
+/// --run-directory. Of a run whose directory was left open, that of the same name as process 0's in
+/// its own folder `runs`. @param said process 0's. @throws NetworkError for what is no name.
+[[nodiscard]] std::filesystem::path own_directory(const std::optional<std::string>& resumed,
+                                                  const std::optional<std::string>& given,
+                                                  const std::string& said);
 
 }  // namespace sotto

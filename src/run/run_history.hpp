@@ -25,7 +25,8 @@ struct RunHistory {
     LabelSet labels{};
     long features = 0;
     /// `rounds` of a phase that was taken over by another are those whose messages may have left;
-    /// of the last one all that are planned. `use` has no more than its first round.
+    /// of the last one all that are planned. Each holds all that its count depends on, as it was
+    /// then: nothing of a phase that is over follows from the options of today.
     std::vector<PrivacyPhase> phases;
 };
 

@@ -121,8 +121,6 @@ RecordedRun read_recorded_run(const std::filesystem::path& directory, const Trai
                                     agents));
     require_same_graph(directory, run.built.topography);
     ledger.require_same(run.history, config);
-    for (PrivacyPhase& phase : run.history.phases)
-        phase = complete_phase(std::move(phase), config.plan, run.built.topography.mixing);
     return run;
 }
 

@@ -45,12 +45,14 @@ fs::path mark_file(const fs::path& directory, int lowest_agent) {
 std::string mark_head(const Digest& run,
                       const std::string& host,
                       std::span<const int> numbers,
-                      int phase) {
-    return fmt::format("sotto-sent 1\nrun {}\nhost {}\nagents {}\nphase {}\nround ",
+                      int phase,
+                      const Digest& session) {
+    return fmt::format("sotto-sent 2\nrun {}\nhost {}\nagents {}\nphase {}\nsession {}\nround ",
                        to_hex(run),
                        host.empty() ? "-" : host,
                        fmt::join(numbers, " "),
-                       phase);
+                       phase,
+                       to_hex(session));
 }
 
 /// The exact mark: it fits into one write.
@@ -65,6 +67,7 @@ struct Mark {
     std::string run, host;
     std::vector<int> agents;
     int phase = -1;
+    Digest session{};
     long round = -1;
 };
 
@@ -73,7 +76,7 @@ Mark mark_from(const std::string& text) {
     std::istringstream lines(text);
     std::string line;
     std::getline(lines, line);
-    if (line != "sotto-sent 1") throw DataError("it has another format");
+    if (line != "sotto-sent 2") throw DataError("it has another format");
     const auto next = [&](const char* name) {
         if (!std::getline(lines, line) || !line.starts_with(std::string(name) + " "))
             throw DataError("it is damaged");
@@ -83,7 +86,9 @@ Mark mark_from(const std::string& text) {
     next("host") >> mark.host;
     std::istringstream agents = next("agents");
     for (int number = 0; agents >> number;) mark.agents.push_back(number);
-    if (!(next("phase") >> mark.phase) || !(next("round") >> mark.round) || mark.round < 0)
+    std::string session;
+    if (!(next("phase") >> mark.phase) || !(next("session") >> session) ||
+        !from_hex(session, mark.session) || !(next("round") >> mark.round) || mark.round < 0)
         throw DataError("it is damaged");
     return mark;
 }
@@ -101,9 +106,13 @@ long round_of(const Mark& mark, const fs::path& file) {
 
 }  // namespace
 
-SentMark::SentMark(fs::path directory, const Digest& run, std::vector<int> numbers, int phase)
+SentMark::SentMark(fs::path directory,
+                   const Digest& run,
+                   std::vector<int> numbers,
+                   int phase,
+                   const Digest& session)
     : file_(mark_file(directory, numbers.front())),
-      head_(mark_head(run, start_of_host(), numbers, phase)),
+      head_(mark_head(run, start_of_host(), numbers, phase, session)),
       phase_(phase) {
     create_folder(file_.parent_path());
     const fs::path exact = now_file(file_);
@@ -266,19 +275,30 @@ std::optional<long> largest_of_all(Network& network, std::optional<long> own, lo
 
 }  // namespace
 
+std::vector<FoundMark> marks_of(const fs::path& directory,
+                                const Digest& run,
+                                std::span<const int> agents) {
+    std::vector<FoundMark> found;
+    for_each_mark(directory, run, [&](const fs::path& file, const auto&, const Mark& mark) {
+        if (std::ranges::find_first_of(mark.agents, agents) != mark.agents.end())
+            found.push_back({file, mark.phase, mark.session, round_of(mark, file)});
+    });
+    return found;
+}
+
 void restore_mark(RestoredFiles& files,
                   const fs::path& directory,
                   const Digest& run,
                   int agent,
-                  int phase,
-                  long round) {
-    bool there = false;
-    for_each_mark(directory, run, [&](const fs::path&, const auto&, const Mark& mark) {
-        there = there || std::ranges::find(mark.agents, agent) != mark.agents.end();
-    });
-    if (there) return;
-    files.write(mark_file(directory, agent),
-                fmt::format("{}{}\n", mark_head(run, {}, std::array{agent}, phase), round));
+                  const FoundMark& mark,
+                  bool in_any_case) {
+    const std::array own{agent};
+    const bool there = !marks_of(directory, run, own).empty();
+    if (there && !in_any_case) return;
+    // The one that is there may be of other agents, too.
+    files.write(
+        there ? directory / "sent" / fmt::format("copy-{}", agent) : mark_file(directory, agent),
+        fmt::format("{}{}\n", mark_head(run, {}, own, mark.phase, mark.session), mark.round));
 }
 
 std::optional<long> sent_before(const fs::path& directory,

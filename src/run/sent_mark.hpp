@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,13 @@ namespace sotto {
 /// for which the second counts.
 class SentMark {
   public:
-    /// @param numbers of the local agents.  @param phase of the run.
+    /// @param numbers of the local agents.  @param phase of the run.  @param session of this start,
+    /// which the records of the local agents have (OwnRecord) before the mark is set.
     SentMark(std::filesystem::path directory,
              const Digest& run,
              std::vector<int> numbers,
-             int phase);
+             int phase,
+             const Digest& session);
     /// Before a round is sent. @param limit the mark on disk goes no further than this round.
     void before_round(long round, long limit);
     /// Everything below `round` was sent, and nothing else; for a clean stop.
@@ -43,14 +46,28 @@ class SentMark {
     std::optional<Clock::time_point> last_;
 };
 
+/// What a mark on this host says.
+struct FoundMark {
+    std::filesystem::path file;
+    int phase = 0;
+    Digest session{};  ///< of the start that set it
+    long round = 0;    ///< below which all may have left
+};
+/// Marks in the directory that name one of these agents. LOCAL. @throws DataError naming a file
+/// that is damaged, or of another run.
+[[nodiscard]] std::vector<FoundMark> marks_of(const std::filesystem::path& directory,
+                                              const Digest& run,
+                                              std::span<const int> agents);
+
 /// Writes a mark for an agent that has none in the directory: its disk was lost. LOCAL.
-/// @param round of the phase, below which all may have left.  @throws ConfigError.
+/// @param mark its phase, session and round; all before that may have left.  @param in_any_case
+/// also beside one that is there, which is older.  @throws ConfigError.
 void restore_mark(RestoredFiles& files,
                   const std::filesystem::path& directory,
                   const Digest& run,
                   int agent,
-                  int phase,
-                  long round);
+                  const FoundMark& mark,
+                  bool in_any_case = false);
 
 /// Whether a mark in the directory, on this host, says that a round may have left; one that cannot
 /// be read says so, too.

@@ -9,11 +9,13 @@ namespace {
 
 TEST(CopyOfACheckpoint, OpensForItsIdentityAndAgentOnly) {
     const Identity own = Identity::generate();
-    const CheckpointCopy copy{.checkpoint = std::string("a\0b", 3), .phase = 2, .until = 40};
+    const CheckpointCopy copy{
+        .checkpoint = std::string("a\0b", 3), .revealed = "rec", .phase = 2, .until = 40};
     const std::string sealed = seal_copy(own, 7, copy);
     EXPECT_LT(sealed.size(), copy.checkpoint.size() + 100);
     const CheckpointCopy opened = open_copy(own, 7, sealed);
     EXPECT_EQ(opened.checkpoint, copy.checkpoint);
+    EXPECT_EQ(opened.revealed, "rec");
     EXPECT_EQ(opened.phase, 2);
     EXPECT_EQ(opened.until, 40);
     EXPECT_THROW((void)open_copy(own, 8, sealed), CryptoError);
@@ -28,7 +30,10 @@ TEST(CopyOfACheckpoint, OpensForItsIdentityAndAgentOnly) {
 
 TEST(CopyOfACheckpoint, ShowsNothingOfIt) {
     const Identity own = Identity::generate();
-    const CheckpointCopy copy{.checkpoint = std::string(64, 'x'), .phase = 0, .until = 1};
+    const CheckpointCopy copy{.checkpoint = std::string(64, 'x'),
+                              .revealed = std::string(64, 'x'),
+                              .phase = 0,
+                              .until = 1};
     const std::string sealed = seal_copy(own, 7, copy);
     EXPECT_EQ(sealed.find("xxxx"), std::string::npos);
     EXPECT_NE(seal_copy(own, 7, copy), sealed);

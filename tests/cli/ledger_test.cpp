@@ -101,6 +101,49 @@ TEST(LedgerCommand, AddsUpRunsOnTheSameData) {
 /// Its first checkpoint is there: only then it has a config.ini, and --resume goes on with it.
 bool has_begun(const std::string& run) { return fs::exists(run + "/config.ini"); }
 
+TEST(LedgerCommand, CountsTwoContinuationsOfOneRun) {
+    const TempDir folder;
+    {
+        Process process(
+            sotto_command(
+                one_process,
+                training(
+                    "k",
+                    {"--rounds", "100000000", "--epsilon", "2", "--checkpoint-every", "1000"})),
+            folder.path());
+        const bool reached = happens([&] { return has_checkpoint(folder / "k", 0); });
+        process.signal_group(SIGKILL);
+        (void)process.wait();
+        ASSERT_TRUE(reached);
+    }
+    fs::copy(folder / "k", folder / "k2", fs::copy_options::recursive);
+    // What was planned counts of a run that goes on, as nobody knows how far it came.
+    for (const char* copy : {"k", "k2"}) {
+        Process process(sotto_command(one_process, {"train", "--resume", copy, "--quiet"}),
+                        folder.path());
+        const bool begun =
+            happens([&] { return json_of(folder / copy + "/ledger.json")["phases"].size() > 1; });
+        process.signal_group(SIGKILL);
+        (void)process.wait();
+        ASSERT_TRUE(begun);
+    }
+    const auto together = [&](const Arguments& runs) {
+        Arguments arguments{"ledger"};
+        arguments.insert(arguments.end(), runs.begin(), runs.end());
+        arguments.insert(arguments.end(), {"--json", "-"});
+        const Outcome outcome = run_sotto(folder, one_process, arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        return nlohmann::json::parse(outcome.out, nullptr, false);
+    };
+    EXPECT_NEAR(together({"k"})["worst"]["epsilon"].get<double>(), 2, 1e-3);
+    EXPECT_NEAR(together({"k", "k"})["worst"]["epsilon"].get<double>(), 2, 1e-3);
+    // Almost all of the rounds twice, with keys of their own: sqrt(2) times mu.
+    const auto both = together({"k", "k2"});
+    EXPECT_NEAR(both["worst"]["epsilon"].get<double>(), 2.98, 0.1) << both.dump();
+    EXPECT_EQ(both["runs"].size(), 2U);
+    EXPECT_NE(both["notes"].dump().find("are continuations of one run"), std::string::npos);
+}
+
 TEST(BudgetAccount, RefusesTheThirdOfThreeRuns) {
     const TempDir folder;
     ASSERT_NO_FATAL_FAILURE(open_account(folder, "mine"));

@@ -17,7 +17,11 @@ BudgetAccount good_account() {
     entry.rounds = 100;
     entry.loss = PrivacyLoss::gaussian(1);
     account.reserve(entry);
-    account.settle(entry.run, PrivacyLoss::gaussian(0.5), 25);
+    AccountEntry left = entry;
+    left.loss = PrivacyLoss::gaussian(0.5);
+    left.rounds = 25;
+    account.settle(left);
+    entry.phases = {{.sessions = {Digest{}}, .rounds = 100}};
     entry.run.fill(1);
     entry.loss = PrivacyLoss::pure(0.25);
     account.reserve(entry);

@@ -23,7 +23,7 @@ Checkpoint real_checkpoint() {
     checkpoint.batch_seed = 9;
     checkpoint.records = 60;
     checkpoint.model = Eigen::Vector3d(0.5, -1, 2);
-    checkpoint.spent = Eigen::Vector2d(0.25, 0.5);
+    checkpoint.revealed = "{}\n";
     checkpoint.own_options = {{"clip-norm", "0.5"}, {"epsilon", "3"}};
     return checkpoint;
 }
@@ -66,7 +66,7 @@ void open_changed_seeds(fuzz::Changes& changes) {
 }
 
 SealedCheckpoint real_manifest() {
-    return {340, 1, true, {{0, to_hex(Digest{})}, {2, to_hex(Digest{})}}, {1.5, 0.25}};
+    return {340, 1, 0, true, {{0, to_hex(Digest{})}, {2, to_hex(Digest{})}}, {1.5, 0.25}};
 }
 
 /// The digest that whoever changed the rest would write; the text itself where it is none.

@@ -10,6 +10,7 @@
 #include "run/checkpoint_copies.hpp"
 #include "run/checkpoint_store.hpp"
 #include "run/history_copies.hpp"
+#include "run/own_record.hpp"
 #include "run/restored_files.hpp"
 #include "sotto/agent/checkpoint_copy.hpp"
 #include "sotto/core/bytes.hpp"
@@ -63,13 +64,21 @@ RunFolder& run_folder() {
     return folder;
 }
 
+std::string real_record() {
+    Digest run{};
+    run.fill(3);
+    OwnRecord record(run, own_agent);
+    record.add({.phase = 0, .session = run, .rounds_before = 0, .facts = {{"first_round", "0"}}});
+    return record.text();
+}
+
 Checkpoint real_checkpoint() {
     Checkpoint checkpoint;
     checkpoint.run.fill(3);
     checkpoint.agent = own_agent;
     checkpoint.round = own_round;
     checkpoint.model = Eigen::Vector3d(0.5, -1, 2);
-    checkpoint.spent = Eigen::Vector2d(0.25, 0.5);
+    checkpoint.revealed = real_record();
     return checkpoint;
 }
 
@@ -80,7 +89,10 @@ Identity own_identity() {
 }
 
 CheckpointCopy real_copy() {
-    return {.checkpoint = to_bytes(real_checkpoint()), .phase = 0, .until = 30};
+    return {.checkpoint = to_bytes(real_checkpoint()),
+            .revealed = real_record(),
+            .phase = 0,
+            .until = 30};
 }
 
 /// A copy that anybody may have changed opens as it was sealed, or not at all.
@@ -103,6 +115,7 @@ void open_own_copy(fuzz::Changes& changes) {
     writer.put(std::int32_t{own_agent});
     writer.put(std::int32_t{0});
     writer.put(std::int64_t{30});
+    writer.put_text(real_copy().revealed);
     writer.put_text(real_copy().checkpoint);
     const std::string content = changes.apply(writer.take());
     const std::string sealed =
@@ -121,6 +134,7 @@ void restore_checkpoint(fuzz::Changes& changes) {
     const Identity identity = own_identity();
     ByteWriter keys;
     keys.put(std::int64_t{own_round});
+    keys.put(std::int32_t{0});
     keys.put(std::int32_t{own_agent});
     const std::string kept = keys.take(), sealed = seal_copy(identity, own_agent, real_copy());
     const std::uint8_t changed = changes.byte();
@@ -138,7 +152,8 @@ void restore_checkpoint(fuzz::Changes& changes) {
     // Of what comes back every byte was sealed by the agent.
     const fs::path own = checkpoint_file(checkpoint_folder(folder, own_round), own_agent);
     for (const std::string& name : run_folder().files())
-        fuzz::require(name == "sent/1" || folder / name == own);
+        fuzz::require(name == "sent/1" || name == "agents/1/revealed.jsonl" ||
+                      folder / name == own);
     if (fs::exists(own)) fuzz::require(read_file(own) == real_copy().checkpoint);
 }
 
@@ -172,7 +187,7 @@ void restore_rank_0(fuzz::Changes& changes) {
                                       {"history.json", "{}"}});
     all.put_text(history.take() + names);
     for (const long round : {own_round, own_round - 10}) {
-        all.put(std::int64_t{round});
+        all.put_text(checkpoint_folder("", round).filename().string());
         all.put_text(packed({{"manifest.json", "{}"}, {"metrics.csv", "round\n"}}));
     }
     const std::string how_new = age.take(), copies = all.take();
@@ -205,7 +220,9 @@ void keep_of_another(fuzz::Changes& changes) {
     std::vector<Identity> identities;
     identities.push_back(own_identity());
     fs::create_directories(checkpoint_folder(folder, own_round));
+    fs::create_directories(folder / "agents" / "1");
     write_file_atomically(checkpoint_file(checkpoint_folder(folder, own_round), own_agent), "own");
+    write_file_atomically(folder / "agents" / "1" / "revealed.jsonl", real_record());
     (void)fuzz::accepts([&] {
         keep_copies(folder,
                     network,
@@ -215,7 +232,8 @@ void keep_of_another(fuzz::Changes& changes) {
                     identities);
     });
     for (const std::string& name : run_folder().files())
-        fuzz::require(name.ends_with("/agent-0.copy") || name.ends_with("/agent-1.checkpoint"));
+        fuzz::require(name.ends_with("/agent-0.copy") || name.ends_with("/agent-1.checkpoint") ||
+                      name == "agents/1/revealed.jsonl");
 }
 
 }  // namespace

@@ -32,6 +32,10 @@ PrivacyPhase phase_of(std::vector<int> numbers, long first_round, long rounds) {
     phase.plan = private_plan(phase.members.size());
     phase.sensitivity.assign(phase.members.numbers.size(), 0.2);
     phase.use.steps.first_round = first_round;
+    phase.use.own_weights = Eigen::VectorXd::Constant(phase.members.size(), 0.5);
+    phase.sampling_probability.assign(phase.members.numbers.size(), 1);
+    phase.sessions.resize(1);
+    phase.sessions.front().fill(static_cast<std::uint8_t>(first_round));
     phase.rounds = rounds;
     return phase;
 }

@@ -255,13 +255,14 @@ HostileInputs marks() {
     const Read read = [](const fs::path& run) {
         const auto network = make_memory_network(3, 1);
         const RunHistory history = read_history(run);
-        (void)sent_before(run, *network, {history.run, history.rounds, 0, {0, 1, 2}, {0, 1, 2}, 0, {0, 1, 2}});
+        (void)sent_before(
+            run, *network, {history.run, history.rounds, 0, {0, 1, 2}, {0, 1, 2}, 0, {0, 1, 2}});
     };
     HostileInputs all =
         changes("mark",
                 read,
-                {in("sent/0", "another format", text("sotto-sent 2\n"), {"format"}),
-                 in("sent/0", "nothing", text("sotto-sent 1\n"), {"damaged"}),
+                {in("sent/0", "another format", text("sotto-sent 1\n"), {"format"}),
+                 in("sent/0", "nothing", text("sotto-sent 2\n"), {"damaged"}),
                  in("sent/0", "empty", text(""), {"empty"}),
                  in("sent/0", "cut", cut(0.6), {"damaged"}),
                  in("sent/0", "missing", replaced_by(nothing()), {"agent 0"}),

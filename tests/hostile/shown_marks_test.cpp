@@ -20,7 +20,7 @@ namespace {
 class ShownMarks : public ::testing::Test {
   protected:
     ShownMarks() {
-        SentMark mark(folder.path(""), run, {0, 1}, 0);
+        SentMark mark(folder.path(""), run, {0, 1}, 0, run);
         for (long round = 0; round < 10; ++round) mark.before_round(round, 20);
     }
     /// A mark file's text with a round that a peer says to be the exact one.

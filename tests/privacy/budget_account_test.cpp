@@ -105,19 +105,85 @@ TEST(BudgetAccount, CountsARunThatIsTakenUpAgainOnce) {
     EXPECT_NEAR(account.spent().mu().value(), 1.5, 1e-15);
 }
 
+/// Of run 1, with a phase for each list of sessions, and the loss of each.
+struct Asked {
+    AccountEntry entry;
+    std::vector<PrivacyLoss> losses;
+};
+Asked asked(const std::vector<std::pair<std::vector<std::uint8_t>, long>>& phases,
+            const std::vector<double>& mus) {
+    double squared = 0;
+    Asked result{entry(1, PrivacyLoss::gaussian(0)), {}};
+    for (std::size_t k = 0; k < phases.size(); ++k) {
+        AccountPhase& phase = result.entry.phases.emplace_back();
+        for (const std::uint8_t session : phases[k].first)
+            phase.sessions.push_back(run_id(session));
+        phase.rounds = phases[k].second;
+        result.losses.push_back(PrivacyLoss::gaussian(mus[k]));
+        squared += mus[k] * mus[k];
+    }
+    result.entry.loss = PrivacyLoss::gaussian(std::sqrt(squared));
+    return result;
+}
+void reserve(BudgetAccount& account, const Asked& one) { account.reserve(one.entry, one.losses); }
+
+TEST(BudgetAccount, CountsWhatContinuationsHaveInCommonOnceAndTheRestEachTime) {
+    BudgetAccount account(ten);
+    reserve(account, asked({{{1}, 100}}, {1}));
+    // Taken up after 30 rounds: within what was deducted.
+    reserve(account, asked({{{1}, 30}, {{2}, 70}}, {0.6, 0.8}));
+    EXPECT_EQ(account.entries().size(), 1U);
+    EXPECT_NEAR(account.spent().mu().value(), 1, 1e-12);
+    // A copy of the directory, taken up too: its own rounds beside the others'.
+    const Asked copy = asked({{{1}, 30}, {{3}, 70}}, {0.6, 0.8});
+    reserve(account, copy);
+    ASSERT_EQ(account.entries().size(), 2U);
+    EXPECT_FALSE(account.entries()[1].phases[0].counted);
+    EXPECT_NEAR(account.spent().mu().value(), std::sqrt(1 + 0.64), 1e-12);
+    account.settle(copy.entry, copy.losses);
+    EXPECT_NEAR(account.spent().mu().value(), std::sqrt(1 + 0.64), 1e-12);
+    // Each goes on with its own entry.
+    reserve(account, asked({{{1}, 30}, {{3}, 20}, {{4}, 50}}, {0.6, 0.4, 0.9}));
+    EXPECT_EQ(account.entries().size(), 2U);
+    EXPECT_NEAR(account.spent().mu().value(), std::sqrt(1 + 0.16 + 0.81), 1e-12);
+    // A copy that had sent more of the first phase than is counted for it: all of it counts.
+    reserve(account, asked({{{1}, 40}, {{5}, 60}}, {0.7, 0.8}));
+    EXPECT_NEAR(account.spent().mu().value(), std::sqrt(1 + 0.16 + 0.81 + 0.49 + 0.64), 1e-12);
+    EXPECT_EQ(account.spent_by_others(run_id(1), {}), account.spent());
+}
+
+TEST(BudgetAccount, RefusesAContinuationThatIsTooMuchAndKeysThatWentOnElsewhere) {
+    BudgetAccount account({gdp_epsilon(1.1, 1e-5), 1e-5, Adjacency::agent});
+    reserve(account, asked({{{1}, 30}, {{2}, 70}}, {0.6, 0.8}));
+    const Asked copy = asked({{{1}, 30}, {{3}, 70}}, {0.6, 0.8});
+    EXPECT_THROW(reserve(account, copy), PrivacyError);
+    EXPECT_EQ(account.entries().size(), 1U);
+    BudgetAccount stopped(ten);
+    reserve(stopped, asked({{{1}, 100}}, {0.5}));
+    reserve(stopped, asked({{{1, 2}, 100}}, {0.5}));
+    EXPECT_EQ(stopped.entries().size(), 1U);
+    EXPECT_NEAR(stopped.spent().mu().value(), 0.5, 1e-12);
+    try {
+        reserve(stopped, asked({{{1, 3}, 100}}, {0.5}));
+        ADD_FAILURE() << "the same keys twice";
+    } catch (const PrivacyError& error) {
+        EXPECT_NE(std::string(error.what()).find("with the same noise keys"), std::string::npos);
+    }
+}
+
 TEST(BudgetAccount, GivesBackWhatACleanEndDidNotSendAndNoMore) {
     BudgetAccount account(ten);
     account.reserve(entry(1, PrivacyLoss::gaussian(1), 100));
-    account.settle(run_id(1), PrivacyLoss::gaussian(0.5), 25);
+    account.settle(entry(1, PrivacyLoss::gaussian(0.5), 25));
     EXPECT_NEAR(account.spent().mu().value(), 0.5, 1e-15);
     EXPECT_TRUE(account.entries().front().settled);
     EXPECT_EQ(account.entries().front().rounds, 25);
     // Taken up again, then stopped by somebody who says that less had left.
     account.reserve(entry(1, PrivacyLoss::gaussian(1), 100));
     EXPECT_FALSE(account.entries().front().settled);
-    account.settle(run_id(1), PrivacyLoss::gaussian(0.1), 10);
+    account.settle(entry(1, PrivacyLoss::gaussian(0.1), 10));
     EXPECT_NEAR(account.spent().mu().value(), 0.5, 1e-15);
-    account.settle(run_id(9), PrivacyLoss::gaussian(3), 10);
+    account.settle(entry(9, PrivacyLoss::gaussian(3), 10));
     EXPECT_NEAR(account.spent().mu().value(), 0.5, 1e-15);
 }
 

@@ -57,7 +57,7 @@ TEST(LedgerJson, SaysWhatWasPromisedAndForWhom) {
     const Json json =
         json_of(make_ledger(plan, {Adjacency::record, {4}, false}), Ledger::Status::completed, 100);
     EXPECT_EQ(json["format"], "sotto-ledger");
-    EXPECT_EQ(json["version"], 1);
+    EXPECT_EQ(json["version"], 2);
     EXPECT_EQ(json["mechanism"], "hand-made");
     EXPECT_EQ(json["plan_hash"], to_hex(plan.hash()));
     EXPECT_EQ(json["adjacency"], "record");

@@ -14,8 +14,10 @@ using test::Json;
 BudgetAccount sample() {
     BudgetAccount account({10, 1e-5, Adjacency::record});
     Digest run{};
-    account.reserve({run, "2026-01-01T00:00:00Z", "pairs", 100, PrivacyLoss::gaussian(1), {}, {}});
-    account.settle(run, PrivacyLoss::gaussian(0.3), 9);
+    const std::vector<AccountPhase> phases{{{run}, 9}};
+    account.reserve(
+        {run, "2026-01-01T00:00:00Z", "pairs", 100, PrivacyLoss::gaussian(1), {}, {}, phases});
+    account.settle({run, "", "", 9, PrivacyLoss::gaussian(0.3), {}, {}, phases});
     run.fill(1);
     account.reserve({run, "2026-01-02T00:00:00Z", "laplace", 7, PrivacyLoss::pure(0.1), {}, {}});
     return account;

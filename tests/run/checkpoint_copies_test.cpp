@@ -2,6 +2,7 @@
 
 #include "fuzz/support.hpp"
 #include "run/checkpoint_store.hpp"
+#include "run/own_record.hpp"
 #include "run/run_fixtures.hpp"
 #include "run/sent_mark.hpp"
 #include "sotto/agent/checkpoint_copy.hpp"
@@ -21,8 +22,20 @@ Checkpoint copied_checkpoint_of(int agent, long round) {
     checkpoint.agent = agent;
     checkpoint.round = round;
     checkpoint.model = Eigen::Vector2d(agent, static_cast<double>(round));
-    checkpoint.spent = Eigen::VectorXd::Zero(1);
     return checkpoint;
+}
+
+/// Of an agent that began phases up to this one.
+OwnRecord record_of(int agent, int phase = 1) {
+    Digest run{};
+    run.fill(9);
+    OwnRecord record(run, agent);
+    for (int k = 0; k <= phase; ++k)
+        record.add({.phase = k,
+                    .session = digest_of(copied_checkpoint_of(0, k)),
+                    .rounds_before = 0,
+                    .facts = {{"first_round", "0"}}});
+    return record;
 }
 
 /// Agents 1 and 4 of five, in one process, which keeps its own copies.
@@ -34,12 +47,17 @@ class CopiesOfCheckpoints : public ::testing::Test {
     }
     /// With copies that say so.
     void seal(const CopiedCheckpoint& copied) {
+        for (const int agent : {1, 4}) keep_record(agent, copied.phase);
         seal_checkpoint(
             folder.path(""),
             *network,
-            {copied.round, copied.phase, false, {}, {}},
+            {copied.round, copied.phase, 0, false, {}, {}},
             {copied_checkpoint_of(1, copied.round), copied_checkpoint_of(4, copied.round)});
         keep_copies(folder.path(""), *network, {0}, copied, members, identities_);
+    }
+    void keep_record(int agent, int phase) const {
+        fs::create_directories(OwnRecord::file_in(folder.path(""), agent).parent_path());
+        record_of(agent, phase).write(folder.path(""));
     }
     void lose(const std::string& ending) const {
         std::vector<fs::path> lost;
@@ -103,6 +121,7 @@ TEST_F(CopiesOfCheckpoints, ForALookLeaveNothingBehindAndSayWhatWouldBeRestored)
 
 TEST_F(CopiesOfCheckpoints, CountByTheNewestOfThem) {
     seal({.round = 10, .phase = 0, .until = 20});
+    for (const int agent : {1, 4}) keep_record(agent, 1);
     keep_copies(folder.path(""),
                 *network,
                 {0},
@@ -151,7 +170,7 @@ TEST_F(CopiesOfCheckpoints, NeedAnIdentityThatThisProcessWasGiven) {
 TEST_F(CopiesOfCheckpoints, AreNotMadeWithoutIdentities) {
     seal_checkpoint(folder.path(""),
                     *network,
-                    {10, 0, false, {}, {}},
+                    {10, 0, 0, false, {}, {}},
                     {copied_checkpoint_of(1, 10), copied_checkpoint_of(4, 10)});
     keep_copies(
         folder.path(""), *network, {0}, {.round = 10, .phase = 0, .until = 20}, members, {});
@@ -166,8 +185,9 @@ TEST_F(CopiesOfCheckpoints, OfAgentsThatARankDoesNotHostAreRefused) {
         return std::vector<std::string>{"", said};
     });
     const Membership three{5, {1, 2}};  // rank 1 hosts agent 2
+    keep_record(1, 0);
     seal_checkpoint(
-        folder.path(""), *network, {10, 0, false, {}, {}}, {copied_checkpoint_of(1, 10)});
+        folder.path(""), *network, {10, 0, 0, false, {}, {}}, {copied_checkpoint_of(1, 10)});
     expect_contains(message_of<NetworkError>([&] {
                         keep_copies(folder.path(""),
                                     two,
@@ -199,14 +219,17 @@ class CopiesOfOthers : public ::testing::Test {
     static std::string keeps(std::int64_t round) {
         ByteWriter writer;
         writer.put(round);
+        writer.put(std::int32_t{0});
         writer.put(std::int32_t{1});
         return writer.take();
     }
     std::string copy(int phase, long until) const {
-        return seal_copy(
-            own,
-            1,
-            {.checkpoint = to_bytes(copied_checkpoint_of(1, 10)), .phase = phase, .until = until});
+        return seal_copy(own,
+                         1,
+                         {.checkpoint = to_bytes(copied_checkpoint_of(1, 10)),
+                          .revealed = record_of(1, phase).text(),
+                          .phase = phase,
+                          .until = until});
     }
     test::TemporaryFolder folder;
     RestoredFiles files{Stay::for_good};
@@ -217,13 +240,15 @@ class CopiesOfOthers : public ::testing::Test {
 TEST_F(CopiesOfOthers, CountByTheNewestWhoeverKeepsItAndWhateverOthersKeep) {
     const std::string fresh = copy(1, 15), stale = copy(0, 12);
     for (const bool first : {true, false}) {
-        fs::remove_all(folder.path("sent"));
-        fs::remove_all(folder.path("checkpoints"));
+        for (const char* lost : {"sent", "checkpoints", "agents"})
+            fs::remove_all(folder.path(lost));
         const Said one{first ? fresh : stale, ""}, other{"", first ? stale : fresh};
         EXPECT_EQ(restored({{keeps(10), keeps(10)}, nothing, one, other, nothing}),
                   std::vector<std::string>{"agent 1: its checkpoint was restored from a copy on "
                                            "another disk; rounds up to 15 count as sent"});
-        expect_contains(read_file(folder.path("sent/1")), "phase 1\nround 15\n");
+        expect_contains(read_file(folder.path("sent/1")), "phase 1\nsession ");
+        expect_contains(read_file(folder.path("sent/1")), "\nround 15\n");
+        EXPECT_EQ(read_file(OwnRecord::file_in(folder.path(""), 1)), record_of(1, 1).text());
     }
     // Garbage of one does not hide what another keeps.
     fs::remove_all(folder.path("checkpoints"));

@@ -59,7 +59,6 @@ Checkpoint checkpoint_of(int agent, long round) {
     checkpoint.agent = agent;
     checkpoint.round = round;
     checkpoint.model = Eigen::Vector2d(agent, static_cast<double>(round));
-    checkpoint.spent = Eigen::VectorXd::Zero(1);
     return checkpoint;
 }
 
@@ -69,7 +68,7 @@ class CheckpointStore : public ::testing::Test {
     void seal(long round, int phase = 0, bool clean = false) const {
         seal_checkpoint(folder.path(""),
                         *network,
-                        {round, phase, clean, {}, {1.5, 2.5}},
+                        {round, phase, 0, clean, {}, {1.5, 2.5}},
                         {checkpoint_of(1, round), checkpoint_of(4, round)});
     }
     FoundCheckpoint found(const std::vector<int>& numbers = {1, 4}) const {
@@ -119,7 +118,7 @@ TEST_F(CheckpointStore, SaysWhatItPassesOver) {
 
 TEST(SealedCheckpoint, ComesBackUnlessOneCharacterIsAnother) {
     const SealedCheckpoint sealed{
-        40, 2, true, {{1, std::string(64, 'a')}, {4, std::string(64, 'c')}}, {1.25, 3}};
+        40, 2, 3, true, {{1, std::string(64, 'a')}, {4, std::string(64, 'c')}}, {1.25, 3}};
     const std::string text = to_json(sealed);
     const SealedCheckpoint back = sealed_checkpoint_from_json(text);
     EXPECT_EQ(to_json(back), text);

@@ -17,7 +17,7 @@ RecordedLedger ledger_of(const std::string& id, const std::vector<PrivacyLoss>& 
     ledger.status = "completed";
     ledger.rounds_planned = ledger.rounds_accounted = 100;
     ledger.delta = 1e-5;
-    ledger.phases = {{0, 100, 0, "plan"}};
+    ledger.phases = {{{id}, 100, losses}};
     for (const PrivacyLoss& loss : losses)
         ledger.agents.push_back({static_cast<int>(ledger.agents.size()), loss, std::nullopt, ""});
     return ledger;
@@ -76,6 +76,7 @@ TEST(ComposedRuns, WithOneThatHasNoNoiseAreInfinite) {
 TEST(ComposedRuns, CountARunOnceHoweverOftenItIsThere) {
     RecordedLedger early = ledger_with_mu("a", {0.5}), late = ledger_with_mu("a", {1});
     early.rounds_accounted = early.phases[0].rounds = 25;
+    early.phases[0].losses = {PrivacyLoss::gaussian(0.5)};
     early.directory = "copy";
     for (const auto& runs :
          {std::vector{early, late}, std::vector{late, early}, std::vector{late, late, early}}) {
@@ -86,13 +87,33 @@ TEST(ComposedRuns, CountARunOnceHoweverOftenItIsThere) {
     }
     // Taken up in two places: what each of them sent counts.
     RecordedLedger one = early, other = early;
-    one.phases.push_back({25, 75, 1, "plan one"});
-    other.phases.push_back({25, 75, 1, "plan other"});
+    one.phases.push_back({{"one"}, 75, {PrivacyLoss::gaussian(1.2)}});
+    other.phases.push_back({{"other"}, 75, {PrivacyLoss::gaussian(1.2)}});
+    for (RecordedLedger* run : {&one, &other}) run->agents[0].loss = PrivacyLoss::gaussian(1.3);
     const ComposedRuns both = compose({one, other});
     EXPECT_EQ(both.runs.size(), 2U);
-    expect_contains(notes_of(both), "another continuation");
+    expect_contains(notes_of(both), "are continuations of one run");
+    EXPECT_NEAR(both.worst().loss.mu().value(), std::sqrt(0.25 + 2 * 1.44), 1e-12);
+    EXPECT_NEAR(both.anybody.mu().value(), std::sqrt(0.25 + 2 * 1.44), 1e-12);
     // Taken up once.
     EXPECT_EQ(compose({early, one}).runs.size(), 1U);
+    // A copy that sent more of the first phase than the other knows of counts it again.
+    other.phases[0].rounds = 40;
+    EXPECT_NEAR(compose({one, other}).worst().loss.mu().value(),
+                std::sqrt(0.25 + 1.44 + 0.25 + 1.44),
+                1e-12);
+}
+
+TEST(ComposedRuns, ThatWentOnTwiceWithTheSameKeysAreInfinite) {
+    RecordedLedger stopped = ledger_with_mu("a", {0.5});
+    stopped.status = "interrupted";
+    RecordedLedger one = stopped, other = stopped;
+    one.phases[0].sessions.emplace_back("one");
+    other.phases[0].sessions.emplace_back("other");
+    EXPECT_EQ(compose({stopped, one}).runs.size(), 1U);
+    const ComposedRuns both = compose({one, other});
+    EXPECT_TRUE(both.worst().loss.infinite());
+    expect_contains(notes_of(both), "both went on with the same noise keys");
 }
 
 TEST(ComposedRuns, MatchAgentsByIdentityWhereTheyHaveOne) {

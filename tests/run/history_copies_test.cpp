@@ -1,6 +1,7 @@
 #include "run/history_copies.hpp"
 
 #include "fuzz/support.hpp"
+#include "run/checkpoint_store.hpp"
 #include "run/resume_fixtures.hpp"
 #include "sotto/core/bytes.hpp"
 
@@ -23,7 +24,8 @@ class CopiesOfTheHistory : public test::ResumableRun {
         first.checkpoint_every = 10;
         run_until_killed(first, 37);
         keep_history(path("run"), *network, 0);
-        for (const long round : {20, 30}) keep_manifest(path("run"), *network, 0, round);
+        for (const long round : {20, 30})
+            keep_manifest(path("run"), *network, 0, checkpoint_folder(path("run"), round));
     }
     fs::path file(const std::string& name) const { return fs::path(path("run")) / name; }
     RestoredFiles files{Stay::for_good};

@@ -10,7 +10,7 @@ using test::Json;
 
 Json ledger(const std::string& status) {
     return {{"format", "sotto-ledger"},
-            {"version", 1},
+            {"version", 2},
             {"status", status},
             {"rounds", {{"planned", 30}, {"completed", 12}, {"accounted", 30}}},
             {"headline", {{"epsilon", 3.5}}}};

@@ -200,7 +200,8 @@ TEST_F(ResumedPhase, RefusesAHistoryThatCountsLessThanTheAgentsKnow) {
     };
     tamper("sensitivity", 0.5);
     expect_contains(message_of<PrivacyError>([&] { (void)run(resumed(first, path("run"))); }),
-                    "its own checkpoint");
+                    "agent 0: rank 0's history says sensitivity 0.1 of phase 0, the agent's own "
+                    "record 0.2");
 }
 
 TEST_F(ResumedPhase, InjectsInEveryPhaseWhatItsPlanSays) {
@@ -302,21 +303,21 @@ TEST(KeptPlan, IsThatOfThePhase) {
     EXPECT_TRUE(std::isnan(kept.design.objective));
 }
 
-TEST(RequireCounted, RefusesAHistoryThatCountsLessThanAnAgentKnows) {
-    for (const std::string mechanism : {"ldp", "laplace"}) {
-        Interrupted run = interrupted(mechanism, 40, 30);
-        run.resumption.checkpoint_phase = 0;
-        PrivacyLosses counted(5);
-        counted.add(run.resumption.past.front(), 30, 0);
-        Checkpoint& own = run.resumption.local.emplace_back();
-        own.agent = 2;
-        own.spent = counted.amounts_of(2);
-        run.resumption.past.front().use.steps.first_round = 0;
-        EXPECT_NO_THROW(require_counted(run.resumption, 0));
-        own.spent *= 1.01;
-        expect_contains(message_of<PrivacyError>([&] { require_counted(run.resumption, 0); }),
-                        "agent 2: the run's history counts");
-    }
+TEST(GoingOnAs, KeepsThePhaseAsItWasAndRefusesOptionsThatCountOtherwise) {
+    const Interrupted run = interrupted("ldp", 12, 10);
+    PrivacyPhase before = run.resumption.past.front();
+    before.sessions.resize(1);
+    PrivacyPhase now = before;
+    now.sessions.front().fill(1);
+    now.rounds = 100;
+    const PrivacyPhase both = going_on_as(before, now, run.config);
+    EXPECT_EQ(both.sessions.size(), 2U);
+    EXPECT_EQ(both.rounds, 100);
+    now.use.own_weights *= 1 + 1e-12;
+    EXPECT_EQ(going_on_as(before, now, run.config).use.own_weights, before.use.own_weights);
+    now.use.steps.step_size *= 2;
+    expect_contains(message_of<PrivacyError>([&] { (void)going_on_as(before, now, run.config); }),
+                    "agent 0: the phase that goes on was counted with step_size");
 }
 
 TEST_F(ResumedPhase, SampledPartsStayWithinTheBudgetInEveryPattern) {

@@ -75,7 +75,7 @@ TEST(RunDirectory, IsUsedAgainWhereAStartEndedBeforeItsRunBegan) {
     const fs::path path = folder.path("run");
     Digest id{};
     (void)RunDirectory::create(path, "corn");
-    const auto mark = [&] { return SentMark(path, id, {2, 5}, 0); };
+    const auto mark = [&] { return SentMark(path, id, {2, 5}, 0, id); };
     const std::vector<int> agents{2, 5};
     mark().set(0);
     std::ofstream(path / "history.json") << "{}";

@@ -89,11 +89,11 @@ TEST(RunHistory, IsRefusedWhereItsPartsDoNotFitTogether) {
     expect_contains(refusal([](Json& j) {
                         j["phases"][1]["agents"] = {0, 3, 2};
                     }),
-                    "its agents are damaged");
+                    "phases[1].agents");
     expect_contains(refusal([](Json& j) {
                         j["phases"][1]["agents"] = {0, 2, 4};
                     }),
-                    "its agents are damaged");
+                    "phases[1].agents");
     expect_contains(refusal([&](Json& j) { j["phases"][1]["first_round"] = 13; }),
                     "its phases do not fit together");
     expect_contains(refusal([&](Json& j) { j["phases"][1]["rounds"] = -1; }),

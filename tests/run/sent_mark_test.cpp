@@ -44,7 +44,7 @@ TEST_F(SentRoundsOfARun, CountsUpToTheMarkOnDiskWhereTheHostWentDownToo) {
     expect_contains(message_of<DataError>([&] { (void)run(resumed(gone, path("gone"))); }),
                     "mark of agent 0's sent rounds is missing");
     const TrainConfig damaged = killed("damaged");
-    std::ofstream(path("damaged") + "/sent/0") << "sotto-sent 1\nrun";
+    std::ofstream(path("damaged") + "/sent/0") << "sotto-sent 2\nrun";
     expect_contains(message_of<DataError>([&] { (void)run(resumed(damaged, path("damaged"))); }),
                     "damaged");
 }
@@ -58,7 +58,7 @@ class SentMarks : public ::testing::Test {
         return sent_before(
             folder.path(""), *network, {run, 25, phase, numbers, going_on_, until_, {2, 5}});
     }
-    SentMark mark(int phase = 0) const { return {folder.path(""), run, {2, 5}, phase}; }
+    SentMark mark(int phase = 0) const { return {folder.path(""), run, {2, 5}, phase, run}; }
     test::TemporaryFolder folder;
     Digest run{};
     /// Those that go on; others whose mark is lost count as `until`.
@@ -120,7 +120,7 @@ TEST_F(SentMarks, MustBeThereOfEveryAgent) {
                         (void)sent(0, {2, 3});
                     }),
                     "the mark of agent 3's sent rounds is missing");
-    (void)folder.write("sent/2", "sotto-sent 2\n");
+    (void)folder.write("sent/2", "sotto-sent 1\n");
     expect_contains(message_of<DataError>([&] { (void)sent(); }), "it has another format");
 }
 
@@ -158,17 +158,18 @@ TEST_F(SentMarks, OfAgentsThatLeaveMayBeLost) {
 TEST_F(SentMarks, AreWrittenAgainWhereNoneIsLeft) {
     RestoredFiles files(Stay::for_good);
     mark().set(4);
-    restore_mark(files, folder.path(""), run, 5, 0, 9);  // has one
+    restore_mark(files, folder.path(""), run, 5, {{}, 0, run, 9});  // has one
     EXPECT_EQ(sent(), 4);
-    restore_mark(files, folder.path(""), run, 7, 0, 9);
+    restore_mark(files, folder.path(""), run, 7, {{}, 0, run, 9});
     EXPECT_EQ(sent(0, {2, 5, 7}), 9);
     // It is nobody's who could say less.
     std::ofstream(folder.path("sent/7.now"), std::ios::binary) << std::string(16, '\0');
     EXPECT_EQ(sent(0, {2, 5, 7}), 9);
     Digest other{};
-    expect_contains(
-        message_of<DataError>([&] { restore_mark(files, folder.path(""), other, 8, 0, 9); }),
-        "it is of another run");
+    expect_contains(message_of<DataError>([&] {
+                        restore_mark(files, folder.path(""), other, 8, {{}, 0, run, 9});
+                    }),
+                    "it is of another run");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct Checkpoint {
     Eigen::VectorXd model;     ///< after mixing; of round 0 empty: it follows from the options
     Eigen::VectorXd velocity;  ///< with momentum; else empty
     Eigen::VectorXd mean;      ///< of its models so far; empty where there is none (yet)
-    Eigen::VectorXd spent;     ///< PrivacyLoss::amount of the agent so far, by pattern
+    std::string revealed;      ///< text of the agent's own record of what it has revealed
     /// The options that only the agent itself decides on, by name, as they were.
     std::map<std::string, std::string> own_options;
 };

@@ -17,7 +17,14 @@ struct AccountLimit {
     Adjacency adjacency = Adjacency::agent;
 };
 
-/// One run in an account.
+/// A stretch of a run's rounds under one set of noise keys, in an account.
+struct AccountPhase {
+    std::vector<Digest> sessions;  ///< ids of the starts that sent in it, in order
+    long rounds = 0;               ///< that may have left
+    bool counted = true;           ///< in this entry; else another continuation's has it
+};
+
+/// One run in an account, or one continuation of a run that was taken up in several places.
 struct AccountEntry {
     Digest run{};           ///< run id of its first session
     std::string time;       ///< when it was first deducted, UTC
@@ -26,6 +33,9 @@ struct AccountEntry {
     PrivacyLoss loss;       ///< deducted: finite
     PrivacyLoss left;       ///< had left for certain when the run last ended cleanly; within `loss`
     bool settled = false;   ///< it ended cleanly, and no more is reserved for it
+    /// What it consists of. Starts have random ids: where two directories have the same, the rounds
+    /// under them are the same and count once; others are another continuation, and count.
+    std::vector<AccountPhase> phases{};
 };
 
 /// What runs on the same data have spent of a limit, and may still spend. Losses compose
@@ -50,29 +60,44 @@ class BudgetAccount {
     [[nodiscard]] PrivacyLoss spent() const;
     /// Its epsilon at the limit's delta, certified from above.
     [[nodiscard]] double epsilon_spent() const;
-    /// Of all entries but that of this run.
-    [[nodiscard]] PrivacyLoss spent_by_others(const Digest& run) const;
+    /// Of all entries but the one that a run of these phases goes on with.
+    [[nodiscard]] PrivacyLoss spent_by_others(const Digest& run,
+                                              const std::vector<AccountPhase>& phases = {}) const;
     /// Largest PrivacyLoss::scaled of `like`, which reveals something, that still fits beside
     /// `others`; nothing (loss 0) if none does. Cost: about 50 epsilons.
     [[nodiscard]] PrivacyLoss largest_left(const PrivacyLoss& others,
                                            const PrivacyLoss& like) const;
 
     /// Deducts the whole planned loss of a run. A run that is taken up again keeps its entry: the
-    /// larger of what was deducted and what is planned now is, and what had left stays counted.
-    /// @param entry its `left` and `settled` are ignored.
+    /// larger of what was deducted and what is planned now is, and what had left stays counted. A
+    /// copy of a run's directory that is taken up beside it has an entry of its own, without the
+    /// phases that another one counts with as many rounds.
+    /// @param entry its `left`, `settled` and what its phases count are ignored.
+    /// @param losses of its phases, in order, whose sum `entry.loss` does not exceed; read where
+    /// some of them are counted elsewhere.
     /// @throws PrivacyError naming what is spent, asked for and left, and what to do, if everything
-    /// together would exceed the limit by more than a share 1e-9; the account is then unchanged.
-    void reserve(AccountEntry entry);
+    /// together would exceed the limit by more than a share 1e-9, or for noise keys with which
+    /// another continuation went on; the account is then unchanged.
+    void reserve(AccountEntry entry, const std::vector<PrivacyLoss>& losses = {});
     /// The run has ended cleanly, and this is what left: what else was deducted for it is free
     /// again, but never what had left before. Nothing happens without an entry of the run.
-    void settle(const Digest& run, const PrivacyLoss& left, long rounds);
+    /// @param entry as reserved, with the rounds and the loss that left.
+    void settle(AccountEntry entry, const std::vector<PrivacyLoss>& losses = {});
 
     /// Of limit and entries: what a signature is about.
     /// @param serial how often the account was written.
     [[nodiscard]] Digest digest(std::span<const std::uint8_t> owner, long serial) const;
 
   private:
-    AccountEntry* find(const Digest& run);
+    /// The entry that a run of these phases goes on with; nullptr: there is none.
+    [[nodiscard]] const AccountEntry* find(const Digest& run,
+                                           const std::vector<AccountPhase>& phases) const;
+    [[nodiscard]] AccountEntry* own_entry(const AccountEntry& asked);
+    /// Leaves in the entry what no other entry counts. @param before its own, or nullptr.
+    /// @throws PrivacyError for keys that another continuation has used, too.
+    void leave_out_common(AccountEntry& entry,
+                          const std::vector<PrivacyLoss>& losses,
+                          const AccountEntry* before) const;
     /// Of two losses that one run may have caused.
     [[nodiscard]] const PrivacyLoss& larger(const PrivacyLoss& one, const PrivacyLoss& other) const;
 

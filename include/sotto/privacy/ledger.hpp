@@ -55,6 +55,8 @@ class Ledger {
     [[nodiscard]] Guarantee after(long rounds, int number) const;
     /// What `after` makes its guarantees of.
     [[nodiscard]] PrivacyLosses losses_after(long rounds) const;
+    /// Of one phase alone, after so many rounds of the run.
+    [[nodiscard]] PrivacyLosses losses_in(std::size_t phase, long rounds) const;
     /// The largest epsilon over the agents: what progress and summary show.
     [[nodiscard]] double epsilon_after(long rounds) const;
     /// Its mu; not a number where the loss has none (PrivacyLoss::mu).

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sotto/core/hash.hpp"
 #include "sotto/plan/membership.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
@@ -26,6 +27,9 @@ struct PrivacyPhase {
     PlanUse use;      ///< of places; begins at use.steps.first_round of the run
     long rounds = 0;  ///< whose messages may have left; the next phase may repeat some
     std::uint32_t key_epoch = 0;
+    /// Ids of the starts that sent in it, in order: the session of the handshake of each, which
+    /// nobody chooses and none has twice.
+    std::vector<Digest> sessions{};
 
     /// q_u of a place.
     [[nodiscard]] double probability(int place) const {

@@ -18,6 +18,7 @@
 #include "commands/train/member_requests.hpp"
 #include "commands/train/phase_end.hpp"
 #include "commands/train/train_report.hpp"
+#include "run/run_directory.hpp"
 #include "run/training.hpp"
 #include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
@@ -163,7 +164,13 @@ int train_on(Network& network, const GeneralOptions& general, const TrainConfig&
             all = rest.get();
         }
         there.change(end.change);
-        now.resume = ResumeConfig{end.run_directory, end.change.leaving, end.change.joining};
+        now.resume = ResumeConfig{
+            own_directory(config.resume ? std::optional(config.resume->directory) : std::nullopt,
+                          config.run_directory,
+                          end.run_directory)
+                .string(),
+            end.change.leaving,
+            end.change.joining};
     }
 }
 

@@ -59,32 +59,6 @@ std::vector<PrivacyBudget> budgets_of(const std::vector<PrivacyBudget>& run_budg
     return budgets;
 }
 
-/// How often its records took part, an agent knows itself: what a history says otherwise would be
-/// counted as less than it was.
-void require_same_sampling(const AgreedPhase& phase,
-                           const Participants& there,
-                           std::span<const int> local) {
-    if (!phase.resumption) return;
-    std::vector<PrivacyPhase> before = phase.resumption->past;
-    if (phase.resumption->going_on) before.push_back(*phase.resumption->going_on);
-    for (const int place : local) {
-        const int number = there.members.number(place);
-        const double own = phase.exposures[static_cast<std::size_t>(place)].sampling_probability;
-        for (const PrivacyPhase& past : before) {
-            const int then = past.members.place(number);
-            if (then < 0) continue;
-            const double said = past.probability(then);
-            if (said != own)
-                throw PrivacyError(fmt::format(
-                    "agent {}: the run's history says that a record took part with probability "
-                    "{:.9g}, its own options and data {:.9g}; the history is not that of this run",
-                    number,
-                    said,
-                    own));
-        }
-    }
-}
-
 /// Budgets for secretly sampled rounds: of all where this process plans, else of its own agents.
 void count_sampling(AgreedPhase& phase, const Participants& there, std::span<const int> local) {
     const std::vector<int>& all = there.members.numbers;
@@ -115,15 +89,12 @@ AgreedPhase plan_for(AgreedPhase phase,
     phase.budgets = budgets_of(phase.run_budgets, there.members);
     if (phase.resumption) {
         require_same_task(task, *phase.resumption);
-        phase.resumption =
-            complete_phases(std::move(*phase.resumption), config.plan, there.topography);
         phase.budgets = phase_budgets(std::move(phase.budgets),
                                       *phase.resumption,
                                       phase.config,
                                       there.topography,
                                       there.members);
     }
-    require_same_sampling(phase, there, local);
     count_sampling(phase, there, local);
     if (!there.solves) return phase;
     phase.planned = phase.resumption && phase.resumption->going_on

@@ -72,6 +72,13 @@ void prepare_on_every_host(const PreparedRun& prepared, RunDirectory& directory)
     throw;
 }
 
+/// Of this process: nobody else chooses where it writes. @param said process 0's.
+RunDirectory own_directory_of(const Run& run, const std::string& said) {
+    const auto& resume = run.config.resume;
+    return RunDirectory::existing(own_directory(
+        resume ? std::optional(resume->directory) : std::nullopt, run.config.run_directory, said));
+}
+
 /// The run directory, on every process. COLLECTIVE.
 RunDirectory open_directory(const PreparedRun& prepared) {
     const Run& run = prepared.run;
@@ -81,7 +88,9 @@ RunDirectory open_directory(const PreparedRun& prepared) {
     });
     const std::string path = run.network.broadcast(
         run.leader() ? directory->path().string() : std::string(), most_line_bytes);
-    if (!run.leader()) directory = RunDirectory::existing(path);
+    run.network.agree([&] {
+        if (!run.leader()) directory = own_directory_of(run, path);
+    });
     prepare_on_every_host(prepared, *directory);
     run.network.agree([&] {
         write_own_data(prepared, *directory);
@@ -148,6 +157,7 @@ OpenRun open_run(PreparedRun prepared) {
     std::string configuration;
     network.agree([&] { configuration = as_ini(run.config); });
     RunDirectory directory = open_directory(prepared);
+    deducted.write(prepared);
     if (run.config.graph.agreed)
         network.agree([&] {
             run.config.graph.file = graph_file(directory);

@@ -107,14 +107,21 @@ std::vector<PrivacyPhase> phases_of(const Run& run, const AgreedPhase& phase) {
         run.plan, phase.exposures, plan_use(run.phase, run.topography.mixing), run.phase.rounds));
     now.members = run.members;
     now.key_epoch = run.key_epoch;
+    now.sessions = {run.session.run_id};
+    if (!phase.resumption || !phase.resumption->going_on) return phases;
+    // Of a run that ends here nothing is sent any more.
+    if (phase.resumption->finish)
+        now = *phase.resumption->going_on;
+    else
+        now = going_on_as(*phase.resumption->going_on, now, run.config.plan);
     return phases;
 }
 
 /// The ledger, with what there is to say about how the run is carried out. COLLECTIVE.
 Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& task) {
-    if (phase.resumption)
-        run.network.agree([&] { require_counted(*phase.resumption, run.plan.coalition_size); });
-    PrivacyRecord record{.phases = phases_of(run, phase),
+    std::vector<PrivacyPhase> phases;
+    run.network.agree([&] { phases = phases_of(run, phase); });
+    PrivacyRecord record{.phases = std::move(phases),
                          .budgets = ledger_budgets(phase, run.members),
                          .adjacency = run.config.plan.adjacency,
                          .rounds = run.config.plan.rounds,

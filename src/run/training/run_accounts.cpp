@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <ctime>
 #include <map>
 #include <string>
@@ -23,6 +24,8 @@ struct AccountHolder {
     std::vector<int> numbers;            ///< of local agents, ascending
     const Identity* identity = nullptr;  ///< of the only one; null: none
     PrivacyLoss loss;                    ///< of the whole run
+    std::vector<PrivacyLoss> of_phases;  ///< of each of its phases alone
+    long rounds = 0;                     ///< of the run, that count
 };
 
 std::string words_for(const AccountHolder& holder) {
@@ -37,6 +40,13 @@ PrivacyLoss loss_of(const AccountHolder& holder, const PrivacyLosses& losses, do
     for (const int number : holder.numbers)
         if (PrivacyLoss loss = losses.bound_of(number); worst.less_at(delta, loss)) worst = loss;
     return worst;
+}
+
+/// Whether rounds of the phase are the agents' own word. What rank 0's history adds counts as a
+/// loss, but must not make this run look like another one that the account knows.
+bool is_own(const PreparedRun& prepared, std::size_t phase) {
+    return !prepared.resumption || phase + 1 == prepared.ledger.record().phases.size() ||
+           std::ranges::binary_search(prepared.resumption->recorded, static_cast<int>(phase));
 }
 
 /// By path: so all processes of a host take locks in the same order.
@@ -56,7 +66,12 @@ std::vector<AccountHolder> account_holders(const PreparedRun& prepared, long rou
     const PrivacyLosses losses = prepared.ledger.losses_after(rounds);
     std::vector<AccountHolder> holders;
     for (auto& [path, holder] : by_path) {
+        holder.rounds = rounds;
         holder.loss = loss_of(holder, losses, prepared.ledger.delta());
+        for (std::size_t k = 0; k < prepared.ledger.record().phases.size(); ++k)
+            if (is_own(prepared, k))
+                holder.of_phases.push_back(
+                    loss_of(holder, prepared.ledger.losses_in(k, rounds), prepared.ledger.delta()));
         holders.push_back(std::move(holder));
     }
     return holders;
@@ -88,15 +103,29 @@ std::string time_now() {
         who));
 }
 
+std::vector<AccountPhase> phases_of(const PreparedRun& prepared, long rounds) {
+    const PrivacyRecord& record = prepared.ledger.record();
+    std::vector<AccountPhase> phases;
+    for (std::size_t k = 0; k < record.phases.size(); ++k) {
+        const PrivacyPhase& phase = record.phases[k];
+        if (is_own(prepared, k))
+            phases.push_back({phase.sessions,
+                              k + 1 == record.phases.size() ? prepared.ledger.rounds_now(rounds)
+                                                            : phase.rounds});
+    }
+    return phases;
+}
+
 AccountEntry entry_of(const PreparedRun& prepared, const AccountHolder& holder) {
     return {
         .run = prepared.history.run,
         .time = time_now(),
         .mechanism = prepared.run.plan.mechanism.substr(0, BudgetAccount::most_mechanism_letters),
-        .rounds = prepared.ledger.rounds_accounted(prepared.ledger.record().rounds),
+        .rounds = prepared.ledger.rounds_accounted(holder.rounds),
         .loss = holder.loss,
         .left = {},
-        .settled = false};
+        .settled = false,
+        .phases = phases_of(prepared, holder.rounds)};
 }
 
 void require_same_adjacency(const BudgetAccount& account, const PreparedRun& prepared) {
@@ -115,12 +144,15 @@ AccountUse use_of(const BudgetAccountFile& file,
                   const PreparedRun& prepared) {
     const BudgetAccount& account = file.account();
     const AccountLimit& limit = account.limit();
-    return {.path = holder.path,
-            .epsilon = limit.epsilon,
-            .delta = limit.delta,
-            .before = account.spent_by_others(prepared.history.run).epsilon(limit.delta).upper,
-            .after = account.epsilon_spent(),
-            .is_signed = file.is_signed()};
+    return {
+        .path = holder.path,
+        .epsilon = limit.epsilon,
+        .delta = limit.delta,
+        .before = account.spent_by_others(prepared.history.run, phases_of(prepared, holder.rounds))
+                      .epsilon(limit.delta)
+                      .upper,
+        .after = account.epsilon_spent(),
+        .is_signed = file.is_signed()};
 }
 
 bool has_less_left(const AccountUse& one, const std::optional<AccountUse>& other) {
@@ -132,7 +164,7 @@ void reserve_in(BudgetAccount& account,
                 const PreparedRun& prepared,
                 const AccountHolder& holder) try {
     require_same_adjacency(account, prepared);
-    account.reserve(entry_of(prepared, holder));
+    account.reserve(entry_of(prepared, holder), holder.of_phases);
 } catch (const PrivacyError& why) {
     throw PrivacyError(fmt::format("budget account {}: {}", holder.path, why.what()));
 }
@@ -158,12 +190,16 @@ std::vector<BudgetAccountFile> hold_accounts(const PreparedRun& prepared,
 }  // namespace
 
 DeductedRun::DeductedRun(const PreparedRun& prepared) {
+    prepared.run.network.agree([&] {
+        files_ =
+            hold_accounts(prepared, account_holders(prepared, prepared.ledger.record().rounds));
+    });
+}
+
+void DeductedRun::write(const PreparedRun& prepared) {
     Network& network = prepared.run.network;
     std::vector<AccountHolder> holders;
-    network.agree([&] {
-        holders = account_holders(prepared, prepared.ledger.record().rounds);
-        files_ = hold_accounts(prepared, holders);
-    });
+    network.agree([&] { holders = account_holders(prepared, prepared.ledger.record().rounds); });
     const auto write = [&](std::size_t i) {
         files_[i].write();
         ++written_;
@@ -214,8 +250,7 @@ std::optional<AccountUse> settle_accounts(const PreparedRun& prepared,
     std::optional<AccountUse> settled;
     for (const AccountHolder& holder : account_holders(prepared, rounds)) try {
             BudgetAccountFile file = BudgetAccountFile::hold(holder.path, holder.identity);
-            file.account().settle(
-                prepared.history.run, holder.loss, prepared.ledger.rounds_accounted(rounds));
+            file.account().settle(entry_of(prepared, holder), holder.of_phases);
             file.write();
             if (AccountUse own = use_of(file, holder, prepared); has_less_left(own, settled))
                 settled = std::move(own);

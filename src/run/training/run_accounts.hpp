@@ -11,13 +11,13 @@
 
 namespace sotto {
 
-/// A run that is deducted from its agents' budget accounts, on disk, and has not begun yet. Nobody
-/// else can use the accounts meanwhile. If it goes before `keep`, the run does not begin, and what
-/// was deducted is put back.
+/// A run that is deducted from its agents' budget accounts and has not begun yet. Nobody else can
+/// use the accounts meanwhile. If it goes before `keep`, the run does not begin, and what was
+/// deducted is put back.
 class DeductedRun {
   public:
-    /// Checks that the account of every agent that has one allows the whole planned run, and
-    /// deducts it there; nothing is deducted anywhere if one of them does not allow it. A file that
+    /// Checks that the account of every agent that has one allows the whole planned run; nothing is
+    /// deducted anywhere if one of them does not allow it. A file that
     /// several agents of a process share is charged with the largest loss of them: their data may
     /// be dealt otherwise in the next run. COLLECTIVE; before anything is sent that depends on
     /// data, or a run directory is made.
@@ -28,6 +28,11 @@ class DeductedRun {
     DeductedRun(const DeductedRun&) = delete;
     DeductedRun& operator=(const DeductedRun&) = delete;
     ~DeductedRun();
+
+    /// Deducts it, on disk: after the history knows this start, so that a process killed in between
+    /// does not make the next start look like one of another copy of the run; before anything is
+    /// sent. COLLECTIVE. @throws as above.
+    void write(const PreparedRun& prepared);
 
     /// The run begins. @return its use of the local account with the least left, if there is one.
     [[nodiscard]] std::optional<AccountUse> keep();

@@ -5,13 +5,17 @@
 #include <span>
 #include <utility>
 
+#include "core/file_batch.hpp"
 #include "run/checkpoint_copies.hpp"
 #include "run/disks.hpp"
 #include "run/history_copies.hpp"
 #include "run/options/train_options.hpp"
 #include "sotto/agent/saved_seeds.hpp"
+#include "sotto/core/files.hpp"
 
 namespace sotto {
+
+namespace fs = std::filesystem;
 
 RunCheckpoints::RunCheckpoints(const OpenRun& run, const Trainer& trainer)
     : run_(run),
@@ -32,36 +36,88 @@ void RunCheckpoints::begin() {
                                                    to_hex(run_.prepared.history.run).substr(0, 16),
                                                    run_.prepared.history.starts)));
     const auto& resumption = run_.prepared.resumption;
-    // Whoever joins has one before its first message, too.
-    if (resumption && run_.prepared.run.config.resume->joining.empty()) return;
     const long round = resumption ? resumption->round : 0;
-    network.agree([&] { mark_->set(round); });
-    seal(round, false, resumption ? resumption->totals : RunTotals());
+    // First the history: it must know every phase that a copy is of.
+    if (resumption) copy_history();
+    keep_records(round);
+    if (resumption && resumption->going_on)
+        copy(round, resumption->beginning, sent_until(round));
+    else
+        seal(round, false, resumption ? resumption->totals : RunTotals());
+}
+
+void RunCheckpoints::keep_records(long round) {
+    const Run& run = run_.prepared.run;
+    const RunHistory& history = run_.prepared.history;
+    const fs::path& directory = run_.directory.path();
+    const bool first = !run_.prepared.resumption;
+    // A record without a mark is one whose marks are lost: there never is one before the first
+    // mark.
+    run.network.agree([&] {
+        if (first) mark_->set(round);
+    });
+    run.network.agree([&] {
+        FileBatch together;
+        for (const LocalAgent& agent : trainer_.agents()) {
+            const bool there = fs::exists(OwnRecord::file_in(directory, agent.number));
+            OwnRecord record = there && !first
+                                   ? OwnRecord::read(directory, history.run, agent.number)
+                                   : OwnRecord(history.run, agent.number);
+            record.add(entry_now(record, agent.number, round));
+            record.write(directory);
+        }
+        together.commit();
+    });
+    run.network.agree([&] { mark_->set(round); });
+}
+
+OwnEntry RunCheckpoints::entry_now(const OwnRecord& record, int number, long round) const {
+    const Run& run = run_.prepared.run;
+    const auto& phases = run_.prepared.history.phases;
+    OwnEntry entry{
+        .phase = phase_,
+        .session = run.session.run_id,
+        .rounds_before = 0,
+        .facts = facts_of(phases.back(), number, run.config.plan.adjacency, run.config.plan.delta)};
+    if (record.entries().empty()) return entry;
+    const int before = record.entries().back().phase;
+    entry.rounds_before = before == phase_ ? round - phases.back().use.steps.first_round
+                                           : phases[static_cast<std::size_t>(before)].rounds;
+    return entry;
+}
+
+void RunCheckpoints::copy_history() {
+    if (!keepers_.empty())
+        keep_history(run_.directory.path(), run_.prepared.run.network, keepers_.front());
 }
 
 void RunCheckpoints::copy_beginning() {
-    if (keepers_.empty()) return;
-    // First the history: it must know every phase that a copy is of.
-    keep_history(run_.directory.path(), run_.prepared.run.network, keepers_.front());
-    if (const auto& resumption = run_.prepared.resumption)
-        copy(resumption->round, sent_until(resumption->round));
+    if (!run_.prepared.resumption) copy_history();
+}
+
+int RunCheckpoints::beginning_after(long round) const {
+    const Run& run = run_.prepared.run;
+    return round == run.phase.steps.first_round ? static_cast<int>(run.key_epoch) : 0;
 }
 
 long RunCheckpoints::sent_until(long round) const {
     return next_checkpoint(every_, round, run_.prepared.run.config.plan.rounds);
 }
 
-void RunCheckpoints::copy(long round, long until) {
+void RunCheckpoints::copy(long round, int beginning, long until) {
     if (keepers_.empty()) return;
     const Run& run = run_.prepared.run;
     keep_copies(
         run_.directory.path(),
         run.network,
         keepers_,
-        {round, phase_, until},
+        {round, beginning, phase_, until},
         run.members,
         run.credentials ? std::span(run.credentials->identities) : std::span<const Identity>());
-    keep_manifest(run_.directory.path(), run.network, keepers_.front(), round);
+    keep_manifest(run_.directory.path(),
+                  run.network,
+                  keepers_.front(),
+                  checkpoint_folder(run_.directory.path(), round, beginning));
 }
 
 void RunCheckpoints::before_round(long round) {
@@ -79,24 +135,29 @@ void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
     if (clean) run.network.agree([&] { mark_->set(round); });
     std::vector<Checkpoint> local;
     std::vector<std::string> seeds;
-    const PrivacyLosses losses = run_.prepared.ledger.losses_after(round);
+    run.network.agree([&] {
+        for (std::size_t a = 0; a < trainer_.agents().size(); ++a)
+            local.push_back(checkpoint_of(a, round));
+    });
     for (std::size_t a = 0; a < trainer_.agents().size(); ++a) {
-        const Checkpoint& own = local.emplace_back(checkpoint_of(a, round, losses));
+        const Checkpoint& own = local[a];
         // They open the way to go on with the same keys, which only a clean stop leaves open.
         if (clean && run.credentials && !run.config.noise_seed)
             seeds.push_back(
                 seal_seeds_for(run.credentials->identities[a], run_.rings[a], own, plan_hash_));
     }
-    seal_checkpoint(
-        run_.directory.path(), run.network, {round, phase_, clean, {}, totals}, local, seeds);
+    const int beginning = beginning_after(round);
+    seal_checkpoint(run_.directory.path(),
+                    run.network,
+                    {round, phase_, beginning, clean, {}, totals},
+                    local,
+                    seeds);
     // Nothing is sent after a clean stop.
-    copy(round, clean ? round : sent_until(round));
+    copy(round, beginning, clean ? round : sent_until(round));
     seconds_ = seconds_since(start);
 }
 
-Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index,
-                                         long round,
-                                         const PrivacyLosses& losses) const {
+Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index, long round) const {
     const Run& run = run_.prepared.run;
     const LocalAgent& agent = trainer_.agents()[local_index];
     Checkpoint own;
@@ -114,7 +175,7 @@ Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index,
         if (trainer_.velocities().cols() > 0) own.velocity = trainer_.velocities().col(column);
         if (trainer_.means().cols() > 0) own.mean = trainer_.means().col(column);
     }
-    own.spent = losses.amounts_of(agent.number);
+    own.revealed = read_file(OwnRecord::file_in(run_.directory.path(), agent.number));
     own.own_options = own_options(run.config);
     return own;
 }
@@ -122,7 +183,11 @@ Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index,
 void RunCheckpoints::start_mark() {
     std::vector<int> numbers;
     for (const LocalAgent& agent : trainer_.agents()) numbers.push_back(agent.number);
-    mark_.emplace(run_.directory.path(), run_.prepared.history.run, std::move(numbers), phase_);
+    mark_.emplace(run_.directory.path(),
+                  run_.prepared.history.run,
+                  std::move(numbers),
+                  phase_,
+                  run_.prepared.run.session.run_id);
 }
 
 }  // namespace sotto

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "run/checkpoint_store.hpp"
+#include "run/own_record.hpp"
 #include "run/sent_mark.hpp"
 #include "run/training/open_run.hpp"
 #include "sotto/agent/trainer.hpp"
@@ -17,12 +18,12 @@ class RunCheckpoints {
     /// @param run, trainer whose rounds are kept; both are borrowed.
     RunCheckpoints(const OpenRun& run, const Trainer& trainer);
 
-    /// Before anything that depends on data is sent: the checkpoint of round 0 of a run that
-    /// begins, or of the round at which agents join, from where on it can be taken up whenever it
-    /// ends. COLLECTIVE.
+    /// Before anything that depends on data is sent: every agent's record of what it reveals in
+    /// this start, and the checkpoint from which a new phase begins, of round 0 in a run that
+    /// begins: from then on it can be taken up whenever it ends. COLLECTIVE.
     void begin();
-    /// After it: copies on other disks of options, plans and phases, and of the checkpoint from
-    /// which a run goes on. COLLECTIVE.
+    /// After it, of a run that begins: copies on other disks of options, plans and phases.
+    /// COLLECTIVE.
     void copy_beginning();
     [[nodiscard]] bool due(long round) const { return every_ > 0 && round % every_ == 0; }
     /// Before anything of the round is sent. Before the first one, seeds that were kept for the
@@ -35,11 +36,15 @@ class RunCheckpoints {
 
   private:
     void start_mark();
+    void keep_records(long round);
+    void copy_history();
+    /// What the record gains by this start.
+    [[nodiscard]] OwnEntry entry_now(const OwnRecord& record, int number, long round) const;
     [[nodiscard]] long sent_until(long round) const;
-    void copy(long round, long until);
-    [[nodiscard]] Checkpoint checkpoint_of(std::size_t local_index,
-                                           long round,
-                                           const PrivacyLosses& losses) const;
+    void copy(long round, int beginning, long until);
+    /// Of a checkpoint after so many rounds.
+    [[nodiscard]] int beginning_after(long round) const;
+    [[nodiscard]] Checkpoint checkpoint_of(std::size_t local_index, long round) const;
     const OpenRun& run_;
     const Trainer& trainer_;
     long every_;  // rounds; 0: only where the run is stopped

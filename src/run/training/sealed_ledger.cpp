@@ -6,6 +6,7 @@
 #include "core/json_value.hpp"
 #include "run/folders.hpp"
 #include "run/ledger_digest.hpp"
+#include "run/recorded_ledger.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/privacy/ledger_json.hpp"
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 
 /// Bytes of a ledger at most: entries of agents, phases and views, and what names all agents.
 std::uint64_t largest_ledger_bytes(const PreparedRun& prepared) {
-    constexpr std::uint64_t statements = std::uint64_t{1} << 20, entry = 1024, number = 16;
+    constexpr std::uint64_t statements = std::uint64_t{1} << 20, entry = 1024, number = 512;
     const auto agents = static_cast<std::uint64_t>(prepared.ledger.record().agents());
     const std::uint64_t lists =
         prepared.ledger.record().phases.size() + prepared.run.config.views.size();
@@ -50,6 +51,46 @@ void require_stated(const std::string& text, const OpenRun& open, bool final, lo
                                         epsilon->number(),
                                         number,
                                         own));
+    }
+}
+
+/// Parts of a loss, none of them less than another's.
+bool states_no_less(const PrivacyLoss& stated, const PrivacyLoss& own) {
+    constexpr double rounding = 1e-6;
+    if (stated.infinite() || own.infinite()) return stated.infinite();
+    const PrivacyLoss::Parts said = stated.parts(), mine = own.parts();
+    if (!(said.mu_squared >= mine.mu_squared * (1 - rounding)) ||
+        !(said.pure.value_or(0) >= mine.pure.value_or(0) * (1 - rounding)) ||
+        said.sampled.size() != mine.sampled.size())
+        return false;
+    for (std::size_t k = 0; k < mine.sampled.size(); ++k)
+        if (said.sampled[k].count < mine.sampled[k].count ||
+            !(said.sampled[k].sampling_probability >= mine.sampled[k].sampling_probability) ||
+            !(said.sampled[k].noise_multiplier <=
+              mine.sampled[k].noise_multiplier * (1 + rounding)))
+            return false;
+    return true;
+}
+
+/// The same of every phase, by which continuations of copies of a run are added up.
+void require_phases_stated(const std::string& text, const OpenRun& open, long rounds) {
+    const Ledger& ledger = open.prepared.ledger;
+    const std::vector<PrivacyPhase>& own = ledger.record().phases;
+    const JsonDocument document(text);
+    const auto agents = static_cast<std::size_t>(ledger.record().agents());
+    const std::vector<RecordedPhase> stated = recorded_phases(document.root(), agents);
+    if (stated.size() != own.size()) throw DataError("it has another number of phases");
+    for (std::size_t k = 0; k < own.size(); ++k) {
+        std::vector<std::string> sessions;
+        for (const Digest& session : own[k].sessions) sessions.push_back(to_hex(session));
+        if (stated[k].sessions != sessions)
+            throw DataError(fmt::format("phase {} has other sessions", k));
+        const PrivacyLosses losses = ledger.losses_in(k, rounds);
+        for (const int number : local_numbers(open.prepared.run))
+            if (!states_no_less(stated[k].losses[static_cast<std::size_t>(number)],
+                                losses.bound_of(number)))
+                throw DataError(fmt::format(
+                    "it states less for agent {} in phase {} than the agent counts", number, k));
     }
 }
 
@@ -94,6 +135,9 @@ void seal_ledger(const OpenRun& open, Ledger::Status status, long rounds) {
         try {
             digest = ledger_digest(text);
             require_stated(text, open, final, rounds);
+            if (!run.leader())
+                require_phases_stated(
+                    text, open, final ? rounds : open.prepared.ledger.record().rounds);
         } catch (const DataError& error) {
             throw NetworkError(fmt::format("the ledger of rank 0 is not right: {}", error.what()));
         }

@@ -13,7 +13,7 @@ KeptAccount kept() {
     BudgetAccount account({10, 1e-5, Adjacency::agent});
     Digest run{};
     account.reserve({run, "2026-01-01T00:00:00Z", "pairs", 100, PrivacyLoss::gaussian(1), {}, {}});
-    account.settle(run, PrivacyLoss::gaussian(0.5), 25);
+    account.settle({run, "", "", 25, PrivacyLoss::gaussian(0.5), {}, {}});
     run.fill(1);
     account.reserve({run, "2026-01-02T00:00:00Z", "ldp", 7, PrivacyLoss::gaussian(1), {}, {}});
     return {std::move(account), std::nullopt, 3};

@@ -19,7 +19,7 @@ RecordedLedger run_with(const std::string& name, const std::vector<PrivacyLoss>&
     run.rounds_accounted = 25;
     run.delta = 1e-5;
     run.observer = "everybody";
-    run.phases = {{0, 25, 0, "plan"}};
+    run.phases = {{{"start"}, 25, {}}};
     for (const PrivacyLoss& loss : losses)
         run.agents.push_back({static_cast<int>(run.agents.size()), loss, std::nullopt, ""});
     return run;

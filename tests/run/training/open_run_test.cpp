@@ -51,13 +51,14 @@ TEST_F(OpenRunOf, ADirectoryOfAStartThatEndedBeforeItsRunBegan) {
     for (int start = 0; start < 2; ++start) {
         network = make_memory_network(4, 1);
         const OpenRun run = open();
-        SentMark(run.directory.path(), run.prepared.history.run, {0, 1, 2, 3}, 0).set(0);
+        SentMark(run.directory.path(), run.prepared.history.run, {0, 1, 2, 3}, 0, {}).set(0);
     }
     network = make_memory_network(4, 1);
     const OpenRun run = open();
     EXPECT_FALSE(has("sent/0")) << "of another run";
     // From the first round on, or once config.ini is there, nobody uses it for another.
-    SentMark(run.directory.path(), run.prepared.history.run, {0, 1, 2, 3}, 0).before_round(0, 9);
+    SentMark(run.directory.path(), run.prepared.history.run, {0, 1, 2, 3}, 0, {})
+        .before_round(0, 9);
     network = make_memory_network(4, 1);
     test::expect_contains(test::message_of<ConfigError>([&] { (void)open(); }),
                           "already holds a run");

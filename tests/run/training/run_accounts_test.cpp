@@ -1,5 +1,6 @@
 #include "run/training/run_accounts.hpp"
 
+#include "run/composed_runs.hpp"
 #include "run/resume_fixtures.hpp"
 
 namespace sotto::test {
@@ -91,6 +92,59 @@ TEST_F(RunAccounts, KeepTheWholeRunDeductedWhenItFails) {
     run_until_killed(with_account("a", "mine"), 5);
     EXPECT_NEAR(account("mine").epsilon_spent(), 3, 1e-6);
     EXPECT_FALSE(account("mine").entries().front().settled);
+}
+
+TEST_F(RunAccounts, PayForEveryContinuationOfCopiesOfOneRun) {
+    TrainConfig first = with_account("k", "mine");
+    first.plan.epsilon = 2;
+    first.checkpoint_every = 10;
+    for (const double allowed : {2.2, 5.0}) {
+        fs::remove_all(path("k"));
+        fs::remove_all(path("k2"));
+        for (const char* file : {"mine", "mine.serial"}) fs::remove(path(file));
+        open("mine", allowed);
+        run_until_killed(first, 15);
+        fs::copy(path("k"), path("k2"), fs::copy_options::recursive);
+        (void)run(resumed(first, path("k")));
+        EXPECT_NEAR(account("mine").epsilon_spent(), 2, 1e-6);
+        const TrainConfig other = resumed(first, path("k2"));
+        if (allowed == 2.2) {
+            expect_contains(refusal(other), "this one asks for");
+            continue;
+        }
+        (void)run(other);
+        // The first 15 rounds once, and what came of each.
+        const RecordedLedger one = read_recorded_ledger(path("k")),
+                             two = read_recorded_ledger(path("k2"));
+        double squared = 0;
+        for (const PrivacyLoss& loss :
+             {one.phases[0].losses[0], one.phases[1].losses[0], two.phases[1].losses[0]})
+            squared += loss.amount().value;
+        const double together = PrivacyLoss::gaussian(std::sqrt(squared)).epsilon(1e-5).upper;
+        EXPECT_GT(together, 2.5);
+        EXPECT_NEAR(account("mine").epsilon_spent(), together, 1e-6);
+        const ComposedRuns both =
+            compose_runs_in({path("k"), path("k2")}, std::nullopt, std::nullopt);
+        EXPECT_NEAR(both.worst().epsilon, together, 1e-6);
+        EXPECT_EQ(both.runs.size(), 2U);
+    }
+}
+
+TEST_F(RunAccounts, RefuseKeysWithWhichAnotherCopyWentOn) {
+    open("mine", 50);
+    TrainConfig first = with_account("k", "mine");
+    give_identities(first);
+    fs::remove(path("mine"));
+    fs::remove(path("mine.serial"));
+    for (int u = 0; u < agents; ++u) {
+        const Identity owner = Identity::read(folder.path("id" + std::to_string(u)));
+        open("mine" + std::to_string(u), 50, &owner);
+    }
+    first.budget_account = folder.path("mine%r");
+    (void)run_until_stopped(first, 15);
+    fs::copy(path("k"), path("k2"), fs::copy_options::recursive);
+    EXPECT_TRUE(run(resumed(first, path("k"))).resumed->same_keys);
+    expect_contains(refusal(resumed(first, path("k2"))), "with the same noise keys");
 }
 
 TEST_F(RunAccounts, OweNothingForARunThatCouldNotBegin) {
