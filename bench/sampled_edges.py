@@ -111,7 +111,7 @@ def main():
     lines = ["%d settings, seed %d: %d false, %d refused" % (len(drawn), SEED, len(false), len(errors)),
              "upper bound above the lower one by at most 0.1%%: %.1f%%, 1%%: %.1f%%, 10%%: %.1f%% of settings"
              % tuple(100 * result["within"][gap] for gap in ("0.001", "0.01", "0.1")),
-             "seconds: median %.4f, 99%% %.3f, most %.3f" % tuple(result["seconds"].values())]
+             "processor seconds: median %.4f, 99%% %.3f, most %.3f" % tuple(result["seconds"].values())]
     common.write_results("sampled_edges", result, "\n".join(lines) + "\n")
     if false or errors:
         raise SystemExit("bench: figures that contradict bounds in closed form: %s" % (false + errors)[:5])
