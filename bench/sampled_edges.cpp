@@ -1,5 +1,5 @@
-// Epsilons of secretly sampled rounds for settings on standard input, lines "S q T delta", each as a
-// line of JSON.
+// Epsilons of secretly sampled rounds for settings on standard input, lines "S q T delta", each as
+// a line of JSON.
 
 #include <fmt/format.h>
 
