@@ -342,7 +342,7 @@ class Attempt {
                                               high,
                                               at_low,
                                               at_high,
-                                              boost::math::tools::eps_tolerance<double>(24),
+                                              boost::math::tools::eps_tolerance<double>(44),
                                               iterations);
         return {high, low};
     }

@@ -85,7 +85,7 @@ TEST(BudgetAccountText, IsReadStrictly) {
     const std::vector<std::pair<std::function<void(Json&)>, std::string>> wrong{
         {[](Json& json) { json["more"] = 1; }, "there is no 'more'"},
         {[](Json& json) { json.erase("digest"); }, "digest is missing"},
-        {[](Json& json) { json["version"] = 2; }, "version is 2"},
+        {[](Json& json) { json["version"] = 1; }, "version is 1"},
         {[](Json& json) { json["epsilon"] = "ten"; }, "epsilon is \"ten\""},
         {[](Json& json) { json["epsilon"] = -1; }, "epsilon: -1"},
         {[](Json& json) { json["serial"] = -1; }, "serial is -1"},

@@ -85,7 +85,8 @@ TEST(SamplingGain, OfSwitchingIsNotMoreThanOfFewerRoundsWhereThereAreVeryMany) {
             *gain_of_switching(known, without.budgets.front(), without.exposures.front(), records));
     };
     const auto [gain, switched] = gains_of(4'000'000);
-    EXPECT_LE(switched, gain * (1 + 1e-4));
+    // Both are certified to 5e-4.
+    EXPECT_LE(switched, gain * (1 + 5e-4));
     EXPECT_GE(switched, gain * .998);
 }
 
