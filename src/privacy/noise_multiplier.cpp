@@ -87,7 +87,8 @@ double noise_multiplier_for(double epsilon,
     const auto close = [](double a, double b) { return std::abs(a - b) < 1e-5; };
     const auto bracket =
         boost::math::tools::toms748_solve(excess, low, high, at_low, at_high, close, iterations);
-    return std::exp(bracket.second);
+    // So that rounding of what is made of it does not exceed the budget.
+    return std::exp(bracket.second) * (1 + 1e-8);
 }
 
 }  // namespace sotto
