@@ -10,16 +10,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <vector>
 
-#include "privacy/normal_tails.hpp"
+#include "privacy/lattice_curve.hpp"
 #include "privacy/round_losses.hpp"
 #include "privacy/round_moments.hpp"
 #include "privacy/sampled_bounds.hpp"
-#include "privacy/tilted_composition.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
 
@@ -144,100 +142,6 @@ double step_for(const RoundMoments& moments, const Look& look, double gap, doubl
     return step;
 }
 
-/// One lattice's bound of one direction's delta, from above or from below: a sum of compositions.
-class Curve {
-  public:
-    /// All rounds together, with this tilt.
-    Curve(const std::vector<LatticeGroup>& groups, const ExactParts& exact, double tilt) {
-        terms_.emplace_back(groups, exact, tilt);
-    }
-    /// Where large losses are so rare that one of them makes delta, no tilt suits both them and the
-    /// others. So losses above `cuts` (of every group) are jumps: there is none, or one in a round
-    /// of one group, which has a composition and a tilt of its own, or more than one, of which only
-    /// the probability is bounded, by half the square of their expected number.
-    /// @param tilt of the others alone.
-    Curve(const std::vector<LatticeGroup>& groups,
-          const std::vector<double>& cuts,
-          const ExactParts& exact,
-          double tilt,
-          double epsilon,
-          double enough);
-
-    [[nodiscard]] Certified delta(double epsilon) const {
-        Certified sum{several_, 0};
-        for (const TiltedComposition& one : terms_) {
-            const Certified part = one.delta(epsilon);
-            sum.upper += part.upper;
-            sum.lower += part.lower;
-        }
-        return {std::min(sum.upper, 1.0), std::min(sum.lower, 1.0)};
-    }
-    [[nodiscard]] double wanted_length() const {
-        double longest = 0;
-        for (const TiltedComposition& one : terms_)
-            longest = std::max(longest, one.wanted_length());
-        return longest;
-    }
-    [[nodiscard]] double error() const {
-        double largest = 0;
-        for (const TiltedComposition& one : terms_) largest = std::max(largest, one.error());
-        return largest;
-    }
-
-  private:
-    std::vector<TiltedComposition> terms_;
-    double several_ = 0;
-};
-
-/// A small tilt whose bound of log(delta) is at most `enough`, or the one with the least bound.
-double small_tilt(const std::vector<LatticeGroup>& groups,
-                  const ExactParts& exact,
-                  double epsilon,
-                  double enough) {
-    TiltedEstimate best{1e-9, infinity};
-    for (double tilt = 1e-9; tilt < 1e12 && best.value > enough; tilt *= 2) {
-        const double value = log_moment(groups, tilt) + exact_log_moment(exact, tilt) +
-                             log_chernoff_factor(tilt) - tilt * epsilon;
-        if (value < best.value) best = {tilt, value};
-    }
-    return best.tilt;
-}
-
-Curve::Curve(const std::vector<LatticeGroup>& groups,
-             const std::vector<double>& cuts,
-             const ExactParts& exact,
-             double tilt,
-             double epsilon,
-             double enough) {
-    std::vector<LatticeLoss> others, jumps;
-    double jumping = 0;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        const LatticeLoss& loss = *groups[g].loss;
-        const double cells = std::floor((cuts[g] - loss.first) / loss.step) + 2;
-        const auto cut = std::min(static_cast<std::size_t>(std::max(cells, 1.0)), loss.mass.size());
-        const auto at = loss.mass.begin() + static_cast<std::ptrdiff_t>(cut);
-        others.push_back({loss.first, loss.step, {loss.mass.begin(), at}, loss.infinite});
-        jumps.push_back({loss.first + loss.step * static_cast<double>(cut),
-                         loss.step,
-                         {at, loss.mass.end()},
-                         0});
-        jumping += static_cast<double>(groups[g].count) * std::accumulate(at, loss.mass.end(), 0.0);
-    }
-    several_ = 0.5 * jumping * jumping * (1 + 1e-9);
-    std::vector<LatticeGroup> none;
-    for (std::size_t g = 0; g < groups.size(); ++g) none.push_back({&others[g], groups[g].count});
-    terms_.emplace_back(none, exact, tilt);
-    for (LatticeLoss& loss : others) loss.infinite = 0;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        if (std::accumulate(jumps[g].mass.begin(), jumps[g].mass.end(), 0.0) == 0) continue;
-        std::vector<LatticeGroup> one = none;
-        const double weight = std::log(static_cast<double>(groups[g].count));
-        if (--one[g].count == 0) one.erase(one.begin() + static_cast<std::ptrdiff_t>(g));
-        one.push_back({&jumps[g], 1});
-        terms_.emplace_back(one, exact, small_tilt(one, exact, epsilon, enough - weight), weight);
-    }
-}
-
 /// Everything that is asked about one composition on one lattice.
 class Attempt {
   public:
@@ -265,8 +169,9 @@ class Attempt {
             const double tilt = look.tilts[static_cast<std::size_t>(direction)];
             const auto curve_of = [&](const std::vector<LatticeGroup>& groups) {
                 return removed && !cuts.empty()
-                           ? Curve(groups, cuts, question.exact, tilt, look.epsilon, look.enough)
-                           : Curve(groups, question.exact, tilt);
+                           ? LatticeCurve(
+                                 groups, cuts, question.exact, tilt, look.epsilon, look.enough)
+                           : LatticeCurve(groups, question.exact, tilt);
             };
             upper_.push_back(curve_of(upper));
             lower_.push_back(curve_of(lower));
@@ -278,7 +183,7 @@ class Attempt {
     [[nodiscard]] double too_long() const {
         double longest = 0;
         for (const auto* both : {&upper_, &lower_})
-            for (const Curve& one : *both) longest = std::max(longest, one.wanted_length());
+            for (const LatticeCurve& one : *both) longest = std::max(longest, one.wanted_length());
         return longest / most_transformed;
     }
 
@@ -286,17 +191,17 @@ class Attempt {
     [[nodiscard]] double error() const {
         double largest = 1e-13;
         for (const auto* both : {&upper_, &lower_})
-            for (const Curve& one : *both) largest = std::max(largest, one.error());
+            for (const LatticeCurve& one : *both) largest = std::max(largest, one.error());
         return largest;
     }
 
     /// Lattice losses may be misplaced by their rounding errors.
     [[nodiscard]] Certified delta(double epsilon) const {
         Certified worse;
-        for (const Curve& one : upper_)
+        for (const LatticeCurve& one : upper_)
             worse.upper =
                 std::max(worse.upper, one.delta(std::max(epsilon - location_error_, 0.0)).upper);
-        for (const Curve& one : lower_)
+        for (const LatticeCurve& one : lower_)
             worse.lower = std::max(worse.lower, one.delta(epsilon + location_error_).lower);
         return worse;
     }
@@ -304,11 +209,11 @@ class Attempt {
     /// @param bracket epsilons between which the truth is known to lie.
     [[nodiscard]] Certified epsilon(double delta, const Certified& bracket) const {
         Certified worse;
-        for (const Curve& one : upper_)
+        for (const LatticeCurve& one : upper_)
             worse.upper = std::max(
                 worse.upper,
                 crossing([&](double at) { return one.delta(at).upper; }, delta, bracket).upper);
-        for (const Curve& one : lower_)
+        for (const LatticeCurve& one : lower_)
             worse.lower = std::max(
                 worse.lower,
                 crossing([&](double at) { return one.delta(at).lower; }, delta, bracket).lower);
@@ -347,7 +252,7 @@ class Attempt {
         return {high, low};
     }
 
-    std::vector<Curve> upper_, lower_;  // by direction
+    std::vector<LatticeCurve> upper_, lower_;  // by direction
     double location_error_ = 0;
 };
 

@@ -84,7 +84,6 @@ TEST(Transport, OfRanksStartedWithDifferentOptionsIsRefused) {
                                    Arguments{"--record-view", "0"},
                                    Arguments{"--record-view", "eavesdropper"},
                                    Arguments{"--noise-seed", "4"},
-                                   Arguments{"--clip-quantile", "0.5"},
                                    Arguments{"--dry-run"}}) {
         Arguments others = options;
         others.insert(others.end(), other.begin(), other.end());

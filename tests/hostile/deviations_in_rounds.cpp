@@ -86,7 +86,7 @@ std::vector<Deviation> endings() {
 }
 
 /// Of the vectors that evaluation collects: models of the quadratic task, and figures of them.
-constexpr Eigen::Index parameters = 2, evaluation_figures = 8;
+constexpr Eigen::Index parameters = 2, evaluation_figures = 9;
 
 /// What it shows of itself in the number-th vector of this length.
 Deviation shows(const std::string& name,

@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "simulation/job.hpp"
+#include "sotto/core/bytes.hpp"
 
 namespace sotto::simulation {
 namespace {
@@ -36,15 +37,16 @@ std::span<const std::uint8_t> bytes(const void* data, std::size_t size) {
     return {static_cast<const std::uint8_t*>(data), size};
 }
 
-/// Of a copy that an agent seals for itself.
+/// Of a copy that an agent seals for itself: agent, phase, rounds, its record, the checkpoint.
 std::optional<sotto::Checkpoint> checkpoint_in(std::span<const std::uint8_t> plain) {
-    // Behind agent, phase, rounds and length.
-    constexpr std::size_t head = 2 * sizeof(std::int32_t) + 2 * sizeof(std::int64_t);
-    if (plain.size() < head) return std::nullopt;
-    const std::string_view file(reinterpret_cast<const char*>(plain.data()) + head,
-                                plain.size() - head);
-    if (!file.starts_with("sottockp")) return std::nullopt;
-    return sotto::checkpoint_from_bytes(file, "a copy").checkpoint;
+    const std::string_view text(reinterpret_cast<const char*>(plain.data()), plain.size());
+    if (text.find("sottockp") == std::string_view::npos) return std::nullopt;
+    sotto::ByteReader reader(text, "a copy");
+    (void)reader.get<std::int32_t>();
+    (void)reader.get<std::int32_t>();
+    (void)reader.get<std::int64_t>();
+    (void)reader.get_text();
+    return sotto::checkpoint_from_bytes(reader.get_text(), "a copy").checkpoint;
 }
 
 void fill_random(void* target, const std::size_t size) {
