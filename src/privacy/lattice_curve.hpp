@@ -33,5 +33,28 @@ class LatticeCurve {
 
     [[nodiscard]] Certified delta(double epsilon) const {
         Certified sum{several_, 0};
+        for (const TiltedComposition& one : terms_) {
+            const Certified part = one.delta(epsilon);
+            sum.upper += part.upper;
+            sum.lower += part.lower;
+        }
+        return {std::min(sum.upper, 1.0), std::min(sum.lower, 1.0)};
+    }
+    [[nodiscard]] double wanted_length() const {
+        double longest = 0;
+        for (const TiltedComposition& one : terms_)
+            longest = std::max(longest, one.wanted_length());
+        return longest;
+    }
+    [[nodiscard]] double error() const {
+        double largest = 0;
+        for (const TiltedComposition& one : terms_) largest = std::max(largest, one.error());
+        return largest;
+    }
 
-    }  // namespace sotto
+  private:
+    std::vector<TiltedComposition> terms_;
+    double several_ = 0;
+};
+
+}  // namespace sotto

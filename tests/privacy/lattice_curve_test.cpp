@@ -33,7 +33,7 @@ TEST(LatticeCurve, CountsOneRareLossApart) {
                      exact = static_cast<double>(count) * delta_of_one(loss, epsilon);
         ASSERT_LT(exact, 1e-20);
         const LatticeCurve curve(
-            {{&loss, count}}, {0.3}, {}, 200, epsilon, std::log(exact) + std::log(1e-4 / 1e-12));
+            {{&loss, count}}, {0.3}, {}, 90, epsilon, std::log(exact) + std::log(1e-4 / 1e-12));
         const Certified delta = curve.delta(epsilon);
         EXPECT_GE(delta.upper, exact * (1 - 1e-6)) << count;
         EXPECT_LE(delta.lower, exact * (1 + 1e-2)) << count;
