@@ -53,13 +53,13 @@ TEST_F(Failure, KilledAtRandomMomentsItGoesOnEveryTime) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE(fmt::format("seed {}", seed));
     std::mt19937 random(seed);
-    // As many as take about a second a kill, however fast the machine is.
+    // As many as take about two seconds a kill, however fast the machine is.
     Arguments trial = training(1000, {"--json", "-", "--quiet"});
     *(std::ranges::find(trial, "--run-directory") + 1) = directory_ / "trial";
     const Outcome tried = run_sotto(directory_, ranks, trial);
     ASSERT_EQ(tried.exit_code, 0) << tried.text();
     const double seconds = Json::parse(tried.out).at("seconds").at("loop");
-    const long rounds = std::max(2000L, std::lround(kills * 1000 / seconds));
+    const long rounds = std::max(2000L, std::lround(kills * 2000 / seconds));
     const Arguments first = training(rounds, {"--checkpoint-every", "500"});
     const Arguments again{"train", "--resume", run_};
     int killed = 0;

@@ -186,7 +186,7 @@ TEST(IgnoredSignals, EndNoSupervisorUnderNohup) {
     pause_seconds(0.5);
     const std::size_t rows = lines_of(content_of(run + "/metrics.csv")).size();
     EXPECT_TRUE(happens([&] { return rounds_run(run, rows + 1); }));
-    process.signal_group(SIGTERM);
+    process.signal(SIGTERM);
     const Outcome outcome = process.wait();
     EXPECT_EQ(outcome.exit_code, interrupted) << outcome.text();
     EXPECT_TRUE(all_ended(directory.path())) << "a process is left";

@@ -173,6 +173,8 @@ Process::~Process() {
     ::close(err_);
 }
 
+void Process::signal(int signal) const { ::kill(pid_, signal); }
+
 void Process::signal_group(int signal) const { ::kill(-pid_, signal); }
 
 namespace {

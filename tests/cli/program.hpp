@@ -68,6 +68,8 @@ class Process {
 
     /// To the whole process group, as Ctrl-C in a terminal does.
     void signal_group(int signal) const;
+    /// To the program alone, as `kill` does.
+    void signal(int signal) const;
     /// Waits for the end; kills the group when patience is over.
     [[nodiscard]] Outcome wait();
 
