@@ -27,12 +27,10 @@ struct LatticeLosses {
 ///   upper  chords of H between the cells' ends: a pair on the ends that dominates (P, Q) in both
 ///          directions (Doroshenko et al. 2022, connect the dots). A cell's mass goes to its two
 ///          ends so that both its P and its Q mass are kept.
-///   lower  tangents of H at the cells' ends, which P and Q restricted to cells attain, meet near
-///          the cells' centres; at every centre the smaller of two neighbouring tangents is taken.
-///          Then the segment between two centres is nowhere above the tangent between them, so it
-///          is below H: a pair on the centres that (P, Q) dominates in both directions. Where
-///          cells do not resolve the pair (their masses grow faster than that), cells at the two
-///          ends are merged into one; `mass` is empty if none is left.
+///   lower  outcomes are thrown together at random so that what is thrown together has the ratio of
+///          a point of a lattice, which goes through the mean of the heaviest cell: post-processing,
+///          so that (P, Q) dominates the result. What cannot be balanced loses numerator mass. Each
+///          direction has a pair of its own.
 /// Both differ from H by O(step^2). What has less than `tail` of Q below, or
 /// of P above, is infinite or merged upwards (upper), or dropped (lower).
 struct RoundBounds {

@@ -3,7 +3,6 @@
 // Moments of the loss of sampled rounds, from above: Chernoff's bounds of epsilon and delta, which
 // need no lattice; not installed.
 
-#include <array>
 #include <span>
 #include <vector>
 

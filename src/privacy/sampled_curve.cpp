@@ -88,8 +88,8 @@ struct Look {
     double slope = 0;                // the tilt of the worse direction's least bound of Chernoff
     double exponent = 0;             // slope times epsilon
     double epsilon = 0, enough = 0;  // the tilts' bound of log(delta) at epsilon
-    std::vector<double>
-        jumps;  // z of every kind of rounds above which losses are jumps, if any are
+    /// Of every kind of rounds the z above which losses are jumps; empty where none are.
+    std::vector<double> jumps;
 };
 
 /// Tilts for this epsilon: small ones, whose window is short, as long as Chernoff's bound, of which

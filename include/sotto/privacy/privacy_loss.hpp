@@ -35,12 +35,12 @@ struct NamedFigure {
 /// gdp_delta, and epsilon(delta) is gdp_epsilon; without Gaussian parts epsilon(0) = E.
 ///
 /// With sampled rounds, X being the sum of their losses, delta(epsilon) = E f(epsilon - X), f the
-/// curve above, for the worse of the two directions of their pair. It is bounded from both sides:
-/// every round by pairs on a lattice, above and below its own (Doroshenko et al. 2022, and
-/// tangents in place of chords), which are convolved by Fourier transforms whose errors are bounded
-/// too; the other parts stay exact. Upper and lower bound differ by at most 1e-3 of epsilon
-/// wherever a lattice of 1e6 cells or 4e6 sums is fine enough; `Certified` says by how much.
-/// docs/accounting.md has figures.
+/// curve above, for the worse of the two directions of their pair. It is bounded from both sides in
+/// two independent ways, which are compared: on lattices (Doroshenko et al. 2022 from above, random
+/// merging from below), convolved by Fourier transforms whose errors are bounded too, and without
+/// lattices (Renyi divergences, tests). The other parts stay exact. Upper and lower bound differ by
+/// at most 1e-3 of epsilon wherever a lattice of 3e5 cells or 5e5 sums is fine enough; `Certified`
+/// says by how much. docs/accounting.md has figures.
 class PrivacyLoss {
   public:
     /// Nothing was revealed: composing with it changes nothing.
