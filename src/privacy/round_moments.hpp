@@ -13,6 +13,10 @@ namespace sotto {
 
 enum class Direction { remove, add };
 
+/// Of every kind of rounds, a z above which P has at most this mass.
+[[nodiscard]] std::vector<double> highest_points(std::span<const SampledRounds> rounds,
+                                                 double mass);
+
 /// Logarithms of moments. With Q = N(0, 1), losses x(z) = log(1 - q + q e^(z/s - 1/(2 s^2))) and
 /// P = e^x Q:
 ///
@@ -23,10 +27,6 @@ enum class Direction { remove, add };
 /// form; in between it is taken by Gauss-Legendre panels of at most a quarter of s. What lies below
 /// is counted at the largest value it can have, so that all moments are bounds from above; what
 /// lies above (remove only) is left out, and `unresolved` is its mass.
-/// Of every kind of rounds, a z above which P has at most this mass.
-[[nodiscard]] std::vector<double> highest_points(std::span<const SampledRounds> rounds,
-                                                 double mass);
-
 class RoundMoments {
   public:
     /// @param rounds with 0 < q < 1.  @param tail mass of P in one round that is left out above.
@@ -39,8 +39,7 @@ class RoundMoments {
     /// log E e^(tilt X), X the loss of everything in this direction. @param tilt from 0 to
     /// `highest_tilt`.  Cost: about 20 microseconds for each kind of rounds.
     [[nodiscard]] double log_moment(Direction direction, double tilt) const;
-    /// By how much chords between points of a lattice of this step raise that logarithm, and
-    /// tangents lower it, about.
+    /// By how much bounds on a lattice of this step raise or lower that logarithm, about.
     [[nodiscard]] double lattice_error(Direction direction, double tilt, double step) const;
     /// Beyond it panels are too wide for the moment to be right.
     [[nodiscard]] double highest_tilt() const { return highest_tilt_; }

@@ -1,11 +1,14 @@
 #include "privacy/sampled_bounds.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 #include <numbers>
 
 #include "privacy/normal_tails.hpp"
+#include "sotto/core/error.hpp"
 
 namespace sotto {
 
@@ -88,6 +91,21 @@ double delta_of_tests(std::span<const SampledRounds> rounds, double epsilon) {
             best = std::max(best, test.with - std::exp(std::min(epsilon + test.log_without, 1.0)));
         });
     return best;
+}
+
+Certified agreed(const Certified& one, const Certified& other) {
+    const Certified known{std::min(one.upper, other.upper), std::max(one.lower, other.lower)};
+    // Written so that NaN fails.
+    if (!(known.lower <= known.upper * (1 + 1e-6) + 1e-300))
+        throw PrivacyError(fmt::format(
+            "sampled rounds: independent bounds contradict each other: from {:.9g} to {:.9g}, and "
+            "from {:.9g} to {:.9g}; this is an error of the program, please report it with the "
+            "command",
+            one.lower,
+            one.upper,
+            other.lower,
+            other.upper));
+    return {known.upper, std::min(known.lower, known.upper)};
 }
 
 }  // namespace sotto

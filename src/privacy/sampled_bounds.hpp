@@ -6,6 +6,7 @@
 #include <span>
 
 #include "privacy/exact_parts.hpp"
+#include "sotto/privacy/certified.hpp"
 #include "sotto/privacy/sampled_gaussian.hpp"
 
 namespace sotto {
@@ -31,5 +32,11 @@ namespace sotto {
 [[nodiscard]] double epsilon_of_tests(std::span<const SampledRounds> rounds, double delta);
 /// The same of delta at this epsilon.
 [[nodiscard]] double delta_of_tests(std::span<const SampledRounds> rounds, double epsilon);
+
+/// What is known of a figure from two independent ways to it: the smaller upper and the larger
+/// lower bound. @throws PrivacyError with all four where a lower bound exceeds an upper one by more
+/// than the tolerance of a search, 1e-6 of itself, or is no number: one way is wrong, and nobody
+/// knows which.
+[[nodiscard]] Certified agreed(const Certified& one, const Certified& other);
 
 }  // namespace sotto

@@ -1,7 +1,5 @@
 #include "privacy/sampled_curve.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/math/tools/toms748_solve.hpp>
@@ -18,7 +16,6 @@
 #include "privacy/round_losses.hpp"
 #include "privacy/round_moments.hpp"
 #include "privacy/sampled_bounds.hpp"
-#include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
 
 namespace sotto {
@@ -256,25 +253,6 @@ class Attempt {
     double location_error_ = 0;
 };
 
-/// Two ways to the same figure contradict each other: one of them is wrong, and nobody knows which.
-[[noreturn]] void contradict(const Certified& one, const Certified& other) {
-    throw PrivacyError(fmt::format(
-        "sampled rounds: independent bounds contradict each other: from {:.9g} to {:.9g}, and from "
-        "{:.9g} to {:.9g}; this is an error of the program, please report it with the command",
-        one.lower,
-        one.upper,
-        other.lower,
-        other.upper));
-}
-
-/// What is known from both.
-Certified both(const Certified& one, const Certified& other) {
-    const Certified known{std::min(one.upper, other.upper), std::max(one.lower, other.lower)};
-    // Either is right up to the tolerance of its search.
-    if (!(known.lower <= known.upper * (1 + 1e-6) + 1e-300)) contradict(one, other);
-    return {known.upper, std::min(known.lower, known.upper)};
-}
-
 /// Refines the lattice until bounds are close enough.
 /// @param bracket what is known without a lattice.  @param tilts_at the tilts to look with for the
 /// figure `known`.  @param ask what to ask an attempt.
@@ -312,7 +290,7 @@ Certified refined(const Question& question,
         last_tilts = look.tilts;
         error = attempt.error();
         const double before = known.upper;
-        known = both(known, ask(attempt, known));
+        known = agreed(known, ask(attempt, known));
         stuck = known.upper > 0.999 * before;
         share *= std::clamp(curve_gap * known.upper / (known.upper - known.lower), 0.05, 0.5);
     }
@@ -330,7 +308,7 @@ Certified bracket_of(std::span<const SampledRounds> rounds,
     double most = 0;
     for (const Direction direction : directions)
         most = std::max(most, estimate_epsilon(moments, direction, delta).value);
-    return both({most * (1 + 1e-9), 0}, {infinity, epsilon_of_tests(rounds, delta)});
+    return agreed({most * (1 + 1e-9), 0}, {infinity, epsilon_of_tests(rounds, delta)});
 }
 
 Certified compute_epsilon(std::span<const SampledRounds> rounds,
@@ -374,8 +352,8 @@ Certified sampled_delta(std::span<const SampledRounds> rounds,
         tail = rounded_tail(std::min(most, 1.0) * 1e-9 / count);
     }
     const Certified bracket =
-        both({std::min(1.0, most * (1 + 1e-9)), 0},
-             {delta_of_nothing(rounds, exact), delta_of_tests(rounds, epsilon)});
+        agreed({std::min(1.0, most * (1 + 1e-9)), 0},
+               {delta_of_nothing(rounds, exact), delta_of_tests(rounds, epsilon)});
     const Question question{rounds, exact, tail, 1e-300};
     return refined(
         question,

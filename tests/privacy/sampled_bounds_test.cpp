@@ -6,6 +6,7 @@
 
 #include "privacy/round_moments.hpp"
 #include "privacy/sampled_fixtures.hpp"
+#include "sotto/core/error.hpp"
 
 namespace sotto {
 namespace {
@@ -54,6 +55,15 @@ TEST(SampledBounds, AreMomentsInClosedFormToo) {
                 moments.log_moment(Direction::remove, order - 1), exact, 1e-10 + 1e-10 * exact);
             EXPECT_GE(moments.log_moment(Direction::remove, order - 1), exact * (1 - 1e-14));
         }
+}
+
+TEST(SampledBounds, ThatContradictEachOtherAreNeverAFigure) {
+    const Certified both = agreed({3, 1}, {4, 2});
+    EXPECT_EQ(both.upper, 3);
+    EXPECT_EQ(both.lower, 2);
+    EXPECT_THROW((void)agreed({25.08, 0}, {800, 645.3}), PrivacyError);
+    EXPECT_THROW((void)agreed({0, 0}, {2000, 400}), PrivacyError);
+    EXPECT_THROW((void)agreed({std::nan(""), 0}, {1, 0}), PrivacyError);
 }
 
 }  // namespace
