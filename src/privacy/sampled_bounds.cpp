@@ -96,7 +96,8 @@ double delta_of_tests(std::span<const SampledRounds> rounds, double epsilon) {
 Certified agreed(const Certified& one, const Certified& other) {
     const Certified known{std::min(one.upper, other.upper), std::max(one.lower, other.lower)};
     // Written so that NaN fails.
-    if (!(known.lower <= known.upper * (1 + 1e-6) + 1e-300))
+    if (!(known.lower <= known.upper * (1 + 1e-6) + 1e-300) || std::isnan(other.upper) ||
+        std::isnan(other.lower))
         throw PrivacyError(fmt::format(
             "sampled rounds: independent bounds contradict each other: from {:.9g} to {:.9g}, and "
             "from {:.9g} to {:.9g}; this is an error of the program, please report it with the "

@@ -64,6 +64,7 @@ TEST(SampledBounds, ThatContradictEachOtherAreNeverAFigure) {
     EXPECT_THROW((void)agreed({25.08, 0}, {800, 645.3}), PrivacyError);
     EXPECT_THROW((void)agreed({0, 0}, {2000, 400}), PrivacyError);
     EXPECT_THROW((void)agreed({std::nan(""), 0}, {1, 0}), PrivacyError);
+    EXPECT_THROW((void)agreed({1, 0}, {1, std::nan("")}), PrivacyError);
 }
 
 }  // namespace
