@@ -22,37 +22,28 @@ constexpr double negligible_odds = 40;
 /// Rounding of sums, and Gauss-Legendre's error, of one round's moment.
 constexpr double moment_error = 1e-12;
 
-/// log sum of e^terms.
-class LogSum {
-  public:
-    void add(double term) {
-        if (!(term > -HUGE_VAL)) return;
-        if (term > top_) {
-            sum_ = sum_ * std::exp(top_ - term) + 1;
-            top_ = term;
-        } else {
-            sum_ += std::exp(term - top_);
-        }
-    }
-    [[nodiscard]] double value() const { return sum_ > 0 ? std::log(sum_) + top_ : -HUGE_VAL; }
-
-  private:
-    double top_ = -HUGE_VAL, sum_ = 0;
-};
-
-/// The tilt up to `highest` where `value` is least: powers of 2, then Brent's method between
-/// neighbours. Every tilt gives a bound, so the search need not be exact.
+/// The tilt up to `highest` where `value` is least: it has one minimum, so powers of 4 from 1 to
+/// where it rises, then Brent's method between neighbours. Every tilt gives a bound, so the search
+/// need not be exact.
 template <class Value>
 TiltedEstimate least_over_tilts(const Value& value, double highest) {
-    TiltedEstimate best{lowest_tilt, HUGE_VAL};
-    for (double tilt = lowest_tilt; tilt <= highest; tilt *= 4)
-        if (const double found = value(tilt); found < best.value) best = {tilt, found};
-    std::uintmax_t iterations = 24;
+    const double start = std::min(1.0, highest);
+    TiltedEstimate best{start, value(start)};
+    for (const double factor : {4.0, 0.25}) {
+        for (double tilt = best.tilt * factor; tilt <= highest && tilt >= lowest_tilt;
+             tilt *= factor) {
+            const double found = value(tilt);
+            if (!(found < best.value)) break;
+            best = {tilt, found};
+        }
+        if (best.tilt > start) break;
+    }
+    std::uintmax_t iterations = 16;
     const auto [logarithm, found] = boost::math::tools::brent_find_minima(
         [&](double at) { return value(std::min(std::exp(at), highest)); },
         std::log(best.tilt / 4),
         std::log(std::min(best.tilt * 4, highest)),
-        14,
+        12,
         iterations);
     return found < best.value ? TiltedEstimate{std::exp(logarithm), found} : best;
 }
@@ -103,7 +94,9 @@ RoundMoments::RoundMoments(std::span<const SampledRounds> rounds,
 }
 
 void RoundMoments::add_panels(Group& group) {
-    const double widest = std::min(0.25 * group.noise, 0.1);
+    // The density changes by at most e^2 in a panel.
+    const double widest = std::min(0.25 * group.noise,
+                                   2 / std::max({std::abs(group.low), std::abs(group.high), 1.0}));
     const auto panels =
         std::max(1L, static_cast<long>(std::ceil((group.high - group.low) / widest)));
     const double half = (group.high - group.low) / static_cast<double>(panels) / 2;
@@ -113,20 +106,23 @@ void RoundMoments::add_panels(Group& group) {
     using Rule = boost::math::quadrature::gauss<double, 10>;
     const auto& nodes = Rule::abscissa();
     const auto& weights = Rule::weights();
+    group.losses.resize(2 * std::ssize(nodes) * panels);
+    group.log_under_q.resize(group.losses.size());
     double steepest = 0;
+    Eigen::Index at = 0;
     for (long i = 0; i < panels; ++i) {
         const double centre = group.low + half * static_cast<double>(2 * i + 1);
         for (std::size_t k = 0; k < 2 * nodes.size(); ++k) {
             const std::size_t node = k / 2;
             const double z = centre + half * (k % 2 == 0 ? nodes[node] : -nodes[node]);
-            group.losses.push_back(sampled_loss(group.noise, group.probability, z));
-            group.log_under_q.push_back(scale + std::log(weights[node]) - 0.5 * z * z);
+            group.losses(at) = sampled_loss(group.noise, group.probability, z);
+            group.log_under_q(at++) = scale + std::log(weights[node]) - 0.5 * z * z;
         }
-        const std::size_t last = group.losses.size() - 2;  // the outermost nodes
-        steepest = std::max(steepest, group.losses[last] - group.losses[last + 1]);
+        // Between the outermost nodes.
+        steepest = std::max(steepest, group.losses(at - 2) - group.losses(at - 1));
     }
-    // An exponent that changes by no more than this in a panel is integrated to 1e-13.
-    if (steepest > 0) highest_tilt_ = std::min(highest_tilt_, 2.5 / steepest);
+    // What changes by e^6 in a panel in all is integrated to 1e-13.
+    if (steepest > 0) highest_tilt_ = std::min(highest_tilt_, 4 / steepest);
 }
 
 double RoundMoments::log_moment(const Group& group, Direction direction, double tilt) {
@@ -135,24 +131,27 @@ double RoundMoments::log_moment(const Group& group, Direction direction, double 
     const double q = group.probability, s = group.noise;
     // The summand that is left out is below e^-40.
     const double left_out = std::max(power, 0.0) * std::exp(-negligible_odds);
-    LogSum sum;
-    if (group.below || direction == Direction::add)
-        sum.add(log_normal_above(-group.low) + power * std::log1p(-q) + left_out);
-    else
-        sum.add(log_normal_above(-group.low) + power * sampled_loss(s, q, group.low));
-    for (std::size_t i = 0; i < group.losses.size(); ++i)
-        sum.add(group.log_under_q[i] + power * group.losses[i]);
+    // Logarithms of what lies below the nodes, above them, and at them.
+    const double below =
+        log_normal_above(-group.low) +
+        power * (group.below || direction == Direction::add ? std::log1p(-q)
+                                                            : sampled_loss(s, q, group.low)) +
+        left_out;
+    double above = -HUGE_VAL;
     if (group.above) {
         const double centre = power / s;
         const double log_mass =
             direction == Direction::remove
                 ? log_normal_between(group.high - centre, group.highest - centre)
                 : log_normal_above(group.high - centre);
-        sum.add(power * std::log(q) + 0.5 * power * (power - 1) / (s * s) + log_mass + left_out);
+        above = power * std::log(q) + 0.5 * power * (power - 1) / (s * s) + log_mass + left_out;
     } else if (direction == Direction::add) {
-        sum.add(log_normal_above(group.high) + power * sampled_loss(s, q, group.high));
+        above = log_normal_above(group.high) + power * sampled_loss(s, q, group.high);
     }
-    return sum.value() + moment_error;
+    const Eigen::ArrayXd nodes = group.log_under_q + power * group.losses;
+    const double top = std::max({below, above, nodes.size() > 0 ? nodes.maxCoeff() : -HUGE_VAL});
+    return std::log((nodes - top).exp().sum() + std::exp(below - top) + std::exp(above - top)) +
+           top + moment_error;
 }
 
 double RoundMoments::log_moment(Direction direction, double tilt) const {
@@ -161,23 +160,32 @@ double RoundMoments::log_moment(Direction direction, double tilt) const {
     return all;
 }
 
-double RoundMoments::lattice_error(Direction direction, double tilt, double step) const {
+double RoundMoments::widest_step(Direction direction,
+                                 double tilt,
+                                 double allowed,
+                                 double widest) const {
     const double power = direction == Direction::remove ? 1 + tilt : -tilt;
-    double all = 0;
-    for (const Group& group : groups_) {
-        const double least = std::log1p(-group.probability);
-        const double moment = log_moment(group, direction, tilt);
-        double sum = 0;
-        for (std::size_t i = 0; i < group.losses.size(); ++i) {
-            const double x = group.losses[i];
-            const double cell = std::floor((x - least) / step);
-            const double up = least + (cell + 1) * step - x, down = x - least - cell * step;
-            sum += std::exp(group.log_under_q[i] + power * x - moment) * up * down;
+    std::vector<Eigen::ArrayXd> tilted;  // probabilities of nodes
+    for (const Group& group : groups_)
+        tilted.emplace_back(
+            (group.log_under_q + power * group.losses - log_moment(group, direction, tilt)).exp());
+    const auto error = [&](double step) {
+        double all = 0;
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            const Group& group = groups_[g];
+            const Eigen::ArrayXd cells = (group.losses - std::log1p(-group.probability)) / step;
+            const Eigen::ArrayXd down = cells - cells.floor();
+            const double above = group.above ? 1.0 / 6 : 0;
+            all += group.count * step * step * ((tilted[g] * down * (1 - down)).sum() + above);
         }
-        if (group.above) sum += step * step / 6;
-        all += group.count * sum;
+        return 0.5 * tilt * (tilt + 1) * all;
+    };
+    int enough = 200, too_much = -1;  // fourth roots of 1/2
+    while (enough - too_much > 1) {
+        const int middle = (enough + too_much) / 2;
+        (error(widest * std::exp2(-0.25 * middle)) <= allowed ? enough : too_much) = middle;
     }
-    return 0.5 * tilt * (tilt + 1) * all;
+    return widest * std::exp2(-0.25 * enough);
 }
 
 TiltedEstimate estimate_epsilon(const RoundMoments& moments, Direction direction, double delta) {
@@ -202,14 +210,20 @@ TiltedEstimate estimate_log_delta(const RoundMoments& moments,
         moments.highest_tilt());
 }
 
-double least_tilt(const RoundMoments& moments, Direction direction, double epsilon, double enough) {
-    double tilt = lowest_tilt;
-    const double highest = moments.highest_tilt();
-    while (tilt < highest &&
-           !(moments.log_moment(direction, tilt) + log_chernoff_factor(tilt) - tilt * epsilon <=
-             enough))
-        tilt *= 1.5;
-    return std::min(tilt, highest);
+double small_tilt(const RoundMoments& moments,
+                  Direction direction,
+                  double epsilon,
+                  double enough,
+                  double best) {
+    // The bound falls up to the best tilt.
+    double low = std::log(lowest_tilt), high = std::log(best);
+    for (int i = 0; i < 8; ++i) {
+        const double middle = 0.5 * (low + high), tilt = std::exp(middle);
+        (moments.log_moment(direction, tilt) + log_chernoff_factor(tilt) - tilt * epsilon <= enough
+             ? high
+             : low) = middle;
+    }
+    return std::exp(high);
 }
 
 double log_chernoff_factor(double tilt) {

@@ -3,6 +3,7 @@
 // Moments of the loss of sampled rounds, from above: Chernoff's bounds of epsilon and delta, which
 // need no lattice; not installed.
 
+#include <Eigen/Core>
 #include <span>
 #include <vector>
 
@@ -39,8 +40,12 @@ class RoundMoments {
     /// log E e^(tilt X), X the loss of everything in this direction. @param tilt from 0 to
     /// `highest_tilt`.  Cost: about 20 microseconds for each kind of rounds.
     [[nodiscard]] double log_moment(Direction direction, double tilt) const;
-    /// By how much bounds on a lattice of this step raise or lower that logarithm, about.
-    [[nodiscard]] double lattice_error(Direction direction, double tilt, double step) const;
+    /// The widest lattice step, `widest` times a power of 2^(-1/4), whose bounds raise or lower
+    /// that logarithm by about `allowed`.
+    [[nodiscard]] double widest_step(Direction direction,
+                                     double tilt,
+                                     double allowed,
+                                     double widest) const;
     /// Beyond it panels are too wide for the moment to be right.
     [[nodiscard]] double highest_tilt() const { return highest_tilt_; }
     /// Sum over rounds of the mass that is left out. It is part of delta.
@@ -51,10 +56,10 @@ class RoundMoments {
   private:
     struct Group {
         double noise = 0, probability = 0, count = 0;
-        double low = 0, high = 0;                 // ends of the panels
-        double highest = 0;                       // above it losses are left out
-        bool below = false, above = false;        // whether closed forms take over at the ends
-        std::vector<double> losses, log_under_q;  // at the nodes
+        double low = 0, high = 0;            // ends of the panels
+        double highest = 0;                  // above it losses are left out
+        bool below = false, above = false;   // whether closed forms take over at the ends
+        Eigen::ArrayXd losses, log_under_q;  // at the nodes
     };
     void add_panels(Group& group);
     [[nodiscard]] static double log_moment(const Group& group, Direction direction, double tilt);
@@ -79,11 +84,10 @@ struct TiltedEstimate {
 [[nodiscard]] TiltedEstimate estimate_log_delta(const RoundMoments& moments,
                                                 Direction direction,
                                                 double epsilon);
-/// A small tilt whose bound of log(delta) is at most `enough`, at least the least of all bounds.
-[[nodiscard]] double least_tilt(const RoundMoments& moments,
-                                Direction direction,
-                                double epsilon,
-                                double enough);
+/// A small tilt whose bound of log(delta) is at most `enough`.
+/// @param best the tilt of the least bound, which is returned where no smaller one is enough.
+[[nodiscard]] double small_tilt(
+    const RoundMoments& moments, Direction direction, double epsilon, double enough, double best);
 /// log of the least c with (1 - e^-x)+ <= c e^(tilt x): tilt^tilt / (1 + tilt)^(1 + tilt).
 [[nodiscard]] double log_chernoff_factor(double tilt);
 

@@ -25,6 +25,8 @@ namespace {
 constexpr double most_cells = 3e5;
 constexpr double widest_step = 300;
 constexpr int most_attempts = 6;
+/// Of delta: errors that tilts aim at.
+constexpr double negligible_share = 1e-4;
 constexpr std::array<Direction, 2> directions{Direction::remove, Direction::add};
 
 using BoundsOfRounds = std::vector<std::shared_ptr<const RoundBounds>>;
@@ -103,17 +105,17 @@ Look look_at(const Question& question,
     for (std::size_t d = 0; d < directions.size(); ++d)
         least[d] = estimate_log_delta(moments, directions[d], epsilon);
     const std::size_t worse = least[1].value > least[0].value ? 1 : 0;
+    look.epsilon = epsilon;
+    look.enough = log_delta + std::log(negligible_share / error);
     for (std::size_t d = 0; d < directions.size(); ++d)
-        look.tilts[d] =
-            least_tilt(moments,
-                       directions[d],
-                       epsilon,
-                       std::max(least[worse].value + 1, log_delta + std::log(1e-4 / error)));
+        look.tilts[d] = small_tilt(moments,
+                                   directions[d],
+                                   epsilon,
+                                   std::max(least[worse].value + 1, look.enough),
+                                   least[d].tilt);
     look.worse = directions[worse];
     look.slope = least[worse].tilt;
     look.exponent = std::max(look.slope * epsilon, 1e-2);
-    look.epsilon = epsilon;
-    look.enough = log_delta + std::log(1e-4 / error);
     if (least[0].value <= look.enough + 2.5) return look;
     // No tilt is enough: as many jumps as make a ten-thousandth of delta in pairs.
     const double mass = 1e-2 * std::exp(0.5 * log_delta) / rounds_of(question.rounds);
@@ -121,10 +123,12 @@ Look look_at(const Question& question,
     look.jumps = highest_points(question.rounds, mass);
     // What is enough at a smaller epsilon is enough at a larger one.
     look.epsilon = epsilon = std::max(known.lower, 1e-3 * known.upper);
-    look.tilts[0] = least_tilt(RoundMoments(question.rounds, question.exact, look.jumps),
+    const RoundMoments others(question.rounds, question.exact, look.jumps);
+    look.tilts[0] = small_tilt(others,
                                Direction::remove,
                                epsilon,
-                               look.enough);
+                               look.enough,
+                               estimate_log_delta(others, Direction::remove, epsilon).tilt);
     return look;
 }
 
@@ -133,10 +137,8 @@ double step_for(const RoundMoments& moments, const Look& look, double gap, doubl
     // Chernoff's bounds say little about delta where jumps make it.
     if (!look.jumps.empty())
         return rounded_step(std::min(widest, look.epsilon * std::sqrt(2 * gap)));
-    double step = rounded_step(widest);
-    for (int i = 0; i < 200; ++i, step = rounded_step(step * 0.99))
-        if (moments.lattice_error(look.worse, look.slope, step) <= 0.4 * gap * look.exponent) break;
-    return step;
+    return moments.widest_step(
+        look.worse, look.slope, 0.4 * gap * look.exponent, rounded_step(widest));
 }
 
 /// Everything that is asked about one composition on one lattice.
