@@ -66,7 +66,10 @@ void prepare_on_every_host(const PreparedRun& prepared, RunDirectory& directory)
         if (!prepared.resumption) directory.require_unbegun();
         directory.prepare_for(numbers);
     });
-    if (network.maximum(directory.holds_unbegun() ? 1 : 0) > 0) directory.forget_unbegun(numbers);
+    // What was revealed is forgotten by no peer's word: only where the process itself begins anew,
+    // and has just found that nothing was sent.
+    const bool unbegun = network.maximum(directory.holds_unbegun() ? 1 : 0) > 0;
+    if (unbegun && !prepared.resumption) directory.forget_unbegun(numbers);
 } catch (const Error&) {
     if (prepared.run.leader() && !prepared.resumption) directory.abandon();
     throw;
