@@ -20,7 +20,7 @@ constexpr double most_seconds = 5;  // a second on a quiet machine
 constexpr long most_kib = 200 * 1000;
 
 /// What became of it in the process of its own.
-struct Fate {
+struct Outcome {
     int code = -1;  ///< -1: it took too long, or a signal ended it; 0: it was accepted
     std::string message;
     double seconds = 0;
@@ -53,7 +53,7 @@ long resident_kib() {
     return 0;
 }
 
-Fate fate_of(const HostileInput& input) {
+Outcome fate_of(const HostileInput& input) {
     const TemporaryFolder folder;
     input.make(folder);
     int ends[2];
@@ -62,7 +62,7 @@ Fate fate_of(const HostileInput& input) {
     const pid_t child = ::fork();
     if (child == 0) read_and_tell(input, folder, ends[1]);
     ::close(ends[1]);
-    Fate fate;
+    Outcome fate;
     pollfd end{ends[0], POLLIN, 0};
     // What hangs would never end.
     constexpr int patience_ms = 30000;
@@ -165,7 +165,7 @@ std::vector<HostileFile> no_files() {
 
 void expect_refused(const HostileInput& input) {
     SCOPED_TRACE(input.name);
-    const Fate fate = fate_of(input);
+    const Outcome fate = fate_of(input);
     ASSERT_GE(fate.code, 0) << "it did not end by itself";
     EXPECT_EQ(fate.code, static_cast<int>(input.code)) << fate.message;
     for (const std::string& word : input.words)

@@ -6,6 +6,8 @@
 
 #include "core/temporary_folder.hpp"
 #include "hostile/deviating_network.hpp"
+#include "run/own_record.hpp"
+#include "run/resume_fixtures.hpp"
 #include "run/sent_mark.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
@@ -15,6 +17,8 @@
 
 namespace sotto {
 namespace {
+
+using RunThatIsTakenUp = test::ResumableRun;
 
 /// Agents 0 and 1 have sent rounds 0 to 9 of 20, as the file of this process says.
 class ShownMarks : public ::testing::Test {
@@ -79,6 +83,41 @@ TEST_F(ShownMarks, AreTakenTogetherToNoLessThanTheOwn) {
             NetworkError)
             << told;
     EXPECT_EQ(sent_beside({.name = "tells a maximum", .maximum = [](double) { return 14.0; }}), 14);
+}
+
+// A rank lies in one of the maxima with which a run is taken up; in one of them it says that it
+// found a run in which nothing was sent yet.
+TEST_F(RunThatIsTakenUp, ForgetsNoRecordWhateverAPeerTellsInAMaximum) {
+    int taken_up = 0;
+    for (int lie = 0; lie < 8; ++lie) {
+        const std::string name = std::to_string(lie);
+        const TrainConfig first = config(name);
+        test::run_until_killed(first, 33);
+        const auto records = [&] {
+            std::vector<std::string> all;
+            for (int agent = 0; agent < test::agents; ++agent)
+                all.push_back(read_file(OwnRecord::file_in(path(name), agent)));
+            return all;
+        };
+        const std::vector<std::string> before = records();
+        const test::Deviation peer{
+            .name = "tells a maximum",
+            .maximum = [&, call = 0](double own) mutable { return call++ == lie ? own + 1 : own; }};
+        const auto network =
+            test::make_deviating_network(make_memory_network(test::agents, 1), peer);
+        test::Fate fate;
+        try {
+            (void)run_training(
+                test::resumed(first, path(name)), *network, fate, [] { return false; });
+            ++taken_up;
+        } catch (const Error&) {
+            // Refused is as good.
+        }
+        const std::vector<std::string> now = records();
+        for (std::size_t agent = 0; agent < now.size(); ++agent)
+            EXPECT_TRUE(now[agent].starts_with(before[agent])) << "lie " << lie << ", " << agent;
+    }
+    EXPECT_GE(taken_up, 3);
 }
 
 }  // namespace
