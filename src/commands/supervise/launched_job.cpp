@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "commands/cli/output.hpp"
 #include "commands/supervise/child_process.hpp"
@@ -46,27 +47,36 @@ class LauncherErrors {
 
   private:
     void read(const std::string& line) {
+        // Under the name by which it was started.
         static const std::string passed_on =
-            fmt::format("mpirun: Forwarding signal {} to job\n", SIGUSR1);
-        if (line == passed_on) return;
+            fmt::format(": Forwarding signal {} to job\n", SIGUSR1);
+        if (line.ends_with(passed_on)) return;
         if (const std::optional<int> announced = announced_end(line)) {
             note_abort(*announced);
             // Where it stands behind words of another rank, these are passed on.
             if (line.starts_with(ends_job)) return;
         }
         std::fputs(line.c_str(), stderr);
-        constexpr std::string_view with = "with errorcode ";
-        int code = 0;
-        const bool is_code =
-            line.starts_with(with) &&
-            *std::from_chars(line.data() + with.size(), line.data() + line.size(), code).ptr == '.';
-        if (!is_code && line.find("the job has been aborted.") == std::string::npos) return;
-        note_abort(is_code ? code : 0);
+        const std::optional<int> code = code_in(line);
+        if (code || line.find("the job has been aborted.") != std::string::npos)
+            note_abort(code.value_or(0));
+    }
+    /// Of a rank that called MPI_Abort, or that returned it: mpirun has a line for each.
+    static std::optional<int> code_in(std::string_view line) {
+        using namespace std::string_view_literals;
+        for (const auto& [before, after] :
+             {std::pair{"with errorcode "sv, '.'}, {"  Exit code:    "sv, '\n'}}) {
+            int code = 0;
+            if (line.starts_with(before) &&
+                *std::from_chars(line.data() + before.size(), line.data() + line.size(), code)
+                        .ptr == after)
+                return code;
+        }
+        return std::nullopt;
     }
     void note_abort(int code) {
-        if (aborted_) return;
-        aborted_ = Clock::now();
-        if (code > 0 && code < 256) code_ = code;
+        if (!aborted_) aborted_ = Clock::now();
+        if (!code_ && code > 0 && code < 256) code_ = code;
     }
 
     std::string rest_;
@@ -133,7 +143,8 @@ class LaunchedJob {
             launcher_->signal(SIGTERM);
             ended_ = true;
         }
-        if (stop_requests() == 0 || ended_) return;
+        // A launcher that ends no longer passes it on: it would be killed by it.
+        if (stop_requests() == 0 || ended_ || errors_.aborted()) return;
         if (!told_) say(stderr, "sotto supervise: stopping; once more ends it at once\n");
         if (told_ && seconds_since(*told_) < 1) return;
         launcher_->signal(SIGUSR1);

@@ -14,7 +14,7 @@ struct LaunchSetting {
 
 /// Runs a launcher, passes its errors on, and waits for its end.
 /// A stop that is asked for (stop_requests.hpp) is passed on as SIGUSR1, again and again until the
-/// job has ended, since ranks that are not there yet do not hear it: of its own signals mpirun
+/// job has ended or is aborted, since ranks that are not there yet do not hear it: of its own signals mpirun
 /// would kill the ranks too soon. A second one ends the launcher (SIGTERM).
 /// A launcher that has aborted the job gets 3 + 2 kill_seconds to end, then it is ended: with a
 /// lost host Open MPI's would wait for a quarter of an hour.

@@ -50,6 +50,11 @@ TEST_F(LaunchedScript, EndsWithTheLaunchersCodeAndPassesErrorsOn) {
 TEST_F(LaunchedScript, CrashesAfterAnAbortWithTheCodeOfTheRankThatEndedIt) {
     EXPECT_EQ(run("echo 'with errorcode 9.' >&2; kill -SEGV $$"), 9);
     EXPECT_EQ(run("echo 'with errorcode 9.' >&2; exit 3"), 3) << "it did not crash";
+    EXPECT_EQ(run("echo 'the job has been aborted.' >&2; echo '  Exit code:    8' >&2; "
+                  "kill -USR1 $$"),
+              8);
+    EXPECT_EQ(run("echo 'mpiexec: Forwarding signal 10 to job' >&2; exit 8"), 8);
+    EXPECT_EQ(errors_, "");
 }
 
 TEST_F(LaunchedScript, IsEndedWhereItWaitsForALostHost) {
@@ -94,6 +99,20 @@ TEST_F(LaunchedScript, IsToldToStopAndMayTakeItsTime) {
     EXPECT_EQ(run("trap 'trap \"\" USR1; sleep 1; exit 8' USR1; while :; do sleep 0.1; done"), 8);
     asks.join();
     EXPECT_NE(errors_.find("stopping; once more ends it at once"), std::string::npos) << errors_;
+}
+
+TEST_F(LaunchedScript, IsToldNoMoreToStopOnceItsJobIsAborted) {
+    std::thread asks([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        ::kill(::getpid(), SIGTERM);
+    });
+    // The way of mpirun: it forgets its handlers while it ends.
+    EXPECT_EQ(run("trap 'echo the job has been aborted. >&2; echo \"  Exit code:    8\" >&2; "
+                  "trap - USR1; sleep 3; exit 8' USR1; while :; do sleep 0.1; done",
+                  5),
+              8)
+        << errors_;
+    asks.join();
 }
 
 TEST_F(LaunchedScript, IsEndedByASecondRequest) {
