@@ -1,7 +1,6 @@
 #include "sotto/learn/dataset.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -114,86 +113,13 @@ Eigen::Index Dataset::feature_count() const {
     return std::visit([](const auto& rows) { return rows.cols(); }, *dense);
 }
 
-namespace {
-
-/// Names that are in one list and not in the other, as a message shows them.
-std::string only_in(const std::vector<std::string>& names, const std::vector<std::string>& others) {
-    constexpr std::size_t most_shown = 8;
-    std::vector<std::string> alone;
-    for (const std::string& name : names)
-        if (std::ranges::count(names, name) != std::ranges::count(others, name))
-            alone.push_back(fmt::format("\"{}\"", name.substr(0, 40)));
-    const std::size_t more = alone.size() - std::min(alone.size(), most_shown);
-    alone.resize(alone.size() - more);
-    return fmt::format("{}{}",
-                       fmt::join(alone, ", "),
-                       more > 0 ? fmt::format(" and {} more", more) : std::string());
-}
-
-void require_same_names(const Dataset& data,
-                        const std::vector<std::string>& names,
-                        const std::string& whose) {
-    if (data.columns.empty() || names.empty())
-        throw DataError(fmt::format(
-            "{}: {} a header line and {} {}: their columns cannot be compared (give all files a "
-            "header, or none)",
-            data.source,
-            data.columns.empty() ? "has not" : "has",
-            whose,
-            data.columns.empty() ? "has" : "has not"));
-    const std::string own = only_in(data.columns, names), others = only_in(names, data.columns);
-    if (!own.empty() || !others.empty())
-        throw DataError(
-            fmt::format("{}: its columns are not those of {}: {}{}{}{}{} (give all "
-                        "files the same columns, in any order)",
-                        data.source,
-                        whose,
-                        own.empty() ? "" : "it alone has ",
-                        own,
-                        own.empty() || others.empty() ? "" : "; ",
-                        others.empty() ? "" : "it lacks ",
-                        others));
-    std::vector<std::string> sorted = names;
-    std::ranges::sort(sorted);
-    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
-        throw DataError(fmt::format(
-            "{}: column \"{}\" is there twice, and columns stand in another order than in {} "
-            "(give every column a name of its own)",
-            data.source,
-            *twice,
-            whose));
-}
-
-}  // namespace
-
-Dataset with_columns(Dataset data,
-                     const std::vector<std::string>& names,
-                     const std::string& whose) {
-    if (data.columns == names) return data;
-    require_same_names(data, names, whose);
-    auto& table = std::get<RealRows>(data.dense.value());
-    RealRows whole(table.rows(), table.cols() + 1);
-    whole << table, data.labels;
-    for (std::size_t k = 0; k < names.size(); ++k) {
-        const auto from = std::ranges::find(data.columns, names[k]) - data.columns.begin();
-        if (k + 1 == names.size())
-            data.labels = whole.col(from);
-        else
-            table.col(static_cast<Eigen::Index>(k)) = whole.col(from);
-    }
-    data.columns = names;
-    return data;
-}
-
 Dataset concatenate(std::vector<Dataset> parts) {
     if (parts.empty()) throw DataError("concatenate: needs at least one data set");
     for (std::size_t i = 1; i < parts.size(); ++i) {
         require_same_format(parts.front(), parts[i]);
-        parts[i] = with_columns(std::move(parts[i]), parts.front().columns, parts.front().source);
         require_same_kind(parts.front(), parts[i]);
     }
     Dataset result;
-    result.columns = parts.front().columns;
     result.target = parts.front().target;
     result.image_rows = parts.front().image_rows;
     Eigen::Index records = 0;
@@ -227,7 +153,6 @@ Dataset select_rows(const Dataset& data, std::span<const Eigen::Index> rows) {
     Dataset result;
     result.source = data.source;
     result.target = data.target;
-    result.columns = data.columns;
     result.image_rows = data.image_rows;
     const auto count = static_cast<Eigen::Index>(rows.size());
     result.labels.resize(count);
@@ -310,15 +235,6 @@ Eigen::VectorXd mean_features(const Dataset& data, std::span<const Eigen::Index>
     }
     if (!rows.empty()) sum /= static_cast<double>(rows.size());
     return sum;
-}
-
-Dataset with_target_as_feature(Dataset data) {
-    if (data.target != Target::value) return data;
-    const auto& table = std::get<RealRows>(data.dense.value());
-    RealRows wider(table.rows(), table.cols() + 1);
-    wider << table, data.labels;
-    data.dense = std::move(wider);
-    return data;
 }
 
 }  // namespace sotto

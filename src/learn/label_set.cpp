@@ -20,8 +20,9 @@ constexpr std::ptrdiff_t most_shown = 12, shown_at_begin = 8, shown_at_end = 2;
 /// Above it not every whole number is a double.
 constexpr double largest_label = 0x1p53;
 
-/// "a, b, c", or the first and the last of many.
-std::string listed(std::vector<std::string> words) {
+}  // namespace
+
+std::string short_list(std::vector<std::string> words) {
     if (std::ssize(words) > most_shown) {
         const std::string more =
             fmt::format("{} more", std::ssize(words) - shown_at_begin - shown_at_end);
@@ -30,8 +31,6 @@ std::string listed(std::vector<std::string> words) {
     }
     return fmt::format("{}", fmt::join(words, ", "));
 }
-
-}  // namespace
 
 LabelSet labels_of(const Dataset& data) {
     if (data.target == Target::value) return {};
@@ -80,19 +79,19 @@ Dataset with_classes(Dataset data, const LabelSet& labels) {
     return data;
 }
 
-std::string classes_text(const LabelSet& labels) {
-    const bool two = labels.size() == 2;
+std::string classes_text(const std::vector<std::string>& names) {
+    const bool two = names.size() == 2;
     std::vector<std::string> words;
-    for (std::size_t i = 0; i < labels.size(); ++i)
+    for (std::size_t i = 0; i < names.size(); ++i)
         words.push_back(fmt::format(
-            "{} -> {}{}", labels[i], two && i == 1 ? "+" : "", class_at(i, labels.size())));
-    return listed(std::move(words));
+            "{} -> {}{}", names[i], two && i == 1 ? "+" : "", class_at(i, names.size())));
+    return short_list(std::move(words));
 }
 
 std::string labels_text(const LabelSet& labels) {
     std::vector<std::string> words;
     for (const double label : labels) words.push_back(fmt::format("{}", label));
-    return words.empty() ? "none" : listed(std::move(words));
+    return words.empty() ? "none" : short_list(std::move(words));
 }
 
 }  // namespace sotto

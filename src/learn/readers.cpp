@@ -3,33 +3,20 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
+#include <variant>
 
-#include "csv.hpp"
 #include "gzip_buffer.hpp"
 #include "idx.hpp"
 #include "leaf.hpp"
+#include "learn/table_encoding.hpp"
 #include "libsvm.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/text_input.hpp"
 
 namespace sotto {
-namespace {
 
-/// Whether the first line that is neither empty nor a comment has a comma.
-bool has_commas(const std::string& path) {
-    LineReader reader(path);
-    std::string_view line;
-    while (reader.next(line)) {
-        line = line.substr(0, line.find('#'));
-        if (line.find_first_not_of(" \t\r") != std::string_view::npos)
-            return line.find(',') != std::string_view::npos;
-    }
-    return false;
-}
-
-}  // namespace
-
-Dataset read_records(const std::string& path) {
+std::variant<Dataset, Table> read_data_file(const std::string& path) {
     constexpr std::string_view formats = "known are LIBSVM, IDX, CSV and LEAF JSON, plain or .gz";
     std::string start(512, '\0');
     GzipBuffer bytes(path);
@@ -45,7 +32,17 @@ Dataset read_records(const std::string& path) {
     const std::string_view text = without_byte_order_mark(start);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string_view::npos && text[first] == '{') return read_leaf(path);
-    return has_commas(path) ? read_csv(path) : read_libsvm(path);
+    if (is_table(path)) return read_table(path);
+    return read_libsvm(path);
+}
+
+Dataset read_records(const std::string& path) {
+    std::variant<Dataset, Table> read = read_data_file(path);
+    if (auto* data = std::get_if<Dataset>(&read)) return std::move(*data);
+    const Table& table = std::get<Table>(read);
+    const TableOptions last_column{.label = table.named ? table.columns.back().name : "",
+                                   .target = TargetKind::value};
+    return encoded(table, shape_of(table, last_column), last_column.missing);
 }
 
 }  // namespace sotto

@@ -156,8 +156,8 @@ Exposure agent_exposure(Adjacency adjacency,
     }
     if (!batch_size && records == 0)
         throw ConfigError(
-            "batch-size: 'all' needs the agents' numbers of records, which are unknown without "
-            "their data (allowed here: a number, or adjacency agent)");
+            "batch-size: 'all', or a share, needs the agents' numbers of records, which are unknown "
+            "without their data (allowed here: a number, or adjacency agent)");
     Eigen::Index batch = batch_size.value_or(records);
     require_in_range("batch-size", static_cast<double>(batch), 1, 1e12);
     if (records > 0 && participation.cycle > records)
@@ -170,7 +170,8 @@ Exposure agent_exposure(Adjacency adjacency,
         throw ConfigError(
             fmt::format("batch-size: {} exceeds the {} records of an agent; its sensitivity is "
                         "2C/B only for full "
-                        "batches (use a smaller batch, fewer agents, or a more even partition)",
+                        "batches (use a smaller batch, or a share of each agent's records, such as "
+                        "--batch-size 0.1; fewer agents, or a more even partition)",
                         batch,
                         records));
     exposure.batch_size = batch;

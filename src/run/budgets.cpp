@@ -160,7 +160,8 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
                            config.clip_norm,
                            config.rounds,
                            records.empty() ? 0 : records[static_cast<std::size_t>(u)],
-                           config.batch_size,
+                           config.batch_size.of(
+                               records.empty() ? 0 : records[static_cast<std::size_t>(u)]),
                            protects_agents(config.adjacency) ? config.client_probability
                                                              : config.sampling_probability));
     return exposures;

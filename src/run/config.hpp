@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "learn/table_shape.hpp"
+#include "run/batch_size.hpp"
 #include "run/network_spec.hpp"
 #include "sotto/agent/evaluation.hpp"
 #include "sotto/agent/trainer.hpp"
@@ -45,7 +47,7 @@ struct PlanConfig {
     long rounds = 1000;
     int local_steps = 1;                       ///< E, of an agent in a round
     std::optional<double> client_probability;  ///< q, of an agent in a round; none: all take part
-    std::optional<long> batch_size = 128;      ///< none: all records of the agent, every round
+    BatchSize batch_size;                      ///< B, of an agent in a round
     GossipRule gossip = GossipRule::plain;     ///< weights of the exchanges of a round
     int gossip_steps = 1;                      ///< K
     /// K is still to be chosen, by the noise that is planned (choose_gossip_steps).
@@ -74,6 +76,14 @@ struct PlanConfig {
     std::optional<std::string> plan_file;     ///< use this plan instead of solving
 };
 
+/// How columns of numbers of a table are scaled where no bounds are given.
+enum class Standardise {
+    none,
+    open_moments  ///< by mean and deviation of training data, which no guarantee counts
+};
+inline constexpr NameTable<Standardise, 2> standardise_names{
+    {{{Standardise::none, "none"}, {Standardise::open_moments, "public"}}}};
+
 /// What is learnt, and from which data.
 struct TaskConfig {
     std::string task = "logistic";
@@ -81,13 +91,15 @@ struct TaskConfig {
     std::optional<std::string> test_data;  ///< files, likewise
     double test_fraction = 0.2;
     std::optional<PartitionSpec> partition;  ///< none: dirichlet:10, or iid for values to predict
-    bool standardise = true;     ///< values to predict, and their features, by training data
+    TableOptions table{};  ///< what columns of tables mean
+    Standardise standardise = Standardise::open_moments;
     std::optional<long> hidden;  ///< mlp: units of the hidden layer; none: 128, for values 64
     std::uint64_t seed = 1;      ///< data, partition, batches and initialisation only
     /// Of a run that is taken up: labels and features as they were when it began, whoever is there
     /// now. No option says them.
-    std::vector<double> known_labels{};
+    LabelSet known_labels{};
     long known_features = 0;
+    std::optional<TableShape> known_table{};
 };
 
 /// Who builds graph, mixing matrix and plan.

@@ -38,9 +38,9 @@ void require_budget_to_choose_for(const PlanConfig& config) {
 std::vector<long> cycles_to_try(const PlanConfig& config,
                                 const std::vector<Eigen::Index>& records) {
     const Eigen::Index fewest = records.empty() ? 0 : *std::ranges::min_element(records);
-    long largest = config.batch_size || records.empty()
+    long largest = config.batch_size != BatchSize(std::nullopt) || records.empty()
                        ? largest_sampled_cycle(
-                             config.batch_size.value_or(1), fewest, config.sampling_probability)
+                             config.batch_size.of(fewest).value_or(1), fewest, config.sampling_probability)
                        : 1;
     largest = std::clamp(largest, 1L, config.rounds);
     std::vector<long> cycles;

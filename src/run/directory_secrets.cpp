@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "run/task_data.hpp"
 #include "sotto/privacy/privacy_record.hpp"
 
 namespace sotto {
@@ -29,6 +30,10 @@ std::vector<DirectorySecret> directory_secrets(const TrainConfig& config, const 
         secrets.push_back({{"data.json", "agents/*/data.json", checkpoint_files},
                            "digests of the records: who knows all but a little of them can test "
                            "guesses of the rest"});
+    if (one_file_an_agent(config.task) && config.task.table.bounds.empty() &&
+        config.task.standardise == Standardise::open_moments)
+        secrets.push_back({{"agents/*/model.json"},
+                           "of tables: mean and deviation of the agent's own training data"});
     if (config.noise_seed)
         secrets.push_back(
             {{"config.ini", checkpoint_files}, "the noise seed, from which all noise follows"});

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "run/data_digests.hpp"
-#include "sotto/learn/label_set.hpp"
+#include "run/data_shape.hpp"
 #include "sotto/learn/objective.hpp"
+#include "sotto/learn/standardisation.hpp"
 
 namespace sotto {
 
@@ -26,8 +27,9 @@ struct LocalTask {
     bool fixed_inputs = false;  ///< see TaskRecord
     /// Agents have different test records, or may have; false: all have the same.
     bool own_tests = false;
-    Eigen::Index features = 0;  ///< of all agents' data, where they are read for the task; 0: not
-    LabelSet labels{};          ///< likewise, of which the places are the classes
+    DataShape shape{};  ///< of all agents' data, where they are read for the task
+    std::vector<std::optional<Standardisation>> scaling{};  ///< one per local agent, likewise
+    std::vector<std::string> understood{};  ///< of tables: what was read, a line each
     /// Of a task that no option names: who made it makes it again when its run is taken up.
     bool resumable = false;
     std::optional<double> l2;  ///< the only regularisation with which the task means something

@@ -9,6 +9,7 @@
 
 #include "core/json_value.hpp"
 #include "run/directory_secrets.hpp"
+#include "run/model_card.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/host.hpp"
 
@@ -62,10 +63,13 @@ Json data_of(const Run& run) {
 }
 
 /// Which class a label of the data is, ascending.
-Json classes_of(const LabelSet& labels) {
+Json classes_of(const DataShape& shape) {
+    const LabelSet& labels = shape.labels;
+    const bool texts = shape.table && !shape.table->label_names.empty();
     Json classes = Json::array();
     for (std::size_t i = 0; i < labels.size(); ++i)
-        classes.push_back({{"label", labels[i]}, {"class", class_at(i, labels.size())}});
+        classes.push_back({{"label", texts ? Json(shape.table->label_names[i]) : Json(labels[i])},
+                           {"class", class_at(i, labels.size())}});
     return classes;
 }
 
@@ -120,7 +124,8 @@ std::string manifest_json(const Run& run, const std::vector<std::string>& proces
     json["plan_hash"] = to_hex(run.plan.hash());
     json["task"] = run.task_description;
     json["data"] = data_of(run);
-    json["classes"] = classes_of(run.labels);
+    json["classes"] = classes_of(run.shape);
+    json["table"] = run.shape.table ? json_of(*run.shape.table) : Json();
     json["run_id"] = to_hex(run.session.run_id);
     json["transcript"] = to_hex(run.session.transcript);
     json["authentication"] = run.session.authentication();

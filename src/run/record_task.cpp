@@ -21,7 +21,7 @@ std::unique_ptr<Objective> objective_of(const TaskRecord& task,
                                         Dataset shard,
                                         std::shared_ptr<const Dataset> test) {
     require_options_fit(config);
-    if (data.target == Target::value && !task.takes_values)
+    if (data.shape.target == Target::value && !task.takes_values)
         throw ConfigError(
             fmt::format("task: '{}' needs classes; {} has a number to predict (allowed: {})",
                         config.task,
@@ -59,7 +59,28 @@ std::vector<TaskOption> options_of(const TaskConfig& config) {
             {"partition",
              config.partition ? std::optional(name_of(*config.partition)) : std::nullopt,
              "records to deal"},
-            {"standardise", given_if(!config.standardise, "off"), "values to standardise"}};
+            {"label", given_if(!config.table.label.empty(), config.table.label), "column to predict"},
+            {"target",
+             given_if(config.table.target != usual.table.target,
+                      target_kinds.name_of(config.table.target)),
+             "column to predict"},
+            {"ignore",
+             given_if(!config.table.ignore.empty(), join(config.table.ignore, ",")),
+             "columns to leave out"},
+            {"categorical",
+             given_if(!config.table.categorical.empty(), join(config.table.categorical, ",")),
+             "columns of categories"},
+            {"missing",
+             given_if(config.table.missing != usual.table.missing, name_of(config.table.missing)),
+             "cells that may be missing"},
+            {"unit-column",
+             given_if(!config.table.unit.empty(), config.table.unit),
+             "records of persons"},
+            {"bounds", given_if(!config.table.bounds.empty(), "given"), "columns to scale"},
+            {"standardise",
+             given_if(config.standardise != usual.standardise,
+                      standardise_names.name_of(config.standardise)),
+             "columns to scale"}};
 }
 
 /// @throws ConfigError for an option that the others leave without a meaning.
@@ -70,6 +91,9 @@ void require_options_used(const TaskConfig& config, const TaskRecord& task) {
             "test-fraction: {} is given, but --test-data has the records to test on (give one of "
             "the two)",
             config.test_fraction));
+    if (!config.table.bounds.empty() && config.standardise == Standardise::none)
+        throw ConfigError(
+            "standardise: none is given, but --bounds scales columns (give one of the two)");
     if (config.partition && one_file_an_agent(config))
         throw ConfigError(
             fmt::format("partition: {} is given, but with %r in --data every agent has its own "
@@ -96,10 +120,10 @@ void require_options_fit(const TaskConfig& config) {
 }
 
 Eigen::Index outputs_of(const TaskConfig& config, const LocalData& data) {
-    if (data.target == Target::value) return 1;
-    if (data.classes < 2)
+    if (data.shape.target == Target::value) return 1;
+    if (data.classes() < 2)
         throw DataError(fmt::format("{}: all records are of one class", config.data));
-    return data.classes;
+    return data.classes();
 }
 
 std::unique_ptr<Objective> make_record_objective(const TaskConfig& config,
@@ -122,8 +146,9 @@ LocalTask build_record_task(const TaskConfig& config, Network& network, const Me
     task.statements = data.statements;
     task.digests = data.digests;
     task.own_tests = data.own_tests;
-    task.features = data.features;
-    task.labels = data.labels;
+    task.shape = data.shape;
+    task.understood = data.understood;
+    for (const AgentData& agent : data.agents) task.scaling.push_back(agent.scaling);
     network.agree([&] {
         const TaskRecord record = named_task(config.task);
         if (record.file) {
@@ -131,9 +156,13 @@ LocalTask build_record_task(const TaskConfig& config, Network& network, const Me
             task.digests.shared.push_back(file.digest);
             task.statements.push_back(file.statement);
         }
-        for (auto& agent : data.agents)
-            task.objectives.push_back(
-                objective_of(record, config, data, std::move(agent.shard), agent.test));
+        for (auto& agent : data.agents) {
+            auto objective =
+                objective_of(record, config, data, std::move(agent.shard), agent.test);
+            if (!agent.units.empty())
+                objective = make_unit_objective(std::move(objective), std::move(agent.units));
+            task.objectives.push_back(std::move(objective));
+        }
     });
     return task;
 }

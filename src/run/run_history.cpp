@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/json_value.hpp"
+#include "run/model_card.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/plan/plan_json.hpp"
@@ -113,6 +114,7 @@ std::string to_json(const RunHistory& history) {
     json["agents"] = history.phases.front().members.all;
     json["features"] = history.features;
     json["labels"] = history.labels;
+    if (history.table) json["table"] = json_of(*history.table);
     json["phases"] = Json::array();
     for (std::size_t k = 0; k < history.phases.size(); ++k) {
         const PrivacyPhase& phase = history.phases[k];
@@ -158,6 +160,7 @@ RunHistory history_from_json(std::string_view text,
         if (std::ranges::adjacent_find(history.labels, std::greater_equal()) !=
             history.labels.end())
             json.at("labels").fail("labels, ascending, each once");
+        if (const auto table = json.find("table")) history.table = table_shape_from(*table);
         const std::vector<JsonValue> phases = json.at("phases").items();
         if (phases.empty() || phases.size() != plans.size())
             throw DataError(fmt::format("{} plans for {} phases", plans.size(), phases.size()));

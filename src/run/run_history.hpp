@@ -1,12 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "learn/table_shape.hpp"
 #include "sotto/core/hash.hpp"
-#include "sotto/learn/label_set.hpp"
 #include "sotto/privacy/composition.hpp"
 
 namespace sotto {
@@ -24,6 +25,7 @@ struct RunHistory {
     /// models, and features. None and 0 where no data were read for it, or they have values.
     LabelSet labels{};
     long features = 0;
+    std::optional<TableShape> table{};  ///< likewise, of tables
     /// `rounds` of a phase that was taken over by another are those whose messages may have left;
     /// of the last one all that are planned. Each holds all that its count depends on, as it was
     /// then: nothing of a phase that is over follows from the options of today.

@@ -3,102 +3,56 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "run/agent_path.hpp"
 #include "run/data_shape.hpp"
+#include "run/data_words.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/readers.hpp"
 #include "sotto/learn/records_digest.hpp"
-#include "sotto/learn/split.hpp"
-#include "sotto/learn/standardisation.hpp"
 #include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 
-Dataset read_files(const std::string& option,
-                   const std::string& list,
-                   int agent,
-                   std::vector<FileDigest>& digests) {
+DataFile read_files(const std::string& option,
+                    const std::string& list,
+                    int agent,
+                    std::vector<FileDigest>& digests) {
     std::vector<Dataset> parts;
+    std::vector<Table> tables;
     for (const std::string& file : listed_files(list, agent)) {
-        const Dataset& read = parts.emplace_back(read_records(file));
-        digests.push_back({option, file, read.records(), digest_of_records(read)});
+        DataFile read = read_data_file(file);
+        if (auto* table = std::get_if<Table>(&read)) {
+            digests.push_back({option, file, table->records(), digest_of_table(*table)});
+            tables.push_back(std::move(*table));
+        } else {
+            const Dataset& part = parts.emplace_back(std::move(std::get<Dataset>(read)));
+            digests.push_back({option, file, part.records(), digest_of_records(part)});
+        }
     }
+    if (!tables.empty() && !parts.empty())
+        throw DataError(fmt::format("{} and {} are of different formats and cannot be one data set",
+                                    tables.front().source,
+                                    parts.front().source));
+    if (!tables.empty()) return concatenated(std::move(tables));
     return parts.size() == 1 ? std::move(parts.front()) : concatenate(std::move(parts));
-}
-
-PartitionSpec partition_of(const TaskConfig& config, Target target) {
-    const bool values = target == Target::value;
-    return config.partition.value_or(
-        values ? PartitionSpec{PartitionSpec::Kind::iid}
-               : PartitionSpec{.kind = PartitionSpec::Kind::dirichlet, .alpha = 10});
-}
-
-std::vector<std::vector<Eigen::Index>> deal_rows(const Dataset& all,
-                                                 const std::vector<Eigen::Index>& rows,
-                                                 const TaskConfig& config,
-                                                 int agents) {
-    const PartitionSpec partition = partition_of(config, all.target);
-    if (all.target == Target::value && partition.kind == PartitionSpec::Kind::dirichlet)
-        throw ConfigError(fmt::format(
-            "partition: {} deals by classes, {} has a number to predict (allowed: iid, by-label:k)",
-            name_of(partition),
-            config.data));
-    return partition_rows(rows, all.labels, agents, partition, config.seed, all.writers);
 }
 
 namespace {
 
-/// Rows to train and, unless there are test data of their own, to test on.
-Split split_of(const Dataset& all, const TaskConfig& config) {
-    if (!config.test_data) {
-        if (all.records() < 2)
-            throw DataError(fmt::format(
-                "{}: {} record is too few to split off a test set", all.source, all.records()));
-        return split_rows(all.records(), config.test_fraction, config.seed);
-    }
-    Split split;
-    split.train.resize(static_cast<std::size_t>(all.records()));
-    std::iota(split.train.begin(), split.train.end(), Eigen::Index{0});
-    return split;
-}
-
-/// Records of one data set, split, and standardised where they are to be.
-class Deal {
-  public:
-    Deal(Dataset all, const TaskConfig& config)
-        : all_(std::move(all)), split_(split_of(all_, config)) {
-        if (all_.target == Target::value && config.standardise) {
-            moments_ = standardisation_of(all_, split_.train);
-            all_ = standardised(std::move(all_), *moments_);
-        }
-    }
-    [[nodiscard]] const Dataset& all() const { return all_; }
-    [[nodiscard]] const std::vector<Eigen::Index>& train() const { return split_.train; }
-    [[nodiscard]] Dataset shard(std::span<const Eigen::Index> rows) const {
-        return select_rows(all_, rows);
-    }
-    /// The given test data, of which agents share what need not differ, or what was held out.
-    [[nodiscard]] std::shared_ptr<const Dataset> test(
-        const std::shared_ptr<const Dataset>& given) const {
-        if (!given) return std::make_shared<const Dataset>(select_rows(all_, split_.test));
-        if (!moments_) return given;
-        return std::make_shared<const Dataset>(standardised(*given, *moments_));
-    }
-
-  private:
-    Dataset all_;
-    Split split_;
-    std::optional<Standardisation> moments_;
-};
-
 /// Data as their files have them.
 struct ReadData {
-    std::vector<Dataset> sets;  ///< one that all agents share, or one a local agent
+    std::vector<DataFile> sets{};  ///< one that all agents share, or one a local agent
     /// Test data that are given: none, one that all agents share, or one a local agent.
+    std::vector<DataFile> tests{};
+};
+
+/// The same as all agents' models have them.
+struct FittedData {
+    std::vector<Dataset> sets{};
     std::vector<std::shared_ptr<const Dataset>> tests{};
 
     [[nodiscard]] std::shared_ptr<const Dataset> test(std::size_t local_index) const {
@@ -112,10 +66,9 @@ bool one_test_file_an_agent(const TaskConfig& config) {
 }
 
 /// Every agent has test records that the others do not have, or has them in units of its own.
-bool tests_differ(const TaskConfig& config, Target target) {
+bool tests_differ(const TaskConfig& config, const Scaling& scaling) {
     if (one_test_file_an_agent(config)) return true;
-    return one_file_an_agent(config) &&
-           (!config.test_data || (target == Target::value && config.standardise));
+    return one_file_an_agent(config) && (!config.test_data || scaling.by_data());
 }
 
 ReadData read_all(const TaskConfig& config,
@@ -127,13 +80,12 @@ ReadData read_all(const TaskConfig& config,
     ReadData read;
     if (own_sets || own_tests) digests.own.resize(network.local_agents().size());
     const auto read_test = [&](int number, std::vector<FileDigest>& into) {
-        read.tests.push_back(std::make_shared<const Dataset>(
-            read_files("test-data", *config.test_data, number, into)));
+        read.tests.push_back(read_files("test-data", *config.test_data, number, into));
     };
     if (config.test_data && !own_tests) read_test(0, digests.shared);
     if (!own_sets)
         read.sets.push_back(config.data == "synthetic"
-                                ? synthetic_binary(synthetic_records, config.seed)
+                                ? DataFile(synthetic_binary(synthetic_records, config.seed))
                                 : read_files("data", config.data, 0, digests.shared));
     for (std::size_t a = 0; a < digests.own.size(); ++a) {
         const int number = members.number(network.local_agents()[a]);
@@ -143,63 +95,132 @@ ReadData read_all(const TaskConfig& config,
     return read;
 }
 
-/// @throws DataError where data of this process are of different formats, or labels no classes.
-DataShape shape_of(const ReadData& read) {
-    const Dataset& first = read.sets.front();
-    const auto require_like_first = [&](const Dataset& other) {
-        if (other.target != first.target)
-            throw DataError(
-                fmt::format("{} and {} are of different formats", first.source, other.source));
-    };
-    DataShape shape{.target = first.target, .columns = first.columns};
-    for (const Dataset& set : read.sets) {
-        require_like_first(set);
-        shape.features = std::max(shape.features, set.feature_count());
-        shape.image_rows =
-            same_image_rows(shape.image_rows, first.source, set.image_rows, set.source);
-        shape.labels = united(shape.labels, labels_of(set));
+const std::string& source_of(const DataFile& file) {
+    return std::visit([](const auto& data) -> const std::string& { return data.source; }, file);
+}
+
+/// What one file has. @throws DataError for labels that are no classes; ConfigError where data are
+/// no table and an option says how to read one.
+DataShape shape_of(const DataFile& file, const TaskConfig& config) {
+    if (const auto* table = std::get_if<Table>(&file)) {
+        const TableShape shape = shape_of(*table, config.table);
+        return {.target = shape.target, .labels = shape.labels, .table = shape};
     }
-    for (const auto& test : read.tests) {
-        require_like_first(*test);
-        (void)same_image_rows(shape.image_rows, first.source, test->image_rows, test->source);
+    const auto& data = std::get<Dataset>(file);
+    if (config.table != TableOptions{} || config.standardise != TaskConfig{}.standardise)
+        throw ConfigError(fmt::format(
+            "label: --label, --target, --ignore, --categorical, --missing, --bounds and "
+            "--standardise are about CSV data, and {} are none (allowed without these options)",
+            data.source));
+    return {.target = data.target,
+            .features = data.feature_count(),
+            .image_rows = data.image_rows,
+            .labels = labels_of(data)};
+}
+
+/// @throws DataError where data of this process are of different formats, or labels no classes.
+DataShape shape_of(const ReadData& read, const TaskConfig& config) {
+    const std::string& first = source_of(read.sets.front());
+    const auto require_like_first = [&](const DataFile& other) {
+        if (other.index() != read.sets.front().index())
+            throw DataError(
+                fmt::format("{} and {} are of different formats", first, source_of(other)));
+    };
+    DataShape shape = shape_of(read.sets.front(), config);
+    for (std::size_t a = 1; a < read.sets.size(); ++a) {
+        require_like_first(read.sets[a]);
+        const std::string& source = source_of(read.sets[a]);
+        const DataShape other = shape_of(read.sets[a], config);
+        if (other.table) shape.table = united(*shape.table, *other.table, source);
+        shape.features = std::max(shape.features, other.features);
+        shape.image_rows = same_image_rows(shape.image_rows, first, other.image_rows, source);
+        shape.labels = united(shape.labels, other.labels);
+    }
+    for (const DataFile& test : read.tests) {
+        require_like_first(test);
+        if (const auto* data = std::get_if<Dataset>(&test))
+            (void)same_image_rows(shape.image_rows, first, data->image_rows, data->source);
     }
     return shape;
 }
 
-/// The same data as all agents' models have them: classes for labels, columns by their names, and
+/// How this process would read: as its first table is, and the files that a pattern matches.
+DataOrder own_order(const ReadData& read, const TaskConfig& config) {
+    DataOrder order;
+    if (const auto* table = std::get_if<Table>(read.sets.data())) order.columns = table->names();
+    if (is_pattern(config.data))
+        for (const std::string& file : matching_files(config.data))
+            order.files.push_back(std::filesystem::path(file).filename());
+    return order;
+}
+
+/// @throws ConfigError where a pattern does not give every agent a file, the same on all ranks.
+void require_one_file_an_agent(const TaskConfig& config,
+                               const DataOrder& own,
+                               const DataOrder& order,
+                               int agents) {
+    if (own.files != order.files)
+        throw ConfigError(fmt::format(
+            "data: {} matches other files here than on rank 0 (allowed: %r in the name, which is "
+            "the agent's number, where every rank has its own files only)",
+            config.data));
+    if (!own.files.empty() && std::ssize(own.files) != agents)
+        throw ConfigError(
+            fmt::format("data: {} matches {} files, and there are {} agents (needed: one file for "
+                        "every agent, --agents {})",
+                        config.data,
+                        own.files.size(),
+                        agents,
+                        own.files.size()));
+}
+
+/// Columns of all tables in the order of `names`.
+void order_columns(ReadData& read, const std::vector<std::string>& names) {
+    const auto order = [&](std::vector<DataFile>& files, const char* whose) {
+        for (DataFile& file : files)
+            if (auto* table = std::get_if<Table>(&file))
+                *table = with_columns(std::move(*table), names, whose);
+    };
+    order(read.sets, "the first file of agent 0");
+    order(read.tests, "the training data");
+}
+
+/// The same data as all agents' models have them: classes for labels, categories as features, and
 /// equally many features.
-ReadData fitted(ReadData read, const DataShape& shape) {
-    const auto fit = [&](Dataset data, const char* whose) {
-        if (shape.target == Target::value)
-            data = with_columns(std::move(data), shape.columns, whose);
+FittedData fitted(ReadData read, const DataShape& shape, const TaskConfig& config) {
+    const auto fit = [&](DataFile& file) {
+        auto* table = std::get_if<Table>(&file);
+        Dataset data = table != nullptr ? encoded(*table, *shape.table, config.table.missing)
+                                        : std::move(std::get<Dataset>(file));
+        if (data.feature_count() > shape.features)
+            throw DataError(fmt::format("{}: {} features, the training data have {}",
+                                        data.source,
+                                        data.feature_count(),
+                                        shape.features));
         return widened(with_classes(std::move(data), shape.labels), shape.features);
     };
-    for (Dataset& set : read.sets) set = fit(std::move(set), "the first file of agent 0");
-    for (auto& test : read.tests) {
-        if (test->feature_count() > shape.features)
-            throw DataError(fmt::format("{}: {} features, the training data have {}",
-                                        test->source,
-                                        test->feature_count(),
-                                        shape.features));
-        test = std::make_shared<const Dataset>(fit(*test, "the training data"));
-    }
-    return read;
+    FittedData fits;
+    for (DataFile& set : read.sets) fits.sets.push_back(fit(set));
+    for (DataFile& test : read.tests)
+        fits.tests.push_back(std::make_shared<const Dataset>(fit(test)));
+    return fits;
 }
 
 void deal_shared(const TaskConfig& config,
                  const Network& network,
                  const Membership& members,
-                 ReadData read,
+                 FittedData read,
+                 const Scaling& scaling,
                  LocalData& local) {
-    const Deal deal(std::move(read.sets.front()), config);
+    const Deal deal(std::move(read.sets.front()), config, scaling);
     const auto shards = deal_rows(deal.all(), deal.train(), config, members.all);
     local.digests.partition = digest_of_partition(shards);
     std::shared_ptr<const Dataset> shared;
     if (read.tests.size() < 2) shared = deal.test(read.test(0));
     for (std::size_t a = 0; a < network.local_agents().size(); ++a) {
         const int number = members.number(network.local_agents()[a]);
-        local.agents.push_back({deal.shard(shards[static_cast<std::size_t>(number)]),
-                                shared ? shared : deal.test(read.test(a))});
+        local.agents.push_back(deal.agent(shards[static_cast<std::size_t>(number)],
+                                          shared ? shared : deal.test(read.test(a))));
     }
     const std::size_t dealt = std::accumulate(
         shards.begin(), shards.end(), std::size_t{0}, [](std::size_t sum, const auto& shard) {
@@ -208,39 +229,59 @@ void deal_shared(const TaskConfig& config,
     local.description = fmt::format("{}, {} training records, partition {}",
                                     config.data,
                                     dealt,
-                                    name_of(partition_of(config, local.target)));
-    if (local.target == Target::value && config.standardise)
+                                    name_of(partition_of(config, local.shape.target)));
+    if (scaling.by_data())
         local.statements.emplace_back(
-            "Features and targets are standardised by the mean and deviation of all training "
-            "records, "
-            "which every rank reads: these numbers are taken as public, and what they tell about a "
-            "record or an agent is not counted.");
+            "Columns of numbers are standardised by the mean and deviation of all training "
+            "records, which every rank reads: these numbers are taken as public, and what they "
+            "tell about a record or an agent is not counted (--bounds scales at no cost).");
 }
 
-void deal_own(const TaskConfig& config, ReadData read, LocalData& local) {
+void deal_own(const TaskConfig& config, FittedData read, const Scaling& scaling, LocalData& local) {
     for (std::size_t a = 0; a < read.sets.size(); ++a) {
-        const Deal deal(std::move(read.sets[a]), config);
-        local.agents.push_back({deal.shard(deal.train()), deal.test(read.test(a))});
+        const Deal deal(std::move(read.sets[a]), config, scaling);
+        local.agents.push_back(deal.agent(deal.train(), deal.test(read.test(a))));
     }
     local.description = fmt::format("{} (one file an agent)", config.data);
-    if (local.target == Target::label)
+    if (local.shape.target == Target::label)
         local.statements.emplace_back(
             "Which labels occur in an agent's files is told to all agents, so that they agree on "
             "the classes; it is taken as public and not counted.");
-    else if (config.standardise)
+    if (local.shape.table)
         local.statements.emplace_back(
-            "Every agent standardises features and target by the mean and deviation of its own "
+            "Which columns of an agent's files have texts, and which texts occur in them, is told "
+            "to all agents, so that they agree on the features; it is taken as public and not "
+            "counted.");
+    if (scaling.by_data())
+        local.statements.emplace_back(
+            "Every agent standardises columns of numbers by the mean and deviation of its own "
             "training records. They are not sent, and adjacency agent covers them. A record "
-            "adjacency "
-            "takes them as public: that a record moves them, and with them all of the agent's "
-            "gradients, is not counted.");
+            "adjacency takes them as public: that a record moves them, and with them all of the "
+            "agent's gradients, is not counted (--bounds scales at no cost).");
 }
 
 /// The shape that the data have, or had when the run began that is taken up.
 DataShape with_known(DataShape shape, const TaskConfig& config) {
+    if (config.known_table) shape.table = config.known_table;
+    if (shape.table) {
+        shape.features = std::ssize(feature_names(*shape.table, config.table.missing).names);
+        shape.labels = shape.table->labels;
+        for (std::size_t k = 0; k < shape.table->label_names.size(); ++k)
+            shape.labels.push_back(static_cast<double>(k));
+    }
     if (!config.known_labels.empty()) shape.labels = config.known_labels;
     shape.features = std::max(shape.features, config.known_features);
     return shape;
+}
+
+std::string unit_statement(const std::string& column, bool own_files) {
+    return fmt::format(
+        "A record of the guarantee is everything that one value of the column \"{}\" has at one "
+        "agent: its records' gradients are averaged and clipped as one.{}",
+        column,
+        own_files ? " Somebody with records at several agents loses there, too, which the figures "
+                    "of single agents do not count."
+                  : "");
 }
 
 /// @throws DataError where there is nothing to tell apart.
@@ -260,29 +301,37 @@ bool one_file_an_agent(const TaskConfig& config) { return differs_by_agent(confi
 LocalData read_local_data(const TaskConfig& config, Network& network, const Membership& members) {
     LocalData local;
     ReadData read;
-    DataShape own;
     network.agree([&] {
         if (!(config.test_fraction > 0 && config.test_fraction < 1))
             throw ConfigError(
                 fmt::format("test-fraction: {} is not allowed (must lie strictly between 0 and 1)",
                             config.test_fraction));
         read = read_all(config, network, members, local.digests);
-        own = shape_of(read);
+    });
+    DataOrder own_files;
+    network.agree([&] { own_files = own_order(read, config); });
+    const DataOrder order = agreed_order(network, own_files);
+    DataShape own;
+    network.agree([&] {
+        require_one_file_an_agent(config, own_files, order, members.all);
+        order_columns(read, config.known_table ? config.known_table->columns : order.columns);
+        own = shape_of(read, config);
     });
     const DataShape shape = with_known(agreed_shape(network, own), config);
     network.agree([&] {
         require_two_classes(config, shape);
-        local.target = shape.target;
-        local.features = shape.features;
-        local.image_rows = shape.image_rows;
-        local.labels = shape.labels;
-        local.classes = std::ssize(shape.labels);
-        local.own_tests = tests_differ(config, shape.target);
-        read = fitted(std::move(read), shape);
+        local.shape = shape;
+        const Scaling scaling(config, shape.table);
+        local.own_tests = tests_differ(config, scaling);
+        FittedData fits = fitted(std::move(read), shape, config);
         if (one_file_an_agent(config))
-            deal_own(config, std::move(read), local);
+            deal_own(config, std::move(fits), scaling, local);
         else
-            deal_shared(config, network, members, std::move(read), local);
+            deal_shared(config, network, members, std::move(fits), scaling, local);
+        if (!config.table.unit.empty())
+            local.statements.push_back(
+                unit_statement(shape.table->unit, one_file_an_agent(config)));
+        local.understood = understood(config, local, members, network.local_agents());
     });
     return local;
 }

@@ -24,23 +24,30 @@ std::vector<Eigen::Index> all_rows(const Dataset& data) {
 }
 
 /// Data as their files have them: one set that all agents share, or one a local agent.
-std::vector<Dataset> read_points(const TaskConfig& config,
+std::vector<DataFile> read_points(const TaskConfig& config,
                                  const Network& network,
                                  const Membership& members,
                                  DataDigests& digests) {
     if (config.data == "synthetic")
-        return {synthetic_values(synthetic_records_an_agent * members.all, config.seed)};
+        return {DataFile(synthetic_values(synthetic_records_an_agent * members.all, config.seed))};
     if (!one_file_an_agent(config)) return {read_files("data", config.data, 0, digests.shared)};
-    std::vector<Dataset> sets;
+    std::vector<DataFile> sets;
     for (const int agent : network.local_agents())
         sets.push_back(
             read_files("data", config.data, members.number(agent), digests.own.emplace_back()));
     return sets;
 }
 
+/// The same with all columns of a table, by the names of all agents'.
+Dataset points_of(DataFile file, const std::vector<std::string>& columns) {
+    if (auto* table = std::get_if<Table>(&file))
+        return all_columns(with_columns(std::move(*table), columns, "the first file of agent 0"));
+    return std::move(std::get<Dataset>(file));
+}
+
 /// Labels are left out: they are no points.
 DataShape shape_of_points(const std::vector<Dataset>& sets) {
-    DataShape shape{.target = sets.front().target, .columns = sets.front().columns};
+    DataShape shape{.target = sets.front().target};
     for (const Dataset& set : sets) {
         if (set.target != shape.target)
             throw DataError(
@@ -48,13 +55,6 @@ DataShape shape_of_points(const std::vector<Dataset>& sets) {
         shape.features = std::max(shape.features, set.feature_count());
     }
     return shape;
-}
-
-/// All columns of a table, in the order of all agents'.
-Dataset fitted_points(Dataset set, const DataShape& shape) {
-    if (shape.target == Target::value)
-        set = with_columns(std::move(set), shape.columns, "the first file of agent 0");
-    return with_target_as_feature(widened(std::move(set), shape.features));
 }
 
 void deal_shared(const TaskConfig& config,
@@ -86,20 +86,27 @@ LocalValues read_local_values(const TaskConfig& config,
                               Network& network,
                               const Membership& members) {
     LocalValues local;
-    std::vector<Dataset> sets;
-    DataShape own;
+    std::vector<DataFile> read;
+    DataOrder own_order;
     network.agree([&] {
         if (config.test_data)
             throw ConfigError(
                 fmt::format("test-data: {} is given, but task 'averaging' has nothing to test on: "
                             "its test loss is the distance to the mean",
                             *config.test_data));
-        sets = read_points(config, network, members, local.digests);
+        read = read_points(config, network, members, local.digests);
+        if (const auto* table = std::get_if<Table>(read.data())) own_order.columns = table->names();
+    });
+    const DataOrder order = agreed_order(network, own_order);
+    std::vector<Dataset> sets;
+    DataShape own;
+    network.agree([&] {
+        for (DataFile& file : read) sets.push_back(points_of(std::move(file), order.columns));
         own = shape_of_points(sets);
     });
     const DataShape shape = agreed_shape(network, own);
     network.agree([&] {
-        for (Dataset& set : sets) set = fitted_points(std::move(set), shape);
+        for (Dataset& set : sets) set = widened(std::move(set), shape.features);
         if (!one_file_an_agent(config))
             return deal_shared(config, network, members, sets.front(), local);
         local.shards = std::move(sets);

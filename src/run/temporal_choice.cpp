@@ -23,7 +23,7 @@ RoundWork work_of(const PlanConfig& config,
                   const std::vector<Eigen::Index>& records,
                   long dimension) {
     const long all = records.empty() ? 0 : static_cast<long>(std::ranges::max(records));
-    return {topography.graph.agents(), dimension, config.batch_size.value_or(all)};
+    return {topography.graph.agents(), dimension, static_cast<long>(config.batch_size.of(all).value_or(all))};
 }
 
 DesignInput rounds_of(const PlanConfig& config, const Topography& topography) {

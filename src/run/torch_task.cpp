@@ -124,7 +124,7 @@ TaskRecord torch_task(const std::string& path) {
                          Dataset shard,
                          std::shared_ptr<const Dataset> test) {
                     const Eigen::Index classes =
-                        data.target == Target::value ? 0 : outputs_of(config, data);
+                        data.shape.target == Target::value ? 0 : outputs_of(config, data);
                     return module->source().make(classes, std::move(shard), std::move(test));
                 },
             .file = [module] { return module->file(); },

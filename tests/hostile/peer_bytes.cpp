@@ -196,8 +196,43 @@ HostileInputs data_shapes() {
         writer.put(std::int64_t{0});
         writer.put(static_cast<std::uint64_t>(labels.size()));
         for (const double label : labels) writer.put(label);
-        writer.put(std::uint64_t{0});
+        writer.put(std::uint8_t{0});
         return writer.take();
+    };
+    // Of a table with one feature.
+    const auto table = [](const std::vector<std::string>& classes,
+                          std::uint8_t kind,
+                          const std::vector<std::string>& categories) {
+        ByteWriter writer;
+        writer.put(std::uint8_t{0});
+        writer.put(std::int64_t{0});
+        writer.put(std::int64_t{0});
+        writer.put(std::uint64_t{0});
+        writer.put(std::uint8_t{1});
+        const auto put = [&](const std::vector<std::string>& texts) {
+            writer.put(static_cast<std::uint64_t>(texts.size()));
+            for (const std::string& text : texts) writer.put_text(text);
+        };
+        put(classes);
+        writer.put(kind);
+        put(categories);
+        return writer.take();
+    };
+    const auto shape_of_table = [=](const std::string& name,
+                                    const std::string& theirs,
+                                    std::vector<std::string> words) {
+        return refused(
+            "shape of a table: " + name,
+            [=] {
+                fuzz::ScriptedNetwork network(2, 0, "", [&](int) {
+                    return std::vector<std::string>{table({"no", "yes"}, 2, {"x"}), theirs};
+                });
+                TableShape own{.features = {{"city", ColumnShape::Kind::categories, {"x"}}}};
+                own.target = Target::label;
+                own.label_names = {"no", "yes"};
+                (void)agreed_shape(network, {.table = own});
+            },
+            std::move(words));
     };
     const auto shape = [](const std::string& name,
                           const std::string& theirs,
@@ -232,7 +267,21 @@ HostileInputs data_shapes() {
             shape("a label twice", said(false, 100, {1, 1}), honest, {damaged}),
             shape("2^60 labels", endless.take(), honest, {damaged}),
             shape("bytes behind", honest + "x", honest, {damaged}),
-            shape("nothing", "", honest, {damaged})};
+            shape("nothing", "", honest, {damaged}),
+            shape("a table where others have none",
+                  table({"no"}, 2, {"x"}),
+                  honest,
+                  {"rank 1", "tables"}),
+            shape_of_table("numbers for texts", table({"no"}, 1, {}), {"city", "numbers"}),
+            shape_of_table("a kind that is none", table({"no"}, 3, {}), {damaged}),
+            shape_of_table("words for a terminal", table({"no"}, 2, {"\x1b[2J"}), {damaged}),
+            shape_of_table("a class of 5000 letters",
+                           table({std::string(5000, 'a')}, 2, {}),
+                           {damaged}),
+            shape_of_table("1001 categories",
+                           table({"no"}, 2, std::vector<std::string>(1001, "y")),
+                           {damaged}),
+            shape_of_table("nothing", "", {damaged})};
 }
 
 /// More bytes than the graph and the number of agents allow.

@@ -33,40 +33,6 @@ TEST(Concatenate, StacksRowsAndPadsColumns) {
     EXPECT_THROW((void)concatenate({}), DataError);
 }
 
-TEST(Concatenate, PutsColumnsOfTablesInTheOrderOfTheFirstByTheirNames) {
-    const TemporaryFolder folder;
-    const auto table = [&](const std::string& name, const std::string& text) {
-        return read_records(folder.write(name, text));
-    };
-    const Dataset first = table("first", "age,sex,target\n50,1,7\n60,0,8\n");
-    const Dataset both = concatenate({first, table("second", "target,age,sex\n9,70,1\n")});
-    Eigen::MatrixXd expected(2, 3);
-    expected << 50, 60, 70, 1, 0, 1;
-    EXPECT_EQ(features_of(both), expected);
-    EXPECT_EQ(both.labels, Eigen::Vector3d(7, 8, 9));
-    EXPECT_EQ(both.columns, first.columns);
-    const auto refusal = [&](const std::string& text) {
-        return test::message_of<DataError>([&] {
-            (void)concatenate({first, table("other", text)});
-        });
-    };
-    for (const auto& [text, words] : std::vector<std::pair<std::string, std::vector<std::string>>>{
-             {"age,gender,target\n1,2,3\n",
-              {"other", "first", "alone has \"gender\"", "lacks \"sex\""}},
-             {"age,sex,bmi,target\n1,2,3,4\n", {"alone has \"bmi\""}},
-             {"age,target\n1,2\n", {"lacks \"sex\""}},
-             {"1,2,3\n", {"other: has not a header line", "has"}},
-             {"age,age,target\n1,2,3\n", {"\"age\"", "\"sex\""}}}) {
-        const std::string message = refusal(text);
-        for (const std::string& word : words)
-            EXPECT_NE(message.find(word), std::string::npos) << message << "\nwants " << word;
-    }
-    const Dataset twice = table("twice", "a,a,b\n1,2,3\n");
-    EXPECT_EQ(concatenate({twice, twice}).records(), 2);
-    EXPECT_THROW((void)with_columns(twice, {"a", "b", "a"}, "it"), DataError);
-    EXPECT_EQ(with_columns(first, {"target", "sex", "age"}, "it").labels, Eigen::Vector2d(50, 60));
-}
-
 TEST(SelectRows, KeepsTheGivenOrder) {
     const Dataset data = random_real_data(12, 7, 3);
     const std::vector<Eigen::Index> rows{11, 0, 5, 5, 3};
@@ -124,19 +90,6 @@ TEST(MeanFeatures, AreOfTheGivenRows) {
     EXPECT_LE((mean_features(data, two) - 0.5 * (values.row(7) + values.row(2)).transpose()).norm(),
               1e-14);
     EXPECT_EQ(mean_features(data, {}), Eigen::VectorXd::Zero(4));
-}
-
-TEST(TargetAsFeature, IsTheLastColumnOfATable) {
-    Dataset table;
-    table.target = Target::value;
-    table.dense = RealRows(2, 2);
-    std::get<RealRows>(*table.dense) << 1, 2, 3, 4;
-    table.labels = Eigen::Vector2d(5, 6);
-    RealRows wanted(2, 3);
-    wanted << 1, 2, 5, 3, 4, 6;
-    EXPECT_EQ(std::get<RealRows>(with_target_as_feature(table).dense.value()), wanted);
-    const Dataset labelled = random_real_data(4, 3, 1);
-    EXPECT_EQ(with_target_as_feature(labelled).feature_count(), 3) << "labels are no values";
 }
 
 }  // namespace

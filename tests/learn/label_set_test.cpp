@@ -67,10 +67,10 @@ TEST(WithClasses, NamesALabelThatNoTrainingDataHave) {
 }
 
 TEST(ClassesText, SaysWhichLabelIsWhichClass) {
-    EXPECT_EQ(classes_text({1, 2}), "1 -> -1, 2 -> +1");
-    EXPECT_EQ(classes_text({2, 5, 9}), "2 -> 0, 5 -> 1, 9 -> 2");
-    LabelSet many;
-    for (int label = 1; label <= 62; ++label) many.push_back(label);
+    EXPECT_EQ(classes_text({"no", "yes"}), "no -> -1, yes -> +1");
+    EXPECT_EQ(classes_text({"2", "5", "9"}), "2 -> 0, 5 -> 1, 9 -> 2");
+    std::vector<std::string> many;
+    for (int label = 1; label <= 62; ++label) many.push_back(std::to_string(label));
     EXPECT_EQ(classes_text(many),
               "1 -> 0, 2 -> 1, 3 -> 2, 4 -> 3, 5 -> 4, 6 -> 5, 7 -> 6, 8 -> 7, 52 more, 61 -> 60, "
               "62 -> 61");

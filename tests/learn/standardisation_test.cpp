@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "learn/reader_fixtures.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
@@ -28,7 +29,8 @@ TEST(Standardised, TrainingRowsHaveMeanZeroAndDeviationOne) {
     }
     data.dense = table;
     auto rows = all_rows(150);
-    const Dataset result = standardised(data, standardisation_of(data, rows));
+    const std::vector<bool> all(4, true);
+    const Dataset result = standardised(data, standardisation_of(data, rows, all));
     const Eigen::MatrixXd train = features_of(result).leftCols(150);
     EXPECT_LE(train.rowwise().mean().cwiseAbs().maxCoeff(), 1e-12);
     EXPECT_LE((train.topRows(3).rowwise().squaredNorm().array() / 150 - 1).abs().maxCoeff(), 1e-12);
@@ -36,13 +38,37 @@ TEST(Standardised, TrainingRowsHaveMeanZeroAndDeviationOne) {
     EXPECT_NEAR(result.labels.head(150).mean(), 0, 1e-10);
     EXPECT_NEAR(result.labels.head(150).squaredNorm() / 150, 1, 1e-12);
     // Other rows have no influence.
-    const Standardisation before = standardisation_of(data, rows);
+    const Standardisation before = standardisation_of(data, rows, all);
     std::get<RealRows>(*data.dense).bottomRows(50) *= 100;
     data.labels.tail(50) *= 100;
-    EXPECT_EQ(standardisation_of(data, rows).feature_deviation, before.feature_deviation);
-    EXPECT_EQ(standardisation_of(data, rows).target_mean, before.target_mean);
+    EXPECT_EQ(standardisation_of(data, rows, all).feature_deviation, before.feature_deviation);
+    EXPECT_EQ(standardisation_of(data, rows, all).target_mean, before.target_mean);
     data.target = Target::label;
-    EXPECT_EQ(standardised(data, standardisation_of(data, rows)).labels, data.labels);
+    EXPECT_EQ(standardised(data, standardisation_of(data, rows, all)).labels, data.labels);
+}
+
+TEST(Standardised, LeavesOtherFeaturesAndPutsZeroForWhatIsMissing) {
+    Dataset data;
+    data.target = Target::value;
+    RealRows table(4, 3);
+    table << 1, 1, not_a_number, 3, 0, not_a_number, not_a_number, 1, not_a_number, 5, 0, 7;
+    data.dense = table;
+    data.labels = Eigen::Vector4d(1, 2, 3, 4);
+    const auto rows = all_rows(3);  // of which the last column has no cell
+    const Standardisation scaling = standardisation_of(data, rows, {true, false, true});
+    EXPECT_EQ(scaling.feature_mean, Eigen::Vector3d(2, 0, 0));
+    EXPECT_EQ(scaling.feature_deviation, Eigen::Vector3d(1, 1, 1));
+    Eigen::MatrixXd wanted(3, 4);
+    wanted << -1, 1, 0, 3, 1, 0, 1, 0, 0, 0, 0, 7;
+    EXPECT_EQ(features_of(standardised(data, scaling)), wanted);
+    Standardisation bounds = no_standardisation(3);
+    bounds.feature_mean(0) = 3;
+    bounds.feature_deviation(0) = 0.5;
+    bounds.limit = 1;
+    wanted << -1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1;
+    const Dataset cut = standardised(data, bounds);
+    EXPECT_EQ(features_of(cut), wanted);
+    EXPECT_EQ(cut.labels, Eigen::Vector4d(1, 1, 1, 1));
 }
 
 }  // namespace

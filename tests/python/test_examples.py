@@ -23,6 +23,29 @@ def test_own_loop_finds_the_truth() -> None:
     assert "epsilon 1.00 for one record" in done.stdout
 
 
+def test_a_model_is_read_without_sotto(tmp_path: pathlib.Path) -> None:
+    rows = [(30 + 7 * i % 60, ["no", "yes"][i % 3 == 0], 30 + 7 * i % 60 > 60 or i % 3 == 0) for i in range(90)]
+    text = "age,smokes,sick\n" + "".join(f"{a},{s},{['well', 'ill'][sick]}\n" for a, s, sick in rows)
+    (tmp_path / "a.csv").write_text(text.replace("\n30,", "\n,", 1))
+    sotto = os.environ["SOTTO"]
+    for arguments in (
+        ["train", "--data", "a.csv", "--label", "sick", "--missing", "indicator", "--mechanism", "none", "--agents", "1",
+         "--topology", "complete", "--clip-norm", "9", "--step-size", "1", "--batch-size", "all", "--run-directory", "run", "--rounds", "200"],
+        ["predict", "--run", "run", "--data", "a.csv", "--out", "predictions.csv"],
+    ):  # fmt: skip
+        done = subprocess.run([sotto, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+    read = subprocess.run(
+        [sys.executable, str(EXAMPLES / "read_model.py"), "run", "a.csv"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert read.returncode == 0, read.stderr
+    predicted = [line.split(",")[0] for line in (tmp_path / "predictions.csv").read_text().splitlines()[1:]]
+    assert read.stdout.split() == predicted
+    right = sum(p == ["well", "ill"][sick] for p, (_, _, sick) in zip(predicted, rows, strict=True))
+    assert right >= 0.9 * len(rows)
+
+
 @pytest.mark.parametrize("name", ["quickstart", "threat_model"])
 def test_notebooks_run(name: str) -> None:
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")

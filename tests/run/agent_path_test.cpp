@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/temporary_folder.hpp"
+#include "sotto/core/error.hpp"
 
 namespace sotto {
 namespace {
@@ -36,6 +37,20 @@ TEST(ListedFiles, StandBetweenCommasUnlessAFileHasTheWholeName) {
     EXPECT_EQ(listed_files(whole, 1), Files{whole});
     EXPECT_EQ(listed_files(folder.path("x,y-%r"), 1), Files{whole});
     EXPECT_EQ(listed_files(folder.path("x,y-%r"), 2), (Files{folder.path("x"), "y-2"}));
+}
+
+TEST(ListedFiles, OfAPatternAreOneAnAgentInNaturalOrder) {
+    const test::TemporaryFolder folder;
+    for (const char* const name : {"hospital10.csv", "hospital2.csv", "hospital1.csv", "notes"})
+        (void)folder.write(name, "");
+    const std::string pattern = folder.path("hospital*.csv");
+    EXPECT_TRUE(differs_by_agent(pattern));
+    EXPECT_EQ(listed_files(pattern, 1), std::vector<std::string>{folder.path("hospital2.csv")});
+    EXPECT_EQ(listed_files(pattern, 2), std::vector<std::string>{folder.path("hospital10.csv")});
+    EXPECT_THROW((void)listed_files(pattern, 3), DataError);
+    EXPECT_THROW((void)matching_files(folder.path("x*")), DataError);
+    const std::string named = folder.write("a*b", "");
+    EXPECT_EQ(listed_files(named, 5), std::vector<std::string>{named}) << "a file of that name";
 }
 
 }  // namespace

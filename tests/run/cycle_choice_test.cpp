@@ -134,7 +134,7 @@ TEST(CycleChoice, TriesWhatRecordsRoundsAndBandAllow) {
     EXPECT_EQ(cycles({}), (std::vector<long>{1, 2, 4, 5}));
     config.sampling_probability.reset();
     EXPECT_EQ(cycles({900, 350, 800}), (std::vector<long>{1, 2, 3}));
-    config.batch_size.reset();
+    config.batch_size = std::nullopt;
     EXPECT_EQ(cycles({900, 350, 800}), std::vector<long>{1});
 }
 

@@ -15,13 +15,18 @@ TEST(AgreedShape, IsItsOwnWhereThereIsNobodyElse) {
     const auto network = make_memory_network(3, 1);
     LabelSet many;
     for (int label = 0; label < 3000; ++label) many.push_back(label);
+    TableShape table{.features = {{"a", ColumnShape::Kind::categories, {"x", "y"}}}};
+    table.label = "b";
     const DataShape shape = agreed_shape(
         *network,
-        {.target = Target::label, .features = 5000000, .labels = many, .columns = {"a", "b"}});
-    EXPECT_EQ(shape.target, Target::label);
+        {.target = Target::value, .features = 5000000, .labels = many, .table = table});
+    EXPECT_EQ(shape.target, Target::value);
     EXPECT_EQ(shape.features, 5000000);
     EXPECT_EQ(shape.labels, many);
-    EXPECT_EQ(shape.columns, (std::vector<std::string>{"a", "b"}));
+    ASSERT_TRUE(shape.table.has_value());
+    EXPECT_EQ(shape.table->features, table.features);
+    EXPECT_EQ(agreed_order(*network, {{"a", "b"}, {"f"}}).columns,
+              (std::vector<std::string>{"a", "b"}));
     EXPECT_EQ(agreed_shape(*network, {.target = Target::value, .features = 1}).target,
               Target::value);
 }

@@ -42,12 +42,12 @@ TEST(RecordTask, StartsEveryModelFromTheSeed) {
 
 TEST(RecordTask, AsksForOneOutputAClassOrOneForAValue) {
     LocalData data;
-    data.classes = 7;
+    data.shape.labels = {0, 1, 2, 3, 4, 5, 6};
     EXPECT_EQ(outputs_of(on("x"), data), 7);
-    data.target = Target::value;
+    data.shape.target = Target::value;
     EXPECT_EQ(outputs_of(on("x"), data), 1);
-    data.target = Target::label;
-    data.classes = 1;
+    data.shape.target = Target::label;
+    data.shape.labels = {5};
     expect_contains(message_of<DataError>([&] { (void)outputs_of(on("x"), data); }),
                     "x: all records are of one class");
 }
@@ -81,8 +81,11 @@ TEST(RecordTask, RefusesOptionsOfOtherTasks) {
             << name;
         EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.test_fraction = 0.3; }).empty(), holds_out)
             << name;
-        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.standardise = false; }).empty(),
-                  name == "mlp")
+        EXPECT_EQ(
+            refusal(name, [](TaskConfig& c) { c.standardise = Standardise::none; }).empty(),
+            holds_out)
+            << name;
+        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.table.label = "x"; }).empty(), holds_out)
             << name;
     }
     expect_contains(refusal("quadratic", [](TaskConfig& c) { c.data = "/nonexistent"; }),
@@ -96,6 +99,11 @@ TEST(RecordTask, RefusesOptionsThatOthersLeaveWithoutAMeaning) {
     config.test_fraction = 0.3;
     expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
                     "test-fraction: 0.3 is given, but --test-data");
+    config = on("x");
+    config.table.bounds = parse_bounds("age=0:1");
+    config.standardise = Standardise::none;
+    expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
+                    "standardise: none is given, but --bounds");
     config = on("x-%r");
     config.partition = PartitionSpec{.kind = PartitionSpec::Kind::iid};
     expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
@@ -120,7 +128,7 @@ TEST(RecordTask, MakesTheObjectiveOfOneAgentOfTheDataOfAll) {
     const LocalData data = read_local_data(config, *network, members);
     const LocalTask task = build_record_task(config, *network, members);
     EXPECT_EQ(task.description, data.description);
-    const Eigen::VectorXd model = Eigen::VectorXd::LinSpaced(data.features + 1, -1, 1);
+    const Eigen::VectorXd model = Eigen::VectorXd::LinSpaced(data.shape.features + 1, -1, 1);
     for (std::size_t a = 0; a < 4; ++a) {
         const auto alone =
             make_record_objective(config, data, data.agents[a].shard, data.agents[a].test);

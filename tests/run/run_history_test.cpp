@@ -23,6 +23,13 @@ Written sample_history() {
     history.starts = 2;
     history.labels = {-1, 3, 7};
     history.features = 12;
+    history.table = TableShape{.columns = {"age", "sex", "sick"},
+                               .features = {{"age", ColumnShape::Kind::numbers},
+                                            {"sex", ColumnShape::Kind::categories, {"f", "m"}}},
+                               .label = "sick",
+                               .threshold = 2.5,
+                               .target = Target::label,
+                               .label_names = {"no", "yes"}};
     for (const int agents : {4, 3}) {
         const auto network = make_memory_network(agents, 1);
         const PreparedRun prepared =
@@ -53,6 +60,7 @@ TEST(RunHistory, ComesBackAsItWasWritten) {
     EXPECT_FALSE(back.completed);
     EXPECT_EQ(back.labels, (LabelSet{-1, 3, 7}));
     EXPECT_EQ(back.features, 12);
+    EXPECT_EQ(back.table, history.table);
     ASSERT_EQ(back.phases.size(), 2U);
     for (std::size_t k = 0; k < 2; ++k) {
         EXPECT_EQ(back.phases[k].plan.hash(), history.phases[k].plan.hash());

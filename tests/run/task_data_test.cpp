@@ -130,8 +130,8 @@ TEST(TaskData, CodesLabelsOverAllAgentsFilesAndNotFileByFile) {
     TaskConfig config = on(folder.path("own%r"));
     config.test_data = folder.write("test", records_of({3, 4}, 2));
     const LocalData data = read(config, 3);
-    EXPECT_EQ(data.labels, (LabelSet{1, 2, 3, 4, 5, 6}));
-    EXPECT_EQ(data.classes, 6);
+    EXPECT_EQ(data.shape.labels, (LabelSet{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(data.classes(), 6);
     EXPECT_EQ(labels_of_agent(data, 0).head(2), Eigen::Vector2d(0, 1));
     EXPECT_EQ(labels_of_agent(data, 1).head(2), Eigen::Vector2d(2, 3));
     EXPECT_EQ(labels_of_agent(data, 2).head(2), Eigen::Vector2d(4, 5));
@@ -144,7 +144,7 @@ TEST(TaskData, CodesLabelsOverAllAgentsFilesAndNotFileByFile) {
     joined.test_data = folder.path("test");
     joined.partition = PartitionSpec{PartitionSpec::Kind::iid};
     const LocalData both = read(joined, 1);
-    EXPECT_EQ(both.labels, (LabelSet{1, 2, 3, 4}));
+    EXPECT_EQ(both.shape.labels, (LabelSet{1, 2, 3, 4}));
     EXPECT_EQ(labels_of_agent(both, 0).maxCoeff(), 3);
     EXPECT_EQ(both.agents[0].test->labels, Eigen::Vector4d(2, 3, 2, 3));
 }
@@ -158,7 +158,7 @@ TEST(TaskData, TakesAnAgentOfOneClassWhereOthersHaveTwo) {
         TaskConfig config = on(folder.path("own%r"));
         config.test_data = folder.path("own1");
         const LocalData data = read(config, 2);
-        EXPECT_EQ(data.classes, 2);
+        EXPECT_EQ(data.classes(), 2);
         const double first = labels[0] == 1 ? -1 : 1;
         EXPECT_EQ(labels_of_agent(data, 0), Eigen::Vector2d(first, first));
         EXPECT_EQ(labels_of_agent(data, 1), Eigen::Vector2d(-1, 1));
@@ -193,8 +193,8 @@ TEST(TaskData, KeepsTheClassesOfARunThatIsTakenUp) {
     config.known_labels = {1, 2, 3};
     config.known_features = 9;
     const LocalData data = read(config, 1);
-    EXPECT_EQ(data.classes, 3);
-    EXPECT_EQ(data.features, 9);
+    EXPECT_EQ(data.classes(), 3);
+    EXPECT_EQ(data.shape.features, 9);
     EXPECT_EQ(data.agents[0].shard.labels.maxCoeff(), 2) << "label 3 is still class 2";
     config.known_labels = {1, 2};
     expect_contains(message_of<DataError>([&] { (void)read(config, 1); }), "has label 3");
@@ -206,7 +206,8 @@ TEST(TaskData, ComparesColumnsOfAllAgentsByName) {
     (void)folder.write("own1", "effect,age,dose\n30,70,4\n40,80,5\n");
     TaskConfig config = on(folder.path("own%r"));
     config.task = "mlp";
-    config.standardise = false;
+    config.table.label = "effect";
+    config.standardise = Standardise::none;
     config.test_data = folder.write("test", "dose,effect,age\n6,50,90\n7,60,95\n");
     const LocalData data = read(config, 2);
     Eigen::Matrix2d expected;
@@ -374,6 +375,7 @@ TEST(TaskData, StandardisesValuesAndSaysThatThisIsNotCounted) {
                 std::to_string(100000 + 10 * i) + "\n";
     TaskConfig config = on(folder.write("houses.csv", text));
     config.task = "mlp";
+    config.table.label = "price";
     const LocalTask task = build(config, 2);
     expect_contains(task.description, "partition iid");
     // d = 64 (2 + 1) + 64 + 1. A model that says 0 has the training data's variance, 1, as its
@@ -390,7 +392,7 @@ TEST(TaskData, StandardisesValuesAndSaysThatThisIsNotCounted) {
     expect_contains(task.statements[0], "all training records");
     expect_contains(task.statements[0], "not counted");
 
-    config.standardise = false;
+    config.standardise = Standardise::none;
     const LocalTask raw = build(config, 2);
     EXPECT_TRUE(raw.statements.empty());
     EXPECT_GT(raw.objectives[0]->train_loss(zero).loss, 1e10) << "prices as they are";
@@ -398,12 +400,50 @@ TEST(TaskData, StandardisesValuesAndSaysThatThisIsNotCounted) {
     for (const int u : {0, 1}) (void)folder.write("own" + std::to_string(u), text);
     config = on(folder.path("own%r"));
     config.task = "mlp";
+    config.table.label = "price";
     config.hidden = 3;
     const LocalTask own = build(config, 2);
     EXPECT_EQ(own.initial.size(), 3 * 3 + 4);
-    ASSERT_EQ(own.statements.size(), 1U);
-    expect_contains(own.statements[0], "its own");
+    ASSERT_EQ(own.statements.size(), 2U);
+    expect_contains(own.statements[0], "which texts occur");
+    expect_contains(own.statements[1], "its own");
+    config.table.bounds = parse_bounds("a=0:10,b=0:5000,price=0:200000");
+    EXPECT_EQ(build(config, 2).statements.size(), 1U) << "bounds cost nothing";
     EXPECT_TRUE(build(on("synthetic"), 2).statements.empty());
+}
+
+TEST(TaskData, LearnsClassesOfTablesThatSitesHave) {
+    const TemporaryFolder folder;
+    (void)folder.write("site2.csv", "age,sex,sick\n50,m,yes\n60,f,no\n70,m,no\n40,m,yes\n90,f,no\n");
+    (void)folder.write("site10.csv", "sick,sex,age\nno,x,55\nyes,f,\nno,m,65\nno,f,75\nyes,m,45\n");
+    TaskConfig config = on(folder.path("site*.csv"));
+    config.table.label = "sick";
+    config.table.missing = parse_missing("indicator");
+    const LocalData data = read(config, 2);
+    EXPECT_EQ(data.shape.features, 2 + 3 + 1);
+    EXPECT_EQ(data.classes(), 2);
+    ASSERT_EQ(data.understood.size(), 4U);
+    EXPECT_EQ(data.understood[0],
+              "predicts \"sick\" (2 classes: no, yes) from 2 columns (6 features)");
+    EXPECT_EQ(data.understood[1], "1 of numbers: age; 1 of categories: sex (3)");
+    expect_contains(data.understood[2], "agent 0 is site2.csv: 4 records to train, ");
+    expect_contains(data.understood[3], "agent 1 is site10.csv: 4 records to train, ");
+    EXPECT_TRUE(test::features_of(data.agents[1].shard).allFinite());
+    EXPECT_TRUE(data.own_tests);
+    const auto files = message_of<ConfigError>([&] { (void)read(config, 3); });
+    expect_contains(files, "2 files");
+    expect_contains(files, "--agents 2");
+    expect_contains(message_of<DataError>([&] { (void)read(on(folder.path("none*")), 2); }),
+                    "no file matches");
+
+    config.known_table = data.shape.table;
+    config.known_table->label_names = {"no", "perhaps", "yes"};
+    config.known_labels = {0, 1, 2};
+    EXPECT_EQ(read(config, 2).agents[0].shard.labels.maxCoeff(), 2)
+        << "as when the run began, whoever is there now";
+    config = on(folder.write("a.svm", "+1 1:1\n-1 2:1\n+1 1:1\n"));
+    config.table.label = "sick";
+    expect_contains(message_of<ConfigError>([&] { (void)read(config, 1); }), "CSV");
 }
 
 TEST(TaskData, RefusesWhatDoesNotFitTogether) {

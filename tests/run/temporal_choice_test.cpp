@@ -38,7 +38,7 @@ TEST(TemporalChoice, CountsAllRecordsWhereBatchesAreAllOfThem) {
     const Topography topography = random_topography(6);
     PlanConfig config = config_of("mafalda");
     config.rounds = 100;
-    config.batch_size.reset();
+    config.batch_size = std::nullopt;
     EXPECT_FALSE(choose_temporal(config, topography, {}, 200'000).keeps_all());
     EXPECT_FALSE(choose_temporal(config, topography, {1, 2, 3, 4, 5, 40}, 200'000).keeps_all());
     EXPECT_TRUE(choose_temporal(config, topography, {1, 2, 3, 4, 5, 60}, 200'000).keeps_all());

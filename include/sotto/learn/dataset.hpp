@@ -33,8 +33,6 @@ struct Dataset {
     /// (with_classes, label_set.hpp): of two -1 and +1, otherwise 0, 1, ...
     Eigen::VectorXd labels;
     Target target = Target::label;
-    /// Names of the columns of a table, the target's last; empty where the file names none.
-    std::vector<std::string> columns{};
     std::vector<int> writers;     ///< who made each record, from 0; empty where it is not known
     Eigen::Index image_rows = 0;  ///< features are an image of this many rows; 0: not known
     std::string source;           ///< file or "synthetic", for messages
@@ -43,22 +41,14 @@ struct Dataset {
     [[nodiscard]] Eigen::Index feature_count() const;
 };
 
-/// Rows of all data sets in order; sparse feature counts are padded to the largest, columns of
-/// tables are those of the first, by name. Writers of different parts are different.
+/// Rows of all data sets in order; sparse feature counts are padded to the largest. Writers of
+/// different parts are different.
 /// @throws DataError if parts differ in kind: sparse or dense, label or value, and, dense, in their
-/// number of features or the names of their columns.
+/// number of features.
 [[nodiscard]] Dataset concatenate(std::vector<Dataset> parts);
 
 /// The given rows, in the given order.
 [[nodiscard]] Dataset select_rows(const Dataset& data, std::span<const Eigen::Index> rows);
-
-/// The same table with its columns in another order, that of `names`, of which the last is the
-/// target's. Data without columns of a name stay as they are where `names` are none either.
-/// @param whose names they are, for messages.
-/// @throws DataError naming the columns that only one of the two has, or the one that names none.
-[[nodiscard]] Dataset with_columns(Dataset data,
-                                   const std::vector<std::string>& names,
-                                   const std::string& whose);
 
 /// The same records with at least this many columns. @throws DataError if they are dense and have
 /// fewer.
@@ -76,9 +66,5 @@ void copy_features(const Dataset& data,
 /// Mean of the features of the given rows, one per feature; zero for no rows.
 [[nodiscard]] Eigen::VectorXd mean_features(const Dataset& data,
                                             std::span<const Eigen::Index> rows);
-
-/// The same records with a target that is a value as their last feature too: all columns of a
-/// table.
-[[nodiscard]] Dataset with_target_as_feature(Dataset data);
 
 }  // namespace sotto

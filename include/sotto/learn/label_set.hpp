@@ -31,8 +31,12 @@ using LabelSet = std::vector<double>;
 /// one that is not in the set.
 [[nodiscard]] Dataset with_classes(Dataset data, const LabelSet& labels);
 
+/// "a, b, c"; of many texts the first and the last, and how many more.
+[[nodiscard]] std::string short_list(std::vector<std::string> texts);
+
 /// "1 -> -1, 2 -> +1"; of many labels the first and the last.
-[[nodiscard]] std::string classes_text(const LabelSet& labels);
+/// @param names of the labels, in their order.
+[[nodiscard]] std::string classes_text(const std::vector<std::string>& names);
 /// "1, 2, 3"; of many labels the first and the last, and how many.
 [[nodiscard]] std::string labels_text(const LabelSet& labels);
 

@@ -73,7 +73,7 @@ SubjectConfig account_config(const AuditConfig& config) {
                                              train.plan.clip_norm,
                                              train.plan.rounds,
                                              canary_records_of(config),
-                                             train.plan.batch_size);
+                                             train.plan.batch_size.of(canary_records_of(config)));
     account.sensitivity = exposure.sensitivity;
     account.plan.sampling_probability = exposure.sampling_probability;
     return account;

@@ -54,7 +54,7 @@ CanaryRecords new_canaries(const AuditConfig& config, const AuditSubject& subjec
                         "is too few to "
                         "judge by (at least {:.0f}: more --rounds or a larger --batch-size)",
                         config.train.plan.rounds,
-                        *config.train.plan.batch_size,
+                        *config.train.plan.batch_size.number,
                         draws,
                         fewest_draws));
     return canaries;
@@ -140,11 +140,11 @@ long canary_records_of(const AuditConfig& config) {
     CanaryRecords canaries;
     canaries.trials = trials;
     const long records = canaries.records();
-    if (!plan.batch_size || *plan.batch_size >= records)
+    if (!plan.batch_size.number || *plan.batch_size.number >= records)
         throw ConfigError(fmt::format(
             "--batch-size: {} samples nothing with {} canaries, whose agents have {} records "
             "(allowed: fewer than these)",
-            plan.batch_size ? std::to_string(*plan.batch_size) : "all",
+            name_of(plan.batch_size),
             trials,
             records));
     if (plan.sampling_probability)

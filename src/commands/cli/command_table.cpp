@@ -7,6 +7,7 @@
 #include "commands/keygen/keygen_command.hpp"
 #include "commands/ledger/ledger_command.hpp"
 #include "commands/plan/plan_command.hpp"
+#include "commands/predict/predict_command.hpp"
 #include "commands/report/report_command.hpp"
 #include "commands/supervise/supervise_command.hpp"
 #include "commands/sweep/sweep_command.hpp"
@@ -21,6 +22,7 @@ Registry<Command>& commands() {
                                     account_command(),
                                     train_command(),
                                     sweep_command(),
+                                    predict_command(),
                                     ledger_command(),
                                     report_command(),
                                     audit_command(),

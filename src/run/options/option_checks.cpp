@@ -86,6 +86,15 @@ void require_learnt_clip(const TrainConfig& config) {
             "--{}: --clip-norm auto is needed too; a clip that is given is not learnt", given));
 }
 
+void require_records_of_units(const TrainConfig& config) {
+    if (!config.task.table.unit.empty() && protects_agents(config.plan.adjacency))
+        throw ConfigError(fmt::format(
+            "unit-column: {} is given, but adjacency {} protects everything of an agent together "
+            "(allowed with it: --adjacency record, record-add-remove, record-zero-out)",
+            config.task.table.unit,
+            name_of(config.plan.adjacency)));
+}
+
 void settle_train_config(TrainConfig& config, bool warning_given) {
     require_one_source_of_noise(config.plan);
     require_run_to_take_up(config);
@@ -93,6 +102,7 @@ void settle_train_config(TrainConfig& config, bool warning_given) {
     require_roster_with_identity(config);
     require_sampling_with_padding(config);
     require_learnt_clip(config);
+    require_records_of_units(config);
     settle_stall_limits(config, warning_given);
 }
 

@@ -6,6 +6,9 @@ namespace sotto {
 
 // What options must be to each other; what one must be by itself is in its declaration.
 
+/// @throws ConfigError for units of records (--unit-column) where agents are protected as a whole.
+void require_records_of_units(const TrainConfig& config);
+
 /// Noise of a given standard deviation leaves no room for a budget. @throws ConfigError.
 void require_one_source_of_noise(const PlanConfig& config);
 /// Agents prove who they are with both files, or with none. @throws ConfigError.

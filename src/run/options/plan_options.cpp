@@ -20,17 +20,6 @@ OptionFormat<std::string> mechanism_name(AllowedValues allowed) {
             [](const std::string& name) { return name; }};
 }
 
-/// A number of records; nothing for all.
-OptionFormat<std::optional<long>> number_or_all() {
-    return {numbers_in({.minimum = 1, .whole = true}, among_others("", {"all"})),
-            [](const std::string& option, const std::string& text) {
-                return number_or_word(option, text, {"all"});
-            },
-            [](const std::optional<long>& records) {
-                return records ? std::to_string(*records) : std::string("all");
-            }};
-}
-
 /// The factor's kind and band; when it begins anew is an option of its own.
 Binding<PlanConfig> temporal_kind() {
     static constexpr std::string_view chosen = "auto";
@@ -288,11 +277,13 @@ expects, q times all agents. With `--adjacency agent-zero-out` and `--participat
               .peers_may_set = false},
              bound(&PlanConfig::client_probability, real_between(1e-12, 1))},
             {{.name = "batch-size",
-              .help = "records an agent uses a round: a number, or all",
+              .help = "records an agent uses a round: a number, a share of its records (0.1), or all",
               .details = R"(
-`all`: every round all records of every agent; with a record adjacency only where data are read (`sotto train`).)",
+A share suits sites of different sizes: each uses as large a part of its records, at least one. `all`: every round all
+records of every agent. With a record adjacency both are possible only where data are read (`sotto train`).)",
               .peers_may_set = false},
-             bound(&PlanConfig::batch_size, number_or_all())},
+             bound(&PlanConfig::batch_size,
+                   named(among_others("", {"NUMBER", "SHARE", "all"}), parse_batch_size))},
             {{.name = "participation",
               .help = "{} (record adjacencies; default every, or poisson where records are added, "
                       "removed or zeroed out, batches are known and the mechanism allows it)",

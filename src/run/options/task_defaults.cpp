@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <string>
+
+#include "run/agent_path.hpp"
 #include "run/tasks/table.hpp"
 
 namespace sotto {
@@ -12,6 +16,14 @@ OptionTexts with_task_defaults(OptionTexts given) {
         tasks().look_up(named != given.end() ? named->second : TaskConfig{}.task);
     if (task != nullptr)
         for (const auto& [option, text] : task->defaults) given.try_emplace(option, text);
+    return given;
+}
+
+OptionTexts with_agents_of_files(OptionTexts given) {
+    const auto data = given.find("data");
+    if (data == given.end() || given.contains("agents") || given.contains("graph")) return given;
+    if (is_pattern(data->second) && !std::filesystem::is_regular_file(data->second))
+        given["agents"] = std::to_string(matching_files(data->second).size());
     return given;
 }
 

@@ -16,17 +16,17 @@ namespace {
 
 /// Grey images: of the shape the data say, or else square.
 ImageShape image_shape(const TaskConfig& config, const LocalData& data) {
-    const Eigen::Index known = data.image_rows;
+    const Eigen::Index known = data.shape.image_rows;
     const Eigen::Index rows =
         known > 0 ? known
-                  : static_cast<Eigen::Index>(std::sqrt(static_cast<double>(data.features)));
-    if (rows < 1 || data.features % rows != 0 || (known == 0 && rows * rows != data.features))
+                  : static_cast<Eigen::Index>(std::sqrt(static_cast<double>(data.shape.features)));
+    if (rows < 1 || data.shape.features % rows != 0 || (known == 0 && rows * rows != data.shape.features))
         throw DataError(
             fmt::format("{}: {} features are no image; task 'cnn' needs one (IDX, or a "
                         "square number of features)",
                         config.data,
-                        data.features));
-    return {rows, data.features / rows, 1};
+                        data.shape.features));
+    return {rows, data.shape.features / rows, 1};
 }
 
 std::unique_ptr<Objective> make_cnn(const TaskConfig& config,

@@ -15,12 +15,12 @@ TaskRecord logistic_task() {
                             const LocalData& data,
                             Dataset shard,
                             std::shared_ptr<const Dataset> test) {
-                if (data.labels.size() != 2)
+                if (data.shape.labels.size() != 2)
                     throw DataError(
                         fmt::format("{}: task 'logistic' needs two classes; the labels are {} "
                                     "(allowed for more: softmax, mlp, cnn)",
                                     config.data,
-                                    labels_text(data.labels)));
+                                    labels_text(data.shape.labels)));
                 return make_logistic_objective(std::move(shard), std::move(test));
             }};
 }

@@ -15,10 +15,10 @@ std::unique_ptr<Objective> make_mlp(const TaskConfig& config,
                                     const LocalData& data,
                                     Dataset shard,
                                     std::shared_ptr<const Dataset> test) {
-    const bool values = data.target == Target::value;
+    const bool values = data.shape.target == Target::value;
     const long hidden = config.hidden.value_or(values ? usual_hidden_for_values : usual_hidden);
     require_in_range("hidden", static_cast<double>(hidden), 1, 1e6);
-    return make_layered_objective(mlp_layers(data.features, hidden, outputs_of(config, data)),
+    return make_layered_objective(mlp_layers(data.shape.features, hidden, outputs_of(config, data)),
                                   std::move(shard),
                                   std::move(test));
 }

@@ -14,7 +14,7 @@ TaskRecord softmax_task() {
                             Dataset shard,
                             std::shared_ptr<const Dataset> test) {
                 return make_layered_objective(
-                    softmax_layers(data.features, outputs_of(config, data)),
+                    softmax_layers(data.shape.features, outputs_of(config, data)),
                     std::move(shard),
                     std::move(test));
             }};

@@ -8,6 +8,7 @@
 #include "run/training/local_agents.hpp"
 #include "run/training/run_accounts.hpp"
 #include "run/training/sealed_ledger.hpp"
+#include "run/model_card.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/graph/edge_list.hpp"
 #include "sotto/plan/plan_json.hpp"
@@ -46,7 +47,7 @@ std::string graph_file(const RunDirectory& directory) {
     return (directory.path() / "graph.edges").string();
 }
 
-/// What an agent keeps to itself about the files that it alone reads.
+/// What an agent keeps to itself: about the files that it alone reads, and how its model is used.
 void write_own_data(const PreparedRun& prepared, const RunDirectory& directory) {
     const Run& run = prepared.run;
     FileBatch together;
@@ -54,6 +55,10 @@ void write_own_data(const PreparedRun& prepared, const RunDirectory& directory) 
         directory.write_for(prepared.agents[a].number,
                             "data.json",
                             data_json(run.data, a, run.data_commitments[a]));
+    for (std::size_t a = 0; a < run.scaling.size(); ++a)
+        directory.write_for(prepared.agents[a].number,
+                            "model.json",
+                            to_json(model_card(run.config.task, run.shape, run.scaling[a])));
     together.commit();
 }
 

@@ -44,7 +44,7 @@ void require_possible_rounds(const TrainConfig& config) {
     require_in_range("checkpoint-every", static_cast<double>(config.checkpoint_every), 0, 1e12);
     require_in_range("rounds", static_cast<double>(config.plan.rounds), 1, 1e12);
     require_in_range(
-        "batch-size", static_cast<double>(config.plan.batch_size.value_or(1)), 1, 1e12);
+        "batch-size", static_cast<double>(config.plan.batch_size.number.value_or(1)), 1, 1e12);
 }
 
 void require_possible_messages(const TrainConfig& config, const Membership& members) {

@@ -1,3 +1,4 @@
+#include "run/data_words.hpp"
 #include "run/training/prepare_run.hpp"
 
 #include <fmt/format.h>
@@ -155,8 +156,9 @@ RunHistory history_with(const Run& run,
         .run = run.session.run_id, .rounds = run.config.plan.rounds, .starts = 0, .phases = {}});
     history.phases = ledger.record().phases;
     history.checkpoint_every = run.config.checkpoint_every;
-    history.features = run.features;
-    history.labels = run.labels;
+    history.features = run.shape.features;
+    history.labels = run.shape.labels;
+    history.table = run.shape.table;
     return history;
 }
 
@@ -174,7 +176,10 @@ std::string report_of(const Run& run, const AgreedPhase& phase, const Ledger& le
     if (phase.resumption)
         text =
             resumption_text(resumed_run(*phase.resumption, run.members), phase.resumption->notes);
-    if (!run.labels.empty()) text += fmt::format("classes    {}\n", classes_text(run.labels));
+    if (!run.shape.labels.empty())
+        text += fmt::format("classes    {}\n",
+                            classes_text(label_texts(run.shape.table, run.shape.labels)));
+    for (const std::string& line : run.understood) text += fmt::format("data       {}\n", line);
     return text + plan_report_text(*phase.planned,
                                    run.phase,
                                    phase.exposures,
@@ -240,8 +245,9 @@ Run meet(const TrainConfig& config,
             .graph_description = there.built ? there.built->description : std::string(),
             .task_description = task.description,
             .own_tests = task.own_tests,
-            .features = task.features,
-            .labels = task.labels,
+            .shape = task.shape,
+            .scaling = task.scaling,
+            .understood = task.understood,
             .phase = phase.config,
             .plan = phase.plan,
             .key_epoch = phase.resumption ? phase.resumption->key_epoch : 0,
@@ -310,6 +316,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     if (before) {
         config.task.known_labels = before->labels;
         config.task.known_features = before->features;
+        config.task.known_table = before->table;
     }
     Membership members = agree_on_members(config, network, before ? &*before : nullptr);
     settle_graph(config, network, members);

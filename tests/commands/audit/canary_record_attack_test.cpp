@@ -71,7 +71,7 @@ TEST(CanaryRecordAudit, IsRefusedWhereItMeansNothing) {
     expect_contains(refusal([](auto& c) { c.trials = 100; }), "--trials");
     expect_contains(refusal([](auto& c) { c.train.plan.batch_size = 1600; }),
                     "--batch-size: 1600 samples nothing");
-    expect_contains(refusal([](auto& c) { c.train.plan.batch_size.reset(); }), "--batch-size: all");
+    expect_contains(refusal([](auto& c) { c.train.plan.batch_size = std::nullopt; }), "--batch-size: all");
     expect_contains(refusal([](auto& c) { c.train.plan.batch_size = 2; }), "too few to judge by");
     expect_contains(refusal([](auto& c) { c.train.plan.sampling_probability = 0.1; }),
                     "--sampling-probability");

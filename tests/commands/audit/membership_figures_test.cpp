@@ -63,9 +63,8 @@ Known known_records(Eigen::Index records) {
     };
     known.own.shard = one_feature(0);
     known.own.test = std::make_shared<const Dataset>(one_feature(records));
-    known.data.features = 2 * records;
-    known.data.labels = {-1, 1};
-    known.data.classes = 2;
+    known.data.shape.features = 2 * records;
+    known.data.shape.labels = {-1, 1};
     return known;
 }
 

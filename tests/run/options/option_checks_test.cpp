@@ -110,6 +110,15 @@ TEST(HowAClipIsLearnt, HasAMeaningWhereOneIs) {
     expect_contains(message_of<ConfigError>([&] { require_learnt_clip(config); }), "--clip-rate");
 }
 
+TEST(UnitsOfRecords, AreProtectedWhereRecordsAre) {
+    TrainConfig config;
+    config.task.table.unit = "patient";
+    expect_contains(message_of<ConfigError>([&] { require_records_of_units(config); }),
+                    "unit-column: patient");
+    config.plan.adjacency = Adjacency::record;
+    EXPECT_NO_THROW(require_records_of_units(config));
+}
+
 TEST(AllChecks, AreMade) {
     TrainConfig config;
     settle_train_config(config, false);
@@ -121,7 +130,9 @@ TEST(AllChecks, AreMade) {
     stall.stall_abort_seconds = 1;
     TrainConfig clip = config;
     clip.clip.quantile = 0.5;
-    for (TrainConfig* bad : {&noise, &trust, &resume, &stall, &clip})
+    TrainConfig units = config;
+    units.task.table.unit = "patient";
+    for (TrainConfig* bad : {&noise, &trust, &resume, &stall, &clip, &units})
         EXPECT_THROW(settle_train_config(*bad, true), ConfigError);
 }
 

@@ -105,7 +105,14 @@ OptionTexts everything_else() {
                       {"budgets", "some.budgets"},
                       {"plan", "plan.json"},
                       {"task", "mlp"},
-                      {"standardise", "off"},
+                      {"label", "target>0"},
+                      {"target", "classes"},
+                      {"ignore", "id,name"},
+                      {"categorical", "cp,thal"},
+                      {"missing", "indicator"},
+                      {"bounds", "age=0:110,chol=-1.5:600"},
+                      {"unit-column", "patient"},
+                      {"standardise", "none"},
                       {"hidden", "5"},
                       {"data", "a.csv,b.csv"},
                       {"test-data", "t.csv"},
@@ -127,6 +134,13 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
                                      "clip-rate",
                                      "task",
                                      "standardise",
+                                     "label",
+                                     "target",
+                                     "ignore",
+                                     "categorical",
+                                     "missing",
+                                     "bounds",
+                                     "unit-column",
                                      "local-steps",
                                      "client-probability",
                                      "hidden",
@@ -204,6 +218,13 @@ TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
                              "data",
                              "test-data",
                              "standardise",
+                             "label",
+                             "target",
+                             "ignore",
+                             "categorical",
+                             "missing",
+                             "bounds",
+                             "unit-column",
                              "noise-seed",
                              "record-view",
                              "secure-sum",
@@ -262,8 +283,9 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "128\nparticipation = every\n"
         "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\nmomentum = 0\n"
         "common-variance = false\nvariance-cap = 1e4\n"
-        "\n# Task\ntask = logistic\nstandardise = on\ndata = synthetic\n"
-        "test-fraction = 0.2\nclip-quantile = 0.9\nclip-share = 0.05\nl2 = 0\nseed = 1\n"
+        "\n# Task\ntask = logistic\ndata = synthetic\n"
+        "test-fraction = 0.2\ntarget = auto\nmissing = refuse\nstandardise = public\n"
+        "clip-quantile = 0.9\nclip-share = 0.05\nl2 = 0\nseed = 1\n"
         "\n# Run\neval-every = 0\neval-records = auto\ntensorboard = off\nsecure-sum = "
         "off\npad-rounds = "
         "false\ncheckpoint-every = 0\n"

@@ -1,0 +1,101 @@
+#include "commands/predict/predict_command.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
+#include "core/json_output.hpp"
+#include "run/options/option_bindings.hpp"
+#include "run/options/option_set.hpp"
+#include "run/predictions.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+struct PredictOptions {
+    std::string run, data, out;
+    int agent = 0;
+};
+
+OptionSet<PredictOptions> option_set() {
+    return OptionSet<PredictOptions>().add(option_group<PredictOptions>(
+        "Predict",
+        {{{{.name = "run", .help = "DIR of a training from records"},
+           bound(&PredictOptions::run, folder_path())},
+          {{.name = "data",
+            .help = "FILE[,FILE...] of the records, in the format of the training data; the label "
+                    "may be missing from CSV data"},
+           bound(&PredictOptions::data, file_path())},
+          {{.name = "out", .help = "FILE for the predictions, as CSV"},
+           bound(&PredictOptions::out, file_path())},
+          {{.name = "agent", .help = "whose model: an agent of the run on this machine"},
+           bound(&PredictOptions::agent, whole(0, 100000000))}}}));
+}
+
+std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
+
+int run(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options(), arguments);
+    const GeneralOptions general = read_general(given);
+    require_json_writable(general);
+    for (const char* needed : {"run", "data", "out"})
+        if (!given.contains(needed))
+            throw ConfigError(fmt::format(
+                "--{}: a value is needed (example: sotto predict --run runs/heart --data new.csv "
+                "--out predictions.csv)",
+                needed));
+    const PredictOptions asked = option_set().read(given);
+    require_writable(asked.out);
+    const Predictions predictions = predict(asked.run, asked.agent, asked.data);
+    write_file_atomically(asked.out, predictions_csv(predictions), Readers::everybody);
+    const bool classes = !predictions.classes.empty();
+    nlohmann::ordered_json json;
+    json["out"] = asked.out;
+    json["records"] = predictions.records();
+    json["classes"] = predictions.classes;
+    json[classes ? "accuracy" : "rms_error"] =
+        predictions.metric ? nlohmann::ordered_json(*predictions.metric) : nullptr;
+    json[classes ? "constant_accuracy" : "constant_rms_error"] =
+        predictions.constant_metric ? nlohmann::ordered_json(*predictions.constant_metric)
+                                    : nullptr;
+    write_json(general, to_text(json));
+    if (std::FILE* out = report_stream(general)) {
+        say(out,
+            "predicted  {} records, by the model of agent {}: {}\n",
+            predictions.records(),
+            asked.agent,
+            asked.out);
+        if (predictions.metric)
+            say(out,
+                "{}   {:.4g} ({} {:.4g})\n",
+                classes ? "accuracy" : "rms error",
+                *predictions.metric,
+                classes ? "always the commonest class:" : "always the mean:",
+                *predictions.constant_metric);
+    }
+    return 0;
+}
+
+}  // namespace
+
+Command predict_command() {
+    return {.name = "predict",
+            .summary = "predict new records with the model that a run has trained",
+            .example = "sotto predict --run runs/heart --data new.csv --out predictions.csv",
+            .description = R"(
+Reads a model of a run (`agents/AGENT/model.npy`, and `model.json` beside it, which says how records become its inputs) and writes its
+predictions for new records, in their order, as CSV: the column `prediction` has classes as the training data have them, or values in
+their units, and `probability CLASS` of each class stands beside it. Where the records have labels, it says how good the predictions are.)",
+            .files = {{"DIR/agents/AGENT/model.json", "columns, classes and scaling of the model"},
+                      {"DIR/agents/AGENT/model.npy", "its parameters"}},
+            .options = options,
+            .run = run};
+}
+
+}  // namespace sotto::cli

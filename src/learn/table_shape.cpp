@@ -1,0 +1,323 @@
+#include "learn/table_shape.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+namespace {
+
+std::vector<std::string> column_names(const Table& table) {
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < table.columns.size(); ++k) names.push_back(column_name(table, k));
+    return names;
+}
+
+[[noreturn]] void fail_unknown(const Table& table, const char* option, const std::string& name) {
+    if (!table.named)
+        throw ConfigError(
+            fmt::format("{}: {} is no column of {} (allowed: 1 to {}, since the file has no "
+                        "header line with names)",
+                        option,
+                        name,
+                        table.source,
+                        table.columns.size()));
+    throw unknown_name_error(fmt::format("{} ({})", option, table.source), name, table.names());
+}
+
+std::size_t column_of(const Table& table, const char* option, const std::string& name) {
+    if (const auto found = find_column(table, name)) return *found;
+    fail_unknown(table, option, name);
+}
+
+bool names_column(const Table& table,
+                  const char* option,
+                  const std::vector<std::string>& names,
+                  std::size_t k) {
+    return std::ranges::any_of(
+        names, [&](const std::string& name) { return column_of(table, option, name) == k; });
+}
+
+/// The column to predict.
+struct LabelColumn {
+    std::size_t place = 0;
+    std::optional<double> threshold;
+};
+
+LabelColumn label_column(const Table& table, const std::string& label) {
+    if (label.empty()) {
+        if (table.named)
+            throw ConfigError(fmt::format(
+                "label: say which column of {} to predict, as in --label \"{}\" (its columns: {})",
+                table.source,
+                table.columns.back().name,
+                fmt::join(table.names(), ", ")));
+        return {table.columns.size() - 1, std::nullopt};
+    }
+    if (const auto found = find_column(table, label)) return {*found, std::nullopt};
+    const std::size_t above = label.rfind('>');
+    if (above == std::string::npos) fail_unknown(table, "label", label);
+    return {column_of(table, "label", label.substr(0, above)),
+            parse_real("label", std::string_view(label).substr(above + 1))};
+}
+
+/// Numbers by value, other texts with the numbers in them by value.
+void sort_naturally(std::vector<std::string>& texts) {
+    const auto number = [](const std::string& text) -> std::optional<double> {
+        try {
+            return parse_real("", text);
+        } catch (const ConfigError&) {
+            return std::nullopt;
+        }
+    };
+    if (std::ranges::all_of(texts, [&](const auto& text) { return number(text).has_value(); }))
+        std::ranges::sort(texts, {}, [&](const std::string& text) { return *number(text); });
+    else
+        std::ranges::sort(texts, [](const std::string& a, const std::string& b) {
+            const int order = strverscmp(a.c_str(), b.c_str());
+            return order != 0 ? order < 0 : a < b;
+        });
+}
+
+std::vector<std::string> united_texts(std::vector<std::string> a,
+                                      const std::vector<std::string>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    std::ranges::sort(a);
+    const auto repeated = std::ranges::unique(a);
+    a.erase(repeated.begin(), repeated.end());
+    sort_naturally(a);
+    return a;
+}
+
+bool is_date(std::string_view text) {
+    std::string form;  // 9 for digits
+    for (const char c : text.substr(0, 10)) form += c >= '0' && c <= '9' ? '9' : c;
+    return form == "9999-99-99" || form == "9999/99/99" || form == "99/99/9999" ||
+           form == "99.99.9999" || form == "9999.99.99" || form == "99-99-9999" ||
+           ((form == "9/9/9999" || form == "99/9/9999" || form == "9/99/9999"));
+}
+
+void require_few(const std::string& column, const std::vector<std::string>& texts) {
+    if (texts.size() <= most_categories) return;
+    throw DataError(fmt::format(
+        "column \"{}\" has more than {} different texts, such as \"{}\": it looks like a name or "
+        "free text, from which nothing is learnt (leave it out by --ignore \"{}\")",
+        column.substr(0, shown_characters),
+        most_categories,
+        texts.front().substr(0, shown_characters),
+        column.substr(0, shown_characters)));
+}
+
+/// The texts of all cells that are there. @throws DataError where there are too many, or dates.
+std::vector<std::string> categories_of(const TableColumn& column, const std::string& name) {
+    std::vector<std::string> texts = column.texts;
+    std::vector<double> numbers;
+    for (std::size_t row = 0; row < column.numbers.size(); ++row)
+        if (!column.is_missing(row) && !column.is_text(row)) numbers.push_back(column.numbers[row]);
+    std::ranges::sort(numbers);
+    const auto repeated = std::ranges::unique(numbers);
+    numbers.erase(repeated.begin(), repeated.end());
+    for (const double number : numbers) texts.push_back(fmt::format("{}", number + 0.0));
+    require_few(name, texts);
+    if (!texts.empty() && std::ranges::all_of(texts, is_date))
+        throw DataError(
+            fmt::format("column \"{}\" has dates, such as \"{}\": nothing is learnt from their "
+                        "texts (put in their place a number, such as days since a day or an age, "
+                        "or leave the column out by --ignore \"{}\")",
+                        name.substr(0, shown_characters),
+                        texts.front().substr(0, shown_characters),
+                        name.substr(0, shown_characters)));
+    return united_texts(std::move(texts), {});
+}
+
+/// Numbers, or texts in a column that has nearly no numbers.
+ColumnShape::Kind kind_of(const Table& table, std::size_t k, bool categorical) {
+    const TableColumn& column = table.columns[k];
+    std::size_t numbers = 0, texts = 0, first_text = 0;
+    for (std::size_t row = column.numbers.size(); row-- > 0;) {
+        if (column.is_text(row)) {
+            ++texts;
+            first_text = row;
+        } else if (!column.is_missing(row)) {
+            ++numbers;
+        }
+    }
+    if (numbers + texts == 0) return ColumnShape::Kind::unknown;
+    if (categorical) return ColumnShape::Kind::categories;
+    if (texts > 0 && numbers > 0)
+        fail_cell(table,
+                  column_name(table, k),
+                  first_text,
+                  fmt::format("is \"{}\", which is no number, and {} other cells of it are "
+                              "(allowed: numbers only, empty cells and NA for missing ones; "
+                              "--categorical \"{}\" takes all as categories)",
+                              column.category(first_text).substr(0, shown_characters),
+                              numbers,
+                              column_name(table, k).substr(0, shown_characters)));
+    return texts > 0 ? ColumnShape::Kind::categories : ColumnShape::Kind::numbers;
+}
+
+bool is_whole(double number) { return std::abs(number) <= 0x1p53 && number == std::floor(number); }
+
+/// Labels of a column of numbers, where they are classes.
+std::optional<LabelSet> number_classes(const TableColumn& column, const TableOptions& options) {
+    if (options.label.empty() && options.target != TargetKind::classes) return std::nullopt;
+    if (options.target == TargetKind::value) return std::nullopt;
+    LabelSet labels = column.numbers;
+    std::ranges::sort(labels);
+    const auto repeated = std::ranges::unique(labels);
+    labels.erase(repeated.begin(), repeated.end());
+    if (options.target == TargetKind::classes) {
+        const auto fraction = std::ranges::find_if_not(labels, is_whole);
+        if (fraction != labels.end())
+            throw DataError(fmt::format(
+                "column \"{}\" has {}, which is no class (needed: whole numbers or texts; "
+                "--categorical takes numbers as texts)",
+                column.name.substr(0, shown_characters),
+                *fraction));
+        return labels;
+    }
+    const bool few = labels.size() <= most_automatic_classes;
+    return few && std::ranges::all_of(labels, is_whole) ? std::optional(labels) : std::nullopt;
+}
+
+void set_label(TableShape& shape, const Table& table, const TableOptions& options) {
+    const LabelColumn label = label_column(table, options.label);
+    const TableColumn& column = table.columns[label.place];
+    shape.label = column_name(table, label.place);
+    shape.threshold = label.threshold;
+    require_no_missing(table, label.place, "is to be predicted");
+    const bool categorical = names_column(table, "categorical", options.categorical, label.place);
+    const bool texts = kind_of(table, label.place, categorical) == ColumnShape::Kind::categories;
+    if (texts && label.threshold)
+        throw ConfigError(fmt::format("label: {} needs a column of numbers, and \"{}\" has texts",
+                                      options.label,
+                                      shape.label.substr(0, shown_characters)));
+    if (texts && options.target == TargetKind::value)
+        throw ConfigError(fmt::format(
+            "target: value needs numbers, and column \"{}\" has texts (allowed: classes)",
+            shape.label.substr(0, shown_characters)));
+    shape.target = Target::label;
+    if (label.threshold)
+        shape.label_names = {fmt::format("{} <= {}", shape.label, *label.threshold),
+                             fmt::format("{} > {}", shape.label, *label.threshold)};
+    else if (texts)
+        shape.label_names = categories_of(column, shape.label);
+    else if (auto labels = number_classes(column, options))
+        shape.labels = std::move(*labels);
+    else
+        shape.target = Target::value;
+}
+
+void set_unit(TableShape& shape, const Table& table, const TableOptions& options) {
+    if (options.unit.empty()) return;
+    const std::size_t place = column_of(table, "unit-column", options.unit);
+    shape.unit = column_name(table, place);
+    if (shape.unit == shape.label)
+        throw ConfigError(fmt::format("unit-column: \"{}\" is the column to predict", shape.unit));
+    require_no_missing(table, place, "says of whom the record is");
+}
+
+}  // namespace
+
+std::string column_name(const Table& table, std::size_t k) {
+    return table.named ? table.columns[k].name : fmt::format("column {}", k + 1);
+}
+
+std::optional<std::size_t> find_column(const Table& table, const std::string& name) {
+    for (std::size_t k = 0; k < table.columns.size(); ++k)
+        if (table.named ? table.columns[k].name == name
+                        : name == std::to_string(k + 1) || name == column_name(table, k))
+            return k;
+    return std::nullopt;
+}
+
+void fail_cell(const Table& table,
+               const std::string& column,
+               std::size_t record,
+               const std::string& what) {
+    throw DataError(fmt::format("{}, record {}: column \"{}\" {}",
+                                table.source,
+                                record + 1,
+                                column.substr(0, shown_characters),
+                                what));
+}
+
+void require_no_missing(const Table& table, std::size_t k, const char* use) {
+    const TableColumn& column = table.columns[k];
+    for (std::size_t row = 0; row < column.numbers.size(); ++row)
+        if (column.is_missing(row))
+            fail_cell(table,
+                      column_name(table, k),
+                      row,
+                      fmt::format("{} and is missing (leave such records out)", use));
+}
+
+TableShape shape_of(const Table& table, const TableOptions& options) {
+    TableShape shape;
+    shape.columns = table.names();
+    set_label(shape, table, options);
+    set_unit(shape, table, options);
+    for (std::size_t k = 0; k < table.columns.size(); ++k) {
+        const std::string name = column_name(table, k);
+        const bool ignored = names_column(table, "ignore", options.ignore, k);
+        if (ignored && name == shape.label)
+            throw ConfigError(fmt::format("ignore: \"{}\" is the column to predict", name));
+        if (ignored || name == shape.label || name == shape.unit) continue;
+        const bool categorical = names_column(table, "categorical", options.categorical, k);
+        ColumnShape& feature = shape.features.emplace_back(name, kind_of(table, k, categorical));
+        if (feature.kind == ColumnShape::Kind::categories)
+            feature.categories = categories_of(table.columns[k], name);
+    }
+    if (shape.features.empty())
+        throw DataError(fmt::format("{}: no column is left to predict \"{}\" from (columns: {})",
+                                    table.source,
+                                    shape.label,
+                                    fmt::join(column_names(table), ", ")));
+    return shape;
+}
+
+TableShape united(TableShape a, const TableShape& b, const std::string& whose) {
+    if (a.target != b.target || a.label_names.empty() != b.label_names.empty())
+        throw DataError(fmt::format(
+            "column \"{}\": of {} it is {}, of the others {} (say which by --target classes or "
+            "value; texts and numbers together are classes by --categorical \"{}\")",
+            a.label,
+            whose,
+            b.target == Target::value ? "a number to predict" : "a class",
+            a.target == Target::value ? "a number to predict" : "a class",
+            a.label));
+    a.label_names = united_texts(std::move(a.label_names), b.label_names);
+    if (a.threshold) a.label_names = b.label_names;
+    a.labels = united(a.labels, b.labels);
+    if (a.features.size() != b.features.size())
+        throw DataError(fmt::format(
+            "{} has {} features, the others have {}", whose, b.features.size(), a.features.size()));
+    for (std::size_t k = 0; k < a.features.size(); ++k) {
+        ColumnShape& mine = a.features[k];
+        const ColumnShape& theirs = b.features[k];
+        if (mine.kind == ColumnShape::Kind::unknown) mine.kind = theirs.kind;
+        if (theirs.kind != ColumnShape::Kind::unknown && theirs.kind != mine.kind)
+            throw DataError(
+                fmt::format("column \"{}\" of {} has {}, of the others {} (--categorical \"{}\" "
+                            "takes all as categories)",
+                            mine.name,
+                            whose,
+                            theirs.kind == ColumnShape::Kind::numbers ? "numbers" : "texts",
+                            mine.kind == ColumnShape::Kind::numbers ? "numbers" : "texts",
+                            mine.name));
+        mine.categories = united_texts(std::move(mine.categories), theirs.categories);
+        require_few(mine.name, mine.categories);
+    }
+    return a;
+}
+
+}  // namespace sotto

@@ -1,0 +1,99 @@
+#include "run/data_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace sotto {
+
+namespace {
+
+constexpr std::size_t most_classes_shown = 10;
+constexpr std::size_t most_agents_shown = 12;
+
+/// "predicts "readmitted" (2 classes: no, yes) from 13 columns (22 features)"
+std::string prediction_text(const LocalData& local) {
+    const TableShape& table = *local.shape.table;
+    const std::string what =
+        local.shape.target == Target::value
+            ? "a number"
+            : fmt::format("{} classes: {}",
+                          local.classes(),
+                          short_list(label_texts(local.shape.table, local.shape.labels)));
+    const std::string column = table.threshold ? table.label_names.back() : table.label;
+    return fmt::format("predicts \"{}\" ({}) from {} column{} ({} feature{})",
+                       column,
+                       what,
+                       table.features.size(),
+                       table.features.size() == 1 ? "" : "s",
+                       local.shape.features,
+                       local.shape.features == 1 ? "" : "s");
+}
+
+/// "7 of numbers: age, chol; 6 of categories: sex (2), cp (4)"
+std::string columns_text(const TableShape& table) {
+    std::vector<std::string> numbers, categories;
+    for (const ColumnShape& feature : table.features) {
+        if (feature.kind == ColumnShape::Kind::categories)
+            categories.push_back(fmt::format("{} ({})", feature.name, feature.categories.size()));
+        else
+            numbers.push_back(feature.name);
+    }
+    std::string text;
+    if (!numbers.empty())
+        text = fmt::format("{} of numbers: {}", numbers.size(), short_list(numbers));
+    if (!categories.empty())
+        text += fmt::format("{}{} of categories: {}",
+                            text.empty() ? "" : "; ",
+                            categories.size(),
+                            short_list(categories));
+    return text;
+}
+
+/// ", 160 no, 101 yes", where there are few classes.
+std::string class_counts(const Dataset& data, const LocalData& local) {
+    if (local.shape.target == Target::value || local.shape.labels.size() > most_classes_shown)
+        return {};
+    const std::vector<std::string> names = label_texts(local.shape.table, local.shape.labels);
+    std::string text;
+    for (std::size_t place = 0; place < names.size(); ++place)
+        text += fmt::format(", {} {}",
+                            (data.labels.array() == class_at(place, names.size())).count(),
+                            names[place]);
+    return text;
+}
+
+}  // namespace
+
+std::vector<std::string> label_texts(const std::optional<TableShape>& table,
+                                     const LabelSet& labels) {
+    if (table && !table->label_names.empty()) return table->label_names;
+    std::vector<std::string> texts;
+    for (const double label : labels) texts.push_back(fmt::format("{}", label));
+    return texts;
+}
+
+std::vector<std::string> understood(const TaskConfig& config,
+                                    const LocalData& local,
+                                    const Membership& members,
+                                    std::span<const int> local_agents) {
+    if (!local.shape.table) return {};
+    std::vector<std::string> lines{prediction_text(local), columns_text(*local.shape.table)};
+    if (!one_file_an_agent(config)) return lines;
+    const std::size_t shown = std::min(local.agents.size(), most_agents_shown);
+    for (std::size_t a = 0; a < shown; ++a) {
+        const AgentData& agent = local.agents[a];
+        lines.push_back(fmt::format("agent {} is {}: {} records to train{}; {} to test",
+                                    members.number(local_agents[a]),
+                                    std::filesystem::path(agent.shard.source).filename().string(),
+                                    agent.shard.records(),
+                                    class_counts(agent.shard, local),
+                                    agent.test->records()));
+    }
+    if (shown < local.agents.size())
+        lines.push_back(fmt::format("and {} more agents", local.agents.size() - shown));
+    return lines;
+}
+
+}  // namespace sotto

@@ -1,0 +1,170 @@
+// Data of four hospitals as a user has them: CSV with missing cells, sites of different size.
+
+#include <cstdlib>
+#include <fstream>
+
+#include "program.hpp"
+
+namespace sotto::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The files of the hospitals in the folder of a test.
+class Hospitals : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        const char* data = std::getenv("SOTTO_DATA_DIR");
+        if (data == nullptr || !fs::exists(fs::path(data) / "heart"))
+            GTEST_SKIP() << "set SOTTO_DATA_DIR to a folder with heart/";
+        fs::copy(fs::path(data) / "heart", directory_ / "heart");
+    }
+    [[nodiscard]] static Arguments training(const std::string& run, const Arguments& more = {}) {
+        Arguments arguments{"train",
+                            "--data",
+                            "heart/*.data",
+                            "--label",
+                            "target>0",
+                            "--missing",
+                            "indicator",
+                            "--categorical",
+                            "cp,restecg,slope,thal",
+                            "--bounds",
+                            "age=0:110,sex=0:1,trestbps=50:250,chol=0:600,fbs=0:1,thalach=50:220,"
+                            "exang=0:1,oldpeak=-3:7,ca=0:3",
+                            "--adjacency",
+                            "record-add-remove",
+                            "--topology",
+                            "complete",
+                            "--epsilon",
+                            "4",
+                            "--batch-size",
+                            "0.2",
+                            "--clip-norm",
+                            "1",
+                            "--step-size",
+                            "0.5",
+                            "--rounds",
+                            "200",
+                            "--noise-seed",
+                            "3",
+                            "--run-directory",
+                            run};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return arguments;
+    }
+    TempDir directory_;
+};
+
+TEST_F(Hospitals, TrainAModelThatPredicts) {
+    const Outcome outcome = run_sotto(directory_, one_process, training("run"));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    for (const char* line : {"predicts \"target > 0\" (2 classes: target <= 0, target > 0) from 13 "
+                             "columns",
+                             "agent 0 is processed.cleveland.data: 242 records to train, ",
+                             "agent 2 is processed.switzerland.data: 98 records to train, "})
+        EXPECT_NE(outcome.out.find(line), std::string::npos) << outcome.text();
+    const auto summary = json_of(directory_ / "run/summary.json");
+    EXPECT_GT(summary.at("test_accuracy_mean_model").get<double>(), 0.75) << "constant: 0.55";
+    EXPECT_LE(summary.at("epsilon").get<double>(), 4);
+
+    const Outcome predicted = run_sotto(directory_,
+                                        one_process,
+                                        {"predict",
+                                         "--run",
+                                         "run",
+                                         "--data",
+                                         "heart/processed.hungarian.data",
+                                         "--out",
+                                         "predictions.csv",
+                                         "--json",
+                                         "predicted.json"});
+    ASSERT_EQ(predicted.exit_code, 0) << predicted.text();
+    const auto json = json_of(directory_ / "predicted.json");
+    EXPECT_EQ(json.at("records"), 294);
+    EXPECT_GT(json.at("accuracy").get<double>(), 0.75);
+    EXPECT_LT(json.at("constant_accuracy").get<double>(), 0.65);
+    EXPECT_EQ(lines_of(content_of(directory_ / "predictions.csv")).size(), 295U);
+}
+
+TEST_F(Hospitals, HaveTheSameModelOverMpi) {
+    ASSERT_EQ(run_sotto(directory_, one_process, training("alone", {"--quiet"})).exit_code, 0);
+    const Outcome mpi = run_sotto(directory_, 4, training("mpi", {"--quiet"}));
+    ASSERT_EQ(mpi.exit_code, 0) << mpi.text();
+    for (int agent = 0; agent < 4; ++agent) {
+        const std::string model = "agents/" + std::to_string(agent) + "/model.npy";
+        EXPECT_EQ(content_of(directory_ / ("alone/" + model)),
+                  content_of(directory_ / ("mpi/" + model)));
+    }
+}
+
+TEST_F(Hospitals, AskForWhatIsMissing) {
+    const Outcome label = run_sotto(directory_, one_process, {"train", "--data", "heart/*.data"});
+    EXPECT_EQ(label.exit_code, 2) << label.text();
+    EXPECT_NE(label.err.find("--label \"target\""), std::string::npos) << label.text();
+    EXPECT_NE(label.err.find("age, sex, cp, trestbps"), std::string::npos) << label.text();
+    const Outcome missing = run_sotto(
+        directory_, one_process, {"train", "--data", "heart/*.data", "--label", "target>0"});
+    EXPECT_EQ(missing.exit_code, 3) << missing.text();
+    EXPECT_NE(missing.err.find("--missing indicator"), std::string::npos) << missing.text();
+    const Outcome agents =
+        run_sotto(directory_, one_process, training("run", {"--agents", "3", "--quiet"}));
+    EXPECT_EQ(agents.exit_code, 2) << agents.text();
+    EXPECT_NE(agents.err.find("4 files"), std::string::npos) << agents.text();
+}
+
+/// Persons with many records each; persons differ, records of one are alike.
+TEST(Persons, AreProtectedAsOne) {
+    const TempDir directory;
+    std::string text = "patient;dose;sick\n";
+    for (int person = 0; person < 300; ++person)
+        for (int visit = 0; visit <= person % 4; ++visit)
+            text += "p" + std::to_string(person) + ";" + std::to_string(person % 10 + 0.1 * visit) +
+                    ";" + (person % 10 > 4 ? "yes" : "no") + "\n";
+    (void)directory.write("visits.csv", text);
+    const Outcome outcome = run_sotto(directory,
+                                      one_process,
+                                      {"train",
+                                       "--data",
+                                       "visits.csv",
+                                       "--label",
+                                       "sick",
+                                       "--agents",
+                                       "4",
+                                       "--topology",
+                                       "complete",
+                                       "--unit-column",
+                                       "patient",
+                                       "--adjacency",
+                                       "record-add-remove",
+                                       "--epsilon",
+                                       "8",
+                                       "--batch-size",
+                                       "0.5",
+                                       "--clip-norm",
+                                       "1",
+                                       "--step-size",
+                                       "1",
+                                       "--rounds",
+                                       "100",
+                                       "--bounds",
+                                       "dose=0:10",
+                                       "--run-directory",
+                                       "run"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    EXPECT_GT(json_of(directory / "run/summary.json").at("test_accuracy").get<double>(), 0.8);
+    const auto ledger = json_of(directory / "run/ledger.json");
+    EXPECT_NE(ledger.at("statements").dump().find("everything that one value of the column"),
+              std::string::npos);
+    // 240 of 300 persons are dealt to four agents; half of the 60 of each are drawn.
+    EXPECT_NEAR(ledger.at("agents").at(0).at("sensitivity").get<double>(), 1.0 / 30, 1e-12);
+    const Outcome agents =
+        run_sotto(directory,
+                  one_process,
+                  {"train", "--data", "visits.csv", "--label", "sick", "--unit-column", "patient"});
+    EXPECT_EQ(agents.exit_code, 2) << agents.text();
+    EXPECT_NE(agents.err.find("unit-column: patient"), std::string::npos) << agents.text();
+}
+
+}  // namespace
+}  // namespace sotto::test
