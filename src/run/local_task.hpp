@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "run/data_digests.hpp"
+#include "run/target_facts.hpp"
 #include "sotto/learn/label_set.hpp"
 #include "sotto/learn/objective.hpp"
 
@@ -32,6 +33,7 @@ struct LocalTask {
     bool resumable = false;
     std::optional<double> l2;  ///< the only regularisation with which the task means something
     DataDigests digests;       ///< of the files that were read
+    TargetFacts targets;       ///< of tasks that learn from records
 };
 
 }  // namespace sotto

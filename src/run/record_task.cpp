@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "run/named_task.hpp"
+#include "run/target_facts.hpp"
 #include "run/tasks/table.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -124,6 +125,7 @@ LocalTask build_record_task(const TaskConfig& config, Network& network, const Me
     task.own_tests = data.own_tests;
     task.features = data.features;
     task.labels = data.labels;
+    task.targets = target_facts(network, data);
     network.agree([&] {
         const TaskRecord record = named_task(config.task);
         if (record.file) {

@@ -7,6 +7,7 @@
 
 #include "run/config.hpp"
 #include "run/data_digests.hpp"
+#include "run/target_facts.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/graph/topography.hpp"
 #include "sotto/learn/label_set.hpp"
@@ -26,9 +27,10 @@ struct Run {
     Topography topography;          ///< of those who take part
     std::string graph_description;  ///< on processes that built it
     std::string task_description;
-    bool own_tests = false;  ///< these three: see LocalTask
+    bool own_tests = false;  ///< these four: see LocalTask
     Eigen::Index features = 0;
     LabelSet labels{};
+    TargetFacts targets{};
     PlanConfig phase;  ///< config.plan for the rounds that are left; begins at steps.first_round
     NoisePlan plan;    ///< of the phase
     std::uint32_t key_epoch = 0;

@@ -1,8 +1,7 @@
 #include "run/options/default_clip.hpp"
 
-#include <gtest/gtest.h>
-
 #include "run/options/train_options.hpp"
+#include "run/run_fixtures.hpp"
 
 namespace sotto {
 namespace {
@@ -40,6 +39,25 @@ TEST(DefaultClip, IsWhereLearningItStarts) {
         read_train_config({{"adjacency", "record-add-remove"}, {"clip-norm", "auto"}});
     EXPECT_TRUE(config.plan.learn_clip);
     EXPECT_EQ(config.plan.clip_norm, 1);
+}
+
+/// As on the first page, with the data that need no file.
+TEST(DefaultClip, LearnsMoreThanAConstant) {
+    const test::TemporaryFolder folder;
+    TrainConfig config = read_train_config({{"agents", "20"},
+                                            {"epsilon", "1"},
+                                            {"adjacency", "record-add-remove"},
+                                            {"noise-seed", "3"},
+                                            {"eval-every", "1000"},
+                                            {"run-directory", folder.path("run")}});
+    config.threads = 2;
+    const auto network = make_memory_network(20, 2);
+    TrainingListener silent;
+    const TrainResult result = run_training(config, *network, silent, [] { return false; });
+    EXPECT_GT(result.evaluation.test_accuracy_mean_model,
+              result.baselines.constant_accuracy + 0.05);
+    EXPECT_LT(result.evaluation.test_loss_mean_model, result.baselines.constant_loss - 0.1);
+    EXPECT_TRUE(result.warnings.empty()) << result.warnings.front();
 }
 
 }  // namespace
