@@ -21,7 +21,7 @@ def trained(shape):
             [common.SOTTO, "train", "--task", "mlp", "--hidden", HIDDEN, "--data", common.data_file("train-images-idx3-ubyte.gz"),
              "--agents", AGENTS, "--topology", "ring", "--mechanism", "mafalda", "--temporal", shape, "--adjacency", "record-zero-out",
              "--participation", "cyclic:10", "--batch-size", BATCH, "--rounds", ROUNDS, "--eval-every", ROUNDS, "--epsilon", 4,
-             "--final-gossip", 0, "--optimality-gap", "off", "--run-directory", run])
+             "--final-gossip", 0, "--optimality-gap", "off", "--verbose", "--run-directory", run])
         chosen = re.search(r"^temporal = (\S+)", (run / "config.ini").read_text(), re.M).group(1)
     number = lambda pattern: float(re.search(pattern, text).group(1))
     return {"chosen": chosen, "loop": number(r"training loop +([\d.]+) s"), "gradient": number(r" gradient +([\d.]+) s"),

@@ -197,10 +197,7 @@ class Agent {
             summary_ = network_->broadcast(
                 leader ? summary_json(result, setup_.config.plan) : std::string(),
                 most_document_bytes);
-            std::FILE* report = leader ? cli::report_stream(setup_.general) : nullptr;
-            if (report == nullptr) return;
-            fmt::print(report, "{}", cli::summary_text(result, setup_.config));
-            std::fflush(report);
+            if (leader) cli::tell_result(cli::report_stream(setup_.general), result, setup_.config);
         });
         failed_ = false;
         signals_.reset();

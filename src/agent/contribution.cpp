@@ -70,6 +70,9 @@ void contribute_batch(const ContributionRule& rule,
     sum_local_gradients(rule.options, round, model, agent, contribution);
     contribution /= probability;
     const double clip = clip_with_room(rule, round, model.size(), 1) / probability;
+    ++report.gradients;
+    const double norm = rule.l1_clip ? contribution.lpNorm<1>() : contribution.norm();
+    if (norm > clip) ++report.gradients_shortened;
     const bool finite = rule.options.coordinates
                             ? clip_coordinates_to_grid(contribution, clip, rule.grid_step)
                             : clip_to_grid(contribution, rule.l1_clip, clip, rule.grid_step);
@@ -86,6 +89,7 @@ void contribute_records(const ContributionRule& rule,
     const auto rows = agent.batches.rows(static_cast<std::uint64_t>(round));
     // Records on the grid B * gamma: their sum divided by B is exact and on the grid gamma.
     const std::int64_t set_to_zero = agent.objective->records_set_to_zero();
+    const std::int64_t shortened = agent.objective->records_shortened();
     const auto divisor = static_cast<double>(agent.batch_size);
     agent.objective->clipped_gradient_sum(model,
                                           rows,
@@ -93,6 +97,10 @@ void contribute_records(const ContributionRule& rule,
                                           divisor * rule.grid_step,
                                           contribution);
     report.records_set_to_zero += agent.objective->records_set_to_zero() - set_to_zero;
+    if (agent.objective->counts_shortened_records()) {
+        report.gradients += std::ssize(rows);
+        report.gradients_shortened += agent.objective->records_shortened() - shortened;
+    }
     agent.padding.work(*agent.objective,
                        model,
                        std::ssize(rows),

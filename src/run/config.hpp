@@ -149,6 +149,8 @@ struct TrainConfig {
     /// process.
     std::optional<bool> optimality_gap;
     bool tensorboard = false;  ///< event files in the run directory, beside metrics.csv
+    bool baseline = false;     ///< without privacy, too, where one process hosts all agents
+    bool verbose = false;      ///< tells people everything about plan and training
     bool dry_run = false;
     std::optional<NetworkSpec> network;  ///< that a dry run predicts rounds for
     std::optional<std::uint64_t> noise_seed;

@@ -8,6 +8,7 @@
 
 #include "run/data_digests.hpp"
 #include "run/data_shape.hpp"
+#include "run/target_facts.hpp"
 #include "sotto/learn/objective.hpp"
 #include "sotto/learn/standardisation.hpp"
 
@@ -34,6 +35,7 @@ struct LocalTask {
     bool resumable = false;
     std::optional<double> l2;  ///< the only regularisation with which the task means something
     DataDigests digests;       ///< of the files that were read
+    TargetFacts targets;       ///< of tasks that learn from records
 };
 
 }  // namespace sotto

@@ -190,6 +190,40 @@ std::string noise_lines(const PlannedNoise& planned,
            curious_line(plan, exposures, delta);
 }
 
+std::string epsilon_words(const std::vector<PrivacyBudget>& budgets) {
+    const auto [least, most] = std::ranges::minmax(budgets, {}, &PrivacyBudget::epsilon);
+    return fmt::format(
+        "epsilon {:.4g}{} at delta {:g}",
+        least.epsilon,
+        least.epsilon == most.epsilon ? std::string() : fmt::format(" to {:.4g}", most.epsilon),
+        stated_delta(most.noise, most.delta));
+}
+
+/// What "times" means: variances, as the report has them.
+std::string noise_words(const PlannedNoise& planned) {
+    const double objective = planned.design.objective;
+    if (planned.design.plan.noiseless() || !std::isfinite(objective) ||
+        !(planned.cdp_objective > 0) || !(planned.ldp_objective > 0))
+        return {};
+    const double more = objective / planned.cdp_objective, less = planned.ldp_objective / objective;
+    constexpr double alike = 1.05;
+    return (more < alike ? std::string("as little as a trusted server's")
+                         : fmt::format("{:.3g} times a trusted server's", more)) +
+           (less < alike ? std::string(", as much as independent noise")
+                         : fmt::format(", {:.3g} times less than independent noise", less));
+}
+
+std::string observers_words(const NoisePlan& plan) {
+    if (plan.aggregation == Aggregation::trusted_mean)
+        return "whoever sees the means of all messages; agent 0 is trusted with the messages";
+    const std::string outsider = "whoever sees all messages";
+    if (plan.coalition_size == 0)
+        return outsider + "; an agent among them may learn more, even everything (ledger.json)";
+    return outsider + (plan.coalition_size == 1
+                           ? std::string(", any one agent among them")
+                           : fmt::format(", any {} agents among them", plan.coalition_size));
+}
+
 /// A gigabit a second and a fifth of a millisecond an exchange, for the agent with most neighbours.
 double link_seconds(int steps, long rounds, int degree, long dimension) {
     constexpr double seconds_an_exchange = 2e-4, bytes_a_second = 1e9 / 8;
@@ -199,6 +233,26 @@ double link_seconds(int steps, long rounds, int degree, long dimension) {
 }
 
 }  // namespace
+
+PlanWords plan_words(const PlannedNoise& planned,
+                     const PlanConfig& config,
+                     const std::vector<PrivacyBudget>& budgets) {
+    const NoisePlan& plan = planned.design.plan;
+    PlanWords words;
+    words.noise = noise_words(planned);
+    words.privacy =
+        fmt::format("{}, against {}",
+                    protects_agents(config.adjacency) ? "all data of an agent" : "one record",
+                    observers_words(plan));
+    words.plan = fmt::format("{}, {} agents, {} rounds: {}",
+                             plan.mechanism,
+                             plan.agents,
+                             config.rounds,
+                             plan.noiseless()
+                                 ? std::string("NO privacy, since no noise is added")
+                                 : fmt::format("{} for {}", epsilon_words(budgets), words.privacy));
+    return words;
+}
 
 std::string gossip_costs_text(const PlannedNoise& planned,
                               const Topography& topography,

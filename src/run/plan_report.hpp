@@ -7,6 +7,17 @@
 
 namespace sotto {
 
+/// A plan in words, for a line or two.
+struct PlanWords {
+    std::string plan;     ///< "pairs, 20 agents, 1000 rounds: epsilon 1 at delta 1e-05 for ..."
+    std::string privacy;  ///< "one record, against ..."
+    std::string noise;    ///< "1.8 times a trusted server's, ..."; empty where it is unknown
+};
+/// @param config settled.  @param budgets of the agents.
+[[nodiscard]] PlanWords plan_words(const PlannedNoise& planned,
+                                   const PlanConfig& config,
+                                   const std::vector<PrivacyBudget>& budgets);
+
 /// What `sotto plan` and `sotto train` say about a plan, for people: budget, noise, what survives
 /// against ldp and cdp, who is not protected.
 /// @param exposures, budgets as count_plan counts them.  @param statements of the record of the run

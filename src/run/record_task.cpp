@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "run/named_task.hpp"
+#include "run/target_facts.hpp"
 #include "run/tasks/table.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -149,6 +150,7 @@ LocalTask build_record_task(const TaskConfig& config, Network& network, const Me
     task.shape = data.shape;
     task.understood = data.understood;
     for (const AgentData& agent : data.agents) task.scaling.push_back(agent.scaling);
+    task.targets = target_facts(network, data);
     network.agree([&] {
         const TaskRecord record = named_task(config.task);
         if (record.file) {

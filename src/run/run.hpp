@@ -8,6 +8,7 @@
 #include "run/config.hpp"
 #include "run/data_digests.hpp"
 #include "run/data_shape.hpp"
+#include "run/target_facts.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/graph/topography.hpp"
 #include "sotto/learn/standardisation.hpp"
@@ -31,6 +32,7 @@ struct Run {
     DataShape shape{};
     std::vector<std::optional<Standardisation>> scaling{};
     std::vector<std::string> understood{};
+    TargetFacts targets{};
     PlanConfig phase;  ///< config.plan for the rounds that are left; begins at steps.first_round
     NoisePlan plan;    ///< of the phase
     std::uint32_t key_epoch = 0;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "run/plan_report.hpp"
 #include "run/rank_figures.hpp"
 #include "sotto/agent/evaluation.hpp"
 #include "sotto/agent/trainer.hpp"
@@ -53,6 +55,28 @@ struct AccountUse {
     bool is_signed = false;  ///< by the agent's identity
 };
 
+/// What a model is to be compared with. For the experimenter, as losses are. Not a number where it
+/// is not known.
+struct Baselines {
+    double constant_accuracy = not_a_number;  ///< see TargetFacts
+    double constant_loss = not_a_number;
+    double test_records = 0;
+    double without_privacy_accuracy = not_a_number;  ///< see train_without_privacy
+    double without_privacy_loss = not_a_number;
+};
+
+/// Test losses of the mean model in the evaluations of a start.
+struct LossHistory {
+    double first = not_a_number, lowest = infinity;
+    long lowest_round = 0;
+    void add(long round, double loss) {
+        if (std::isnan(first)) first = loss;
+        if (!(loss < lowest)) return;
+        lowest = loss;
+        lowest_round = round;
+    }
+};
+
 /// Outcome of a training; filled on every process but for what only process 0 knows.
 struct TrainResult {
     std::string mechanism;
@@ -64,13 +88,18 @@ struct TrainResult {
     double epsilon = 0;  ///< spent; infinite without noise
     double mu = 0;
     double delta = 0;
-    Evaluation evaluation;               ///< of what agents end up with
-    Evaluation last;                     ///< of their last models
-    Evaluation averaged;                 ///< of means of their models, before final gossip
-    std::optional<double> clip_norm;     ///< C at the end, of the first agent here; where learnt
-    int gossip_steps = 1;                ///< K
-    int final_gossip = 0;                ///< L
-    std::optional<RoundSeconds> phases;  ///< average over processes, where all tell
+    Evaluation evaluation;  ///< of what agents end up with
+    Evaluation last;        ///< of their last models
+    Evaluation averaged;    ///< of means of their models, before final gossip
+    LossHistory losses;
+    Baselines baselines;
+    double clipped_share = not_a_number;  ///< mean over agents of the part of gradients shortened
+    std::vector<std::string> warnings;    ///< on process 0: sentences, each with what to do
+    PlanWords words;                      ///< on process 0; in no summary
+    std::optional<double> clip_norm;      ///< C at the end, of the first agent here; where learnt
+    int gossip_steps = 1;                 ///< K
+    int final_gossip = 0;                 ///< L
+    std::optional<RoundSeconds> phases;   ///< average over processes, where all tell
     double plan_seconds = 0, evaluate_seconds = 0, loop_seconds = 0, total_seconds = 0;
     std::int64_t bytes_sent = 0;            ///< by all agents
     std::optional<double> peak_memory_mib;  ///< largest process; nothing: see memory_to_tell

@@ -28,14 +28,20 @@ namespace {
 /// @param estimate null: the first round comes next.
 void announce(const PreparedRun& prepared,
               TrainingListener& listener,
+              std::string run_directory,
               const RunEstimate* estimate) {
     listener.on_members(prepared.run.members);
     if (prepared.run.leader())
-        listener.on_start(*prepared.planned,
-                          *prepared.built,
-                          prepared.run.task_description,
-                          prepared.report,
-                          estimate);
+        listener.on_start({.config = prepared.run.config,
+                           .processes = prepared.run.network.processes(),
+                           .planned = *prepared.planned,
+                           .built = *prepared.built,
+                           .task = prepared.run.task_description,
+                           .report = prepared.report,
+                           .outline = prepared.outline,
+                           .warnings = prepared.warnings,
+                           .run_directory = std::move(run_directory),
+                           .estimate = estimate});
 }
 
 /// What the run would take and cost; nothing is left behind. COLLECTIVE.
@@ -47,7 +53,7 @@ TrainResult dry_run(PreparedRun prepared, TrainingListener& listener, Clock::tim
     result.mu = prepared.ledger.mu_after(rounds);
     result.epsilon = prepared.ledger.epsilon_after(rounds);
     result.total_seconds = seconds_since(start);
-    announce(prepared, listener, &result.estimate);
+    announce(prepared, listener, "", &result.estimate);
     return result;
 }
 
@@ -62,7 +68,7 @@ std::vector<std::string> earlier_manifests(const OpenRun& open) {
 }
 
 OpenRun announced(OpenRun open, TrainingListener& listener) {
-    announce(open.prepared, listener, nullptr);
+    announce(open.prepared, listener, open.directory.path().string(), nullptr);
     return open;
 }
 

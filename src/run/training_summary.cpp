@@ -97,6 +97,16 @@ void add_stage(Json& json, const std::string& stage, const Evaluation& evaluatio
     json["consensus_distance_" + stage] = number_or_null(evaluation.consensus_distance);
 }
 
+/// What the figures are to be compared with, and what there is to say about them.
+void add_judgement(Json& json, const TrainResult& result) {
+    const Baselines& other = result.baselines;
+    json["constant_accuracy"] = number_or_null(other.constant_accuracy);
+    json["constant_loss"] = number_or_null(other.constant_loss);
+    json["accuracy_without_privacy"] = number_or_null(other.without_privacy_accuracy);
+    json["loss_without_privacy"] = number_or_null(other.without_privacy_loss);
+    json["clipped_share"] = number_or_null(result.clipped_share);
+}
+
 void add_costs(Json& json, const TrainResult& result) {
     Json& seconds = json["seconds"] = {{"plan", result.plan_seconds}};
     seconds.update(json_of(result.phases));
@@ -133,9 +143,11 @@ std::string summary_json(const TrainResult& result, const PlanConfig& config) {
         add_evaluation(json, result.evaluation);
         add_stage(json, "last", result.last);
         add_stage(json, "averaged", result.averaged);
+        add_judgement(json, result);
         if (result.clip_norm) json["clip_norm"] = *result.clip_norm;
         add_costs(json, result);
     }
+    json["warnings"] = result.warnings;
     return to_text(json);
 }
 

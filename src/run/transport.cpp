@@ -67,11 +67,10 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
         lines.push_back(statement_on_shared_memory(network.blocks()));
     if (network.processes() > 1)
         lines.push_back(fmt::format(
-            "Evaluation shows the process that prints the figures every agent's model{}: train "
-            "real "
-            "secrets where you trust it with them.",
-            optimality_gap ? ", losses and, for the optimality gap, exact gradients and curvatures"
-                           : " and losses"));
+            "Evaluation shows the process that prints the figures every agent's model, losses, "
+            "numbers of test records by class and part of its gradients that the clip shortened{}: "
+            "train real secrets where you trust it with them.",
+            optimality_gap ? ", and, for the optimality gap, exact gradients and curvatures" : ""));
     if (network.processes() > 1 && config.secure_sum)
         lines.emplace_back(
             "What secure sums hide is counted without evaluation: who has all models of a round "

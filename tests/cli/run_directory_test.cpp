@@ -371,7 +371,8 @@ TEST(SecretBatches, AreInNoFigureThatRanksTellEachOther) {
                             "--eval-every",
                             "10",
                             "--run-directory",
-                            std::string("run") + padded};
+                            std::string("run") + padded,
+                            "--verbose"};
         if (*padded != '\0') arguments.emplace_back(padded);
         const Outcome outcome = run_sotto(directory, 3, arguments);
         ASSERT_EQ(outcome.exit_code, 0) << outcome.text();

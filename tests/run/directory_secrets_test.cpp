@@ -143,9 +143,10 @@ std::string all_of(const TrainConfig& config) {
 
 TEST(DirectorySecrets, AreWhatTheOptionsKeep) {
     TrainConfig config;
-    EXPECT_EQ(all_of(config),
-              "metrics.csv summary.json report.html (losses and accuracies of raw data, without "
-              "noise)\n");
+    EXPECT_EQ(
+        all_of(config),
+        "metrics.csv summary.json log.txt report.html (losses and accuracies of raw data, without "
+        "noise)\n");
     config.tensorboard = true;
     test::expect_contains(all_of(config), "report.html tensorboard/ (");
     config.trust.emplace();

@@ -53,6 +53,29 @@ TEST(PlanReport, SaysBudgetsOfTheirOwnFromTheSmallestToTheLargest) {
     expect_contains(line_of(report_of(result, config), "budget"), " to epsilon 10 at delta");
 }
 
+TEST(PlanWords, SayForWhomAgainstWhomAndHowLoud) {
+    const auto words_of = [](const PlanConfig& config) {
+        const Planned result = plan(config, random_topography(5));
+        return plan_words(result.planned, config, result.budgets);
+    };
+    PlanConfig config = config_of("pairs");
+    expect_contains(words_of(config).privacy,
+                    "all data of an agent, against whoever sees all messages, any one agent among "
+                    "them");
+    expect_contains(words_of(config).plan, "pairs, 5 agents, ");
+    expect_contains(words_of(config).plan, " rounds: epsilon 10 at delta 1e-05 for all data of");
+    expect_contains(words_of(config).noise, " times a trusted server's, ");
+    expect_contains(words_of(config).noise, " times less than independent noise");
+    config.adjacency = Adjacency::record;
+    expect_contains(words_of(config).privacy, "one record, against");
+    EXPECT_EQ(words_of(config_of("cdp")).noise.find("as little as a trusted server's, "), 0U);
+    expect_contains(words_of(config_of("cdp")).privacy, "agent 0 is trusted");
+    expect_contains(words_of(config_of("ldp")).noise, ", as much as independent noise");
+    expect_contains(words_of(config_of("corn")).privacy, "may learn more, even everything");
+    expect_contains(words_of(config_of("none")).plan, "NO privacy");
+    EXPECT_EQ(words_of(config_of("none")).noise, "");
+}
+
 TEST(PlanReport, NamesEveryMechanismAndWhatItPromises) {
     const Topography topography = random_topography(5);
     for (const auto& mechanism : mechanisms().records()) {

@@ -24,17 +24,11 @@ struct Killed : std::runtime_error {
 
 /// Stops, or dies, once so many rounds are done.
 struct Fate final : TrainingListener {
-    void on_start(const PlannedNoise&,
-                  const BuiltTopography&,
-                  const std::string&,
-                  const std::string& text,
-                  const RunEstimate*) override {
-        report = text;
-    }
+    void on_start(const TrainingStart& start) override { report = start.report; }
     void on_evaluation(long, double, const Evaluation&) override {
         if (on_evaluations) on_evaluations();
     }
-    void on_round(long done, long) override {
+    void on_round(long done, long, const Ledger&) override {
         completed = done;
         if (die_after > 0 && done == die_after) throw Killed();
         if (stop_after == 0) return;

@@ -160,7 +160,7 @@ TEST_F(RunDirectoryInUse, IsTakenUpByNobodyElse) {
     (void)test::run_until_stopped(first, 20);
     struct Second final : TrainingListener {
         explicit Second(std::function<void()> given) : action(std::move(given)) {}
-        void on_round(long, long) override {
+        void on_round(long, long, const Ledger&) override {
             if (action) std::exchange(action, nullptr)();
         }
         std::function<void()> action;

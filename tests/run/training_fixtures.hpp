@@ -11,18 +11,16 @@
 namespace sotto::test {
 
 struct Watcher final : TrainingListener {
-    void on_start(const PlannedNoise& noise,
-                  const BuiltTopography&,
-                  const std::string& task_description,
-                  const std::string& plan_report,
-                  const RunEstimate* given) override {
+    void on_start(const TrainingStart& start) override {
         starts += 1;
-        mechanism = noise.design.plan.mechanism;
-        task = task_description;
-        report = plan_report;
-        estimated = given != nullptr;
+        mechanism = start.planned.design.plan.mechanism;
+        task = start.task;
+        report = start.report;
+        outline = start.outline;
+        warnings = start.warnings;
+        estimated = start.estimate != nullptr;
     }
-    void on_round(long now, long of) override {
+    void on_round(long now, long of, const Ledger&) override {
         EXPECT_EQ(now, completed + 1);
         completed = now;
         rounds = of;
@@ -33,7 +31,8 @@ struct Watcher final : TrainingListener {
         epsilons.push_back(epsilon);
     }
     int starts = 0;
-    std::string mechanism, task, report;
+    std::string mechanism, task, report, outline;
+    std::vector<std::string> warnings;
     bool estimated = false;
     long completed = 0, rounds = 0;
     std::vector<long> evaluated;

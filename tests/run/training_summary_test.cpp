@@ -110,5 +110,24 @@ TEST(TrainingSummary, OfADryRunIsAnEstimate) {
     EXPECT_FALSE(json.contains("run_directory"));
 }
 
+TEST(TrainingSummary, SaysWhatToCompareWithAndWhatWentWrong) {
+    TrainResult result = sample_result();
+    EXPECT_TRUE(summary_of(result)["constant_accuracy"].is_null());
+    EXPECT_EQ(summary_of(result)["warnings"], Json::array());
+    result.baselines.constant_accuracy = 0.75;
+    result.baselines.constant_loss = 0.5625;
+    result.baselines.without_privacy_accuracy = 0.875;
+    result.baselines.without_privacy_loss = 0.25;
+    result.clipped_share = 0.5;
+    result.warnings = {"One.", "Two."};
+    const Json json = summary_of(result);
+    EXPECT_EQ(json["constant_accuracy"], 0.75);
+    EXPECT_EQ(json["constant_loss"], 0.5625);
+    EXPECT_EQ(json["accuracy_without_privacy"], 0.875);
+    EXPECT_EQ(json["loss_without_privacy"], 0.25);
+    EXPECT_EQ(json["clipped_share"], 0.5);
+    EXPECT_EQ(json["warnings"], (Json{"One.", "Two."}));
+}
+
 }  // namespace
 }  // namespace sotto

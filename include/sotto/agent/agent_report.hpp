@@ -14,6 +14,9 @@ struct AgentReport {
     std::int64_t records_set_to_zero = 0;
     /// Messages of which values were brought into the range that messages may have.
     std::int64_t messages_limited = 0;
+    /// Gradients that the clip was for, of batches or of records, and those of them that it made
+    /// shorter; both 0 where the objective does not count (Objective::counts_shortened_records).
+    std::int64_t gradients = 0, gradients_shortened = 0;
 
     [[nodiscard]] bool empty() const {
         return gradients_set_to_zero == 0 && records_set_to_zero == 0 && messages_limited == 0;

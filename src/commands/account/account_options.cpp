@@ -1,6 +1,7 @@
 #include "commands/account/account_options.hpp"
 
 #include "run/default_final_gossip.hpp"
+#include "run/options/default_clip.hpp"
 #include "run/options/default_participation.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
@@ -166,7 +167,8 @@ OptionSet<AccountOptions> account_option_set() {
 }
 
 AccountOptions read_account_options(const OptionTexts& given) {
-    AccountOptions options = account_option_set().read(with_participation_without_data(given));
+    AccountOptions options =
+        account_option_set().read(with_default_clip(with_participation_without_data(given)));
     require_one_source_of_noise(options.account.subject.plan);
     settle_final_gossip(
         options.account.subject.plan, given, sees_few_messages(options.account.view));

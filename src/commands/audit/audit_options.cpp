@@ -8,6 +8,7 @@
 #include "commands/audit/attack.hpp"
 #include "commands/audit/canary_records.hpp"
 #include "run/default_final_gossip.hpp"
+#include "run/options/default_clip.hpp"
 #include "run/options/default_participation.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
@@ -145,7 +146,7 @@ OptionTexts with_attack_defaults(OptionTexts given) {
 }
 
 AuditConfig read_audit_config(const OptionTexts& given) {
-    AuditConfig config = audit_option_set().read(with_attack_defaults(given));
+    AuditConfig config = audit_option_set().read(with_default_clip(with_attack_defaults(given)));
     settle_final_gossip(config.train.plan, given, true);
     require_meaning(config);
     settle_train_config(config.train, given.contains("stall-warn"));

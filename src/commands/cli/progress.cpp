@@ -4,9 +4,13 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <vector>
 
 #include "commands/cli/output.hpp"
+#include "commands/cli/shell_words.hpp"
 #include "commands/cli/stop_signal.hpp"
+#include "run/run_log.hpp"
+#include "run/tasks/python.hpp"
 
 namespace sotto::cli {
 
@@ -62,35 +66,77 @@ void ProgressBar::finish() {
 
 Progress::Progress(std::FILE* report) : report_(report) {}
 
-void Progress::on_start(const PlannedNoise&,
-                        const BuiltTopography& built,
-                        const std::string& task,
-                        const std::string& plan_report,
-                        const RunEstimate* estimate) {
-    bar_.restart();
-    if (report_ == nullptr) return;
-    say(report_,
-        "graph      {}, {} agents, {} edges\n",
-        built.description,
-        built.topography.graph.agents(),
-        built.topography.graph.links().size());
-    for (const auto& note : built.notes) say(report_, "note       {}\n", note);
-    say(report_, "task       {}\n{}", task, plan_report);
-    if (estimate != nullptr)
-        say(report_,
+std::string command_to_go_on(const TrainConfig& config,
+                             int processes,
+                             const std::string& run_directory) {
+    if (config.task.task == python_task_name)
+        return fmt::format("the same program with sotto.Agent(..., resume=\"{}\")", run_directory);
+    std::vector<std::string> words{"sotto", "train", "--resume", run_directory};
+    if (processes > 1) words.insert(words.begin(), {"mpirun", "-n", std::to_string(processes)});
+    return shell_line(words);
+}
+
+namespace {
+
+/// Everything about what is planned.
+std::string full_text(const TrainingStart& start) {
+    std::string text = fmt::format("graph      {}, {} agents, {} edges\n",
+                                   start.built.description,
+                                   start.built.topography.graph.agents(),
+                                   start.built.topography.graph.links().size());
+    for (const auto& note : start.built.notes) text += fmt::format("note       {}\n", note);
+    text += fmt::format("task       {}\n{}", start.task, start.report);
+    if (start.estimate != nullptr)
+        text += fmt::format(
             "memory     {:.1f} MiB of vectors a process, beside the program and its data{}\n",
-            estimate->memory_mib,
-            estimate->past_noise_again ? "; past noise is drawn again every round" : "");
-    std::fflush(report_);
+            start.estimate->memory_mib,
+            start.estimate->past_noise_again ? "; past noise is drawn again every round" : "");
+    return text;
+}
+
+}  // namespace
+
+void Progress::on_start(const TrainingStart& start) {
+    bar_.restart();
+    run_directory_ = start.run_directory;
+    const std::string everything = full_text(start);
+    if (!run_directory_.empty()) append_to_log(run_directory_, everything);
+    const bool all = start.config.verbose || start.estimate != nullptr;
+    if (report_ != nullptr)
+        say(report_,
+            "{}",
+            all ? everything : fmt::format("task       {}\n{}", start.task, start.outline));
+    for (const std::string& warning : start.warnings) tell(fmt::format("warning    {}\n", warning));
+    if (!run_directory_.empty() && start.config.checkpoint_every > 0)
+        tell(fmt::format("           should it fail, go on with: {}\n",
+                         command_to_go_on(start.config, start.processes, run_directory_)));
+    if (report_ != nullptr) std::fflush(report_);
+}
+
+void Progress::tell(const std::string& text) {
+    if (report_ != nullptr) say(report_, "{}", text);
+    if (!run_directory_.empty()) append_to_log(run_directory_, text);
 }
 
 void Progress::on_rounds() { watch_for_stop(); }
 
 void Progress::on_analysis() { end_when_stopped(); }
 
-void Progress::on_round(long completed, long rounds) {
+void Progress::on_round(long completed, long rounds, const Ledger& ledger) {
     if (!before_) before_ = completed - 1;
-    if (report_ != nullptr && bar_.due()) show(completed, rounds);
+    if (report_ == nullptr || !bar_.due()) return;
+    epsilon_.update([&] { return ledger.epsilon_after(completed); },
+                    [&] { return bar_.elapsed_seconds(); });
+    show(completed, rounds);
+}
+
+void MeteredEpsilon::update(const std::function<double()>& find,
+                            const std::function<double()>& seconds) {
+    constexpr double times_its_cost = 50;
+    const double start = seconds();
+    if (start < next_) return;
+    value_ = find();
+    next_ = start + times_its_cost * (seconds() - start);
 }
 
 void Progress::show(long completed, long rounds) {
@@ -104,12 +150,19 @@ void Progress::show(long completed, long rounds) {
                           rate,
                           duration_text(left),
                           loss_text(loss_),
-                          epsilon_));
+                          epsilon_.value()));
 }
 
-void Progress::on_evaluation(long, double epsilon, const Evaluation& evaluation) {
+void Progress::on_evaluation(long completed, double epsilon, const Evaluation& evaluation) {
+    constexpr double between_lines = 10;  // of the log, which stays short however often it is
     loss_ = evaluation.test_loss;
-    epsilon_ = epsilon;
+    epsilon_.set(epsilon);
+    if (run_directory_.empty() || bar_.elapsed_seconds() < next_line_) return;
+    next_line_ = bar_.elapsed_seconds() + between_lines;
+    append_to_log(
+        run_directory_,
+        fmt::format(
+            "after {} rounds: test loss {}, epsilon {:.4g}", completed, loss_text(loss_), epsilon));
 }
 
 void Progress::finish() { bar_.finish(); }

@@ -9,6 +9,7 @@
 #include "run/gossip_choice.hpp"
 #include "run/hidden_by_sums.hpp"
 #include "run/missed_rounds.hpp"
+#include "run/options/default_clip.hpp"
 #include "run/options/default_participation.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_bindings.hpp"
@@ -127,7 +128,8 @@ as much the plan leaves ([equations](../equations.md) 6). It is a figure to comp
 }
 
 PlanJobConfig read_plan_options(const OptionTexts& given) {
-    PlanJobConfig config = plan_option_set().read(with_participation_without_data(given));
+    PlanJobConfig config =
+        plan_option_set().read(with_default_clip(with_participation_without_data(given)));
     settle_final_gossip(config.plan, given, config.secure_sum || config.dropout_probability > 0);
     return config;
 }

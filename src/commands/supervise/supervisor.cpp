@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <csignal>
 #include <ctime>
@@ -99,6 +100,7 @@ SuperviseResult Supervisor::run() {
         const std::string what = fmt::format("exit code {}, {}; {}", code, reason, place());
         if (restarts == config_.max_restarts) {
             journal_->note(fmt::format("{}; no restart is left of {}", what, restarts));
+            note_how_to_go_on();
             return {code, starts_, named_directory_};
         }
         ++restarts;
@@ -111,6 +113,7 @@ SuperviseResult Supervisor::run() {
     // A rank may have been lost after the run was complete.
     if (starts_ > 1 && code == static_cast<int>(ExitCode::complete)) code = 0;
     journal_->note(fmt::format("end, exit code {}; {}", code, place()));
+    if (code != 0 && code != static_cast<int>(ExitCode::complete)) note_how_to_go_on();
     return {code, starts_, named_directory_};
 }
 
@@ -183,6 +186,17 @@ bool Supervisor::mend(int exit_code) {
         return true;
     }
     return false;
+}
+
+void Supervisor::note_how_to_go_on() {
+    if (!may_have_begun()) return;
+    take_words_to_resume();
+    std::vector<std::string> command = composed(words_);
+    // What this program sets itself.
+    const auto own = std::ranges::search(command, std::array{"-x", "SOTTO_STOPS_IN_TIME"});
+    command.erase(own.begin(), own.end());
+    command.insert(command.begin(), {"sotto", "supervise", "--"});
+    journal_->note("to go on: " + shell_line(command));
 }
 
 void Supervisor::take_first_words() { words_.sotto = first_words_; }

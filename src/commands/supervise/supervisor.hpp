@@ -38,6 +38,8 @@ class Supervisor {
     /// False: there is no other start.
     bool prepare_next();
     void take_first_words();
+    /// After a job that failed: the command that takes its run up, where one has begun.
+    void note_how_to_go_on();
     void take_words_to_resume();
     /// What may be done at once, and is no restart: begin a run that nobody has, end one that has
     /// nothing left of its budget.

@@ -35,7 +35,8 @@ TrainWords read_train_words(const std::vector<std::string>& words) {
     TrainWords read;
     read.options = but_without(words);
     if (const auto json = value("json")) read.beside.push_back("--json=" + *json);
-    if (value("quiet") == "true") read.beside.emplace_back("--quiet");
+    for (const char* flag : {"quiet", "verbose"})
+        if (value(flag) == "true") read.beside.push_back(std::string("--") + flag);
     // Opens copies of the checkpoints of a host that lost its disk: taken from nobody else.
     if (const auto identity = value("identity")) read.beside.push_back("--identity=" + *identity);
     if (const auto agents = value("without"))

@@ -9,7 +9,7 @@ namespace sotto::cli {
 /// Options of `sotto train`, as far as a supervisor has to know them.
 struct TrainWords {
     std::vector<std::string> options;  ///< all but --without
-    std::vector<std::string> beside;   ///< those that config.ini does not keep: --json, --quiet
+    std::vector<std::string> beside;   ///< those that config.ini does not keep: --json, --quiet, --verbose
     std::vector<int> without;          ///< agents that leave
     std::optional<std::string> directory, resume;
     bool has_interval = false;  ///< of checkpoints

@@ -73,7 +73,7 @@ class Pulse final : public TrainingListener {
     Pulse(SweepListener& sweep, std::function<void()> beat)
         : sweep_(sweep), beat_(std::move(beat)) {}
     void on_rounds() override { sweep_.on_stops_answered(true); }
-    void on_round(long, long) override { beat_(); }
+    void on_round(long, long, const Ledger&) override { beat_(); }
 
   private:
     SweepListener& sweep_;

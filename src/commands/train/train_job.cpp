@@ -81,7 +81,7 @@ PhaseEnd train_phase(Network& network,
     network.agree([&] {
         if (leader) require_json_writable(general);
     });
-    if (report != nullptr && network.processes() == 1 && network.agents() > 1)
+    if (report != nullptr && config.verbose && network.processes() == 1 && network.agents() > 1)
         say(report,
             "all {} agents run in this process; `mpirun -n {} sotto train ...` gives each "
             "its own\n",
@@ -101,10 +101,7 @@ PhaseEnd train_phase(Network& network,
     }
     if (leader) {
         write_json(general, summary_json(result, config.plan));
-        if (report != nullptr) {
-            say(report, "{}", summary_text(result, config));
-            std::fflush(report);
-        }
+        tell_result(report, result, config);
     }
     return {static_cast<int>(result.interrupted ? ExitCode::interrupted : ExitCode::ok)};
 }

@@ -6,8 +6,12 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <thread>
 
+#include "commands/cli/output.hpp"
 #include "commands/cli/progress.hpp"
+#include "commands/cli/shell_words.hpp"
+#include "run/run_log.hpp"
 
 namespace sotto::cli {
 
@@ -95,6 +99,20 @@ std::string evaluation_text(const Evaluation& evaluation) {
     return text;
 }
 
+std::string baselines_text(const Baselines& other) {
+    std::string text;
+    const auto add = [&](std::string_view name, double loss, double accuracy) {
+        if (!std::isfinite(loss)) return;
+        text += line(name,
+                     "loss " + loss_text(loss) +
+                         (std::isfinite(accuracy) ? fmt::format(", accuracy {:.4f}", accuracy)
+                                                  : std::string()));
+    };
+    add("best constant", other.constant_loss, other.constant_accuracy);
+    add("without privacy", other.without_privacy_loss, other.without_privacy_accuracy);
+    return text;
+}
+
 /// What the models were before means of them and final gossip.
 std::string stages_text(const TrainResult& result) {
     const double last = result.last.test_loss, averaged = result.averaged.test_loss;
@@ -129,7 +147,101 @@ std::string time_text(const TrainResult& result) {
            line("total", fmt::format("{:.3f} s", result.total_seconds));
 }
 
+std::string verdict_line(std::string_view name, std::string_view value) {
+    return fmt::format("{:<11}{}\n", name, value);
+}
+
+/// What the mean model reaches, beside what it is to be compared with.
+std::string metric_text(const TrainResult& result) {
+    const Evaluation& own = result.evaluation;
+    const Baselines& other = result.baselines;
+    const bool accuracy = std::isfinite(own.test_accuracy_mean_model);
+    const auto text_of = [&](double value) {
+        return accuracy ? fmt::format("{:.4f}", value) : loss_text(value);
+    };
+    const double constant = accuracy ? other.constant_accuracy : other.constant_loss;
+    const double open = accuracy ? other.without_privacy_accuracy : other.without_privacy_loss;
+    std::string text =
+        fmt::format("test {} {} of the mean model",
+                    accuracy ? "accuracy" : "loss",
+                    text_of(accuracy ? own.test_accuracy_mean_model : own.test_loss_mean_model));
+    if (std::isfinite(constant))
+        text += fmt::format("; the best constant prediction has {}", text_of(constant));
+    if (std::isfinite(open)) text += fmt::format(", training without privacy {}", text_of(open));
+    return verdict_line("result", text);
+}
+
+std::string spent_text(const TrainResult& result, const TrainConfig& config) {
+    if (!std::isfinite(result.epsilon)) return verdict_line("privacy", "NONE: no noise was added");
+    std::string text = verdict_line("privacy",
+                                    fmt::format("epsilon {:.4g} at delta {:g} for {}",
+                                                result.epsilon,
+                                                result.delta,
+                                                result.words.privacy));
+    if (config.noise_seed)
+        text += verdict_line("insecure", "whoever knows --noise-seed removes all noise");
+    if (!result.words.noise.empty()) text += verdict_line("noise", result.words.noise);
+    if (!result.account) return text;
+    return text + verdict_line("budget",
+                               fmt::format("epsilon {:.4g} of {:.4g} is spent with this run ({})",
+                                           result.account->after,
+                                           result.account->epsilon,
+                                           result.account->path));
+}
+
+/// Where ranks share cores, all of which are of this host. Agents that prove who they are have
+/// reasons for processes of their own.
+bool ranks_share_cores(const TrainResult& result, const TrainConfig& config, int cores) {
+    return !config.trust && std::ssize(result.ranks) > cores &&
+           std::ranges::all_of(result.ranks, [&](const RankFigures& rank) {
+               return rank.host == result.ranks.front().host;
+           });
+}
+
+std::string took_text(const TrainResult& result, const TrainConfig& config, int cores) {
+    std::string text =
+        fmt::format("{} for {} rounds", duration_text(result.total_seconds), result.rounds);
+    if (result.phases) {
+        const RoundSeconds& parts = *result.phases;
+        const double total = std::max(parts.total(), 1e-9);
+        text += fmt::format(" (gradients {:.0f}%, noise {:.0f}%, exchange {:.0f}%, mixing {:.0f}%)",
+                            100 * parts.gradient / total,
+                            100 * parts.noise / total,
+                            100 * parts.exchange / total,
+                            100 * parts.mix / total);
+    }
+    if (ranks_share_cores(result, config, cores))
+        text += fmt::format(
+            "; {} ranks share {} core{}: without mpirun the same run has the same bits, and waits "
+            "for no other rank",
+            result.ranks.size(),
+            cores,
+            cores == 1 ? "" : "s");
+    return verdict_line("time", text);
+}
+
 }  // namespace
+
+std::string verdict_text(const TrainResult& result, const TrainConfig& config, int cores) {
+    std::string text = "\n";
+    if (result.interrupted)
+        text +=
+            verdict_line("INTERRUPTED",
+                         fmt::format(" after {} of {} rounds", result.rounds, config.plan.rounds));
+    text += metric_text(result);
+    for (const std::string& warning : result.warnings) text += verdict_line("warning", warning);
+    text += spent_text(result, config) + took_text(result, config, cores);
+    if (!result.own_reports.empty()) text += verdict_line("set to 0", result.own_reports);
+    const std::string look = shell_line({"sotto", "report", result.run_directory});
+    text += verdict_line("run", fmt::format("{}; look at it with: {}", result.run_directory, look));
+    if (result.interrupted)
+        text += verdict_line("to go on",
+                             command_to_go_on(config, result.processes, result.run_directory));
+    return text +
+           verdict_line("note",
+                        "ledger.json says what is not covered, `sotto ledger DIR...` what runs on "
+                        "the same data add up to, --verbose everything");
+}
 
 std::string summary_text(const TrainResult& result, const TrainConfig& config) {
     if (result.dry_run) return dry_run_text(result, config);
@@ -141,7 +253,10 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
                                    result.rounds,
                                    result.mechanism);
     text += privacy_text(result);
-    text += evaluation_text(result.evaluation) + stages_text(result);
+    text +=
+        evaluation_text(result.evaluation) + baselines_text(result.baselines) + stages_text(result);
+    if (std::isfinite(result.clipped_share))
+        text += line("gradients clipped", fmt::format("{:.1f}%", 100 * result.clipped_share));
     if (result.clip_norm)
         text += line("clip norm", fmt::format("{:.4g}, learnt", *result.clip_norm));
     text += time_text(result);
@@ -153,10 +268,26 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
              result.peak_memory_mib ? fmt::format("{:.0f} MiB a process", *result.peak_memory_mib)
                                     : "not told: it would tell the sizes of secret batches");
     if (!result.own_reports.empty()) text += line("set to zero", result.own_reports);
+    for (const std::string& warning : result.warnings) text += line("warning", warning);
     text += line("run directory", result.run_directory);
     if (result.interrupted)
-        text += line("to go on", fmt::format("sotto train --resume {}", result.run_directory));
+        text += line("to go on", command_to_go_on(config, result.processes, result.run_directory));
     return text;
+}
+
+void tell_result(std::FILE* report, const TrainResult& result, const TrainConfig& config) {
+    const std::string everything = summary_text(result, config);
+    const std::string told =
+        config.verbose || result.dry_run
+            ? everything
+            : verdict_text(result, config, static_cast<int>(std::thread::hardware_concurrency()));
+    if (!result.dry_run) {
+        append_to_log(result.run_directory, everything);
+        if (!config.verbose) append_to_log(result.run_directory, told);
+    }
+    if (report == nullptr) return;
+    say(report, "{}", told);
+    std::fflush(report);
 }
 
 }  // namespace sotto::cli

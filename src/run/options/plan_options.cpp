@@ -236,10 +236,14 @@ default. The ledger says what it spends.)",
         {{.name = "clip-norm",
           .help = "L2 clip C of a gradient: {}",
           .details = R"(
-`auto`: C is learnt in training, from 0.1 (`auto:C`: from C), as a quantile of the norms of gradients (of records, with
+0.1 with an adjacency of agents, where the gradient of a batch is clipped; 1 with one of records, where every record's is. config.ini
+of a run has the one that was used.
+
+`auto`: C is learnt in training, from the default (`auto:C`: from C), as a quantile of the norms of gradients (of records, with
 an adjacency of records), after [Andrew et al. 2021](https://arxiv.org/abs/1905.03871): `--clip-quantile`, paid for with `--clip-share`
 of the budget. Contributions are then scaled to the C where it starts, so that `--step-size` says how far a round moves a
 model, whatever C has become. [Equations](../equations.md) 18. `plan` and `account` count contributions of the C where it starts.)",
+          .standing = "0.1, or 1 with an adjacency of records",
           .peers_may_set = false},
          clip_norm()}};
 }
@@ -248,7 +252,10 @@ model, whatever C has become. [Equations](../equations.md) 18. `plan` and `accou
 std::vector<Option<PlanConfig>> round_options() {
     return {{{.name = "rounds", .help = "training rounds T", .ranks_must_agree = true},
              bound(&PlanConfig::rounds, whole(1))},
-            {{.name = "step-size", .help = "eta, > 0", .ranks_must_agree = true},
+            {{.name = "step-size",
+              .help = "eta, > 0",
+              .standing = "0.05, or 0.5 with an adjacency of records",
+              .ranks_must_agree = true},
              bound(
                  [](auto& c) -> auto& { return c.steps.step_size; }, positive_with_a_square())},
             {{.name = "step-schedule",

@@ -1,5 +1,6 @@
 #include "run/options/train_options.hpp"
 
+#include "run/options/default_clip.hpp"
 #include "run/options/default_participation.hpp"
 #include "run/options/graph_options.hpp"
 #include "run/options/option_checks.hpp"
@@ -22,8 +23,8 @@ OptionSet<TrainConfig> train_option_set() {
 }
 
 TrainConfig read_train_config(const OptionTexts& given, const std::set<std::string>& kept) {
-    TrainConfig config = train_option_set().read(
-        with_default_participation(with_task_defaults(with_agents_of_files(given))));
+    TrainConfig config = train_option_set().read(with_default_clip(
+        with_default_participation(with_task_defaults(with_agents_of_files(given)))));
     config.plan.default_final_gossip = !given.contains("final-gossip");
     settle_train_config(config, given.contains("stall-warn") && !kept.contains("stall-warn"));
     (void)as_ini(config);

@@ -1,10 +1,14 @@
 #include "run/training/close_run.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "run/checkpoint_store.hpp"
 #include "run/rank_figures.hpp"
 #include "run/training/run_accounts.hpp"
 #include "run/training/sealed_ledger.hpp"
 #include "run/training_summary.hpp"
+#include "run/training_warnings.hpp"
 
 namespace sotto {
 
@@ -29,6 +33,9 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.evaluation = progress.evaluation;
     result.last = progress.last;
     result.averaged = progress.averaged;
+    result.baselines.without_privacy_accuracy = progress.without_privacy_accuracy;
+    result.baselines.without_privacy_loss = progress.without_privacy_loss;
+    result.clipped_share = progress.clipped_share;
     result.clip_norm = progress.clip_norm;
     result.evaluate_seconds = progress.totals.evaluate_seconds;
     JobFigures job = gather_figures(
@@ -40,6 +47,9 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.loop_seconds = run.network.maximum(progress.totals.loop_seconds);
     result.mu = ledger.mu_after(counted_rounds(open));
     result.epsilon = ledger.epsilon_after(counted_rounds(open));
+    result.losses = progress.losses;
+    if (run.leader())
+        std::ranges::move(warnings_after_rounds(result), std::back_inserter(result.warnings));
     result.total_seconds = seconds_since(start);
     return result;
 }

@@ -197,7 +197,7 @@ OpenRun open_run(PreparedRun prepared) {
         manifest = manifest_json(run, notes);
         if (const std::string warning = statement_on_unlocked_keys(notes); !warning.empty()) {
             prepared.ledger.add_statement(warning);
-            prepared.report += "warning    " + warning + "\n";
+            prepared.warnings.push_back(warning);
         }
     });
     RunProgress progress = progress_before(prepared);

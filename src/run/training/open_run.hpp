@@ -20,9 +20,12 @@ namespace sotto {
 struct RunProgress {
     long rounds = 0;  ///< completed
     bool interrupted = false;
-    Evaluation evaluation;            ///< the latest one; in the end of what agents end up with
-    Evaluation last;                  ///< in the end, of their last models
-    Evaluation averaged;              ///< in the end, of means of their models, before final gossip
+    Evaluation evaluation;  ///< the latest one; in the end of what agents end up with
+    Evaluation last;        ///< in the end, of their last models
+    Evaluation averaged;    ///< in the end, of means of their models, before final gossip
+    LossHistory losses;
+    double clipped_share = not_a_number;  ///< see TrainResult
+    double without_privacy_accuracy = not_a_number, without_privacy_loss = not_a_number;
     std::optional<double> clip_norm;  ///< in the end, of the first agent here; where learnt
     RunTotals totals;
     RoundSeconds seconds;     ///< of this process in this start

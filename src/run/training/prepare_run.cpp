@@ -25,6 +25,7 @@
 #include "run/training/local_agents.hpp"
 #include "run/training/participants.hpp"
 #include "run/training/stall_limits.hpp"
+#include "run/training_warnings.hpp"
 #include "run/transport.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/core/error.hpp"
@@ -171,7 +172,8 @@ ResumedRun resumed_run(const Resumption& resumption, const Membership& members) 
             members.gone()};
 }
 
-std::string report_of(const Run& run, const AgreedPhase& phase, const Ledger& ledger) {
+/// How the run is taken up, if it is, and what was read.
+std::string beginning_of(const Run& run, const AgreedPhase& phase) {
     std::string text;
     if (phase.resumption)
         text =
@@ -180,11 +182,20 @@ std::string report_of(const Run& run, const AgreedPhase& phase, const Ledger& le
         text += fmt::format("classes    {}\n",
                             classes_text(label_texts(run.shape.table, run.shape.labels)));
     for (const std::string& line : run.understood) text += fmt::format("data       {}\n", line);
-    return text + plan_report_text(*phase.planned,
-                                   run.phase,
-                                   phase.exposures,
-                                   phase.budgets,
-                                   statements_of(ledger.record()));
+    return text;
+}
+
+std::string report_of(const Run& run, const AgreedPhase& phase, const Ledger& ledger) {
+    return beginning_of(run, phase) + plan_report_text(*phase.planned,
+                                                       run.phase,
+                                                       phase.exposures,
+                                                       phase.budgets,
+                                                       statements_of(ledger.record()));
+}
+
+/// What is learnt and planned, and whom it protects, in a few lines.
+std::string outline_of(const Run& run, const AgreedPhase& phase, const PlanWords& words) {
+    return beginning_of(run, phase) + fmt::format("plan       {}\n", words.plan);
 }
 
 /// Exact derivatives tell nothing new to ranks that all read the same data.
@@ -248,6 +259,7 @@ Run meet(const TrainConfig& config,
             .shape = task.shape,
             .scaling = task.scaling,
             .understood = task.understood,
+            .targets = task.targets,
             .phase = phase.config,
             .plan = phase.plan,
             .key_epoch = phase.resumption ? phase.resumption->key_epoch : 0,
@@ -267,6 +279,17 @@ void require_possible_neighbours(const TrainConfig& config, const Membership& me
     if (members.size() != members.all)
         refuse(config.resume ? "without" : "spares",
                "the run's graph.edges, --graph DIR/graph.edges");
+}
+
+/// @throws ConfigError where private data would have to leave their agents, or a program has the
+/// gradients.
+void require_possible_baseline(const TrainConfig& config, const Network& network, bool handed) {
+    if (!config.baseline || (network.processes() == 1 && !handed)) return;
+    throw ConfigError(fmt::format(
+        "baseline: on is not possible {} (allowed: off)",
+        handed ? "where a program computes gradients"
+               : "over MPI, where private data would have to leave their agents; without mpirun "
+                 "all agents are in one process"));
 }
 
 /// Agents that know their neighbours only tell each other. COLLECTIVE.
@@ -308,6 +331,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
                                           network.process_name(),
                                           patience_outside_rounds));
     verify_same_options(network, config);
+    network.agree([&] { require_possible_baseline(config, network, make_task != nullptr); });
     network.set_message_precision(config.precision);
     settle_final_gossip(config, network);
     std::optional<RunHistory> before;
@@ -353,7 +377,15 @@ PreparedRun prepare_run(const TrainConfig& asked,
     network.agree([&] {
         if (run.leader()) views.emplace(config, *whole, history.phases, task.fixed_inputs);
     });
-    std::string report = run.leader() ? report_of(run, phase, ledger) : std::string();
+    std::string report, outline;
+    PlanWords words;
+    std::vector<std::string> warnings;
+    if (run.leader()) {
+        words = plan_words(*phase.planned, run.config.plan, phase.budgets);
+        report = report_of(run, phase, ledger);
+        outline = outline_of(run, phase, words);
+        warnings = warnings_before_rounds(run, std::ssize(task.initial));
+    }
     return {.run = std::move(run),
             .built = std::move(built),
             .planned = std::move(phase.planned),
@@ -364,7 +396,10 @@ PreparedRun prepare_run(const TrainConfig& asked,
             .views = std::move(views),
             .history = std::move(history),
             .resumption = std::move(phase.resumption),
-            .report = std::move(report)};
+            .report = std::move(report),
+            .outline = std::move(outline),
+            .words = std::move(words),
+            .warnings = std::move(warnings)};
 }
 
 TrainResult result_before_rounds(const PreparedRun& prepared) {
@@ -378,6 +413,11 @@ TrainResult result_before_rounds(const PreparedRun& prepared) {
     result.gossip_steps = run.config.plan.gossip_steps;
     result.final_gossip = final_gossip_steps(run.phase, run.topography.schedule());
     if (prepared.planned) result.plan_seconds = prepared.planned->seconds;
+    result.words = prepared.words;
+    result.warnings = prepared.warnings;
+    result.baselines.constant_accuracy = run.targets.constant_accuracy;
+    result.baselines.constant_loss = run.targets.constant_loss;
+    result.baselines.test_records = run.targets.test_records;
     if (prepared.resumption) {
         result.rounds = prepared.resumption->round;
         result.resumed = resumed_run(*prepared.resumption, run.members);

@@ -9,6 +9,7 @@
 #include "run/config.hpp"
 #include "run/ledger_views.hpp"
 #include "run/local_task.hpp"
+#include "run/plan_report.hpp"
 #include "run/planning.hpp"
 #include "run/resume.hpp"
 #include "run/run.hpp"
@@ -32,7 +33,11 @@ struct PreparedRun {
     std::optional<LedgerViews> views;  ///< on process 0
     RunHistory history;                ///< with the phase to come; its start is not counted yet
     std::optional<Resumption> resumption;
-    std::string report;  ///< on process 0: plan and ledger, for people
+    // On process 0, for people.
+    std::string report;   ///< plan and ledger
+    std::string outline;  ///< the same in a few lines
+    PlanWords words;
+    std::vector<std::string> warnings;  ///< that are known before the first round
 };
 
 /// Bootstrap up to the handshake: options compared, graph, task, plan and budgets agreed on, every

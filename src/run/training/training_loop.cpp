@@ -76,7 +76,8 @@ void TrainingLoop::run_round() {
     checkpoints_.before_round(progress_.rounds);
     trainer_.run_round(progress_.rounds);
     ++progress_.rounds;
-    if (run_.leader()) listener_.on_round(progress_.rounds, run_.config.plan.rounds);
+    if (run_.leader())
+        listener_.on_round(progress_.rounds, run_.config.plan.rounds, open_.prepared.ledger);
     stopped_ = stops();
     if (more() && progress_.rounds % every_ == 0) {
         progress_.totals = totals();
@@ -128,6 +129,7 @@ void TrainingLoop::evaluate_now(ModelStage stage) {
                                     records_now(),
                                     run_.config.threads);
     progress_.totals.evaluate_seconds += seconds_since(start);
+    progress_.losses.add(progress_.rounds, progress_.evaluation.test_loss_mean_model);
     if (run_.leader()) report_evaluation(stage);
     // Of the models alone: what losses are at an agent's data ends nothing. Every process has the
     // same figures, so all of them end here.

@@ -10,6 +10,7 @@
 #include "run/training/own_reports.hpp"
 #include "run/training/stall_limits.hpp"
 #include "run/training/training_loop.hpp"
+#include "run/training_without_privacy.hpp"
 #include "sotto/agent/noise_source.hpp"
 #include "sotto/net/launch_environment.hpp"
 
@@ -84,6 +85,21 @@ void write_models(const OpenRun& open, const Trainer& trainer) {
     together.commit();
 }
 
+/// Mean over all agents of the part of their gradients that the clip shortened; not a number where
+/// nobody counts. For the experimenter, as losses are. COLLECTIVE.
+double clipped_share(Network& network, const Trainer& trainer) {
+    Eigen::MatrixXd local = Eigen::MatrixXd::Zero(2, std::ssize(trainer.agents()));
+    for (Eigen::Index a = 0; a < local.cols(); ++a) {
+        const AgentReport& report = trainer.report(static_cast<std::size_t>(a));
+        if (report.gradients == 0) continue;
+        local.col(a) << static_cast<double>(report.gradients_shortened) /
+                            static_cast<double>(report.gradients),
+            1;
+    }
+    const Eigen::VectorXd sum = network.sum_over_agents(local);
+    return sum(0) / sum(1);
+}
+
 /// Seconds that computing a round takes, where the launcher grants only so many to stop. Of secret
 /// batches nobody else may learn how large they are. COLLECTIVE.
 std::optional<double> compute_before_rounds(PreparedRun& prepared) {
@@ -126,12 +142,23 @@ void TrainingRounds::finish() {
                                               run.network.process_name(),
                                               patience_outside_rounds));
     open_.progress.seconds = trainer_.seconds();
+    open_.progress.clipped_share = clipped_share(run.network, trainer_);
+    if (run.config.baseline && !open_.progress.interrupted) compare_without_privacy();
     if (run.config.plan.learn_clip)
         open_.progress.clip_norm =
             configured_clip(run.config)
                 .clip_norm(trainer_.estimates()(trainer_.estimates().rows() - 1, 0));
     // Of other processes nobody learns it.
     if (run.network.processes() == 1) open_.progress.own_reports = own_reports_text(trainer_);
+}
+
+void TrainingRounds::compare_without_privacy() {
+    const Run& run = open_.prepared.run;
+    const LossSum reached = train_without_privacy(
+        trainer_.agents(), run.config.l2, run.own_tests, run.config.task.seed, run.config.threads);
+    const auto records = static_cast<double>(reached.records);
+    open_.progress.without_privacy_loss = reached.loss / records;
+    if (reached.has_accuracy) open_.progress.without_privacy_accuracy = reached.correct / records;
 }
 
 }  // namespace sotto

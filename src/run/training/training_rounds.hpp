@@ -35,6 +35,8 @@ class TrainingRounds {
     [[nodiscard]] Trainer& trainer() { return trainer_; }
 
   private:
+    /// What all agents, which are of this process, come to without privacy.
+    void compare_without_privacy();
     template <class Step>
     void or_end_all(Step&& step) try {
         step();

@@ -34,13 +34,9 @@ TEST(PlanJob, SolvesWhatIsAskedFor) {
 
 /// Listens for the plan of a training.
 struct PlanOfTraining final : TrainingListener {
-    void on_start(const PlannedNoise& planned,
-                  const BuiltTopography&,
-                  const std::string&,
-                  const std::string&,
-                  const RunEstimate*) override {
-        hash = to_hex(planned.design.plan.hash());
-        objective = planned.design.objective;
+    void on_start(const TrainingStart& start) override {
+        hash = to_hex(start.planned.design.plan.hash());
+        objective = start.planned.design.objective;
     }
     std::string hash;
     double objective = 0;

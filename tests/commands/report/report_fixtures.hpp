@@ -12,7 +12,7 @@ namespace sotto::test {
 
 /// Dies, or stops, once so many rounds are done.
 struct Fate final : TrainingListener {
-    void on_round(long completed, long) override {
+    void on_round(long completed, long, const Ledger&) override {
         if (completed == die_after) throw std::runtime_error("killed");
     }
     long die_after = 0;

@@ -77,6 +77,23 @@ TEST_F(SupervisedScript, EndsWithTheLastCodeWhereNoRestartIsLeft) {
     EXPECT_NE(read_file(run_ + "/restarts.txt").find("no restart is left of 2"), std::string::npos);
 }
 
+TEST_F(SupervisedScript, SaysHowToGoOnWithARunThatFailed) {
+    for (const char* code : {"137", "9"}) {
+        const std::string run = run_ + code;
+        (void)this->run(": >" + run + "/config.ini; exit " + code + "\n",
+                        {"--quiet", "--run-directory", run},
+                        0);
+        const std::string journal = read_file(run + "/restarts.txt");
+        EXPECT_NE(journal.find("to go on: sotto supervise -- " + folder_.path("program") +
+                               " train --resume " + run + " --quiet\n"),
+                  std::string::npos)
+            << journal;
+    }
+    (void)run("exit 9\n", {"--run-directory", run_}, 0);
+    EXPECT_EQ(read_file(run_ + "/restarts.txt").find("to go on"), std::string::npos)
+        << "it never began";
+}
+
 TEST_F(SupervisedScript, IsNotStartedAgainWhereNothingMendsIt) {
     for (const int code : {4, 7, 8, 9}) {
         const SuperviseResult result =

@@ -15,7 +15,7 @@ using test::TemporaryFolder;
 
 struct CountedRounds final : TrainingListener {
     void on_rounds() override { ++begun; }
-    void on_round(long, long) override { ++rounds; }
+    void on_round(long, long, const Ledger&) override { ++rounds; }
     long begun = 0, rounds = 0;
 };
 

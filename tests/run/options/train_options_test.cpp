@@ -185,15 +185,21 @@ TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
                   "threads",        "stall-warn",   "stall-abort",     "checkpoint-every",
                   "eval-every",     "eval-records", "link-encryption", "past-noise-memory",
                   "view",           "dry-run",      "bootstrap",       "network",
-                  "optimality-gap", "tensorboard",  "neighbours",      "leave-file",
-                  "joining",        "spares",       "join-file"}));
+                  "optimality-gap", "baseline",     "verbose",         "tensorboard",
+                  "neighbours",     "leave-file",   "joining",         "spares",
+                  "join-file"}));
 }
 
 TEST(TrainOptions, ThatDoNotReproduceTheRun) {
-    EXPECT_EQ(
-        names_where([](const OptionFacts& o) { return !o.reproduces_run; }),
-        (std::set<std::string>{
-            "resume", "without", "joining", "finish", "dry-run", "network", "run-directory"}));
+    EXPECT_EQ(names_where([](const OptionFacts& o) { return !o.reproduces_run; }),
+              (std::set<std::string>{"resume",
+                                     "without",
+                                     "joining",
+                                     "finish",
+                                     "dry-run",
+                                     "verbose",
+                                     "network",
+                                     "run-directory"}));
 }
 
 TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {

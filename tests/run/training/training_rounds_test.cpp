@@ -55,7 +55,7 @@ TEST(TrainingRounds, EndARunThatFailsInOne) {
     const auto network = make_memory_network(5, 1);
     OpenRun run = open_run(test::prepare(config, *network));
     struct Failing final : TrainingListener {
-        void on_round(long completed, long) override {
+        void on_round(long completed, long, const Ledger&) override {
             if (completed == 3) throw DataError("the disk is full");
         }
     } failing;
