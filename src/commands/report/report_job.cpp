@@ -4,7 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "commands/report/glossary.hpp"
+#include "commands/report/observer_words.hpp"
 #include "commands/report/page_data.hpp"
+#include "commands/report/plain_statement.hpp"
 #include "commands/report/report_figures.hpp"
 #include "commands/report/report_noise.hpp"
 #include "commands/report/report_page.hpp"
@@ -35,7 +38,8 @@ Json ledger_in(const std::filesystem::path& directory) {
 /// A page in the making.
 class ReportData {
   public:
-    explicit ReportData(const ReportConfig& config) : config_(config) {}
+    ReportData(const ReportConfig& config, Clock::time_point start)
+        : config_(config), start_(start) {}
 
     /// What the files of the directory say by themselves. @throws DataError without a ledger.
     void add_files() {
@@ -66,9 +70,14 @@ class ReportData {
             data_["graph"] = page_graph(run);
             for (const HeatMap& map : noise_pictures(run))
                 data_["pictures"].push_back(page_heat_map(map));
-            for (const ObserverFigures& figures : report_figures(run, config_)) {
-                data_["views"].push_back(page_figures(figures, run.built.topography.graph));
+            const Graph& graph = run.built.topography.graph;
+            for (const ObserverFigures& figures : report_figures(run, config_, start_)) {
+                data_["views"].push_back(page_figures(figures, graph));
                 report_.observers += figures.observers;
+                if (figures.out_of_time)
+                    report_.left_out.push_back(fmt::format("Observers with {}: {}",
+                                                           observer_words(figures.kind, graph).gist,
+                                                           figures.note));
             }
         } catch (const DataError& error) {
             report_.missing.push_back(fmt::format(
@@ -78,8 +87,19 @@ class ReportData {
 
     [[nodiscard]] Report finish() {
         data_["missing"] = report_.missing;
-        report_.page = page_of(config_.directory.filename().string(),
-                               data_.dump(-1, ' ', false, Json::error_handler_t::replace));
+        data_["left_out"] = report_.left_out;
+        const std::string title = html_text(config_.directory.filename().string());
+        const std::string statement = plain_statement(
+            {data_["ledger"], data_["manifest"], config_.run, data_["program"].get<std::string>()});
+        report_.page = page_of(
+            "report.html",
+            {{"title", title},
+             {"statement", statement},
+             {"glossary", glossary_html()},
+             {"data", page_json(data_.dump(-1, ' ', false, Json::error_handler_t::replace))}});
+        report_.statement =
+            page_of("statement.html",
+                    {{"title", title}, {"statement", statement}, {"glossary", glossary_html()}});
         return std::move(report_);
     }
 
@@ -90,6 +110,7 @@ class ReportData {
     }
 
     const ReportConfig& config_;
+    Clock::time_point start_;
     Json data_;
     Report report_;
 };
@@ -99,7 +120,7 @@ class ReportData {
 Report make_report(const ReportConfig& config) {
     const auto start = Clock::now();
     require_page_libraries();
-    ReportData data(config);
+    ReportData data(config, start);
     data.add_files();
     data.add_account();
     Report report = data.finish();

@@ -1,9 +1,11 @@
 "use strict";
 
 applyTheme();
+showMissing();
 showSummary();
 let drawing = null;
 if (data.graph) {
+  showVerdict();
   showGraphWords();
   drawing = new Drawing();
 } else {
