@@ -369,6 +369,24 @@ class ReportPage(InBrowser):
         for epsilon, length in lengths:
             self.assertAlmostEqual(length / lengths[-1][1], epsilon / lengths[-1][0], delta=0.02)
 
+    def test_draws_the_attack_of_an_audit(self):
+        must("audit", "--agents", "8", "--mechanism", "decor", "--view", "worst-coalition:2", "--target", "5", "--rounds", "20",
+             "--run-directory", "attacked", "--report", "attack.html", "--quiet")
+        with open(os.path.join(FOLDER, "attacked/audit.json"), encoding="utf8") as file:
+            audit = json.load(file)
+        make_report("attacked")
+        for path in ("attack.html", "attacked/report.html"):
+            page = Page(self.browser, path)
+            self.assertEqual(page.errors(), [])
+            bars = {row.find_element(By.CSS_SELECTOR, ".bar-name").text.split("\n")[0].strip(): float(row.get_attribute("data-epsilon"))
+                    for row in self.browser.find_elements(By.CSS_SELECTOR, "#attack-bars .bar-row")}
+            self.assertEqual(bars, {"Accounted: epsilon": audit["epsilon_theory"], "Measured: epsilon": audit["epsilon_lower"],
+                                    "Accounted: mu": audit["mu_theory"], "Measured: mu": audit["mu_empirical"]})
+            attackers = [node["agent"] for node in page.shown() if node["observer"]]
+            self.assertEqual(audit["view"], f"coalition:{attackers[0]},{attackers[1]}")
+            targets = self.browser.find_elements(By.CSS_SELECTOR, "#graph g.target")
+            self.assertEqual([target.get_attribute("data-agent") for target in targets], ["5"])
+
     def test_curves_have_the_baselines_that_the_summary_knows(self):
         shutil.copytree(os.path.join(FOLDER, "small"), os.path.join(FOLDER, "baselines"))
         path = os.path.join(FOLDER, "baselines/summary.json")

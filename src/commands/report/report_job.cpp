@@ -12,6 +12,7 @@
 #include "commands/report/report_noise.hpp"
 #include "commands/report/report_page.hpp"
 #include "commands/report/run_files.hpp"
+#include "run/build_topography.hpp"
 #include "run/ledger_digest.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
@@ -56,6 +57,8 @@ class ReportData {
             report_.missing.emplace_back(
                 "There is no summary.json: the run has not ended, or ended in a failure. So it is "
                 "not known where time went on every rank.");
+        const bool attacked = std::filesystem::exists(directory / "audit.json");
+        data_["audit"] = attacked ? found(json_of_run(directory / "audit.json")) : Json();
         const auto failure = directory / "failure.txt";
         data_["failure"] = std::filesystem::exists(failure) ? Json(read_file(failure)) : Json();
     }
@@ -65,9 +68,12 @@ class ReportData {
         data_["graph"] = Json();
         data_["views"] = Json::array();
         data_["pictures"] = Json::array();
+        if (data_["audit"].is_object() &&
+            !std::filesystem::exists(config_.directory / "history.json"))
+            return add_attacked_graph();
         try {
             const RecordedRun run = read_recorded_run(config_.directory, config_.run);
-            data_["graph"] = page_graph(run);
+            data_["graph"] = page_graph(run.built, run.history.phases.back().members.gone());
             for (const HeatMap& map : noise_pictures(run))
                 data_["pictures"].push_back(page_heat_map(map));
             const Graph& graph = run.built.topography.graph;
@@ -104,6 +110,19 @@ class ReportData {
     }
 
   private:
+    /// Canaries are no training that can be taken up: there is a graph, and what the audit says.
+    void add_attacked_graph() {
+        const BuiltTopography built = build_topography(config_.run.graph, config_.run.plan);
+        const Json& manifest = data_["manifest"];
+        if (manifest.is_object() &&
+            manifest.value("graph_hash", "") == to_hex(built.topography.graph.hash()))
+            data_["graph"] = page_graph(built, {});
+        else
+            report_.missing.emplace_back(
+                "The graph is not shown: the one its options make now is not that of "
+                "manifest.json.");
+    }
+
     Json found(RunFile file) {
         if (!file.problem.empty()) report_.missing.push_back(std::move(file.problem));
         return std::move(file.content);

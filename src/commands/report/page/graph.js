@@ -11,6 +11,10 @@ class Drawing {
     this.view = [views.partial, guaranteed].find((view) => view && view.observers > 0) || Object.values(views).pop();
     const worst = this.view && !this.view.guarantee && this.view.worst(1);
     this.members = worst ? worst.members : [];
+    if (data.audit) {
+      this.members = attackers();
+      if (!/^(node|coalition|secure-sum)/.test(data.audit.view) && guaranteed) this.view = guaranteed;
+    }
     this.gone = new Set(data.graph.gone);
     this.width = 760;
     this.height = agents > 60 ? 700 : 560;
@@ -50,7 +54,7 @@ class Drawing {
       .attr("x2", (l) => l.target.x).attr("y2", (l) => l.target.y);
     if (data.graph.directed) this.drawArrows(svg, lines);
     this.circles = svg.append("g").selectAll("g").data(this.nodes).join("g")
-      .attr("class", (n) => (this.gone.has(n.agent) ? "agent gone" : "agent"))
+      .attr("class", (n) => (this.gone.has(n.agent) ? "agent gone" : attacked(n.agent) ? "agent target" : "agent"))
       .attr("data-agent", (n) => n.agent)
       .attr("transform", (n) => `translate(${n.x},${n.y})`)
       .attr("tabindex", 0).attr("role", "button");
@@ -132,6 +136,8 @@ class Drawing {
     const view = this.view;
     this.found = this.answer();
     const epsilon = this.found ? this.found.epsilon : new Float32Array(agents).fill(NaN);
+    if (!view && data.audit && data.audit.target !== undefined)
+      epsilon[data.audit.target] = data.audit.infinite ? Infinity : data.audit.epsilon_theory;
     this.epsilon = epsilon;
     const finite = [...epsilon].filter(Number.isFinite);
     const own = document.getElementById("own-scale").checked && finite.length > 0;
@@ -191,6 +197,7 @@ class Drawing {
     if ([...this.epsilon].includes(Infinity)) key(style("--broken"), "infinite: not protected from them");
     if (this.members.length > 0) key("", "observer", "observer");
     if ([...this.epsilon].some((value, u) => Number.isNaN(value) && !this.members.includes(u))) key(style("--unknown"), "no figure");
+    if (data.audit) keys.append(element("span", {}, "Thick outline: whom they attacked."));
     if (this.gone.size > 0) keys.append(element("span", {}, "Dashed outline: has left the run."));
     box.append(keys);
   }

@@ -2,6 +2,7 @@
 
 applyTheme();
 showMissing();
+showAttack();
 showSummary();
 let drawing = null;
 if (data.graph) {

@@ -71,6 +71,45 @@ function showVerdict() {
     ...data.left_out.map((line) => element("p", { class: "hint left-out" }, `Left out: ${line}.`)));
 }
 
+/// Agents that attack, as the view of an audit names them.
+function attackers() { return data.audit ? (data.audit.view.match(/\d+/g) || []).map(Number) : []; }
+function attacked(agent) {
+  return data.audit !== null && (data.audit.target === agent || (data.audit.targets || []).some((row) => row.target === agent));
+}
+
+/// What an audit's attackers found out, beside what the accountant allows.
+function showAttack() {
+  const audit = data.audit;
+  if (!audit) return;
+  document.getElementById("attack").hidden = false;
+  const who = attackers();
+  const words = document.getElementById("attack-words");
+  const about = audit.target === undefined ? "about the others" : `about ${nameOf(audit.target)}`;
+  words.append(element("p", {}, `${who.length > 0 ? listed(who).replace(/^a/, "A") : "An outsider"} attacked ${about} (${audit.view}, ${audit.attack}, confidence ${audit.confidence}).`));
+  words.append(element("p", { class: audit.consistent ? "" : "warning" }, audit.consistent
+    ? "What they found out agrees with the accountant." : `They found out more than the accountant allows: ${audit.findings.join("; ")}`));
+  const bars = [];
+  if (audit.epsilon_theory !== undefined) {
+    const accounted = audit.infinite ? Infinity : audit.epsilon_theory;
+    bars.push(["Accounted: epsilon", accounted, "at most", ""], ["Measured: epsilon", audit.epsilon_lower, "at least, by this attack", "budget"]);
+  }
+  const box = document.getElementById("attack-bars");
+  const add = (rows) => {
+    const largest = Math.max(...rows.map((row) => row[1]).filter(Number.isFinite)) || 1;
+    for (const [name, value, text, kind] of rows) box.append(barRow(name, value, largest, text, kind));
+  };
+  if (bars.length > 0) add(bars);
+  if (Number.isFinite(audit.mu_empirical))
+    add([["Accounted: mu", audit.mu_theory, "distance of the two cases in standard deviations of the noise", ""],
+      ["Measured: mu", audit.mu_empirical, `between ${shown(audit.mu_lower)} and ${shown(audit.mu_upper)}`, "budget"]]);
+  const rows = (audit.targets || []).slice(0, 20);
+  if (rows.length === 0) return;
+  const plain = (value) => (typeof value === "number" ? { number: shown(value, 4) } : String(value === null ? "-" : value));
+  const columns = Object.keys(rows[0]).filter((key) => typeof rows[0][key] !== "object" || rows[0][key] === null);
+  document.getElementById("attack-targets").append(table(columns.map((key) => key.replaceAll("_", " ")),
+    rows.map((row) => columns.map((key) => plain(row[key])))));
+}
+
 /// A bar of a scale that begins at 0, and what it is.
 function barRow(name, epsilon, largest, about, kind = "") {
   const share = Number.isFinite(epsilon) ? Math.min(1, epsilon / largest) : 1;
