@@ -35,6 +35,7 @@ Digest design_digest(const DesignInput& input) {
     add_to(hasher, input.seed_groups);
     hasher.add(std::span<const double>(design_steps(input)));
     hasher.add(input.spatial != nullptr ? input.spatial->name : "");
+    if (input.covariance) hasher.add(values_of(*input.covariance));
     if (input.given_utility) hasher.add(values_of(*input.given_utility));
     return hasher.finish();
 }

@@ -1,6 +1,7 @@
 #include "noise/group_plan.hpp"
 
 #include <cmath>
+#include <numeric>
 
 #include "sotto/core/linear_algebra.hpp"
 
@@ -35,6 +36,25 @@ NoisePlan make_group_plan(std::string mechanism,
                 row.coefficients.push_back(coefficient);
             }
         }
+    }
+    return plan;
+}
+
+NoisePlan one_seed_plan(std::string mechanism, const Eigen::MatrixXd& lower, double scale) {
+    NoisePlan plan;
+    plan.mechanism = std::move(mechanism);
+    plan.agents = static_cast<int>(lower.rows());
+    plan.scale = scale;
+    std::vector<int> everybody(static_cast<std::size_t>(plan.agents));
+    std::iota(everybody.begin(), everybody.end(), 0);
+    plan.groups.push_back({everybody});
+    for (int u = 0; u < plan.agents; ++u) {
+        plan.streams.push_back({0, static_cast<std::uint64_t>(u), StreamDistribution::gaussian});
+        NoiseRow row;
+        row.sender = u;
+        row.streams.assign(everybody.begin(), everybody.begin() + u + 1);
+        for (int k = 0; k <= u; ++k) row.coefficients.push_back(lower(u, k));
+        plan.rows.push_back(std::move(row));
     }
     return plan;
 }

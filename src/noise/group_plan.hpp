@@ -17,6 +17,11 @@ namespace sotto {
                                         std::span<const SeedGroup> groups,
                                         const std::vector<Eigen::MatrixXd>& factors);
 
+/// R = L L^T from n streams that derive from one seed held by all agents. @param lower L.
+[[nodiscard]] NoisePlan one_seed_plan(std::string mechanism,
+                                      const Eigen::MatrixXd& lower,
+                                      double scale);
+
 /// F with F F^T = block, as few columns as leave out no more than `negligible` on the diagonal.
 [[nodiscard]] Eigen::MatrixXd block_factor(const Eigen::MatrixXd& block, double negligible);
 

@@ -9,7 +9,9 @@
 
 #include "run/planning.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
 #include "sotto/plan/plan_json.hpp"
+#include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
 
@@ -34,6 +36,7 @@ class AskedPlan {
         if (!asked.correlates_rounds && plan_.temporal.kind != TemporalFactor::Kind::identity)
             require("rounds", "independent", "correlated");
         require_own_seeds();
+        if (config_.covariance_file) require_covariance();
     }
 
     void require_file() const {
@@ -47,6 +50,20 @@ class AskedPlan {
     }
 
   private:
+    /// Up to its scale, which the budget says.
+    void require_covariance() const {
+        const Eigen::MatrixXd own = read_npy(*config_.covariance_file);
+        const Eigen::MatrixXd found = spatial_covariance(plan_);
+        constexpr double alike = 1e-9;
+        if (own.rows() == found.rows() && own.cols() == found.cols() &&
+            (own / own.trace() - found / found.trace()).norm() <= alike)
+            return;
+        throw PrivacyError(fmt::format(
+            "the plan is not the one asked for here: its covariance is not that of {}; rank 0 must "
+            "be started with the same file",
+            *config_.covariance_file));
+    }
+
     void require_own_seeds() const {
         const Mechanism& spatial = spatial_part(config_);
         if (spatial.sharing == SeedSharing::everybody) return;

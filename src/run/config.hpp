@@ -72,8 +72,9 @@ struct PlanConfig {
     std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups
     std::optional<int> coalition_size;  ///< q; none: the mechanism's (or the plan file's) own
     bool common_variance = false;
-    std::optional<std::string> budgets_file;  ///< epsilon of every agent
-    std::optional<std::string> plan_file;     ///< use this plan instead of solving
+    std::optional<std::string> budgets_file;     ///< epsilon of every agent
+    std::optional<std::string> covariance_file;  ///< of mechanisms that take one
+    std::optional<std::string> plan_file;        ///< use this plan instead of solving
 };
 
 /// How columns of numbers of a table are scaled where no bounds are given.

@@ -10,6 +10,7 @@
 
 #include "run/planning.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
@@ -91,6 +92,15 @@ MixingDesignInput mixing_input(const PlanConfig& plan,
     if (const auto given = read_given_plan(plan, graph.agents())) {
         input.covariance = given_covariance(*given, kept);
         return input;
+    }
+    if (plan.covariance_file) {
+        const Eigen::MatrixXd given = read_npy(*plan.covariance_file);
+        const std::vector<int> places(kept.begin(), kept.end());
+        // One of another size is refused where the noise is designed.
+        if (given.rows() == graph.agents() && given.cols() == graph.agents()) {
+            input.covariance = given(places, places);
+            return input;
+        }
     }
     const Mechanism& mechanism = find_mechanism("mechanism", plan.mechanism);
     if (!mechanism.needs_budget) return input;

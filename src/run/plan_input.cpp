@@ -7,6 +7,7 @@
 
 #include "run/configured_gossip.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/noise/reference_objectives.hpp"
@@ -149,6 +150,7 @@ DesignInput plan_input(const PlanConfig& config,
     input.gap = config.plan_gap.value_or(default_gap(topography.graph.agents()));
     input.common_variance = config.common_variance || spatial.common_variance;
     input.spatial = &spatial;
+    if (config.covariance_file && !given) input.covariance = read_npy(*config.covariance_file);
     if (mechanism.needs_budget || given) input.kappa = precision_limits(config, exposures, budgets);
     if (given) return input;
     require_choices(config, mechanism, spatial);

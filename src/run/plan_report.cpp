@@ -16,13 +16,15 @@ constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well u
 
 std::string plan_line(const PlannedNoise& planned, const PlanConfig& config) {
     const NoisePlan& plan = planned.design.plan;
-    return fmt::format("plan       {} for {} agents{}\n",
-                       plan.mechanism,
-                       plan.agents,
-                       planned.solved ? fmt::format(", solved in {:.3g} s", planned.seconds)
-                       : config.plan_file && !planned.kept
-                           ? fmt::format(", from {}", *config.plan_file)
-                           : ", of the run's directory");
+    return fmt::format(
+        "plan       {} for {} agents{}{}\n",
+        plan.mechanism,
+        plan.agents,
+        config.covariance_file ? fmt::format(" with that of {}", *config.covariance_file)
+                               : std::string(),
+        planned.solved                      ? fmt::format(", solved in {:.3g} s", planned.seconds)
+        : config.plan_file && !planned.kept ? fmt::format(", from {}", *config.plan_file)
+                                            : ", of the run's directory");
 }
 
 /// Of agents with budgets of their own the smallest and the largest epsilon.

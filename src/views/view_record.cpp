@@ -100,7 +100,7 @@ bool ViewRecord::allows(ViewUse use) const {
         case ViewUse::ledger:
             return asks != Asks::worst_coalition;
         case ViewUse::audit:
-            return asks == Asks::one_observer;
+            return asks != Asks::several_observers;
     }
     return false;
 }

@@ -64,6 +64,54 @@ TEST(Report, WritesOnePageIntoTheRunsDirectory) {
     EXPECT_TRUE(std::filesystem::exists(directory / "page.html"));
 }
 
+TEST(Report, EndsWithItsTimeAndSaysWhatIsLeftOut) {
+    const TempDir directory;
+    // Every figure of a run that is secretly sampled takes milliseconds.
+    const Outcome trained = run_sotto(directory,
+                                      one_process,
+                                      {"train",
+                                       "--agents",
+                                       "20",
+                                       "--adjacency",
+                                       "record-add-remove",
+                                       "--batch-size",
+                                       "8",
+                                       "--rounds",
+                                       "50",
+                                       "--run-directory",
+                                       "run",
+                                       "--quiet"});
+    ASSERT_EQ(trained.exit_code, 0) << trained.text();
+    const Outcome outcome = run_sotto(
+        directory, one_process, {"report", "run", "--time-limit", "3", "--json", "j.json"});
+    if (built_without_libraries(outcome)) GTEST_SKIP() << outcome.err;
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const Json json = json_of(directory / "j.json");
+    EXPECT_LT(json.at("seconds").get<double>(), 30);
+    EXPECT_GE(json.at("observers").get<long>(), 2);
+    ASSERT_EQ(json.at("left_out").size(), 1U) << json;
+    const std::string left_out = json.at("left_out")[0];
+    EXPECT_NE(left_out.find("of 6196 observers"), std::string::npos) << left_out;
+    EXPECT_NE(left_out.find("--time-limit 3;"), std::string::npos) << left_out;
+    EXPECT_NE(outcome.out.find("left out   " + left_out), std::string::npos) << outcome.text();
+}
+
+TEST(Report, WritesThePlainStatementAlone) {
+    const TempDir directory;
+    train(directory);
+    const Outcome outcome =
+        run_sotto(directory, one_process, {"report", "run", "--statement", "statement.html"});
+    if (built_without_libraries(outcome)) GTEST_SKIP() << outcome.err;
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const std::string statement = content_of(directory / "statement.html");
+    for (const char* part : {"Who takes part",
+                             "What is not protected",
+                             "sotto train --topology ring --agents 6 --mechanism decor",
+                             "id=\"term-epsilon\""})
+        EXPECT_NE(statement.find(part), std::string::npos) << part;
+    EXPECT_EQ(statement.find("<script"), std::string::npos);
+}
+
 TEST(Report, RefusesWhatIsNoRun) {
     const TempDir directory;
     train(directory);
@@ -78,7 +126,7 @@ TEST(Report, RefusesWhatIsNoRun) {
     refused({"nowhere"}, 2, "nowhere holds no run");
     refused({"run", "other"}, 2, "--run-directory");
     refused({"run", "--coalition-size", "6"}, 2, "0 to 5");
-    refused({"run", "--partial-seconds", "-1"}, 2, "--partial-seconds");
+    refused({"run", "--time-limit", "-1"}, 2, "--time-limit");
     refused({"run", "--out", "nowhere/page.html"}, 2, "nowhere/page.html");
     std::ofstream(directory / "run/ledger.json") << "{";
     refused({"run"}, 3, "ledger.json");

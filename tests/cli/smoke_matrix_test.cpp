@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -16,6 +17,7 @@ struct Needs {
     bool cyclic_records = false;  ///< of cyclic participation
     bool comparison = false;      ///< may leave more than independent noise
     Arguments options = {};       ///< that nobody else uses
+    bool covariance = false;      ///< a file with one
 };
 
 const std::map<std::string, Needs> needs{{"none", {}},
@@ -26,6 +28,7 @@ const std::map<std::string, Needs> needs{{"none", {}},
                                          {"corn", {}},
                                          {"corn-hbc", {}},
                                          {"pairs", {}},
+                                         {"covariance", {.comparison = true, .covariance = true}},
                                          {"muffliato", {.options = {"--gossip-steps", "3"}}},
                                          {"anti-pgd", {.comparison = true}},
                                          {"mafalda", {.cyclic_records = true}},
@@ -118,12 +121,41 @@ OneRun make_run(std::size_t i, const std::string& mechanism) {
     return run;
 }
 
+/// Noise that neighbours on a ring partly cancel. @return the file, of float64 in C order.
+std::string covariance_file(const TempDir& directory, int agents) {
+    std::string content = "\x93NUMPY\x01";
+    content += '\0';
+    std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" +
+                         std::to_string(agents) + ", " + std::to_string(agents) + "), }";
+    header.resize(117, ' ');
+    header += '\n';
+    content += static_cast<char>(header.size());
+    content += '\0';
+    content += header;
+    for (int u = 0; u < agents; ++u)
+        for (int v = 0; v < agents; ++v) {
+            const int apart = std::min((u - v + agents) % agents, (v - u + agents) % agents);
+            const double value = apart == 0 ? 3 : apart == 1 ? -1 : 0;
+            content.append(reinterpret_cast<const char*>(&value), sizeof(value));
+        }
+    return directory.write("covariance.npy", content);
+}
+
+/// The options of a plan, with the file that they name.
+Arguments plan_options(const TempDir& directory, OneRun run, const std::string& mechanism) {
+    if (!needs.at(mechanism).covariance) return run.plan;
+    const auto agents = std::ranges::find(run.plan, "--agents") + 1;
+    const std::string file = covariance_file(directory, std::stoi(*agents));
+    run.plan.insert(run.plan.end(), {"--covariance", file});
+    return run.plan;
+}
+
 class EveryMechanism : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryMechanism, PlansWithinTheBudget) {
     const TempDir directory;
     for (std::size_t i = 0; i < runs; ++i) {
-        Arguments arguments = make_run(i, GetParam()).plan;
+        Arguments arguments = plan_options(directory, make_run(i, GetParam()), GetParam());
         arguments.insert(arguments.begin(), "plan");
         arguments.insert(arguments.end(), {"--quiet", "--json", "-"});
         SCOPED_TRACE(testing::PrintToString(arguments));
@@ -154,7 +186,8 @@ TEST_P(EveryMechanism, TrainsToAFiniteLossWithinTheBudget) {
         const OneRun run = make_run(i, GetParam());
         Arguments arguments{"train", "--run-directory", "run" + std::to_string(i)};
         if (run.training[1] != "quadratic") arguments.insert(arguments.end(), {"--data", data});
-        arguments.insert(arguments.end(), run.plan.begin(), run.plan.end());
+        const Arguments plan = plan_options(directory, run, GetParam());
+        arguments.insert(arguments.end(), plan.begin(), plan.end());
         arguments.insert(arguments.end(), run.training.begin(), run.training.end());
         arguments.insert(arguments.end(), {"--quiet", "--json", "-"});
         SCOPED_TRACE(testing::PrintToString(arguments));

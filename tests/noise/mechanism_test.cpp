@@ -209,6 +209,7 @@ TEST(FindMechanism, KnowsEveryNameAndSuggestsTheNearest) {
                                         "corn",
                                         "corn-hbc",
                                         "pairs",
+                                        "covariance",
                                         "muffliato",
                                         "anti-pgd",
                                         "mafalda",

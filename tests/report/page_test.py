@@ -5,10 +5,12 @@ shows what `sotto account` says about the same run, a page of 100 agents is smal
 usage: page_test.py SOTTO MPIEXEC FOLDER ReportPage|ReportPageTimes     (FOLDER is made anew; screenshots are left in it)
 """
 
+import base64
 import glob
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -52,7 +54,7 @@ def must(*arguments, ranks=0):
 
 
 def make_report(run, *options):
-    done = sotto("report", run, *(options or ("--partial-seconds", "20")), "--json")
+    done = sotto("report", run, *(options or ("--time-limit", "60")), "--json")
     if done.returncode == 2 and "libjs-chart.js" in done.stderr:
         skip(done.stderr.strip())
     if done.returncode != 0:
@@ -117,6 +119,11 @@ class Page:
                       observer: g.classList.contains("observer")};
             });""")
 
+    def outsider(self):
+        """Nobody of the agents, with every message."""
+        self.look_at("all-messages")
+        self.browser.find_element(By.ID, "nobody").click()
+
     def text(self, selector):
         return self.browser.find_element(By.CSS_SELECTOR, selector).text
 
@@ -154,8 +161,8 @@ class InBrowser(unittest.TestCase):
 class ReportPage(InBrowser):
     @classmethod
     def make_runs(cls):
-        must("train", "--agents", "20", "--edge-probability", "0.25", "--rounds", "150", "--run-directory", "small",
-             "--quiet", ranks=20)
+        must("train", "--agents", "20", "--edge-probability", "0.25", "--rounds", "150", "--final-gossip", "0",
+             "--run-directory", "small", "--quiet", ranks=20)
         cls.report = make_report("small")
 
     def expect_shows(self, page, run, view, members):
@@ -201,6 +208,7 @@ class ReportPage(InBrowser):
 
     def test_a_click_shows_what_the_accountant_says(self):
         page = Page(self.browser, "small/report.html")
+        page.outsider()
         self.expect_shows(page, "small", "eavesdropper", [])
         before = page.shown()
         page.click(7)
@@ -227,6 +235,7 @@ class ReportPage(InBrowser):
 
     def test_keys_choose_observers_too(self):
         page = Page(self.browser, "small/report.html")
+        page.outsider()
         page.node(4).send_keys(Keys.ENTER)
         self.expect_shows(page, "small", "all-messages:4", [4])
         page.node(9).send_keys(Keys.SHIFT, Keys.SPACE)
@@ -236,7 +245,9 @@ class ReportPage(InBrowser):
 
     def test_observers_that_are_not_in_the_page_learn_at_least_what_a_part_of_them_does(self):
         page = Page(self.browser, "small/report.html")
+        page.look_at("all-messages")
         field = self.browser.find_element(By.ID, "members")
+        field.clear()
         field.send_keys("2,8,13,6,17", Keys.ENTER)
         command = page.text("#answer code")
         self.assertEqual(command, "sotto account --run small --view all-messages:2,6,8,13,17")
@@ -258,6 +269,7 @@ class ReportPage(InBrowser):
              "--run-directory", "broken", "--quiet")
         make_report("broken")
         page = Page(self.browser, "broken/report.html")
+        page.outsider()
         page.click(2)
         self.expect_shows(page, "broken", "all-messages:2", [2])
         self.assertIn("\u221e", page.text("#answer"))
@@ -279,6 +291,7 @@ class ReportPage(InBrowser):
                 must("train", "--agents", "6", "--rounds", "20", "--task", "quadratic", "--run-directory", name, "--quiet", *options)
                 make_report(name)
                 page = Page(self.browser, f"{name}/report.html")
+                page.outsider()
                 page.click(1)
                 self.assertEqual(page.errors(), [])
                 self.assertEqual(page.text("#status"), "completed")
@@ -294,6 +307,7 @@ class ReportPage(InBrowser):
         page = Page(self.browser, "time/report.html")
         self.assertEqual(page.errors(), [])
         self.assertIn("Noise covariance over rounds", page.text("#noise"))
+        page.outsider()
         self.expect_shows(page, "time", "eavesdropper", [])
 
     def test_runs_that_were_killed_and_taken_up_by_fewer_say_so(self):
@@ -307,17 +321,19 @@ class ReportPage(InBrowser):
             time.sleep(0.01)
         job.kill()
         self.assertEqual(job.wait(), -9, "the run was over before it was killed")
-        make_report("killed", "--partial-seconds", "1")
+        make_report("killed", "--time-limit", "2")
         page = Page(self.browser, "killed/report.html")
         self.assertEqual(page.text("#status"), "running or killed")
         self.assertIn("All planned rounds are counted", page.text("#ledger-words"))
+        page.outsider()
         self.expect_shows(page, "killed", "eavesdropper", [])
         must("train", "--resume", "killed", "--without", "3,5", "--quiet")
-        make_report("killed", "--partial-seconds", "1")
+        make_report("killed", "--time-limit", "2")
         page = Page(self.browser, "killed/report.html")
         self.assertEqual(page.text("#status"), "completed")
         self.assertIn("The run was taken up again: 2 phases", page.text("#ledger-words"))
         self.assertEqual(self.browser.execute_script("return document.querySelectorAll('g.agent.gone').length"), 2)
+        page.outsider()
         page.click(3)
         self.expect_shows(page, "killed", "all-messages:3", [3])
         self.assertEqual(page.errors(), [])
@@ -333,6 +349,90 @@ class ReportPage(InBrowser):
         self.assertEqual(page.errors(), [])
         for part in ("history.json", "summary.json", "metrics.csv", "<b>something</b> </script> failed"):
             self.assertIn(part, page.text("#missing"))
+
+    def test_begins_with_what_the_worst_curious_agent_learns_from_its_neighbours(self):
+        page = Page(self.browser, "small/report.html")
+        account = json.loads(must("account", "--run", "small", "--view", "all-nodes", "--quiet", "--json"))
+        worst = max(account["pairs"], key=lambda pair: pair["epsilon"])
+        first = self.browser.find_element(By.CSS_SELECTOR, "main section .bar-row")
+        self.assertIn("One curious agent, from what its neighbours send", first.text)
+        self.assertAlmostEqual(float(first.get_attribute("data-epsilon")), worst["epsilon"], delta=1e-5 * worst["epsilon"])
+        self.assertEqual(self.browser.find_element(By.CSS_SELECTOR, "main > section").get_attribute("id"), "observers")
+        observers = [node["agent"] for node in page.shown() if node["observer"]]
+        self.expect_shows(page, "small", f"node:{observers[0]}", observers)
+        self.assertEqual(self.browser.execute_script("return document.querySelector('#legend svg').dataset.low"), "0")
+        # Bars begin at 0: their lengths are as the figures.
+        lengths = self.browser.execute_script("""
+            return [...document.querySelectorAll("#verdict .bar-row")].map((row) =>
+              [Number(row.dataset.epsilon), row.querySelector(".bar").getBoundingClientRect().width]);""")
+        self.assertGreaterEqual(len(lengths), 3)
+        for epsilon, length in lengths:
+            self.assertAlmostEqual(length / lengths[-1][1], epsilon / lengths[-1][0], delta=0.02)
+
+    def test_draws_the_attack_of_an_audit(self):
+        must("audit", "--agents", "8", "--mechanism", "decor", "--view", "worst-coalition:2", "--target", "5", "--rounds", "20",
+             "--run-directory", "attacked", "--report", "attack.html", "--quiet")
+        with open(os.path.join(FOLDER, "attacked/audit.json"), encoding="utf8") as file:
+            audit = json.load(file)
+        make_report("attacked")
+        for path in ("attack.html", "attacked/report.html"):
+            page = Page(self.browser, path)
+            self.assertEqual(page.errors(), [])
+            bars = {row.find_element(By.CSS_SELECTOR, ".bar-name").text.split("\n")[0].strip(): float(row.get_attribute("data-epsilon"))
+                    for row in self.browser.find_elements(By.CSS_SELECTOR, "#attack-bars .bar-row")}
+            self.assertEqual(bars, {"Accounted: epsilon": audit["epsilon_theory"], "Measured: epsilon": audit["epsilon_lower"],
+                                    "Accounted: mu": audit["mu_theory"], "Measured: mu": audit["mu_empirical"]})
+            attackers = [node["agent"] for node in page.shown() if node["observer"]]
+            self.assertEqual(audit["view"], f"coalition:{attackers[0]},{attackers[1]}")
+            targets = self.browser.find_elements(By.CSS_SELECTOR, "#graph g.target")
+            self.assertEqual([target.get_attribute("data-agent") for target in targets], ["5"])
+
+    def test_curves_have_the_baselines_that_the_summary_knows(self):
+        shutil.copytree(os.path.join(FOLDER, "small"), os.path.join(FOLDER, "baselines"))
+        path = os.path.join(FOLDER, "baselines/summary.json")
+        with open(path, encoding="utf8") as file:
+            summary = json.load(file)
+        summary.update(constant_accuracy=0.625, constant_loss=0.6875)
+        with open(path, "w", encoding="utf8") as file:
+            json.dump(summary, file)
+        make_report("baselines", "--coalition-size", "0", "--time-limit", "1")
+        Page(self.browser, "baselines/report.html")
+        levels = self.browser.execute_script("""
+            return drawn.flatMap((entry) => entry.chart.data.datasets.filter((set) => set.label === "constant prediction")
+              .map((set) => set.data[0].y));""")
+        self.assertEqual(levels, [0.6875, 0.625])
+
+    def test_the_statement_prints_on_one_page_and_explains_its_terms(self):
+        make_report("small", "--coalition-size", "0", "--time-limit", "1", "--statement", "statement.html")
+        for path in ("small/report.html", "statement.html"):
+            self.browser.get("file://" + os.path.join(FOLDER, path))
+            lost = self.browser.execute_script("""
+                return [...document.querySelectorAll("#statement a.term")].filter((link) =>
+                  !document.getElementById(link.getAttribute("href").slice(1))).map((link) => link.textContent);""")
+            self.assertEqual(lost, [], path)
+            self.assertGreater(len(self.browser.find_elements(By.CSS_SELECTOR, "#statement a.term")), 8)
+        self.browser.execute_script("document.getElementById('glossary').remove();")
+        pdf = base64.b64decode(self.browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})["data"])
+        with open(os.path.join(FOLDER, "statement.pdf"), "wb") as file:
+            file.write(pdf)
+        self.assertEqual(len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf)), 1)
+
+    def test_fits_a_telephone(self):
+        page = Page(self.browser, "small/report.html")
+        size = {"width": 380, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        try:
+            WebDriverWait(self.browser, 20).until(
+                lambda browser: browser.execute_script("return document.documentElement.scrollWidth <= 380"),
+                "the page is wider than 380 pixels")
+            page.save("small-380.png")
+            shown = self.browser.execute_script("""
+                const graph = document.getElementById("graph").getBoundingClientRect();
+                return [graph.width, document.querySelector("#verdict .bar-track").getBoundingClientRect().width];""")
+            self.assertGreater(shown[0], 300)
+            self.assertGreater(shown[1], 150)
+        finally:
+            self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def test_fits_narrow_windows_and_dark_rooms(self):
         page = Page(self.browser, "small/report.html")
@@ -353,9 +453,10 @@ class ReportPageTimes(InBrowser):
     def test_a_hundred_agents_are_small_and_open_quickly(self):
         must("train", "--agents", "100", "--edge-probability", "0.05", "--rounds", "60", "--batch-size", "16",
              "--run-directory", "large", "--quiet")
-        report = make_report("large", "--partial-seconds", "20")
+        report = make_report("large", "--time-limit", "60")
         self.assertLess(report["bytes"], 5e6)
         page = self.expect_opens_within(1000, "large", report)
+        page.outsider()
         page.click(40)
         self.expect_shows_large(page)
         page.save("large.png")
@@ -363,11 +464,12 @@ class ReportPageTimes(InBrowser):
     def test_a_thousand_agents_open_quickly_with_every_single_observer(self):
         must("train", "--agents", "1000", "--edge-probability", "0.05", "--mechanism", "ldp",
              "--rounds", "5", "--batch-size", "4", "--run-directory", "huge", "--quiet")
-        report = make_report("huge", "--partial-seconds", "1")
+        report = make_report("huge", "--time-limit", "2")
         self.assertLess(report["bytes"], 20e6)
         page = self.expect_opens_within(2000, "huge", report)
         self.assertLess(len(self.browser.find_elements(By.CSS_SELECTOR, "#graph line")), 6001)
         self.assertIn("of the edges, spread over all", page.text("#graph-about"))
+        page.outsider()
         page.click(400)
         self.assertTrue(all(node["observer"] or node["exact"] == "true" for node in page.shown()))
 

@@ -5,6 +5,7 @@
 #include "core/temporary_folder.hpp"
 #include "run/planning_fixtures.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
 #include "sotto/plan/plan_json.hpp"
 
 namespace sotto {
@@ -37,6 +38,24 @@ INSTANTIATE_TEST_SUITE_P(Every,
                              std::ranges::replace(name, '-', '_');
                              return name;
                          });
+
+TEST(AskedPlan, HasTheCovarianceOfThisAgentsOwnFile) {
+    const test::TemporaryFolder folder;
+    const Topography topography = test::random_topography(asked_agents);
+    const auto config_with = [&](const std::string& file, double beside) {
+        Eigen::MatrixXd covariance = Eigen::MatrixXd::Identity(asked_agents, asked_agents);
+        covariance(1, 2) = covariance(2, 1) = beside;
+        PlanConfig config = config_of("covariance");
+        config.covariance_file = folder.path(file);
+        write_npy(*config.covariance_file, covariance);
+        return config;
+    };
+    const PlanConfig config = config_with("R.npy", -0.5);
+    const NoisePlan plan = test::plan(config, topography).planned.design.plan;
+    EXPECT_NO_THROW(require_asked_plan(plan, config, topography.graph));
+    EXPECT_THROW(require_asked_plan(plan, config_with("other.npy", -0.4), topography.graph),
+                 PrivacyError);
+}
 
 TEST(AskedPlan, LetsDecorShareSeedsAlongEdgesOnly) {
     const Topography topography = test::random_topography(asked_agents);

@@ -61,7 +61,8 @@ TEST(ViewPlaceholders, AreThoseOfTheViewsThatMayBeNamedThere) {
     EXPECT_EQ(own_placeholders(ViewUse::ledger),
               "eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b, all-nodes");
     EXPECT_EQ(own_placeholders(ViewUse::audit),
-              "eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b");
+              "eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b, "
+              "worst-coalition:q, worst-all-messages:q");
 }
 
 TEST(RecordOf, IsWhatAUserWouldNameTheObserver) {

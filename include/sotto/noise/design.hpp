@@ -37,6 +37,8 @@ struct DesignInput {
     std::vector<SeedGroup> seed_groups;  ///< who may share a seed; for those that use seed groups
     StepSchedule steps;                  ///< eta_t; counts where rounds are not alike
     const Mechanism* spatial = nullptr;  ///< the part between agents; for those that take one
+    /// R up to a factor, for mechanisms that take one; none: the identity.
+    std::optional<Eigen::MatrixXd> covariance;
     /// M instead of the one that utility, rounds and gossip steps give.
     std::optional<Eigen::MatrixXd> given_utility;
 };

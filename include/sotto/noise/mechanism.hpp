@@ -49,8 +49,9 @@ struct Mechanism {
     /// Its noise is correlated over rounds. Objectives are then those of the trajectory,
     /// Tr(H (X_time^-1 (x) R)), whatever the utility.
     bool correlates_rounds = false;
-    bool takes_temporal = false;  ///< DesignInput::temporal says what its factor may look like
-    bool takes_spatial = false;   ///< DesignInput::spatial says how agents' noise is correlated
+    bool takes_temporal = false;    ///< DesignInput::temporal says what its factor may look like
+    bool takes_covariance = false;  ///< DesignInput::covariance says its R
+    bool takes_spatial = false;     ///< DesignInput::spatial says how agents' noise is correlated
     /// False where the utility only rates the plan and does not shape it.
     bool uses_utility = true;
 

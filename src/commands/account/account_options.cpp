@@ -170,6 +170,7 @@ AccountOptions read_account_options(const OptionTexts& given) {
     AccountOptions options =
         account_option_set().read(with_default_clip(with_participation_without_data(given)));
     require_one_source_of_noise(options.account.subject.plan);
+    require_covariance_file(options.account.subject.plan);
     settle_final_gossip(
         options.account.subject.plan, given, sees_few_messages(options.account.view));
     // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.

@@ -13,9 +13,13 @@
 #include "commands/cli/option_parser.hpp"
 #include "commands/cli/output.hpp"
 #include "commands/cli/progress.hpp"
+#include "commands/cli/run_of_directory.hpp"
 #include "commands/cli/stop_signal.hpp"
+#include "commands/report/report_job.hpp"
+#include "commands/report/report_page.hpp"
 #include "run/build_topography.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
 #include "sotto/net/agreement.hpp"
 
 namespace sotto::cli {
@@ -51,10 +55,24 @@ OptionTexts parse(std::vector<std::string> arguments) {
     return parse_options(options(), arguments);
 }
 
+/// The page of the run, with its attack.
+void draw_attack(const AuditConfig& config, const std::string& directory, std::FILE* out) {
+    ReportConfig page;
+    page.directory = directory;
+    page.run = train_config_of_run("--run-directory", directory);
+    page.threads = config.train.threads;
+    write_file_atomically(*config.report, make_report(page).page);
+    if (out != nullptr) say(out, "report: {}\n", *config.report);
+}
+
 int audit_on(Network& network, const GeneralOptions& general, const AuditConfig& config) {
     const bool leader = network.process() == 0;
     network.agree([&] {
-        if (leader) require_json_writable(general);
+        if (!leader) return;
+        require_json_writable(general);
+        if (!config.report) return;
+        require_page_libraries();
+        require_writable(*config.report);
     });
     std::FILE* report = leader ? report_stream(general) : nullptr;
     Progress progress(report);
@@ -66,6 +84,7 @@ int audit_on(Network& network, const GeneralOptions& general, const AuditConfig&
             say(report, "{}", audit_report_text(*outcome.result));
             std::fflush(report);
         }
+        if (config.report) draw_attack(config, outcome.result->run_directory, report);
     }
     return static_cast<int>(outcome.consistent ? ExitCode::ok : ExitCode::audit);
 }

@@ -16,6 +16,7 @@ struct AuditConfig {
     double level = 0.99;  ///< confidence
     /// A run that was made by an audit before: its recordings are analysed, nothing runs.
     std::optional<std::string> run;
+    std::optional<std::string> report;  ///< FILE of a page that draws the attack
 
     // Likelihood alone.
     std::optional<int> target;       ///< none: the agent the view learns most about

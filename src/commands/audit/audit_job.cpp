@@ -60,7 +60,7 @@ std::unique_ptr<AuditResult> examine(const Attack& attack,
     if (!config.run) attack.write_inputs(directory);
     std::unique_ptr<AuditResult> result = attack.analyse(folder);
     result->attack = config.attack;
-    result->view = config.view;
+    result->view = attack.subject().view_name;
     result->agents = attack.subject().topography.graph.agents();
     result->rounds = config.train.plan.rounds;
     result->level = config.level;

@@ -77,7 +77,12 @@ std::vector<Option<AuditConfig>> verdict_options() {
                       "view",
               .reproduces_run = false,
               .beside_run = true},
-             bound(&AuditConfig::run, folder_path())}};
+             bound(&AuditConfig::run, folder_path())},
+            {{.name = "report",
+              .help = "FILE for a page that draws the attack: attackers, target, measured against "
+                      "accounted (sotto report)",
+              .reproduces_run = false},
+             bound(&AuditConfig::report, file_path())}};
 }
 
 /// What means nothing to an attack: options of the task, unless it trains one, and of the

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
+#include "commands/account/worst_coalition.hpp"
 #include "commands/audit/attack.hpp"
 #include "commands/audit/canary_record_attack.hpp"
 #include "run/build_topography.hpp"
 #include "run/configured_gossip.hpp"
 #include "run/learnt_clip.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/views/view_innovations.hpp"
 #include "sotto/views/view_query.hpp"
 
@@ -46,18 +50,53 @@ void require_participation(const AuditConfig& config) {
                     std::ranges::find(all, true, &AttackRecord::sampled)->name));
 }
 
-/// The observer of --view.
-View attacking_view(const std::string& text, const Graph& graph) {
-    const ViewQuery query = parse_view("--view", text, graph);
-    const View* const view = query.one_observer();
-    if (!query.record->allows(ViewUse::audit) || view == nullptr)
+bool is_of_worst(const ViewQuery& query) {
+    return query.record->asks == ViewRecord::Asks::worst_coalition;
+}
+
+/// The observer of --view, or a question for the worst one.
+ViewQuery attacking_query(const AuditConfig& config, bool fixed_inputs, const Graph& graph) {
+    const ViewQuery query = parse_view("--view", config.view, graph);
+    if (!query.record->allows(ViewUse::audit))
         throw ConfigError(
             fmt::format("--view: an audit looks at one observer, not at {} (allowed: {})",
                         name_of(query),
                         view_placeholders(ViewUse::audit)));
-    if (agents_outside(*view, graph.agents()).empty())
-        throw ConfigError(fmt::format("--view: {} leaves nobody to learn about", text));
-    return *view;
+    if (is_of_worst(query) && !fixed_inputs)
+        throw ConfigError(fmt::format(
+            "--view: {} is not possible with --attack {}, whose run nobody accounts for before "
+            "(allowed: the agents that attack)",
+            config.view,
+            config.attack));
+    const View* const view = query.one_observer();
+    const bool nobody = view != nullptr && agents_outside(*view, graph.agents()).empty();
+    if (nobody || (view == nullptr && query.arguments.size >= graph.agents()))
+        throw ConfigError(fmt::format("--view: {} leaves nobody to learn about", config.view));
+    return query;
+}
+
+/// Those who learn most about one of the targets. COLLECTIVE.
+View worst_view(const ViewQuery& query,
+                const AuditConfig& config,
+                const AccountSubject& account,
+                Network& network) {
+    std::vector<int> targets(static_cast<std::size_t>(account.plan.agents));
+    std::iota(targets.begin(), targets.end(), 0);
+    if (config.target) targets = {*config.target};
+    ViewOptions how;
+    how.threads = config.train.threads;
+    const WorstCoalitions worst = find_worst_coalitions(query, targets, account, how, network);
+    const auto loss = [&](const auto& entry) {
+        const Exposure& exposure = account.exposures[static_cast<std::size_t>(entry.first)];
+        return exposure.sensitivity * std::sqrt(entry.second.squared.certified());
+    };
+    const auto most = std::ranges::max_element(worst.by_target, {}, loss);
+    return {query.record->receives, most->second.members};
+}
+
+/// As `--view` names it.
+std::string view_name(const View& view, const Graph& graph) {
+    return name_of(ViewQuery{record_of(view, graph), {view.members, 0}, {}});
 }
 
 SubjectConfig account_config(const AuditConfig& config) {
@@ -111,16 +150,27 @@ AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, N
     std::unique_ptr<AccountSubject> account;
     if (fixed_inputs) account = build_account_subject(accounted, network);
     std::optional<AuditSubject> subject;
+    std::optional<Topography> topography;
+    std::optional<ViewQuery> query;
     network.agree([&] {
-        Topography topography =
-            account ? account->built.topography
-                    : build_topography(config.train.graph, config.train.plan).topography;
-        View view = attacking_view(config.view, topography.graph);
+        topography = account ? account->built.topography
+                             : build_topography(config.train.graph, config.train.plan).topography;
+        query = attacking_query(config, fixed_inputs, topography->graph);
+        if (config.target)
+            require_in_range("--target", *config.target, 0, topography->graph.agents() - 1);
+    });
+    View view = is_of_worst(*query) ? worst_view(*query, config, *account, network)
+                                    : *query->one_observer();
+    network.agree([&] {
         MessageProcess process =
             account ? attacked_process(config.train, *account) : MessageProcess{};
         if (account) require_testable(process, view);
-        subject = AuditSubject{
-            std::move(view), std::move(topography), std::move(account), std::move(process)};
+        std::string name = is_of_worst(*query) ? view_name(view, topography->graph) : config.view;
+        subject = AuditSubject{std::move(view),
+                               *std::move(topography),
+                               std::move(account),
+                               std::move(process),
+                               std::move(name)};
     });
     return std::move(*subject);
 }

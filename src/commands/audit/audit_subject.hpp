@@ -20,9 +20,12 @@ struct AuditSubject {
     std::unique_ptr<AccountSubject> account;
     /// That run with its step sizes spelt out: messages are in their units. Points to `account`.
     MessageProcess process;
+    std::string view_name;  ///< of `view`; where the worst coalition was asked for, whom it was
 };
 
-/// Builds the graph and, for inputs fixed in advance, solves the plan. COLLECTIVE.
+/// Builds the graph and, for inputs fixed in advance, solves the plan, and finds the coalition that
+/// learns most (find_worst_coalitions) about config.target, or about anybody, where that is the
+/// view. COLLECTIVE.
 /// @throws ConfigError for a --confidence that is not above 0.5 and below 1, a view of several
 /// observers or one that leaves nobody to learn about, and a --participation that the attack is not
 /// about; with inputs fixed in advance also for a

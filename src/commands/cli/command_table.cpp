@@ -2,6 +2,7 @@
 
 #include "commands/account/account_command.hpp"
 #include "commands/audit/audit_command.hpp"
+#include "commands/compare/compare_command.hpp"
 #include "commands/doctor/doctor_command.hpp"
 #include "commands/graph/graph_command.hpp"
 #include "commands/keygen/keygen_command.hpp"
@@ -23,6 +24,7 @@ Registry<Command>& commands() {
                                     train_command(),
                                     sweep_command(),
                                     predict_command(),
+                                    compare_command(),
                                     ledger_command(),
                                     report_command(),
                                     audit_command(),

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "commands/audit/audit_options.hpp"
 #include "commands/cli/general_options.hpp"
 #include "run/options/train_options.hpp"
 #include "sotto/core/error.hpp"
@@ -31,7 +32,11 @@ void require_kept_options(const ConfigText& of_run) {
 }
 
 TrainConfig train_config_of_run(std::string_view option, const std::string& directory) {
-    return train_config_of(config_of_run(option, directory));
+    const ConfigText config = config_of_run(option, directory);
+    if (!std::filesystem::exists(std::filesystem::path(directory) / "audit.json"))
+        return train_config_of(config);
+    return read_audit_config(parse_options(with_general(audit_option_set().written()), {}, config))
+        .train;
 }
 
 TrainConfig train_config_of(const ConfigText& config) {

@@ -130,6 +130,7 @@ as much the plan leaves ([equations](../equations.md) 6). It is a figure to comp
 PlanJobConfig read_plan_options(const OptionTexts& given) {
     PlanJobConfig config =
         plan_option_set().read(with_default_clip(with_participation_without_data(given)));
+    require_covariance_file(config.plan);
     settle_final_gossip(config.plan, given, config.secure_sum || config.dropout_probability > 0);
     return config;
 }

@@ -7,7 +7,6 @@
 
 #include "commands/report/shown_observers.hpp"
 #include "run/sent_rounds.hpp"
-#include "sotto/core/parallel.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/composition.hpp"
 
@@ -62,20 +61,20 @@ class LedgerSums {
 
 }  // namespace
 
-ObserverFigures figures_of_all_messages(const RecordedRun& run, const ReportConfig& config) {
+ObserverFigures figures_of_all_messages(const RecordedRun& run,
+                                        const ReportConfig& config,
+                                        Clock::time_point until) {
     ObserverFigures figures = blank_figures(run, View::Kind::all_messages, 0);
-    const auto agents = static_cast<std::size_t>(figures.agents);
     const int largest = largest_shown_coalition(figures.agents, config.coalition_size);
     const auto observers = coalitions_by_size(figures.agents, 0, largest);
-    figures.epsilon.resize(observers.size() * agents);
     const LedgerSums sums(run);
-    parallel_for(std::ssize(observers), config.threads, [&](long i) {
-        const auto at = static_cast<std::size_t>(i);
-        std::ranges::copy(sums.against(observers[at]),
-                          figures.epsilon.begin() + static_cast<std::ptrdiff_t>(at * agents));
+    add_observers(figures, observers, until, config.threads, [&](const std::vector<int>& members) {
+        return sums.against(members);
     });
-    figures.observers = std::ssize(observers);
-    if (largest == 0 && figures.agents > 1)
+    figures.out_of_time = figures.observers < std::ssize(observers);
+    if (figures.out_of_time)
+        figures.note = out_of_time_note(figures, std::ssize(observers), config.time_limit);
+    else if (largest == 0 && figures.agents > 1)
         figures.note = "only the eavesdropper is in this page, for the time it takes";
     else if (largest + 1 < figures.agents)
         figures.note = fmt::format(

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "run/run_subject.hpp"
+#include "sotto/core/stopwatch.hpp"
 #include "sotto/views/argument.hpp"
 #include "sotto/views/view.hpp"
 
@@ -20,10 +22,28 @@ struct ObserverFigures {
     /// agents of every observer, one observer after the other; infinity where the protection is
     /// broken; NaN for members and for agents that were never there.
     std::vector<float> epsilon;
-    std::string note;  ///< what is left out, and why; empty: nothing
+    std::string note;          ///< what is left out, and why; empty: nothing
+    bool out_of_time = false;  ///< more would be here if there were more time
 };
 
 /// Of no observer yet.
 [[nodiscard]] ObserverFigures blank_figures(const RecordedRun& run, View::Kind kind, int smallest);
+
+/// Whether the accountant takes what all messages show for what observers of this kind see.
+[[nodiscard]] bool accounted_by_all_messages(const RecordedRun& run, View::Kind kind);
+
+/// Adds the figures of these observers, in their order, until that time; of the first of all
+/// whatever it takes. They do not depend on the number of threads, how many there are does.
+/// @param row epsilon of every agent against one observer; called from several threads.
+void add_observers(ObserverFigures& figures,
+                   const std::vector<std::vector<int>>& observers,
+                   Clock::time_point until,
+                   int threads,
+                   const std::function<std::vector<float>(const std::vector<int>&)>& row);
+
+/// What is said where time was over: the number of observers, and how to have the others.
+[[nodiscard]] std::string out_of_time_note(const ObserverFigures& figures,
+                                           long observers,
+                                           double time_limit);
 
 }  // namespace sotto

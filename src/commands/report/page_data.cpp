@@ -38,17 +38,17 @@ Json json_of(const ObserverWords& words) {
 
 }  // namespace
 
-Json page_graph(const RecordedRun& run) {
-    const Graph& graph = run.built.topography.graph;
+Json page_graph(const BuiltTopography& built, const std::vector<int>& gone) {
+    const Graph& graph = built.topography.graph;
     Json json;
-    json["description"] = run.built.description;
-    json["notes"] = run.built.notes;
+    json["description"] = built.description;
+    json["notes"] = built.notes;
     json["labels"] = Json::array();
     for (int u = 0; u < graph.agents(); ++u) json["labels"].push_back(graph.label(u));
     json["edges"] = Json::array();
     json["directed"] = graph.directed();
     for (const auto& [u, v] : graph.links()) json["edges"].push_back({u, v});
-    json["gone"] = run.history.phases.back().members.gone();
+    json["gone"] = gone;
     return json;
 }
 

@@ -10,8 +10,7 @@
 #include "commands/report/shown_observers.hpp"
 #include "run/view_answers.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/net/memory_network.hpp"
+#include "sotto/views/view_losses.hpp"
 
 namespace sotto {
 
@@ -49,11 +48,10 @@ std::vector<float> epsilons_of(const Question& question,
                            std::numeric_limits<float>::quiet_NaN());
     for (std::size_t t = 0; t < question.targets.size(); ++t) {
         const auto target = static_cast<std::size_t>(question.targets[t]);
-        row[target] = static_cast<float>(guarantee_of(subject.plan,
-                                                      subject.exposures[target],
-                                                      answer[t].certified(),
-                                                      subject.delta)
-                                             .epsilon);
+        row[target] = static_cast<float>(
+            guarantee_of(
+                subject.plan, subject.exposures[target], answer[t].certified(), subject.delta)
+                .epsilon);
     }
     return row;
 }
@@ -64,7 +62,29 @@ View::Kind partial_view_of(const RecordedRun& run) {
     return run.config.secure_sum ? View::Kind::secure_sum : View::Kind::neighbours;
 }
 
-ObserverFigures figures_of_partial_views(const RecordedRun& run, const ReportConfig& config) {
+bool all_messages_stand_for_partial_views(const RecordedRun& run) {
+    const auto& phases = run.history.phases;
+    return phases.size() == 1 && phases.front().plan.same_message_to_all() &&
+           accounted_by_all_messages(run, partial_view_of(run));
+}
+
+ObserverFigures figures_as_of_all_messages(const RecordedRun& run, const ObserverFigures& all) {
+    ObserverFigures figures = blank_figures(run, partial_view_of(run), 1);
+    if (all.observers < 2) {
+        figures.note = all.note;
+        return figures;
+    }
+    // All but the eavesdropper, who is no agent.
+    figures.observers = all.observers - 1;
+    figures.epsilon.assign(all.epsilon.begin() + all.agents, all.epsilon.end());
+    if (all.out_of_time) figures.note = "there are as many as of those with every message";
+    return figures;
+}
+
+ObserverFigures figures_of_partial_views(const RecordedRun& run,
+                                         const ReportConfig& config,
+                                         Clock::time_point until,
+                                         Clock::time_point coalitions_until) {
     ObserverFigures figures = blank_figures(run, partial_view_of(run), 1);
     if (figures.agents < 2) return figures;
     const auto subject = account_subject_of(run);
@@ -74,37 +94,26 @@ ObserverFigures figures_of_partial_views(const RecordedRun& run, const ReportCon
             "sotto account --run has them)",
             subject->process.rounds(),
             most_partial_rounds));
-    ViewOptions options;
-    options.threads = config.threads;
-    const auto network = make_memory_network(1, config.threads);
     const std::vector<int> there = agents_there(subject->process);
-    const auto start = Clock::now();
+    const auto row = [&](const std::vector<int>& members) {
+        const Question question = question_of(figures.kind, members, there);
+        return epsilons_of(
+            question,
+            view_losses(subject->process, subject->use, question.view, question.targets, {}),
+            *subject);
+    };
     const int largest = std::min(largest_shown_coalition(figures.agents, config.coalition_size),
                                  figures.agents - 1);
-    const auto observers = coalitions_by_size(figures.agents, 1, std::max(largest, 1));
-    const auto block = static_cast<std::size_t>(2 * std::max(config.threads, 1));
-    for (std::size_t begin = 0; begin < observers.size(); begin += block) {
-        const bool single = observers[begin].size() == 1;
-        const double spent = seconds_since(start);
-        if (spent > config.partial_seconds * (single ? 1 : 0.1)) break;
-        const std::size_t end = std::min(begin + block, observers.size());
-        std::vector<Question> questions;
-        for (std::size_t i = begin; i < end; ++i)
-            questions.push_back(question_of(figures.kind, observers[i], there));
-        const Answers answers = answer(*network, *subject, questions, options);
-        for (std::size_t i = 0; i < questions.size(); ++i) {
-            const std::vector<float> row = epsilons_of(questions[i], answers[i], *subject);
-            figures.epsilon.insert(figures.epsilon.end(), row.begin(), row.end());
-        }
-        figures.observers = static_cast<long>(end);
+    long asked = 0;
+    for (int size = 1; size <= std::max(largest, 1); ++size) {
+        const auto observers = coalitions_by_size(figures.agents, size, size);
+        if (figures.observers == asked)
+            add_observers(
+                figures, observers, size == 1 ? until : coalitions_until, config.threads, row);
+        asked += std::ssize(observers);
     }
-    if (figures.observers < std::ssize(observers))
-        figures.note = fmt::format(
-            "partial views of {} of {} observers are in this page, for the time they take "
-            "(--partial-seconds {:g}; sotto account --run has the others)",
-            figures.observers,
-            observers.size(),
-            config.partial_seconds);
+    figures.out_of_time = figures.observers < asked;
+    if (figures.out_of_time) figures.note = out_of_time_note(figures, asked, config.time_limit);
     return figures;
 }
 

@@ -25,6 +25,7 @@ namespace {
 struct ReportOptions {
     std::string run_directory;
     std::optional<std::string> out;
+    std::optional<std::string> statement;
     int asked_threads = 0;
     ReportConfig report;
 };
@@ -46,10 +47,19 @@ Figures of all coalitions up to this size that see every message. The default ar
 observers: 4 of 20 agents, 2 of 100.)"},
          bound(
              [](auto& c) -> auto& { return c.report.coalition_size; }, whole(0, 1000000))},
-        {{.name = "partial-seconds",
-          .help = "time for partial views of single agents; coalitions get a tenth of it"},
+        {{.name = "time-limit",
+          .help = "seconds after which no further observer is looked at",
+          .details = R"(
+The page begins with what single agents learn from what their neighbours send, which gets half of the time; coalitions of
+them come after it within a quarter, observers with every message until all of it is over. Of those that were left out the page
+shows what parts of them learn, and the command that says it exactly; a longer limit has more. With secretly sampled
+batches an observer takes up to 40 ms for every agent. Where the limit is not reached two reports of a run are the same.)"},
          bound(
-             [](auto& c) -> auto& { return c.report.partial_seconds; }, real_between(0, 1e9))},
+             [](auto& c) -> auto& { return c.report.time_limit; }, real_between(0, 1e9))},
+        {{.name = "statement",
+          .help = "FILE for the plain statement alone, one printed page for who decides about the "
+                  "run (default: only a section of the page)"},
+         bound(&ReportOptions::statement, file_path())},
         {{.name = "threads", .help = "threads (0: all cores)", .changes_results = false},
          bound(&ReportOptions::asked_threads, whole(0, 4096))}};
 }
@@ -79,6 +89,7 @@ void print_report(std::FILE* stream, const Report& report, const std::string& pa
         report.observers,
         report.seconds);
     for (const std::string& line : report.missing) say(stream, "missing    {}\n", line);
+    for (const std::string& line : report.left_out) say(stream, "left out   {}\n", line);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -89,15 +100,19 @@ int run(const std::vector<std::string>& arguments) {
     const ReportConfig config = read_report_config(asked);
     const std::string out = asked.out.value_or((config.directory / "report.html").string());
     require_writable(out);
+    if (asked.statement) require_writable(*asked.statement);
     set_linear_algebra_threads(config.threads);
     const Report report = make_report(config);
     // Beside the run it is as private as the run; elsewhere its reader decides.
     write_file_atomically(out, report.page, asked.out ? Readers::everybody : Readers::owner);
+    if (asked.statement) write_file_atomically(*asked.statement, report.statement);
     nlohmann::ordered_json json;
     json["path"] = out;
     json["bytes"] = report.page.size();
     json["observers"] = report.observers;
+    if (asked.statement) json["statement"] = *asked.statement;
     json["missing"] = report.missing;
+    json["left_out"] = report.left_out;
     json["seconds"] = report.seconds;
     write_json(general, to_text(json));
     if (std::FILE* stream = report_stream(general)) print_report(stream, report, out);

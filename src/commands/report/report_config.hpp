@@ -14,8 +14,9 @@ struct ReportConfig {
     /// Coalitions with every message, up to this size; none: the largest for which there are no
     /// more than most_observers, or fewer where many agents make each of them much work.
     std::optional<int> coalition_size;
-    /// At most so long for partial views of single agents; a tenth of it for coalitions.
-    double partial_seconds = 100;
+    /// Seconds after which no observer is looked at any more: half of it for what single agents
+    /// learn from their neighbours, a quarter for coalitions of them, all of it for every message.
+    double time_limit = 20;
     int threads = 1;
 };
 

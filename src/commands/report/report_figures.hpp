@@ -9,9 +9,11 @@
 namespace sotto {
 
 /// Figures of all observers a page shows: with every message, then partial views. What the
-/// accountant cannot give is left out, and `note` says why.
+/// accountant cannot give, or not in config.time_limit seconds after `start`, is left out, and
+/// `note` says why.
 /// @throws ConfigError for a coalition size that is asked for and cannot be.
 [[nodiscard]] std::vector<ObserverFigures> report_figures(const RecordedRun& run,
-                                                          const ReportConfig& config);
+                                                          const ReportConfig& config,
+                                                          Clock::time_point start);
 
 }  // namespace sotto

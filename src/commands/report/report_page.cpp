@@ -9,22 +9,6 @@ namespace sotto {
 
 namespace {
 
-/// Text between tags: <, > and & have names.
-std::string escaped(const std::string& text) {
-    std::string result;
-    for (const char c : text) {
-        if (c == '<')
-            result += "&lt;";
-        else if (c == '>')
-            result += "&gt;";
-        else if (c == '&')
-            result += "&amp;";
-        else
-            result += c;
-    }
-    return result;
-}
-
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
     for (std::size_t at = text.find(what); at != std::string::npos;
          at = text.find(what, at + by.size()))
@@ -45,24 +29,38 @@ void require_page_libraries() {
                 package));
 }
 
-std::string page_of(const std::string& title, std::string data) {
-    // Nothing in a string may end the element it stands in.
+std::string html_text(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '<')
+            result += "&lt;";
+        else if (c == '>')
+            result += "&gt;";
+        else if (c == '&')
+            result += "&amp;";
+        else
+            result += c;
+    }
+    return result;
+}
+
+std::string page_json(std::string data) {
     replace_all(data, "</", "<\\/");
     replace_all(data, "<!--", "<\\u0021--");
+    return data;
+}
+
+std::string page_of(std::string_view frame, const std::map<std::string_view, std::string>& values) {
     std::string page;
-    const std::string_view frame = embedded_file("report.html");
-    for (std::size_t at = 0; at < frame.size();) {
-        const std::size_t begin = std::min(frame.find("{{", at), frame.size());
-        page += frame.substr(at, begin - at);
-        if (begin == frame.size()) break;
-        const std::size_t end = frame.find("}}", begin);
-        const std::string_view name = frame.substr(begin + 2, end - begin - 2);
-        if (name == "title")
-            page += escaped(title);
-        else if (name == "data")
-            page += data;
-        else
-            page += embedded_file(name);
+    const std::string_view text = embedded_file(frame);
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t begin = std::min(text.find("{{", at), text.size());
+        page += text.substr(at, begin - at);
+        if (begin == text.size()) break;
+        const std::size_t end = text.find("}}", begin);
+        const std::string_view name = text.substr(begin + 2, end - begin - 2);
+        const auto value = values.find(name);
+        page += value != values.end() ? std::string_view(value->second) : embedded_file(name);
         at = end + 2;
     }
     return page;

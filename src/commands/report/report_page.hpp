@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <string>
+#include <string_view>
 
 namespace sotto {
 
@@ -8,8 +10,15 @@ namespace sotto {
 /// draw the page.
 void require_page_libraries();
 
-/// The page with its style, programs and libraries around the data.
-/// @param title plain text.  @param data one JSON object.
-[[nodiscard]] std::string page_of(const std::string& title, std::string data);
+/// Text as it stands between tags of HTML: <, > and & have names.
+[[nodiscard]] std::string html_text(const std::string& text);
+
+/// A page of this program (report.html, statement.html) with what it names in {{ }} in its place:
+/// one of these values, or else one of the program's files.
+[[nodiscard]] std::string page_of(std::string_view frame,
+                                  const std::map<std::string_view, std::string>& values);
+
+/// A JSON object as it stands in an element of a page: nothing in it ends the element.
+[[nodiscard]] std::string page_json(std::string data);
 
 }  // namespace sotto

@@ -9,11 +9,11 @@
 #include "commands/cli/job.hpp"
 #include "commands/cli/option_parser.hpp"
 #include "commands/cli/output.hpp"
-#include "commands/cli/progress.hpp"
 #include "commands/cli/run_of_directory.hpp"
 #include "commands/cli/stop_signal.hpp"
 #include "commands/sweep/sweep_file.hpp"
 #include "commands/sweep/sweep_job.hpp"
+#include "commands/sweep/sweep_progress.hpp"
 #include "commands/sweep/sweep_report.hpp"
 #include "run/options/train_options.hpp"
 #include "sotto/core/error.hpp"
@@ -28,48 +28,6 @@ std::vector<WrittenGroup> options() {
     for (WrittenGroup& group : train_option_set().written()) groups.push_back(std::move(group));
     return with_general(std::move(groups));
 }
-
-class SweepProgress : public SweepListener {
-  public:
-    explicit SweepProgress(std::FILE* report) : report_(report) {}
-
-    void on_start(std::size_t cells, long trainings, long known, bool at_least) override {
-        if (report_ == nullptr) return;
-        say(report_, "sweep      {} cells, {}{} trainings", cells, words_for(at_least), trainings);
-        if (known > 0) say(report_, "; {} known from an earlier start", known);
-        say(report_, "\n");
-        std::fflush(report_);
-        bar_.restart();
-    }
-
-    void on_progress(long finished, long left, bool at_least) override {
-        if (report_ == nullptr || left == 0 || !bar_.due()) return;
-        const double elapsed = bar_.elapsed_seconds();
-        const auto done = static_cast<double>(finished), rest = static_cast<double>(left);
-        bar_.show(done / (done + rest),
-                  fmt::format("{} trainings done, {}{} to do, {} left",
-                              finished,
-                              words_for(at_least),
-                              left,
-                              finished > 0 ? duration_text(elapsed / done * rest) : "?"));
-    }
-
-    void on_stops_answered(bool soon) override {
-        if (soon)
-            watch_on();
-        else
-            end_soon_when_stopped();
-    }
-
-    void finish() { bar_.finish(); }
-
-  private:
-    /// Further values may add to what is known to be trained.
-    static const char* words_for(bool at_least) { return at_least ? "at least " : ""; }
-
-    std::FILE* report_;
-    ProgressBar bar_;
-};
 
 /// A sweep that is read.
 struct SweepTask {

@@ -12,6 +12,7 @@ Registry<Mechanism>& mechanisms() {
                                       corn_mechanism(),
                                       corn_hbc_mechanism(),
                                       pairs_mechanism(),
+                                      covariance_mechanism(),
                                       muffliato_mechanism(),
                                       anti_pgd_mechanism(),
                                       mafalda_mechanism(),

@@ -13,6 +13,7 @@ namespace sotto {
 [[nodiscard]] Mechanism corn_mechanism();
 [[nodiscard]] Mechanism corn_hbc_mechanism();
 [[nodiscard]] Mechanism pairs_mechanism();
+[[nodiscard]] Mechanism covariance_mechanism();
 [[nodiscard]] Mechanism muffliato_mechanism();
 [[nodiscard]] Mechanism anti_pgd_mechanism();
 [[nodiscard]] Mechanism mafalda_mechanism();

@@ -20,6 +20,17 @@ void require_one_source_of_noise(const PlanConfig& config) {
     if (config.budgets_file) refuse("budgets");
 }
 
+void require_covariance_file(const PlanConfig& config) {
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    if (mechanism.takes_covariance == config.covariance_file.has_value()) return;
+    if (mechanism.takes_covariance)
+        throw ConfigError(fmt::format(
+            "--mechanism: {} takes --covariance FILE.npy too, n x n numbers", mechanism.name));
+    throw ConfigError(fmt::format("--covariance: not possible with mechanism {} (allowed: {})",
+                                  mechanism.name,
+                                  join(mechanisms_with(&Mechanism::takes_covariance), ", ")));
+}
+
 void require_roster_with_identity(const TrainConfig& config) {
     if (!config.trust) return;
     const bool roster = !config.trust->roster.empty();
@@ -97,6 +108,7 @@ void require_records_of_units(const TrainConfig& config) {
 
 void settle_train_config(TrainConfig& config, bool warning_given) {
     require_one_source_of_noise(config.plan);
+    require_covariance_file(config.plan);
     require_run_to_take_up(config);
     require_dry_run_with_network(config);
     require_roster_with_identity(config);

@@ -11,6 +11,8 @@ void require_records_of_units(const TrainConfig& config);
 
 /// Noise of a given standard deviation leaves no room for a budget. @throws ConfigError.
 void require_one_source_of_noise(const PlanConfig& config);
+/// A mechanism has the covariance that it takes, and no other has one. @throws ConfigError.
+void require_covariance_file(const PlanConfig& config);
 /// Agents prove who they are with both files, or with none. @throws ConfigError.
 void require_roster_with_identity(const TrainConfig& config);
 /// Agents leave a run that is taken up, or it ends; no other. @throws ConfigError.

@@ -226,6 +226,7 @@ BuiltTopography keep_members(BuiltTopography built,
     if (!built.topography.later_mixing.empty())
         refuse("mixing-schedule", "whose matrices are for all agents");
     if (config.plan.plan_file) refuse("plan", "whose noise is for all agents");
+    if (config.plan.covariance_file) refuse("covariance", "which is of all agents");
     if (is_seed_group_file(config.plan.seed_groups)) refuse("seed-groups FILE", "which names them");
     if (!config.record_views.empty() || config.record_wire)
         refuse("record-view", "whose files are of all agents");

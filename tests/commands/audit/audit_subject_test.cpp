@@ -1,10 +1,12 @@
 #include "commands/audit/audit_subject.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "commands/audit/audit_fixtures.hpp"
+#include "sotto/views/view_losses.hpp"
 
 namespace sotto {
 namespace {
@@ -36,6 +38,35 @@ TEST(AuditSubject, HasAnAccountWhereInputsAreFixedAndPointsIntoIt) {
     EXPECT_EQ(training.topography.graph.hash(), subject.topography.graph.hash());
 }
 
+TEST(AuditSubject, FindsTheCoalitionThatLearnsMostAboutTheTarget) {
+    AuditConfig config = audit_config("decor", 8, 6);
+    config.view = "worst-coalition:2";
+    config.target = 5;
+    const AuditSubject subject = subject_of(config, true);
+    ASSERT_EQ(subject.view.members.size(), 2U);
+    EXPECT_EQ(subject.view.kind, View::Kind::neighbours);
+    EXPECT_EQ(subject.view_name,
+              fmt::format("coalition:{},{}", subject.view.members[0], subject.view.members[1]));
+    const std::vector<int> target{5};
+    const auto learnt = [&](const std::vector<int>& members) {
+        return view_losses(subject.process,
+                           subject.account->use,
+                           {View::Kind::neighbours, members},
+                           target,
+                           {})
+            .front()
+            .certified();
+    };
+    const double most = learnt(subject.view.members);
+    for (int u = 0; u < 8; ++u)
+        for (int v = u + 1; v < 8; ++v)
+            if (u != 5 && v != 5) {
+                EXPECT_LE(learnt({u, v}), most * (1 + 1e-9)) << u << " " << v;
+            }
+    config.target = 8;
+    expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, true); }), "--target");
+}
+
 TEST(AuditSubject, MovesWithWhatItPointsTo) {
     AuditSubject subject = subject_of(audit_config("ldp", 5, 3), true);
     const AuditSubject moved = std::move(subject);
@@ -50,6 +81,12 @@ TEST(AuditSubject, IsRefusedWhereNobodyIsLeftToLearnAbout) {
                     "leaves nobody");
     config.view = "worst-coalition:2";
     expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, false); }),
+                    "whose run nobody accounts for before");
+    config.view = "worst-coalition:3";
+    expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, true); }),
+                    "leaves nobody");
+    config.view = "all-nodes";
+    expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, true); }),
                     "one observer");
     config.view = "eavesdropper";
     for (const double level : {0.5, 1.0, std::nan("")}) {

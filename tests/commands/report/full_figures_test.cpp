@@ -10,6 +10,8 @@
 namespace sotto {
 namespace {
 
+using test::expect_contains;
+using test::in_seconds;
 using test::quadratic_config;
 using test::recorded_run;
 using test::report_config;
@@ -18,7 +20,8 @@ using test::TemporaryFolder;
 TEST(FullFigures, AreTheGuaranteesOfThePlanAgainstEveryCoalition) {
     const TemporaryFolder folder;
     const RecordedRun run = recorded_run(quadratic_config(4, "pairs", 6), folder, 4);
-    const ObserverFigures figures = figures_of_all_messages(run, report_config(run.config, 1));
+    const ObserverFigures figures =
+        figures_of_all_messages(run, report_config(run.config, 1), in_seconds(1000));
     EXPECT_EQ(figures.kind, View::Kind::all_messages);
     EXPECT_EQ(figures.smallest, 0);
     ASSERT_EQ(figures.observers, 5);
@@ -39,6 +42,19 @@ TEST(FullFigures, AreTheGuaranteesOfThePlanAgainstEveryCoalition) {
             EXPECT_NEAR(said, epsilon, 1e-5 * epsilon);
         }
     }
+}
+
+TEST(FullFigures, EndWhenTheirTimeIsOver) {
+    const TemporaryFolder folder;
+    const RecordedRun run = recorded_run(quadratic_config(5, "ldp", 4), folder, 5);
+    ReportConfig config = report_config(run.config, 2);
+    config.time_limit = 7;
+    const ObserverFigures figures = figures_of_all_messages(run, config, in_seconds(-1));
+    EXPECT_EQ(figures.observers, 1) << "the eavesdropper, whatever it takes";
+    EXPECT_EQ(figures.epsilon.size(), 5U);
+    EXPECT_TRUE(figures.out_of_time);
+    expect_contains(figures.note, "1 of 16 observers are in this page, for the time they take");
+    expect_contains(figures.note, "--time-limit 7;");
 }
 
 }  // namespace

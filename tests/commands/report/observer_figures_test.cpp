@@ -23,5 +23,23 @@ TEST(ObserverFigures, AreBlankButSayWhoObservesAndWhyFiguresHold) {
     EXPECT_FALSE(partial.argument.sound) << "gradients of a training follow messages";
 }
 
+TEST(ObserverFigures, KeepTheirOrderWhateverTheThreadsAndEndInTime) {
+    const std::vector<std::vector<int>> observers{{}, {0}, {1}, {2}, {0, 1}};
+    const auto row = [](const std::vector<int>& members) {
+        return std::vector<float>{static_cast<float>(members.size()), 1};
+    };
+    for (const int threads : {1, 3}) {
+        ObserverFigures figures;
+        add_observers(figures, observers, test::in_seconds(1000), threads, row);
+        EXPECT_EQ(figures.observers, 5);
+        EXPECT_EQ(figures.epsilon, (std::vector<float>{0, 1, 1, 1, 1, 1, 1, 1, 2, 1}));
+        add_observers(figures, observers, test::in_seconds(-1), threads, row);
+        EXPECT_EQ(figures.observers, 5) << "only the first of all is there in any case";
+        ObserverFigures none;
+        add_observers(none, observers, test::in_seconds(-1), threads, row);
+        EXPECT_EQ(none.observers, 1);
+    }
+}
+
 }  // namespace
 }  // namespace sotto

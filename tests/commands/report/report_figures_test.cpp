@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <map>
 
 #include "commands/account/account_job.hpp"
@@ -46,7 +47,7 @@ std::string name_of_observer(const View& view, const Graph& graph) {
 /// @return how many figures are infinite.
 int expect_figures_are_the_accountants(const TrainConfig& config, int size) {
     const RecordedRun run = read_recorded_run(*config.run_directory, config);
-    const auto all = report_figures(run, report_config(config, size));
+    const auto all = report_figures(run, report_config(config, size), Clock::now());
     EXPECT_EQ(all.size(), 2u);
     const auto subject = account_subject_of(run);
     const auto network = make_memory_network(1, 1);
@@ -88,6 +89,47 @@ TEST(ReportFigures, AreTheAccountants) {
     }
 }
 
+TEST(ReportFigures, AreTheAccountantsWhereAllMessagesBoundPartialViews) {
+    const TemporaryFolder folder;
+    for (const std::string mechanism : {"pairs", "ldp", "cdp", "homomorphic"}) {
+        SCOPED_TRACE(mechanism);
+        TrainConfig config = quadratic_config(5, mechanism, 12);
+        if (mechanism != "homomorphic") config.plan.final_gossip = 4;
+        config.run_directory = folder.path(mechanism);
+        train(config, 5);
+        (void)expect_figures_are_the_accountants(config, 2);
+    }
+    TrainConfig config = logistic_config(folder, 4, "pairs", 12);
+    config.plan.adjacency = Adjacency::record_add_remove;
+    config.plan.participation.poisson = true;
+    config.plan.batch_size = 20;
+    config.run_directory = folder.path("sampled");
+    train(config, 4);
+    (void)expect_figures_are_the_accountants(config, 2);
+}
+
+TEST(ReportFigures, EndWithTheirTime) {
+    const TemporaryFolder folder;
+    const RecordedRun run = recorded_run(quadratic_config(6, "pairs", 30), folder, 6);
+    ReportConfig config = report_config(run.config, 4);
+    config.time_limit = 0;
+    for (const ObserverFigures& figures : report_figures(run, config, Clock::now())) {
+        EXPECT_EQ(figures.observers, 1);
+        EXPECT_TRUE(figures.out_of_time);
+    }
+    config.time_limit = 1e6;
+    const auto once = report_figures(run, config, Clock::now());
+    config.threads = 2;
+    const auto again = report_figures(run, config, Clock::now());
+    for (std::size_t i = 0; i < once.size(); ++i) {
+        EXPECT_FALSE(once[i].out_of_time);
+        EXPECT_EQ(std::memcmp(once[i].epsilon.data(),
+                              again[i].epsilon.data(),
+                              once[i].epsilon.size() * sizeof(float)),
+                  0);
+    }
+}
+
 TEST(ReportFigures, SayThatAProtectionIsBroken) {
     const TemporaryFolder folder;
     TrainConfig config = quadratic_config(5, "corn", 12);
@@ -121,7 +163,8 @@ TEST(ReportFigures, CountGossipStepsSchedulesAndRoundsThatAreCorrelated) {
     config.run_directory = folder.path("sums");
     train(config, 5);
     EXPECT_EQ(report_figures(read_recorded_run(*config.run_directory, config),
-                             report_config(config, 1))[1]
+                             report_config(config, 1),
+                             Clock::now())[1]
                   .kind,
               View::Kind::secure_sum);
     (void)expect_figures_are_the_accountants(config, 2);
@@ -151,7 +194,7 @@ TEST(ReportFigures, CountEveryPhaseOfARunInWhichAnAgentLeft) {
     EXPECT_EQ(account_subject_of(run)->process.phases.size(), 2u);
     (void)expect_figures_are_the_accountants(config, 1);
     // The ledger's headline is against the eavesdropper.
-    const auto all = report_figures(run, report_config(config, 0));
+    const auto all = report_figures(run, report_config(config, 0), Clock::now());
     const auto ledger = test::read_json(folder.path("run") + "/ledger.json");
     for (const auto& agent : ledger["agents"]) {
         const auto u = agent["agent"].get<std::size_t>();
@@ -162,9 +205,10 @@ TEST(ReportFigures, CountEveryPhaseOfARunInWhichAnAgentLeft) {
 TEST(ReportFigures, OfACoalitionThatCannotBeAreRefused) {
     const TemporaryFolder folder;
     const RecordedRun run = recorded_run(quadratic_config(4, "ldp", 5), folder, 4);
-    expect_contains(
-        message_of<ConfigError>([&] { (void)report_figures(run, report_config(run.config, 4)); }),
-        "0 to 3");
+    expect_contains(message_of<ConfigError>([&] {
+                        (void)report_figures(run, report_config(run.config, 4), Clock::now());
+                    }),
+                    "0 to 3");
 }
 
 TEST(ReportFigures, SayWhyThereAreNone) {
@@ -173,8 +217,8 @@ TEST(ReportFigures, SayWhyThereAreNone) {
     config.l2 = 0.1;  // which partial views of noise on messages do not account for
     config.run_directory = folder.path("run");
     train(config, 5);
-    const auto all =
-        report_figures(read_recorded_run(*config.run_directory, config), report_config(config));
+    const auto all = report_figures(
+        read_recorded_run(*config.run_directory, config), report_config(config), Clock::now());
     EXPECT_GT(all[0].observers, 0);
     EXPECT_EQ(all[1].observers, 0);
     expect_contains(all[1].note, "no figures of this view: l2: 0.1 is not possible");

@@ -7,6 +7,7 @@
 #include "commands/report/report_config.hpp"
 #include "run/run_fixtures.hpp"
 #include "run/run_subject.hpp"
+#include "sotto/core/stopwatch.hpp"
 
 namespace sotto::test {
 
@@ -34,6 +35,12 @@ inline RecordedRun recorded_run(TrainConfig config, const TemporaryFolder& folde
     config.run_directory = folder.path("run");
     train(config, there);
     return read_recorded_run(*config.run_directory, config);
+}
+
+/// So much later, in seconds.
+inline Clock::time_point in_seconds(double seconds) {
+    return Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 inline ReportConfig report_config(const TrainConfig& config, std::optional<int> size = {}) {

@@ -54,6 +54,12 @@ TEST_F(MakeReport, HoldsTheFiguresOfEveryObserver) {
     const Report made = report();
     EXPECT_TRUE(made.missing.empty());
     EXPECT_EQ(made.observers, 1 + 4 + 4) << "the eavesdropper, and every agent in both views";
+    EXPECT_TRUE(made.left_out.empty());
+    for (const std::string* html : {&made.page, &made.statement}) {
+        expect_contains(*html, "<h3>What is not protected</h3>");
+        expect_contains(*html, "<dt id=\"term-epsilon\">");
+    }
+    EXPECT_EQ(made.statement.find("<script"), std::string::npos);
     expect_contains(made.page, "\"guarantee\":true");
     expect_contains(made.page, "\"names\":[\"eavesdropper\",\"all-messages\",\"all-messages\"]");
     expect_contains(made.page, "\"names\":[\"\",\"node\",\"coalition\"]");

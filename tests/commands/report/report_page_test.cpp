@@ -16,8 +16,13 @@ TEST(ReportPage, KeepsDataInsideItsElementAndFetchesNothing) {
         expect_contains(error.what(), "libjs-chart.js");
         GTEST_SKIP() << error.what();
     }
-    const std::string page = page_of("a<b>", R"({"x":"</script><!-- "})");
+    const std::string page = page_of("report.html",
+                                     {{"title", html_text("a<b>")},
+                                      {"statement", "<h3>Who takes part</h3>"},
+                                      {"glossary", ""},
+                                      {"data", page_json(R"({"x":"</script><!-- "})")}});
     expect_contains(page, "<title>a&lt;b&gt; - ");
+    expect_contains(page, "<h3>Who takes part</h3>");
     expect_contains(page, R"({"x":"<\/script><\u0021-- "})");
     EXPECT_EQ(page.substr(0, page.find("<script>")).find("{{"), std::string::npos)
         << "every place of the frame is filled";

@@ -24,6 +24,19 @@ TEST(NoiseOfAGivenDeviation, LeavesNoRoomForABudget) {
                     "--noise-std: --budgets is given too");
 }
 
+TEST(CovarianceOfOnesOwn, IsThereWhereTheMechanismTakesOne) {
+    PlanConfig config;
+    require_covariance_file(config);
+    config.covariance_file = "R.npy";
+    expect_contains(message_of<ConfigError>([&] { require_covariance_file(config); }),
+                    "--covariance: not possible with mechanism pairs (allowed: covariance)");
+    config.mechanism = "covariance";
+    require_covariance_file(config);
+    config.covariance_file.reset();
+    expect_contains(message_of<ConfigError>([&] { require_covariance_file(config); }),
+                    "--mechanism: covariance takes --covariance FILE.npy too");
+}
+
 TEST(RosterAndIdentity, AreNeededTogether) {
     TrainConfig config;
     require_roster_with_identity(config);

@@ -60,6 +60,13 @@ TEST(MechanismName, IsOneThatThereIs) {
                     "--spatial-mechanism");
 }
 
+TEST(CovarianceFile, ChoosesItsMechanism) {
+    EXPECT_EQ(read({{"covariance", "R.npy"}}).mechanism, "covariance");
+    EXPECT_EQ(read({{"covariance", "R.npy"}, {"mechanism", "corn"}}).mechanism, "corn")
+        << "require_covariance_file refuses it";
+    EXPECT_EQ(written(read({{"covariance", "R.npy"}}), "covariance"), "R.npy");
+}
+
 TEST(PlanOptions, SayTheirDefaultsAsPeopleWriteThem) {
     for (const auto& [name, text] : OptionTexts{{"delta", "1e-5"},
                                                 {"variance-cap", "1e4"},
@@ -69,7 +76,8 @@ TEST(PlanOptions, SayTheirDefaultsAsPeopleWriteThem) {
                                                 {"utility", "horizon:200"},
                                                 {"participation", "every"}})
         EXPECT_EQ(written(PlanConfig{}, name), text) << name;
-    for (const char* name : {"noise-std", "coalition-size", "seed-groups", "budgets", "plan"})
+    for (const char* name :
+         {"noise-std", "coalition-size", "seed-groups", "budgets", "plan", "covariance"})
         EXPECT_EQ(written(PlanConfig{}, name), std::nullopt) << name;
 }
 

@@ -65,8 +65,12 @@ function lineChart(box, title, unit, series, more = {}) {
 
 function drawLosses() {
   const box = document.getElementById("loss-charts");
-  lineChart(box, "Test loss", "loss", [["test_loss", "agents' own models, mean"], ["test_loss_worst", "worst agent"], ["test_loss_mean_model", "mean model"], ["train_loss_mean_model", "training data, mean model"]]);
-  lineChart(box, "Test accuracy", "share of records", [["test_accuracy", "agents' own models, mean"], ["test_accuracy_mean_model", "mean model"]]);
+  const summary = data.summary || {};
+  const constant = (key) => (Number.isFinite(summary[key]) ? [[summary[key], "constant prediction"]] : []);
+  lineChart(box, "Test loss", "loss", [["test_loss", "agents' own models, mean"], ["test_loss_worst", "worst agent"], ["test_loss_mean_model", "mean model"], ["train_loss_mean_model", "training data, mean model"]],
+    { levels: constant("constant_loss") });
+  lineChart(box, "Test accuracy", "share of records", [["test_accuracy", "agents' own models, mean"], ["test_accuracy_mean_model", "mean model"]],
+    { levels: constant("constant_accuracy") });
   lineChart(box, "Optimality gap", "loss above the lowest", [["optimality_gap", "mean model"], ["optimality_gap_agents", "agents' own models"]], { logarithmic: true });
   lineChart(box, "Consensus distance", "distance from the mean model", [["consensus_distance", "root mean square over agents"]], { zero: true });
   const target = ledger.target && ledger.target.epsilon;

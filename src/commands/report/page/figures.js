@@ -103,17 +103,12 @@ class View {
     }
     return last - first === binomial(agents, size) ? result : null;
   }
-  /// Smallest and largest finite figure of the eavesdropper and of single agents.
-  extent() {
-    let low = Infinity, high = -Infinity;
+  /// Largest finite figure of the eavesdropper and of single agents.
+  largest() {
+    let high = 0;
     const end = Math.min(this.observers, (this.smallest === 0 ? 1 : 0) + agents) * agents;
-    for (let i = 0; i < end; ++i) {
-      const value = this.values[i];
-      if (!Number.isFinite(value)) continue;
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-    }
-    return high >= low ? [low, high] : [0, 1];
+    for (let i = 0; i < end; ++i) if (Number.isFinite(this.values[i])) high = Math.max(high, this.values[i]);
+    return high || 1;
   }
 }
 

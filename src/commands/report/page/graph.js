@@ -7,9 +7,14 @@ const legendWidth = 300;
 
 class Drawing {
   constructor() {
-    this.members = [];
-    const known = Object.values(views).filter((view) => view.observers > 0);
-    this.view = known.find((view) => view.guarantee) || known[0] || Object.values(views).pop();
+    // What one curious agent really sees, the worst of them; where that is not known, an outsider.
+    this.view = [views.partial, guaranteed].find((view) => view && view.observers > 0) || Object.values(views).pop();
+    const worst = this.view && !this.view.guarantee && this.view.worst(1);
+    this.members = worst ? worst.members : [];
+    if (data.audit) {
+      this.members = attackers();
+      if (!/^(node|coalition|secure-sum)/.test(data.audit.view) && guaranteed) this.view = guaranteed;
+    }
     this.gone = new Set(data.graph.gone);
     this.width = 760;
     this.height = agents > 60 ? 700 : 560;
@@ -49,7 +54,7 @@ class Drawing {
       .attr("x2", (l) => l.target.x).attr("y2", (l) => l.target.y);
     if (data.graph.directed) this.drawArrows(svg, lines);
     this.circles = svg.append("g").selectAll("g").data(this.nodes).join("g")
-      .attr("class", (n) => (this.gone.has(n.agent) ? "agent gone" : "agent"))
+      .attr("class", (n) => (this.gone.has(n.agent) ? "agent gone" : attacked(n.agent) ? "agent target" : "agent"))
       .attr("data-agent", (n) => n.agent)
       .attr("transform", (n) => `translate(${n.x},${n.y})`)
       .attr("tabindex", 0).attr("role", "button");
@@ -131,11 +136,12 @@ class Drawing {
     const view = this.view;
     this.found = this.answer();
     const epsilon = this.found ? this.found.epsilon : new Float32Array(agents).fill(NaN);
+    if (!view && data.audit && data.audit.target !== undefined)
+      epsilon[data.audit.target] = data.audit.infinite ? Infinity : data.audit.epsilon_theory;
     this.epsilon = epsilon;
     const finite = [...epsilon].filter(Number.isFinite);
     const own = document.getElementById("own-scale").checked && finite.length > 0;
-    let [low, high] = own ? d3.extent(finite) : view ? view.extent() : [0, 1];
-    if (!own && finite.length > 0) { low = Math.min(low, ...finite); high = Math.max(high, ...finite); }
+    let [low, high] = own ? d3.extent(finite) : [0, Math.max(view ? view.largest() : 0, ...finite)];
     if (high <= low) { low = Math.min(0, low); high = high <= low ? low + 1 : high; }
     this.scale = d3.scaleLinear().domain([low, high]).range([0, 1]).clamp(true);
     const least = this.found && !this.found.exact ? "\u2265" : "";
@@ -160,7 +166,7 @@ class Drawing {
       });
     document.getElementById("members").value = this.members.join(",");
     this.showLegend(low, high);
-    this.showAnswer();
+    this.showAnswer(high);
   }
 
   tipOf(agent) {
@@ -191,6 +197,7 @@ class Drawing {
     if ([...this.epsilon].includes(Infinity)) key(style("--broken"), "infinite: not protected from them");
     if (this.members.length > 0) key("", "observer", "observer");
     if ([...this.epsilon].some((value, u) => Number.isNaN(value) && !this.members.includes(u))) key(style("--unknown"), "no figure");
+    if (data.audit) keys.append(element("span", {}, "Thick outline: whom they attacked."));
     if (this.gone.size > 0) keys.append(element("span", {}, "Dashed outline: has left the run."));
     box.append(keys);
   }
@@ -202,7 +209,8 @@ class Drawing {
     return `${listed(this.members).replace(/^a/, "A")}${this.members.length > 1 ? words.several_know : words.one_knows}`;
   }
 
-  showAnswer() {
+  /// @param high end of the scale of the bars.
+  showAnswer(high) {
     const view = this.view;
     const box = document.getElementById("answer");
     const rows = document.getElementById("targets");
@@ -230,7 +238,9 @@ class Drawing {
         `Why it holds: ${view.argument}. ${view.sound ? "Delta is " + (ledger.delta ? tiny(ledger.delta) : "0 (pure epsilon)") + "."
           : "For gradients fixed in advance only: in a training other agents' gradients carry data on, so this figure is no guarantee; the one with every message is."}`));
       const words = (u) => element("span", {}, element("span", { class: "swatch", style: `background:${this.colour(this.epsilon[u])}` }), nameOf(u));
-      rows.append(table(["about", { number: "epsilon" }], order.map((u) => [words(u), { number: (this.found.exact ? "" : "\u2265 ") + shown(this.epsilon[u], 4) }])));
+      const bar = (u) => element("span", { class: "bar-track" }, element("span", { class: "bar",
+        style: `width:${(100 * Math.min(1, this.epsilon[u] / high)).toFixed(2)}%;background:${this.colour(this.epsilon[u])}` }));
+      rows.append(table(["about", "from 0", { number: "epsilon" }], order.map((u) => [words(u), bar(u), { number: (this.found.exact ? "" : "\u2265 ") + shown(this.epsilon[u], 4) }])));
     }
     if (view && this.members.length > 0 && !(this.found && this.found.exact)) {
       if (this.found) box.append(element("p", {}, `These ${this.members.length} are not in the page; a lower bound is what parts of them learn, most of all ${listed(this.found.from)}. The accountant says it exactly:`));

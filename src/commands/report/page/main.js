@@ -1,9 +1,12 @@
 "use strict";
 
 applyTheme();
+showMissing();
+showAttack();
 showSummary();
 let drawing = null;
 if (data.graph) {
+  showVerdict();
   showGraphWords();
   drawing = new Drawing();
 } else {

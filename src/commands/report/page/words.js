@@ -31,12 +31,16 @@ function showSummary() {
   addFact(box, String(ledger.agents.length), "agents");
   addFact(box, `${ledger.rounds.completed} of ${ledger.rounds.planned}`, "rounds");
   const target = ledger.target.epsilon;
+  if (summary.constant_accuracy !== null && summary.constant_accuracy !== undefined) addFact(box, `${shown(100 * summary.constant_accuracy, 4)} %`, "accuracy of a constant prediction");
   addFact(box, shown(epsilonOf(ledger.headline), 4), `epsilon spent${target ? `, of ${shown(target)}` : ""} (delta ${tiny(ledger.delta)})`);
   if (summary.test_loss !== null && summary.test_loss !== undefined) addFact(box, shown(summary.test_loss, 4), "test loss (mean over agents)");
   if (summary.test_accuracy !== null && summary.test_accuracy !== undefined) addFact(box, `${shown(100 * summary.test_accuracy, 4)} %`, "test accuracy (mean)");
   if (summary.seconds) addFact(box, seconds(summary.seconds.total), `on ${summary.processes} ${summary.processes === 1 ? "process" : "ranks"}`);
   const task = data.options.flatMap((group) => group.options).find(([option]) => option === "task");
   addFact(box, task ? task[1].split("/").pop() : "task", data.manifest ? data.manifest.task : "task");
+}
+
+function showMissing() {
   const missing = document.getElementById("missing");
   const lines = [...data.missing];
   if (data.failure) lines.unshift(`The run failed: ${data.failure.trim()}`);
@@ -44,6 +48,75 @@ function showSummary() {
     lines.push(`Observers with ${view.words.gist}: ${view.note}`);
   missing.hidden = lines.length === 0;
   for (const line of lines) missing.append(element("p", {}, line));
+}
+
+/// What the worst observer of every kind learns, as bars from 0: first of all one agent that sees what its neighbours send.
+function showVerdict() {
+  const rows = [];
+  const add = (view, size, who) => {
+    const worst = view && view.worst(size);
+    if (worst) rows.push({ who, epsilon: worst.epsilon, mean: worst.mean, sound: view.sound,
+      about: size === 0 ? `about ${nameOf(worst.target)}` : `${listed(worst.members)} about ${nameOf(worst.target)}` });
+  };
+  add(views.partial, 1, "One curious agent, from what its neighbours send");
+  add(guaranteed, 0, "An outsider who records every message");
+  add(guaranteed, 1, "One curious agent that has every message");
+  const box = document.getElementById("verdict");
+  if (rows.length === 0) { box.hidden = true; return; }
+  const largest = Math.max(...rows.map((row) => row.epsilon).filter(Number.isFinite), ledger.target.epsilon || 0) || 1;
+  for (const row of rows)
+    box.append(barRow(row.who, row.epsilon, largest, `${row.about}; mean over all ${shown(row.mean)}${row.sound ? "" : "; no guarantee"}`));
+  if (ledger.target.epsilon) box.append(barRow("Budget", ledger.target.epsilon, largest, ledger.headline.observer, "budget"));
+  box.append(element("p", { class: "hint" }, `Epsilon: the most they learn of one protected unit (${units[ledger.adjacency] || ledger.adjacency}), on a scale from 0.`),
+    ...data.left_out.map((line) => element("p", { class: "hint left-out" }, `Left out: ${line}.`)));
+}
+
+/// Agents that attack, as the view of an audit names them.
+function attackers() { return data.audit ? (data.audit.view.match(/\d+/g) || []).map(Number) : []; }
+function attacked(agent) {
+  return data.audit !== null && (data.audit.target === agent || (data.audit.targets || []).some((row) => row.target === agent));
+}
+
+/// What an audit's attackers found out, beside what the accountant allows.
+function showAttack() {
+  const audit = data.audit;
+  if (!audit) return;
+  document.getElementById("attack").hidden = false;
+  const who = attackers();
+  const words = document.getElementById("attack-words");
+  const about = audit.target === undefined ? "about the others" : `about ${nameOf(audit.target)}`;
+  words.append(element("p", {}, `${who.length > 0 ? listed(who).replace(/^a/, "A") : "An outsider"} attacked ${about} (${audit.view}, ${audit.attack}, confidence ${audit.confidence}).`));
+  words.append(element("p", { class: audit.consistent ? "" : "warning" }, audit.consistent
+    ? "What they found out agrees with the accountant." : `They found out more than the accountant allows: ${audit.findings.join("; ")}`));
+  const bars = [];
+  if (audit.epsilon_theory !== undefined) {
+    const accounted = audit.infinite ? Infinity : audit.epsilon_theory;
+    bars.push(["Accounted: epsilon", accounted, "at most", ""], ["Measured: epsilon", audit.epsilon_lower, "at least, by this attack", "budget"]);
+  }
+  const box = document.getElementById("attack-bars");
+  const add = (rows) => {
+    const largest = Math.max(...rows.map((row) => row[1]).filter(Number.isFinite)) || 1;
+    for (const [name, value, text, kind] of rows) box.append(barRow(name, value, largest, text, kind));
+  };
+  if (bars.length > 0) add(bars);
+  if (Number.isFinite(audit.mu_empirical))
+    add([["Accounted: mu", audit.mu_theory, "distance of the two cases in standard deviations of the noise", ""],
+      ["Measured: mu", audit.mu_empirical, `between ${shown(audit.mu_lower)} and ${shown(audit.mu_upper)}`, "budget"]]);
+  const rows = (audit.targets || []).slice(0, 20);
+  if (rows.length === 0) return;
+  const plain = (value) => (typeof value === "number" ? { number: shown(value, 4) } : String(value === null ? "-" : value));
+  const columns = Object.keys(rows[0]).filter((key) => typeof rows[0][key] !== "object" || rows[0][key] === null);
+  document.getElementById("attack-targets").append(table(columns.map((key) => key.replaceAll("_", " ")),
+    rows.map((row) => columns.map((key) => plain(row[key])))));
+}
+
+/// A bar of a scale that begins at 0, and what it is.
+function barRow(name, epsilon, largest, about, kind = "") {
+  const share = Number.isFinite(epsilon) ? Math.min(1, epsilon / largest) : 1;
+  const bar = element("span", { class: `bar ${Number.isFinite(epsilon) ? kind : "broken"}`, style: `width:${(100 * share).toFixed(2)}%` });
+  return element("div", { class: "bar-row", "data-epsilon": String(epsilon) },
+    element("span", { class: "bar-name" }, name, " ", element("small", {}, about)),
+    element("span", { class: "bar-track" }, bar), element("b", {}, shown(epsilon)));
 }
 
 function showGraphWords() {

@@ -1,0 +1,204 @@
+#include "commands/compare/compare_command.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/job.hpp"
+#include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
+#include "commands/cli/run_of_directory.hpp"
+#include "commands/cli/stop_signal.hpp"
+#include "commands/compare/compare_job.hpp"
+#include "commands/compare/compare_report.hpp"
+#include "commands/sweep/sweep_job.hpp"
+#include "commands/sweep/sweep_progress.hpp"
+#include "core/json_output.hpp"
+#include "run/folders.hpp"
+#include "run/options/option_bindings.hpp"
+#include "run/options/train_options.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+struct CompareOptions {
+    std::string mechanisms = "ldp,decor,corn,pairs";
+    bool train = false;
+    std::vector<std::string> seeds{"1"};
+    std::optional<std::vector<std::string>> step_sizes;
+    std::string output = "comparison";
+};
+
+std::vector<Option<CompareOptions>> compare_options() {
+    return {
+        {{.name = "mechanisms",
+          .help = "what is compared, separated by commas: names of mechanisms, or FILE.npy for a "
+                  "covariance of one's own",
+          .details = R"(
+Each may have options of its own behind plus signs: `ldp,corn+utility=one-step,pairs+coalition-size=2,R.npy`. All have the same budget
+and whatever else is said once for all.)"},
+         bound(&CompareOptions::mechanisms, some_text())},
+        {{.name = "train",
+          .help = "train with each of them, too (without it: where --data is given)"},
+         bound(&CompareOptions::train, flag())},
+        {{.name = "seeds", .help = "seeds of trainings; figures are means over them"},
+         bound(&CompareOptions::seeds, word_list())},
+        {{.name = "step-sizes",
+          .help =
+              "step sizes of which every mechanism takes the best on held-out training data, as "
+              "in sotto sweep"},
+         bound(&CompareOptions::step_sizes, word_list())},
+        {{.name = "output", .help = "DIR for comparison.csv, comparison.svg and the trainings"},
+         bound(&CompareOptions::output, folder_path())}};
+}
+
+OptionSet<CompareOptions> option_set() {
+    return OptionSet<CompareOptions>().add(
+        option_group<CompareOptions>("Comparison", {compare_options()}));
+}
+
+std::vector<WrittenGroup> options() {
+    std::vector<WrittenGroup> groups = option_set().written();
+    for (WrittenGroup& group : train_option_set().written()) groups.push_back(std::move(group));
+    return with_general(std::move(groups));
+}
+
+/// Options of all trainings: not what says where one is written, or is set by the comparison.
+OptionTexts common_options(const OptionTexts& given) {
+    const OptionSet<TrainConfig> of_training = train_option_set();
+    OptionTexts common;
+    for (const auto& [name, text] : given) {
+        const auto* option = of_training.look_up(name);
+        if (option == nullptr || name == "threads" || name == "seed") continue;
+        if (!option->reproduces_run || name == "mechanism" || name == "covariance")
+            throw ConfigError(fmt::format(
+                "--{}: has no meaning in a comparison ({})",
+                name,
+                option->reproduces_run ? "--mechanisms says it" : "it belongs to a single run"));
+        common[name] = text;
+    }
+    return common;
+}
+
+CompareConfig read_compare_config(const OptionTexts& given, bool alone) {
+    const CompareOptions asked = option_set().read(given);
+    CompareConfig config;
+    config.mechanisms = parse_compared_mechanisms("--mechanisms", asked.mechanisms);
+    config.common = common_options(given);
+    config.train = asked.train || given.contains("data");
+    const auto seed = given.find("seed");
+    config.seeds = seed == given.end() ? asked.seeds : std::vector{seed->second};
+    config.step_sizes = asked.step_sizes.value_or(std::vector<std::string>{});
+    config.directory = asked.output;
+    const auto threads = given.find("threads");
+    config.threads = granted_threads(
+        threads == given.end() ? 0 : train_option_set().read({*threads}).asked_threads, alone);
+    return config;
+}
+
+/// Trains where that is asked for. COLLECTIVE. @return whether it was interrupted.
+bool train_all(const CompareConfig& config,
+               std::vector<ComparedFigures>& figures,
+               Network& network,
+               std::FILE* report) {
+    const SweepConfig sweep = compared_trainings(config, figures);
+    if (!config.train || sweep.variants.empty()) return false;
+    SweepProgress progress(report);
+    watch_for_stop();
+    const SweepResult result = run_sweep(
+        sweep,
+        [](const std::string& ini) {
+            return train_config_of({ini, "sotto compare"});
+        },
+        network,
+        progress,
+        stop_requested);
+    progress.finish();
+    network.agree([&] {
+        if (network.process() != 0) return;
+        add_trainings(figures, result);
+        if (result.first_failure)
+            throw Error(static_cast<ExitCode>(result.first_failure->exit_code),
+                        fmt::format("{} of {} trainings failed; the first: {}",
+                                    result.failed,
+                                    result.trainings,
+                                    result.first_failure->error));
+    });
+    return result.interrupted;
+}
+
+void write_comparison(const CompareConfig& config,
+                      const std::vector<ComparedFigures>& figures,
+                      const GeneralOptions& general) {
+    const std::filesystem::path table = config.directory / "comparison.csv";
+    create_folder(config.directory);
+    write_file_atomically(table, comparison_csv(figures));
+    const std::string picture = draw_comparison(config.directory, figures);
+    nlohmann::ordered_json json{{"mechanisms", comparison_json(figures)},
+                                {"table", table.string()}};
+    json["picture"] = picture.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(picture);
+    write_json(general, to_text(json));
+    std::FILE* const report = report_stream(general);
+    if (report == nullptr) return;
+    say(report, "{}written    {}", comparison_text(figures), table.string());
+    say(report, "{}\n", picture.empty() ? "" : " and " + picture);
+    std::fflush(report);
+}
+
+/// Every process plans, so that all know which mechanisms are trained.
+int compare_on(Network& network, const CompareConfig& config, const GeneralOptions& general) {
+    const bool leader = network.process() == 0;
+    std::vector<ComparedFigures> figures;
+    network.agree([&] {
+        if (leader) require_json_writable(general);
+        for (const ComparedMechanism& mechanism : config.mechanisms)
+            figures.push_back(compared_figures(config, mechanism));
+    });
+    const bool interrupted =
+        train_all(config, figures, network, leader ? report_stream(general) : nullptr);
+    network.agree([&] {
+        if (leader) write_comparison(config, figures, general);
+    });
+    return static_cast<int>(interrupted ? ExitCode::interrupted : ExitCode::ok);
+}
+
+int run(const std::vector<std::string>& arguments) {
+    return run_job([&](Network& ranks, bool alone) {
+        OptionTexts given;
+        auto config = std::make_shared<CompareConfig>();
+        ranks.agree([&] {
+            given = parse_options(options(), arguments);
+            *config = read_compare_config(given, alone);
+        });
+        return PreparedJob{[] { return 1; },
+                           config->threads,
+                           [config, general = read_general(given)](Network& network) {
+                               return compare_on(network, *config, general);
+                           }};
+    });
+}
+
+}  // namespace
+
+Command compare_command() {
+    return {.name = "compare",
+            .summary = "compare mechanisms at equal epsilon: a table and a picture",
+            .example = "sotto compare --mechanisms ldp,decor,corn,pairs,R.npy --epsilon 10",
+            .description = R"(
+Plans the noise of several mechanisms for the same budget, and says what noise survives mixing, and what an outsider and one curious
+agent learn at most. With data it trains with each of them, too, several at a time under mpirun; started again it trains what is
+missing.)",
+            .files = {{"comparison/",
+                       "comparison.csv, comparison.svg, trainings; `--output` names another"}},
+            .options = options,
+            .parallel = true,
+            .run = run};
+}
+
+}  // namespace sotto::cli

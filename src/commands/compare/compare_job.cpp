@@ -1,0 +1,102 @@
+#include "commands/compare/compare_job.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "commands/plan/plan_job.hpp"
+#include "run/options/train_options.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/privacy/accountant.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well under a second
+
+/// What is said of all, and of this one.
+OptionTexts options_of(const CompareConfig& config, const ComparedMechanism& mechanism) {
+    OptionTexts options = mechanism.options;
+    options.insert(config.common.begin(), config.common.end());
+    return options;
+}
+
+double curious_epsilon(const MadePlan& made, double delta) {
+    const NoisePlan& plan = made.plan();
+    if (plan.noiseless()) return infinity;
+    if (plan.agents > most_agents_for_pairs) return not_a_number;
+    const auto worst = worst_curious_agent(plan, made.counted.exposures, delta);
+    return worst ? worst->guarantee.epsilon : not_a_number;
+}
+
+double epsilon_of(const Guarantee& guarantee) {
+    return guarantee.infinite() ? infinity : guarantee.epsilon;
+}
+
+ComparedFigures figures_of(const std::string& label, const MadePlan& made) {
+    const NoisePlan& plan = made.plan();
+    const double delta = made.counted.budgets.front().delta;
+    ComparedFigures figures;
+    figures.label = label;
+    figures.noise =
+        plan.noiseless() ? 0 : made.planned.design.objective / made.planned.ldp_objective;
+    figures.noise_std = std::sqrt(largest_message_variance(plan).maxCoeff());
+    figures.outsider = epsilon_of(largest(guarantees(plan, {}, made.counted.exposures, delta)));
+    figures.curious = curious_epsilon(made, delta);
+    return figures;
+}
+
+}  // namespace
+
+ComparedFigures compared_figures(const CompareConfig& config, const ComparedMechanism& mechanism) {
+    const OptionSet<PlanJobConfig> of_plans = plan_option_set();
+    OptionTexts given = options_of(config, mechanism);
+    std::erase_if(given,
+                  [&](const auto& option) { return of_plans.look_up(option.first) == nullptr; });
+    try {
+        return figures_of(mechanism.label, make_plan(read_plan_options(given)));
+    } catch (const Error& error) {
+        return {
+            mechanism.label, not_a_number, not_a_number, not_a_number, not_a_number, error.what()};
+    }
+}
+
+SweepConfig compared_trainings(const CompareConfig& config,
+                               const std::vector<ComparedFigures>& figures) {
+    SweepConfig sweep;
+    sweep.seeds = config.seeds;
+    sweep.directory = config.directory;
+    sweep.threads = config.threads;
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+        if (!figures[i].problem.empty()) continue;
+        SweepVariant variant{figures[i].label, {}};
+        const ComparedMechanism& mechanism = config.mechanisms[i];
+        for (const auto& [option, text] : options_of(config, mechanism))
+            variant.settings.push_back({option, {text}});
+        if (!config.step_sizes.empty() && !mechanism.options.contains("step-size")) {
+            std::erase_if(variant.settings, [](const SweepSetting& setting) {
+                return setting.option == "step-size";
+            });
+            variant.settings.push_back({"step-size", config.step_sizes});
+        }
+        sweep.variants.push_back(std::move(variant));
+    }
+    return sweep;
+}
+
+void add_trainings(std::vector<ComparedFigures>& figures, const SweepResult& result) {
+    for (std::size_t c = 0; c < result.cells.size(); ++c) {
+        const SweepCell& cell = result.cells[c];
+        const CellResult& measured = result.results[c];
+        const auto row = std::ranges::find(figures, cell.variant, &ComparedFigures::label);
+        row->accuracy = mean_of(measured, "test_accuracy");
+        row->loss = mean_of(measured, "test_loss");
+        if (!measured.candidate) continue;
+        const OptionValues& chosen = cell.candidates.at(*measured.candidate);
+        const auto step = std::ranges::find(chosen, "step-size", &OptionValue::first);
+        if (step != chosen.end()) row->step_size = step->second;
+    }
+}
+
+}  // namespace sotto

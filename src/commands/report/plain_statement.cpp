@@ -1,0 +1,253 @@
+#include "commands/report/plain_statement.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "commands/report/glossary.hpp"
+#include "commands/report/report_page.hpp"
+#include "run/options/train_options.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What one protected unit is, and what an observer may want to know of it.
+struct ProtectedUnit {
+    Adjacency adjacency;
+    std::string what;      ///< "one record of one agent"
+    std::string question;  ///< "that the record took part"
+};
+
+ProtectedUnit unit_of(Adjacency adjacency) {
+    const std::string record = term_link("record"), agent = term_link("agent");
+    const std::string one_record = fmt::format(
+        "one {} of one {} (one patient, if every patient has one record)", record, agent);
+    const std::string all_data = fmt::format("all data of one {}", agent);
+    switch (adjacency) {
+        case Adjacency::agent:
+            return {adjacency,
+                    all_data + ", whatever other data it might have instead",
+                    "that the agent has these data and not any others"};
+        case Adjacency::agent_zero_out:
+            return {adjacency, all_data, "that the agent contributed its data"};
+        case Adjacency::record:
+            return {adjacency,
+                    one_record + ", whatever other record might stand in its place",
+                    "that it was this record and not any other"};
+        case Adjacency::record_zero_out:
+            return {adjacency, one_record, "that the record contributed"};
+        case Adjacency::record_add_remove:
+            break;
+    }
+    return {adjacency, one_record, "that the record took part"};
+}
+
+std::string number(double value, int digits = 3) { return fmt::format("{:.{}g}", value, digits); }
+
+std::string percent(double share) { return number(100 * share) + " %"; }
+
+std::string paragraph(const std::string& html) { return fmt::format("<p>{}</p>\n", html); }
+
+std::string part(std::string_view title, const std::string& html) {
+    return fmt::format("<h3>{}</h3>\n{}", title, html);
+}
+
+std::string list(const std::vector<std::string>& items) {
+    std::string html = "<ul>\n";
+    for (const std::string& item : items) html += fmt::format("<li>{}</li>\n", item);
+    return html + "</ul>\n";
+}
+
+/// @return infinite where the guarantee says so.
+double epsilon_of(const Json& guarantee) {
+    return guarantee.at("infinite").get<bool>() ? HUGE_VAL : guarantee.at("epsilon").get<double>();
+}
+
+std::string who_takes_part(const StatedRun& run) {
+    const Json& ledger = run.ledger;
+    const Json& rounds = ledger.at("rounds");
+    std::string text = fmt::format(
+        "{} {}s train a model together in {} {}s. Their data stay where they are: every agent "
+        "sends models with {} to its neighbours in the {}, and nothing else that is made of data.",
+        ledger.at("agents").size(),
+        term_link("agent"),
+        rounds.at("planned").get<long>(),
+        term_link("round"),
+        term_link("noise"),
+        term_link("graph"));
+    const long completed = rounds.at("completed").get<long>();
+    if (completed != rounds.at("planned").get<long>())
+        text += fmt::format(" {} rounds were completed when this was written.", completed);
+    const std::string proof = ledger.value("authentication", "unauthenticated");
+    text += proof == "unauthenticated"
+                ? " Nobody proved who they are."
+                : fmt::format(" Every agent proved to be one of the {}.", html_text(proof));
+    return paragraph(text);
+}
+
+std::string what_is_protected(const ProtectedUnit& unit) {
+    return paragraph(
+        fmt::format("The protected unit ({}) is {}.", term_link("adjacency"), unit.what));
+}
+
+/// "epsilon 3.1, delta 1e-05"
+std::string figure_of(const Json& guarantee, double delta) {
+    const double epsilon = epsilon_of(guarantee);
+    if (std::isinf(epsilon)) return fmt::format("{}: no protection", term_link("epsilon"));
+    return fmt::format(
+        "{} {}, {} {:g}", term_link("epsilon"), number(epsilon, 4), term_link("delta"), delta);
+}
+
+std::string against_whom(const Json& ledger) {
+    const double delta = ledger.at("delta").get<double>();
+    const Json& headline = ledger.at("headline");
+    std::vector<std::string> lines{
+        fmt::format("{}: {}. This is what the run promises.",
+                    html_text(headline.at("observer").get<std::string>()),
+                    figure_of(headline, delta))};
+    for (const Json& other : ledger.at("observers"))
+        lines.push_back(fmt::format("{}: {}.",
+                                    html_text(other.at("observer").get<std::string>()),
+                                    figure_of(other, delta)));
+    return paragraph(fmt::format(
+               "An {} is somebody who records every message. A {} is a participant that looks into "
+               "what it receives; several of them make a {}.",
+               term_link("outsider"),
+               term_link("curious agent"),
+               term_link("coalition"))) +
+           list(lines);
+}
+
+/// Whoever must guess between two cases of equal odds is right with probability at most
+/// (e^epsilon + delta) / (1 + e^epsilon).
+std::string epsilon_in_words(const Json& ledger, const ProtectedUnit& unit) {
+    const double epsilon = epsilon_of(ledger.at("headline"));
+    const double delta = ledger.at("delta").get<double>();
+    if (std::isinf(epsilon))
+        return paragraph(fmt::format(
+            "There is no limit to what can be learnt: nothing is promised ({} is infinite).",
+            term_link("epsilon")));
+    const double factor = std::exp(epsilon);
+    const std::string failing =
+        delta == 0
+            ? std::string()
+            : fmt::format(
+                  ", except with a probability of about {:g} ({})", delta, term_link("delta"));
+    std::string text = fmt::format(
+        "Whatever the observer believed before, somebody's odds {} change by at most a factor of "
+        "{} (e to the power of {} {}){}. ",
+        unit.question,
+        number(factor),
+        term_link("epsilon"),
+        number(epsilon, 4),
+        failing);
+    text += fmt::format(
+        "Whoever must tell by this run alone whether that is so, with even odds before, is right "
+        "in "
+        "at most {} of cases; a coin is right in 50 %. The promise is {}.",
+        percent(delta + (1 - delta) * factor / (1 + factor)),
+        term_link("differential privacy"));
+    if (epsilon > 5)
+        text +=
+            " <strong>This is weak:</strong> at such an epsilon the promise alone does not keep "
+            "somebody from being nearly certain.";
+    return paragraph(text);
+}
+
+std::string what_is_not_protected(const Json& ledger, const ProtectedUnit& unit) {
+    std::vector<std::string> lines{
+        "What is true of many people is learnt, as it is meant to be: it can be said of somebody "
+        "who "
+        "did not take part, too.",
+        unit.adjacency == Adjacency::agent || unit.adjacency == Adjacency::agent_zero_out
+            ? "That an agent takes part at all, the graph, the number of rounds and the options "
+              "are "
+              "known."
+            : "Several records of the same person are protected less: odds may change by the "
+              "factor "
+              "once for every record. Which agents take part, the graph, the number of rounds and "
+              "the options are known.",
+        "Losses and accuracies in the run's files and in the report are computed from raw data for "
+        "the experimenter. They are not private and must not be published as if they were."};
+    for (const Json& statement : ledger.at("statements"))
+        lines.push_back(html_text(statement.get<std::string>()));
+    return list(lines);
+}
+
+std::string assumptions(const Json& ledger) {
+    const Json& noise = ledger.at("noise");
+    return list(
+        {fmt::format("Every agent runs the program as it is: it clips ({}), adds its {} and keeps "
+                     "its {}s secret. A curious agent looks, but does not cheat.",
+                     term_link("clipping"),
+                     term_link("noise"),
+                     term_link("seed")),
+         noise.at("insecure").get<bool>()
+             ? "<strong>The noise of this run follows from a seed that was given; whoever knows it "
+               "can remove all noise.</strong>"
+             : "Keys of the noise came from the operating system's source of randomness.",
+         "The data are used in this run only. What several runs on the same data show adds up; "
+         "<code>sotto ledger DIR DIR</code> says to what.",
+         fmt::format("The figures are those of the run's {} at the time this was written; one of a "
+                     "run that goes on counts all planned rounds.",
+                     term_link("ledger"))});
+}
+
+std::string command_and_versions(const StatedRun& run) {
+    const Json& made = run.manifest;
+    std::string text =
+        fmt::format("<pre><code>{}</code></pre>\n", html_text(command_of(run.config)));
+    if (made.is_object())
+        text += paragraph(html_text(fmt::format("The run was made by sotto {} (commit {}, {}).",
+                                                made.value("version", "of unknown version"),
+                                                made.value("commit", "unknown"),
+                                                made.value("compiler", "unknown compiler"))));
+    return text +
+           paragraph(html_text(fmt::format("This statement was written by {}.", run.program)));
+}
+
+/// In quotes where a shell would see more than one word.
+std::string shell_word(const std::string& word) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+%@";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+}  // namespace
+
+std::string command_of(const TrainConfig& config) {
+    std::string command = "sotto train";
+    const std::vector<WrittenGroup> defaults = train_option_set().written();
+    for (const WrittenGroup& group : train_option_set().written(config))
+        for (const WrittenOption& option : group.options) {
+            if (!option.reproduces_run || !option.text ||
+                option.text == find_option(defaults, option.name)->text)
+                continue;
+            command += " --" + option.name;
+            if (option.name == "noise-seed")
+                command += " SEED";
+            else if (option.kind != OptionKind::flag)
+                command += " " + shell_word(*option.text);
+        }
+    return command;
+}
+
+std::string plain_statement(const StatedRun& run) {
+    const ProtectedUnit unit = unit_of(run.config.plan.adjacency);
+    return part("Who takes part", who_takes_part(run)) +
+           part("What is protected", what_is_protected(unit)) +
+           part("Against whom", against_whom(run.ledger)) +
+           part("What that means", epsilon_in_words(run.ledger, unit)) +
+           part("What is not protected", what_is_not_protected(run.ledger, unit)) +
+           part("What this rests on", assumptions(run.ledger)) +
+           part("Command and versions", command_and_versions(run));
+}
+
+}  // namespace sotto
