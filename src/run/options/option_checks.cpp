@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/noise/mechanism.hpp"
 
 namespace sotto {
 
