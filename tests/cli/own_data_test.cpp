@@ -1,8 +1,5 @@
 // Data of four hospitals as a user has them: CSV with missing cells, sites of different size.
 
-#include <cstdlib>
-#include <fstream>
-
 #include "program.hpp"
 
 namespace sotto::test {
@@ -13,16 +10,11 @@ namespace fs = std::filesystem;
 /// The files of the hospitals in the folder of a test.
 class Hospitals : public ::testing::Test {
   protected:
-    void SetUp() override {
-        const char* data = std::getenv("SOTTO_DATA_DIR");
-        if (data == nullptr || !fs::exists(fs::path(data) / "heart"))
-            GTEST_SKIP() << "set SOTTO_DATA_DIR to a folder with heart/";
-        fs::copy(fs::path(data) / "heart", directory_ / "heart");
-    }
+    void SetUp() override { fs::copy(SOTTO_SOURCE_DIR "/examples/heart", directory_ / "heart"); }
     [[nodiscard]] static Arguments training(const std::string& run, const Arguments& more = {}) {
         Arguments arguments{"train",
                             "--data",
-                            "heart/*.data",
+                            "heart/*.csv",
                             "--label",
                             "target>0",
                             "--missing",
@@ -30,8 +22,7 @@ class Hospitals : public ::testing::Test {
                             "--categorical",
                             "cp,restecg,slope,thal",
                             "--bounds",
-                            "age=0:110,sex=0:1,trestbps=50:250,chol=0:600,fbs=0:1,thalach=50:220,"
-                            "exang=0:1,oldpeak=-3:7,ca=0:3",
+                            "heart/bounds",
                             "--adjacency",
                             "record-add-remove",
                             "--topology",
@@ -61,8 +52,8 @@ TEST_F(Hospitals, TrainAModelThatPredicts) {
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     for (const char* line : {"predicts \"target > 0\" (2 classes: target <= 0, target > 0) from 13 "
                              "columns",
-                             "agent 0 is processed.cleveland.data: 242 records to train, ",
-                             "agent 2 is processed.switzerland.data: 98 records to train, "})
+                             "agent 0 is cleveland.csv: 242 records to train, ",
+                             "agent 2 is switzerland.csv: 98 records to train, "})
         EXPECT_NE(outcome.out.find(line), std::string::npos) << outcome.text();
     const auto summary = json_of(directory_ / "run/summary.json");
     EXPECT_GT(summary.at("test_accuracy_mean_model").get<double>(), 0.75) << "constant: 0.55";
@@ -74,7 +65,7 @@ TEST_F(Hospitals, TrainAModelThatPredicts) {
                                          "--run",
                                          "run",
                                          "--data",
-                                         "heart/processed.hungarian.data",
+                                         "heart/hungarian.csv",
                                          "--out",
                                          "predictions.csv",
                                          "--json",
@@ -99,12 +90,12 @@ TEST_F(Hospitals, HaveTheSameModelOverMpi) {
 }
 
 TEST_F(Hospitals, AskForWhatIsMissing) {
-    const Outcome label = run_sotto(directory_, one_process, {"train", "--data", "heart/*.data"});
+    const Outcome label = run_sotto(directory_, one_process, {"train", "--data", "heart/*.csv"});
     EXPECT_EQ(label.exit_code, 2) << label.text();
     EXPECT_NE(label.err.find("--label \"target\""), std::string::npos) << label.text();
     EXPECT_NE(label.err.find("age, sex, cp, trestbps"), std::string::npos) << label.text();
     const Outcome missing = run_sotto(
-        directory_, one_process, {"train", "--data", "heart/*.data", "--label", "target>0"});
+        directory_, one_process, {"train", "--data", "heart/*.csv", "--label", "target>0"});
     EXPECT_EQ(missing.exit_code, 3) << missing.text();
     EXPECT_NE(missing.err.find("--missing indicator"), std::string::npos) << missing.text();
     const Outcome agents =

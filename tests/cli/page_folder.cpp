@@ -27,7 +27,8 @@ std::vector<std::string> commands_that_make_files() {
 }  // namespace
 
 PageFolder::PageFolder() {
-    fs::create_directory_symlink(SOTTO_SOURCE_DIR "/bench", folder_.path() / "bench");
+    for (const char* folder : {"bench", "examples"})
+        fs::create_directory_symlink(fs::path(SOTTO_SOURCE_DIR) / folder, folder_.path() / folder);
     const char* data = std::getenv("SOTTO_DATA_DIR");
     if (data != nullptr && *data != '\0')
         for (const auto& file : fs::directory_iterator(fs::absolute(data)))

@@ -6,8 +6,8 @@
 
 namespace sotto::test {
 
-/// A folder in which the commands of docs/papers.md and docs/findings.md run: the data of
-/// SOTTO_DATA_DIR, a link to bench, and what the commands of docs/papers.md, section Files, make.
+/// A folder in which the commands of pages run: the data of SOTTO_DATA_DIR, links to bench and
+/// examples, and what the commands of docs/papers.md, section Files, make.
 class PageFolder {
   public:
     PageFolder();

@@ -227,10 +227,11 @@ HostileInputs data_shapes() {
                 fuzz::ScriptedNetwork network(2, 0, "", [&](int) {
                     return std::vector<std::string>{table({"no", "yes"}, 2, {"x"}), theirs};
                 });
-                TableShape own{.features = {{"city", ColumnShape::Kind::categories, {"x"}}}};
+                TableShape own;
+                own.features = {{"city", ColumnShape::Kind::categories, {"x"}}};
                 own.target = Target::label;
                 own.label_names = {"no", "yes"};
-                (void)agreed_shape(network, {.table = own});
+                (void)agreed_shape(network, {.target = Target::label, .table = own});
             },
             std::move(words));
     };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/test_support.hpp"
 #include "learn/reader_fixtures.hpp"
 #include "learn/table_encoding.hpp"
 #include "learn/table_fixtures.hpp"

@@ -15,7 +15,8 @@ TEST(AgreedShape, IsItsOwnWhereThereIsNobodyElse) {
     const auto network = make_memory_network(3, 1);
     LabelSet many;
     for (int label = 0; label < 3000; ++label) many.push_back(label);
-    TableShape table{.features = {{"a", ColumnShape::Kind::categories, {"x", "y"}}}};
+    TableShape table;
+    table.features = {{"a", ColumnShape::Kind::categories, {"x", "y"}}};
     table.label = "b";
     const DataShape shape = agreed_shape(
         *network,

@@ -21,8 +21,9 @@ TEST(Understood, IsSaidOfTablesInAFewLines) {
     EXPECT_TRUE(understood(config, local, Membership::everybody(1), std::vector{0}).empty());
     local.shape.target = Target::value;
     local.shape.features = 1;
-    local.shape.table =
-        TableShape{.features = {{"rooms", ColumnShape::Kind::numbers}}, .label = "price"};
+    TableShape& table = local.shape.table.emplace();
+    table.features = {{"rooms", ColumnShape::Kind::numbers}};
+    table.label = "price";
     Dataset shard;
     shard.source = "folder/site1.csv";
     shard.target = Target::value;

@@ -1,0 +1,75 @@
+// What the README shows is what a reader gets, whose noise is another.
+
+#include <algorithm>
+#include <regex>
+
+#include "page_folder.hpp"
+#include "shown_output.hpp"
+
+namespace sotto::test {
+namespace {
+
+constexpr double accuracy_may_differ = 0.08;  // another draw of the noise, a few hundred records
+
+/// A line with # for its numbers, and these.
+struct Pattern {
+    std::string words;
+    std::vector<double> numbers;
+};
+
+Pattern pattern_of(const std::string& line) {
+    static const std::regex number(R"([0-9]+(\.[0-9]+)?(e-?[0-9]+)?)");
+    Pattern pattern{std::regex_replace(line, number, "#"), {}};
+    for (auto found = std::sregex_iterator(line.begin(), line.end(), number);
+         found != std::sregex_iterator();
+         ++found)
+        pattern.numbers.push_back(std::stod(found->str()));
+    return pattern;
+}
+
+bool has_same_words(const std::string& shown, const std::string& printed) {
+    return pattern_of(shown).words == pattern_of(printed).words;
+}
+
+/// Accuracies near those that are shown; everything else but times to the last digit.
+void expect_like(const std::string& shown, const std::string& printed) {
+    const bool drawn = shown.starts_with("result") || shown.starts_with("accuracy");
+    if (shown.starts_with("time")) return;
+    const Pattern wanted = pattern_of(shown), got = pattern_of(printed);
+    for (std::size_t k = 0; k < wanted.numbers.size(); ++k)
+        EXPECT_NEAR(got.numbers[k], wanted.numbers[k], drawn ? accuracy_may_differ : 0)
+            << shown << '\n'
+            << printed;
+}
+
+TEST(Readme, ShowsWhatItsCommandsPrint) {
+    const PageFolder folder;
+    int lines = 0;
+    for (const Shown& shown : shown_in(content_of(SOTTO_SOURCE_DIR "/README.md"))) {
+        SCOPED_TRACE(shown.command);
+        const Outcome outcome = folder.run(shown.command);
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+        const std::vector<std::string> printed = lines_of(outcome.out);
+        for (const std::string& line : shown.lines) {
+            if (line.empty() || line.starts_with("...")) continue;
+            const auto like = std::ranges::find_if(
+                printed, [&](const std::string& other) { return has_same_words(line, other); });
+            // Times are said in other units, and shares of them may be missing.
+            if (line.starts_with("time")) continue;
+            ASSERT_NE(like, printed.end()) << line << '\n' << outcome.text();
+            expect_like(line, *like);
+            ++lines;
+        }
+    }
+    EXPECT_GE(lines, 10) << "commands are no longer found";
+}
+
+TEST(ReadmePage, IsShort) {
+    const std::vector<std::string> lines = lines_of(content_of(SOTTO_SOURCE_DIR "/README.md"));
+    EXPECT_LE(lines.size(), 120U);
+    for (const std::string& line : lines)
+        EXPECT_LE(line.size(), line.starts_with('|') ? 320U : 120U) << line;
+}
+
+}  // namespace
+}  // namespace sotto::test
