@@ -46,6 +46,10 @@ const std::vector<std::string> train_keys{"mechanism",
                                           "optimality_gap",
                                           "consensus_distance",
                                           "seconds",
+                                          "constant_accuracy",
+                                          "constant_loss",
+                                          "clipped_share",
+                                          "warnings",
                                           "bytes_sent",
                                           "ranks",
                                           "run_directory"};
@@ -125,9 +129,13 @@ INSTANTIATE_TEST_SUITE_P(
         CommandCase{"account", {"account", "--agents", "6", "--rounds", "5"}, account_keys},
         CommandCase{
             "account_over_mpi", {"account", "--agents", "6", "--rounds", "5"}, account_keys, 3},
-        CommandCase{
-            "train", {"train", "--agents", "3", "--data", "DATA", "--rounds", "5"}, train_keys},
-        CommandCase{"train_over_mpi", {"train", "--data", "DATA", "--rounds", "5"}, train_keys, 3}),
+        CommandCase{"train",
+                    {"train", "--agents", "3", "--data", "DATA", "--rounds", "5", "--verbose"},
+                    train_keys},
+        CommandCase{"train_over_mpi",
+                    {"train", "--data", "DATA", "--rounds", "5", "--verbose"},
+                    train_keys,
+                    3}),
     [](const auto& instance) { return instance.param.name; });
 
 TEST(Numbers, OfTheGraphAreThoseOfARingOfSix) {

@@ -52,6 +52,7 @@ TEST_P(RunDirectoryOf, ACompletedTrainingHoldsEverything) {
                                         "history.json",
                                         "ledger.json",
                                         "lock",
+                                        "log.txt",
                                         "manifest.json",
                                         "metrics.csv",
                                         "plan.json",

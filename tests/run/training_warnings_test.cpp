@@ -65,6 +65,22 @@ TEST(NoiseOverGradients, IsWhatTheMeanModelMovesBy) {
     }
 }
 
+TEST(NoiseOverGradients, ShrinksWithTheRootOfAnyNumberOfRounds) {
+    NoisePlan plan;
+    plan.agents = 1;
+    plan.scale = 3;
+    plan.streams.resize(1);
+    plan.rows = {{0, NoiseRow::all_receivers, {0}, {2.0}}};
+    PlanConfig config;
+    config.clip_norm = 0.5;
+    for (const long rounds : {1L, 100L, 100'000'000'000L}) {
+        config.rounds = rounds;
+        EXPECT_NEAR(noise_over_gradients(plan, config, 4) * std::sqrt(static_cast<double>(rounds)),
+                    2 * 6 / 0.5,
+                    1e-9);
+    }
+}
+
 TEST(NoiseOverGradients, IsUnknownWhereRoundsShareNoiseOrMessagesHaveIt) {
     NoisePlan plan;
     plan.temporal.kind = TemporalFactor::Kind::one_lag;

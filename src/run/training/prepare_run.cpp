@@ -172,12 +172,13 @@ ResumedRun resumed_run(const Resumption& resumption, const Membership& members) 
             members.gone()};
 }
 
-/// How the run is taken up, if it is, and what was read.
-std::string beginning_of(const Run& run, const AgreedPhase& phase) {
+/// How a run was taken up, and what was read.
+std::string beginning_of(const PreparedRun& prepared) {
+    const Run& run = prepared.run;
     std::string text;
-    if (phase.resumption)
-        text =
-            resumption_text(resumed_run(*phase.resumption, run.members), phase.resumption->notes);
+    if (prepared.resumption)
+        text = resumption_text(resumed_run(*prepared.resumption, run.members),
+                               prepared.resumption->notes);
     if (!run.shape.labels.empty())
         text += fmt::format("classes    {}\n",
                             classes_text(label_texts(run.shape.table, run.shape.labels)));
@@ -185,17 +186,18 @@ std::string beginning_of(const Run& run, const AgreedPhase& phase) {
     return text;
 }
 
-std::string report_of(const Run& run, const AgreedPhase& phase, const Ledger& ledger) {
-    return beginning_of(run, phase) + plan_report_text(*phase.planned,
-                                                       run.phase,
-                                                       phase.exposures,
-                                                       phase.budgets,
-                                                       statements_of(ledger.record()));
-}
-
-/// What is learnt and planned, and whom it protects, in a few lines.
-std::string outline_of(const Run& run, const AgreedPhase& phase, const PlanWords& words) {
-    return beginning_of(run, phase) + fmt::format("plan       {}\n", words.plan);
+/// What there is to tell people, on process 0. @param phase but for what the run has taken of it.
+void put_into_words(PreparedRun& prepared, const AgreedPhase& phase) {
+    const Run& run = prepared.run;
+    prepared.words = plan_words(*prepared.planned, run.config.plan, phase.budgets);
+    prepared.outline = beginning_of(prepared) + fmt::format("plan       {}\n", prepared.words.plan);
+    prepared.report =
+        beginning_of(prepared) + plan_report_text(*prepared.planned,
+                                                  run.phase,
+                                                  phase.exposures,
+                                                  phase.budgets,
+                                                  statements_of(prepared.ledger.record()));
+    prepared.warnings = warnings_before_rounds(run, std::ssize(prepared.initial));
 }
 
 /// Exact derivatives tell nothing new to ranks that all read the same data.
@@ -377,29 +379,18 @@ PreparedRun prepare_run(const TrainConfig& asked,
     network.agree([&] {
         if (run.leader()) views.emplace(config, *whole, history.phases, task.fixed_inputs);
     });
-    std::string report, outline;
-    PlanWords words;
-    std::vector<std::string> warnings;
-    if (run.leader()) {
-        words = plan_words(*phase.planned, run.config.plan, phase.budgets);
-        report = report_of(run, phase, ledger);
-        outline = outline_of(run, phase, words);
-        warnings = warnings_before_rounds(run, std::ssize(task.initial));
-    }
-    return {.run = std::move(run),
-            .built = std::move(built),
-            .planned = std::move(phase.planned),
-            .agents = std::move(agents),
-            .initial = std::move(task.initial),
-            .coordinates = task.coordinates,
-            .ledger = std::move(ledger),
-            .views = std::move(views),
-            .history = std::move(history),
-            .resumption = std::move(phase.resumption),
-            .report = std::move(report),
-            .outline = std::move(outline),
-            .words = std::move(words),
-            .warnings = std::move(warnings)};
+    PreparedRun prepared{.run = std::move(run),
+                         .built = std::move(built),
+                         .planned = std::move(phase.planned),
+                         .agents = std::move(agents),
+                         .initial = std::move(task.initial),
+                         .coordinates = task.coordinates,
+                         .ledger = std::move(ledger),
+                         .views = std::move(views),
+                         .history = std::move(history),
+                         .resumption = std::move(phase.resumption)};
+    if (prepared.run.leader()) put_into_words(prepared, phase);
+    return prepared;
 }
 
 TrainResult result_before_rounds(const PreparedRun& prepared) {

@@ -34,10 +34,10 @@ struct PreparedRun {
     RunHistory history;                ///< with the phase to come; its start is not counted yet
     std::optional<Resumption> resumption;
     // On process 0, for people.
-    std::string report;   ///< plan and ledger
-    std::string outline;  ///< the same in a few lines
-    PlanWords words;
-    std::vector<std::string> warnings;  ///< that are known before the first round
+    std::string report{};   ///< plan and ledger
+    std::string outline{};  ///< the same in a few lines
+    PlanWords words{};
+    std::vector<std::string> warnings{};  ///< that are known before the first round
 };
 
 /// Bootstrap up to the handshake: options compared, graph, task, plan and budgets agreed on, every
