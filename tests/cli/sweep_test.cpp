@@ -318,5 +318,43 @@ TEST_F(Sweep, RefusesBadFilesBeforeAnythingIsTrained) {
     expect_refused(directory_, {"sweep", directory_ / "none.ini"}, 3, "none.ini");
 }
 
+TEST(Compare, HasATableOfPlansAndTrainingsAtTheSameEpsilon) {
+    const TempDir directory;
+    const Outcome outcome = run_sotto(directory,
+                                      2,
+                                      {"compare",
+                                       "--mechanisms",
+                                       "ldp,corn+utility=one-step,none",
+                                       "--agents",
+                                       "4",
+                                       "--rounds",
+                                       "5",
+                                       "--task",
+                                       "quadratic",
+                                       "--epsilon",
+                                       "3",
+                                       "--train",
+                                       "--seeds",
+                                       "1 2",
+                                       "--output",
+                                       "out",
+                                       "--json",
+                                       "out.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const auto rows = rows_of(directory / "out/comparison.csv");
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_EQ(rows[1].at("mechanism"), "corn+utility=one-step");
+    EXPECT_NEAR(std::stod(rows[0].at("epsilon_outsider")), 3, 1e-6);
+    EXPECT_EQ(rows[1].at("epsilon_curious"), "infinite");
+    EXPECT_EQ(rows_of(directory / "out/runs.csv").size(), 6U);
+    const auto json = json_of(directory / "out.json");
+    EXPECT_EQ(json.at("mechanisms")[1].at("curious_infinite"), true);
+    EXPECT_NE(outcome.out.find("corn+utility=one-step"), std::string::npos) << outcome.text();
+
+    expect_refused(directory, {"compare", "--mechanism", "ldp"}, 2, "--mechanisms says it");
+    expect_refused(directory, {"compare", "--run-directory", "x"}, 2, "belongs to a single run");
+    expect_refused(directory, {"compare", "--mechanisms", "cron"}, 2, "did you mean 'corn'?");
+}
+
 }  // namespace
 }  // namespace sotto::test

@@ -357,7 +357,7 @@ class ReportPage(InBrowser):
         first = self.browser.find_element(By.CSS_SELECTOR, "main section .bar-row")
         self.assertIn("One curious agent, from what its neighbours send", first.text)
         self.assertAlmostEqual(float(first.get_attribute("data-epsilon")), worst["epsilon"], delta=1e-5 * worst["epsilon"])
-        self.assertEqual(self.browser.find_element(By.CSS_SELECTOR, "main > section").get_attribute("id"), "observers")
+        self.assertEqual(self.browser.find_element(By.CSS_SELECTOR, "main > section:not([hidden])").get_attribute("id"), "observers")
         observers = [node["agent"] for node in page.shown() if node["observer"]]
         self.expect_shows(page, "small", f"node:{observers[0]}", observers)
         self.assertEqual(self.browser.execute_script("return document.querySelector('#legend svg').dataset.low"), "0")

@@ -5,6 +5,7 @@
 #include "run/options/train_options.hpp"
 #include "run/run_fixtures.hpp"
 #include "run/training.hpp"
+#include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/noise/mechanism.hpp"
@@ -64,9 +65,15 @@ void expect_same_plan(OptionTexts given, const OptionTexts& more) {
 }
 
 TEST(PlanJob, MakesThePlanThatATrainingOfTheSameOptionsMakes) {
+    const test::TemporaryFolder folder;
+    Eigen::MatrixXd covariance = Eigen::MatrixXd::Identity(6, 6);
+    covariance(1, 2) = covariance(2, 1) = -0.5;
+    write_npy(folder.path("R.npy"), covariance);
     for (const Mechanism& mechanism : mechanisms().records()) {
         const bool over_rounds = mechanism.name == "mafalda" || mechanism.name == "space-time";
-        if (!over_rounds) expect_same_plan({{"mechanism", mechanism.name}}, {});
+        OptionTexts options{{"mechanism", mechanism.name}};
+        if (mechanism.takes_covariance) options["covariance"] = folder.path("R.npy");
+        if (!over_rounds) expect_same_plan(options, {});
     }
     for (const std::string mechanism : {"pairs", "ldp", "corn"}) {
         for (const std::string utility : {"one-step", "horizon:20", "trajectory", "final"})

@@ -60,13 +60,6 @@ TEST(MechanismName, IsOneThatThereIs) {
                     "--spatial-mechanism");
 }
 
-TEST(CovarianceFile, ChoosesItsMechanism) {
-    EXPECT_EQ(read({{"covariance", "R.npy"}}).mechanism, "covariance");
-    EXPECT_EQ(read({{"covariance", "R.npy"}, {"mechanism", "corn"}}).mechanism, "corn")
-        << "require_covariance_file refuses it";
-    EXPECT_EQ(written(read({{"covariance", "R.npy"}}), "covariance"), "R.npy");
-}
-
 TEST(PlanOptions, SayTheirDefaultsAsPeopleWriteThem) {
     for (const auto& [name, text] : OptionTexts{{"delta", "1e-5"},
                                                 {"variance-cap", "1e4"},
