@@ -46,6 +46,17 @@ def test_a_model_is_read_without_sotto(tmp_path: pathlib.Path) -> None:
     assert right >= 0.9 * len(rows)
 
 
+def test_the_readme_trains_from_python(tmp_path: pathlib.Path) -> None:
+    readme = (EXAMPLES.parent / "README.md").read_text()
+    program = readme.split("```python\n")[1].split("```")[0]
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    words = done.stdout.split()
+    assert float(words[words.index("accuracy") + 1]) > float(words[words.index("constant") + 1]) + 0.15
+    assert float(words[words.index("epsilon") + 1]) <= 2
+
+
 @pytest.mark.parametrize("name", ["quickstart", "threat_model"])
 def test_notebooks_run(name: str) -> None:
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
