@@ -260,6 +260,18 @@ void deal_own(const TaskConfig& config, FittedData read, const Scaling& scaling,
             "agent's gradients, is not counted (--bounds scales at no cost).");
 }
 
+/// What a history says of tables is rank 0's word: of whom records are is the agent's own.
+void require_own_units(const TaskConfig& config, const DataShape& own) {
+    if (!config.known_table) return;
+    const std::string units = own.table ? own.table->unit : std::string();
+    if (!own.table || config.known_table->unit != units)
+        throw ConfigError(fmt::format(
+            "unit-column: the run's history.json has \"{}\", this agent's own is \"{}\" (allowed: "
+            "the history of the run as it was begun)",
+            config.known_table->unit,
+            units));
+}
+
 /// The shape that the data have, or had when the run began that is taken up.
 DataShape with_known(DataShape shape, const TaskConfig& config) {
     if (config.known_table) shape.table = config.known_table;
@@ -269,6 +281,7 @@ DataShape with_known(DataShape shape, const TaskConfig& config) {
         for (std::size_t k = 0; k < shape.table->label_names.size(); ++k)
             shape.labels.push_back(static_cast<double>(k));
     }
+    if (shape.table) return shape;
     if (!config.known_labels.empty()) shape.labels = config.known_labels;
     shape.features = std::max(shape.features, config.known_features);
     return shape;
@@ -316,6 +329,7 @@ LocalData read_local_data(const TaskConfig& config, Network& network, const Memb
         require_one_file_an_agent(config, own_files, order, members.all);
         order_columns(read, config.known_table ? config.known_table->columns : order.columns);
         own = shape_of(read, config);
+        require_own_units(config, own);
     });
     const DataShape shape = with_known(agreed_shape(network, own), config);
     network.agree([&] {

@@ -414,7 +414,8 @@ TEST(TaskData, StandardisesValuesAndSaysThatThisIsNotCounted) {
 
 TEST(TaskData, LearnsClassesOfTablesThatSitesHave) {
     const TemporaryFolder folder;
-    (void)folder.write("site2.csv", "age,sex,sick\n50,m,yes\n60,f,no\n70,m,no\n40,m,yes\n90,f,no\n");
+    (void)folder.write("site2.csv",
+                       "age,sex,sick\n50,m,yes\n60,f,no\n70,m,no\n40,m,yes\n90,f,no\n");
     (void)folder.write("site10.csv", "sick,sex,age\nno,x,55\nyes,f,\nno,m,65\nno,f,75\nyes,m,45\n");
     TaskConfig config = on(folder.path("site*.csv"));
     config.table.label = "sick";
@@ -441,7 +442,16 @@ TEST(TaskData, LearnsClassesOfTablesThatSitesHave) {
     config.known_labels = {0, 1, 2};
     EXPECT_EQ(read(config, 2).agents[0].shard.labels.maxCoeff(), 2)
         << "as when the run began, whoever is there now";
+    // A history that says of whom records are, against the agent's own word.
+    config.known_table->unit = "age";
+    expect_contains(message_of<ConfigError>([&] { (void)read(config, 2); }), "unit-column");
+    config.known_table->unit.clear();
+    config.table.unit = "sex";
+    expect_contains(message_of<ConfigError>([&] { (void)read(config, 2); }), "unit-column");
     config = on(folder.write("a.svm", "+1 1:1\n-1 2:1\n+1 1:1\n"));
+    config.known_table = data.shape.table;
+    expect_contains(message_of<ConfigError>([&] { (void)read(config, 1); }), "history.json");
+    config.known_table.reset();
     config.table.label = "sick";
     expect_contains(message_of<ConfigError>([&] { (void)read(config, 1); }), "CSV");
 }

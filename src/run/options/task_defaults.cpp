@@ -21,7 +21,10 @@ OptionTexts with_task_defaults(OptionTexts given) {
 
 OptionTexts with_agents_of_files(OptionTexts given) {
     const auto data = given.find("data");
-    if (data == given.end() || given.contains("agents") || given.contains("graph")) return given;
+    // What rank 0 says of a run that is taken up makes nobody look for files.
+    for (const char* says_it : {"agents", "graph", "resume"})
+        if (given.contains(says_it)) return given;
+    if (data == given.end()) return given;
     if (is_pattern(data->second) && !std::filesystem::is_regular_file(data->second))
         given["agents"] = std::to_string(matching_files(data->second).size());
     return given;
