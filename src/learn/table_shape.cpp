@@ -203,7 +203,7 @@ void set_label(TableShape& shape, const Table& table, const TableOptions& option
                                       shape.label.substr(0, shown_characters)));
     if (texts && options.target == TargetKind::value)
         throw ConfigError(fmt::format(
-            "target: value needs numbers, and column \"{}\" has texts (allowed: classes)",
+            "label-kind: value needs numbers, and column \"{}\" has texts (allowed: classes)",
             shape.label.substr(0, shown_characters)));
     shape.target = Target::label;
     if (label.threshold)
@@ -288,7 +288,7 @@ TableShape shape_of(const Table& table, const TableOptions& options) {
 TableShape united(TableShape a, const TableShape& b, const std::string& whose) {
     if (a.target != b.target || a.label_names.empty() != b.label_names.empty())
         throw DataError(fmt::format(
-            "column \"{}\": of {} it is {}, of the others {} (say which by --target classes or "
+            "column \"{}\": of {} it is {}, of the others {} (say which by --label-kind classes or "
             "value; texts and numbers together are classes by --categorical \"{}\")",
             a.label,
             whose,

@@ -48,40 +48,41 @@ std::vector<TaskOption> options_of(const TaskConfig& config) {
     const auto given_if = [](bool given, const std::string& text) {
         return given ? std::optional(text) : std::nullopt;
     };
-    return {{"hidden",
-             config.hidden ? std::optional(std::to_string(*config.hidden)) : std::nullopt,
-             "hidden layer"},
-            {"data", given_if(config.data != usual.data, config.data), "data to read"},
-            {"test-data", config.test_data, "data to test on"},
-            {"test-fraction",
-             given_if(config.test_fraction != usual.test_fraction,
-                      fmt::format("{}", config.test_fraction)),
-             "records to hold out"},
-            {"partition",
-             config.partition ? std::optional(name_of(*config.partition)) : std::nullopt,
-             "records to deal"},
-            {"label", given_if(!config.table.label.empty(), config.table.label), "column to predict"},
-            {"target",
-             given_if(config.table.target != usual.table.target,
-                      target_kinds.name_of(config.table.target)),
-             "column to predict"},
-            {"ignore",
-             given_if(!config.table.ignore.empty(), join(config.table.ignore, ",")),
-             "columns to leave out"},
-            {"categorical",
-             given_if(!config.table.categorical.empty(), join(config.table.categorical, ",")),
-             "columns of categories"},
-            {"missing",
-             given_if(config.table.missing != usual.table.missing, name_of(config.table.missing)),
-             "cells that may be missing"},
-            {"unit-column",
-             given_if(!config.table.unit.empty(), config.table.unit),
-             "records of persons"},
-            {"bounds", given_if(!config.table.bounds.empty(), "given"), "columns to scale"},
-            {"standardise",
-             given_if(config.standardise != usual.standardise,
-                      standardise_names.name_of(config.standardise)),
-             "columns to scale"}};
+    return {
+        {"hidden",
+         config.hidden ? std::optional(std::to_string(*config.hidden)) : std::nullopt,
+         "hidden layer"},
+        {"data", given_if(config.data != usual.data, config.data), "data to read"},
+        {"test-data", config.test_data, "data to test on"},
+        {"test-fraction",
+         given_if(config.test_fraction != usual.test_fraction,
+                  fmt::format("{}", config.test_fraction)),
+         "records to hold out"},
+        {"partition",
+         config.partition ? std::optional(name_of(*config.partition)) : std::nullopt,
+         "records to deal"},
+        {"label", given_if(!config.table.label.empty(), config.table.label), "column to predict"},
+        {"label-kind",
+         given_if(config.table.target != usual.table.target,
+                  target_kinds.name_of(config.table.target)),
+         "column to predict"},
+        {"ignore",
+         given_if(!config.table.ignore.empty(), join(config.table.ignore, ",")),
+         "columns to leave out"},
+        {"categorical",
+         given_if(!config.table.categorical.empty(), join(config.table.categorical, ",")),
+         "columns of categories"},
+        {"missing",
+         given_if(config.table.missing != usual.table.missing, name_of(config.table.missing)),
+         "cells that may be missing"},
+        {"unit-column",
+         given_if(!config.table.unit.empty(), config.table.unit),
+         "records of persons"},
+        {"bounds", given_if(!config.table.bounds.empty(), "given"), "columns to scale"},
+        {"standardise",
+         given_if(config.standardise != usual.standardise,
+                  standardise_names.name_of(config.standardise)),
+         "columns to scale"}};
 }
 
 /// @throws ConfigError for an option that the others leave without a meaning.
@@ -159,8 +160,7 @@ LocalTask build_record_task(const TaskConfig& config, Network& network, const Me
             task.statements.push_back(file.statement);
         }
         for (auto& agent : data.agents) {
-            auto objective =
-                objective_of(record, config, data, std::move(agent.shard), agent.test);
+            auto objective = objective_of(record, config, data, std::move(agent.shard), agent.test);
             if (!agent.units.empty())
                 objective = make_unit_objective(std::move(objective), std::move(agent.units));
             task.objectives.push_back(std::move(objective));

@@ -109,7 +109,7 @@ DataShape shape_of(const DataFile& file, const TaskConfig& config) {
     const auto& data = std::get<Dataset>(file);
     if (config.table != TableOptions{} || config.standardise != TaskConfig{}.standardise)
         throw ConfigError(fmt::format(
-            "label: --label, --target, --ignore, --categorical, --missing, --bounds and "
+            "label: --label, --label-kind, --ignore, --categorical, --missing, --bounds and "
             "--standardise are about CSV data, and {} are none (allowed without these options)",
             data.source));
     return {.target = data.target,

@@ -137,7 +137,7 @@ TEST(TableShape, IsThatOfAllSites) {
                   (void)united(shape_of(a, options),
                                shape_of(table_of("age,city,y\n1,Bern,0.5\n"), options),
                                "rank 2");
-              }).find("--target"),
+              }).find("--label-kind"),
               std::string::npos);
 }
 

@@ -62,11 +62,8 @@ OptionFormat<std::vector<ColumnBounds>> bounds_list() {
             [](const std::vector<ColumnBounds>& bounds) {
                 std::string text;
                 for (const ColumnBounds& one : bounds)
-                    text += fmt::format("{}{}={}:{}",
-                                        text.empty() ? "" : ",",
-                                        one.column,
-                                        one.low,
-                                        one.high);
+                    text += fmt::format(
+                        "{}{}={}:{}", text.empty() ? "" : ",", one.column, one.low, one.high);
                 return text;
             }};
 }
@@ -82,50 +79,48 @@ OptionFacts about_tables(std::string name, std::string help, std::string details
 }
 
 std::vector<Option<TableOptions>> table_options() {
-    return {{about_tables("label",
-                          "of CSV data: the column to predict, by name (by number, from 1, where "
-                          "there is no header line); 'NAME>V' predicts whether it is above V",
-                          R"(
+    return {
+        {about_tables("label",
+                      "of CSV data: the column to predict, by name (by number, from 1, where "
+                      "there is no header line); 'NAME>V' predicts whether it is above V",
+                      R"(
 Whole numbers (up to 100 different ones) and texts are classes, other numbers values to predict. A file with a header
 line needs it; of one without, the last column is a value to predict unless `--label` says otherwise.)"),
-             bound(&TableOptions::label, any_text(among_others("", {"NAME", "NUMBER"})))},
-            {about_tables("target",
-                          "{}: whether the --label column has classes or values to predict; auto: "
-                          "by what is in it"),
-             bound(&TableOptions::target, words(target_kinds))},
-            {about_tables("ignore", "columns of CSV data that are no features, between commas"),
-             bound(&TableOptions::ignore, name_list())},
-            {about_tables("categorical",
-                          "columns of CSV data whose numbers are categories, between commas; "
-                          "columns of texts are without saying"),
-             bound(&TableOptions::categorical, name_list())},
-            {about_tables("missing",
-                          "{}: what becomes of missing cells of CSV data (empty, ?, NA, NaN, null)",
-                          R"(
+         bound(&TableOptions::label, any_text(among_others("", {"NAME", "NUMBER"})))},
+        {about_tables("label-kind",
+                      "{}: whether the --label column has classes or values to predict; auto: "
+                      "by what is in it"),
+         bound(&TableOptions::target, words(target_kinds))},
+        {about_tables("ignore", "columns of CSV data that are no features, between commas"),
+         bound(&TableOptions::ignore, name_list())},
+        {about_tables("categorical",
+                      "columns of CSV data whose numbers are categories, between commas; "
+                      "columns of texts are without saying"),
+         bound(&TableOptions::categorical, name_list())},
+        {about_tables("missing",
+                      "{}: what becomes of missing cells of CSV data (empty, ?, NA, NaN, null)",
+                      R"(
 `refuse` ends with an error that names the cell. `indicator` puts zero after scaling in its place, and gives every column
 of numbers a second feature that is 1 where the number is missing, every column of categories one more category.
 `value:V` puts V in its place. Nothing is learnt from the data for any of them.)"),
-             bound(&TableOptions::missing,
-                   named(among_others("refuse, indicator, value:V",
-                                      {"refuse", "indicator", "value:V"}),
-                         [](std::string_view, std::string_view text) {
-                             return parse_missing(text);
-                         }))},
-            {about_tables("unit-column",
-                          "column of CSV data that says of whom each record is: all records of "
-                          "one person are protected together, as one record otherwise",
-                          R"(
+         bound(&TableOptions::missing,
+               named(among_others("refuse, indicator, value:V", {"refuse", "indicator", "value:V"}),
+                     [](std::string_view, std::string_view text) { return parse_missing(text); }))},
+        {about_tables("unit-column",
+                      "column of CSV data that says of whom each record is: all records of "
+                      "one person are protected together, as one record otherwise",
+                      R"(
 With a record adjacency the guarantee is then about everything that one person (one value of the column) has at one agent: a
 person's gradient is the mean of the gradients of its records, clipped as one, `--batch-size` counts persons, and sampling draws them.
 It holds at each agent by itself: somebody with records at several agents is not covered by one agent's figure.)"),
-             bound(&TableOptions::unit, any_text(among_others("", {"NAME", "NUMBER"})))},
-            {about_tables("bounds",
-                          "NAME=LOW:HIGH of every column of numbers of CSV data, between commas, "
-                          "or FILE with one a line: values are cut to them and become -1 to 1",
-                          R"(
+         bound(&TableOptions::unit, any_text(among_others("", {"NAME", "NUMBER"})))},
+        {about_tables("bounds",
+                      "NAME=LOW:HIGH of every column of numbers of CSV data, between commas, "
+                      "or FILE with one a line: values are cut to them and become -1 to 1",
+                      R"(
 Bounds are public: they must come from what is known about such data in general, an age from 0 to 110, never from the
 data. With them scaling costs no privacy; without them `--standardise` says what happens.)"),
-             bound(&TableOptions::bounds, bounds_list())}};
+         bound(&TableOptions::bounds, bounds_list())}};
 }
 
 std::vector<Option<TaskConfig>> scaling_options() {
@@ -206,15 +201,15 @@ Gradients have the rest, and noise 1 / sqrt(1 - share) times as loud beside them
 }  // namespace
 
 OptionGroup<TrainConfig>& task_options() {
-    static OptionGroup<TrainConfig> group =
-        option_group<TrainConfig>("Task",
-                                  {lifted<TrainConfig>(model_options(), &TrainConfig::task),
-                                   lifted<TrainConfig>(data_options(), &TrainConfig::task),
-                                   lifted<TrainConfig>(table_options(),
-                                                       [](auto& c) -> auto& { return c.task.table; }),
-                                   lifted<TrainConfig>(scaling_options(), &TrainConfig::task),
-                                   lifted<TrainConfig>(learnt_clip_options(), &TrainConfig::clip),
-                                   regularisation_and_seed()});
+    static OptionGroup<TrainConfig> group = option_group<TrainConfig>(
+        "Task",
+        {lifted<TrainConfig>(model_options(), &TrainConfig::task),
+         lifted<TrainConfig>(data_options(), &TrainConfig::task),
+         lifted<TrainConfig>(
+             table_options(), [](auto& c) -> auto& { return c.task.table; }),
+         lifted<TrainConfig>(scaling_options(), &TrainConfig::task),
+         lifted<TrainConfig>(learnt_clip_options(), &TrainConfig::clip),
+         regularisation_and_seed()});
     return group;
 }
 

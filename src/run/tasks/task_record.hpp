@@ -66,7 +66,7 @@ struct TaskRecord {
                                                   "test-fraction",
                                                   "partition",
                                                   "label",
-                                                  "target",
+                                                  "label-kind",
                                                   "ignore",
                                                   "categorical",
                                                   "missing",

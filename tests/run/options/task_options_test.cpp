@@ -22,7 +22,7 @@ TEST(TaskOptions, FillTheTaskAndItsRegularisation) {
                                                        {"ignore", "id,name"},
                                                        {"categorical", "cp"},
                                                        {"missing", "value:-9"},
-                                                       {"target", "classes"},
+                                                       {"label-kind", "classes"},
                                                        {"partition", "by-label:2"},
                                                        {"l2", "0.5"},
                                                        {"seed", "4"}});

@@ -106,7 +106,7 @@ OptionTexts everything_else() {
                       {"plan", "plan.json"},
                       {"task", "mlp"},
                       {"label", "target>0"},
-                      {"target", "classes"},
+                      {"label-kind", "classes"},
                       {"ignore", "id,name"},
                       {"categorical", "cp,thal"},
                       {"missing", "indicator"},
@@ -135,7 +135,7 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
                                      "task",
                                      "standardise",
                                      "label",
-                                     "target",
+                                     "label-kind",
                                      "ignore",
                                      "categorical",
                                      "missing",
@@ -215,7 +215,7 @@ TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
                              "mask-partners",  "link-encryption", "optimality-gap",
                              "eval-records",   "bootstrap",       "spatial-mechanism",
                              "budget-account", "neighbours",      "leave-file",
-                             "label",          "target",          "ignore",
+                             "label",          "label-kind",      "ignore",
                              "categorical",    "missing",         "bounds",
                              "unit-column",    "spares"})
         EXPECT_TRUE(never.contains(name)) << name;
@@ -264,7 +264,7 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\nmomentum = 0\n"
         "common-variance = false\nvariance-cap = 1e4\n"
         "\n# Task\ntask = logistic\ndata = synthetic\n"
-        "test-fraction = 0.2\ntarget = auto\nmissing = refuse\nstandardise = public\n"
+        "test-fraction = 0.2\nlabel-kind = auto\nmissing = refuse\nstandardise = public\n"
         "clip-quantile = 0.9\nclip-share = 0.05\nl2 = 0\nseed = 1\n"
         "\n# Run\neval-every = 0\neval-records = auto\ntensorboard = off\nsecure-sum = "
         "off\npad-rounds = "
