@@ -15,6 +15,9 @@ namespace sotto {
 
 namespace {
 
+/// So many different numbers are classes however few records there are.
+constexpr std::size_t handful_of_classes = 10;
+
 std::vector<std::string> column_names(const Table& table) {
     std::vector<std::string> names;
     for (std::size_t k = 0; k < table.columns.size(); ++k) names.push_back(column_name(table, k));
@@ -185,7 +188,9 @@ std::optional<LabelSet> number_classes(const TableColumn& column, const TableOpt
                 *fraction));
         return labels;
     }
-    const bool few = labels.size() <= most_automatic_classes;
+    // Classes come back: each has ten records on average, or there is a handful.
+    const std::size_t most = std::max(handful_of_classes, column.numbers.size() / 10);
+    const bool few = labels.size() <= std::min(most, most_automatic_classes);
     return few && std::ranges::all_of(labels, is_whole) ? std::optional(labels) : std::nullopt;
 }
 

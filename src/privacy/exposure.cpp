@@ -156,8 +156,8 @@ Exposure agent_exposure(Adjacency adjacency,
     }
     if (!batch_size && records == 0)
         throw ConfigError(
-            "batch-size: 'all', or a share, needs the agents' numbers of records, which are unknown "
-            "without their data (allowed here: a number, or adjacency agent)");
+            "batch-size: 'all' needs the agents' numbers of records, as a share does, which are "
+            "unknown without their data (allowed here: a number, or adjacency agent)");
     Eigen::Index batch = batch_size.value_or(records);
     require_in_range("batch-size", static_cast<double>(batch), 1, 1e12);
     if (records > 0 && participation.cycle > records)

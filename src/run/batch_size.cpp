@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -20,6 +21,8 @@ std::optional<Eigen::Index> BatchSize::of(Eigen::Index records) const {
 BatchSize parse_batch_size(std::string_view option, std::string_view text) {
     BatchSize size;
     if (text == "all") return std::nullopt;
+    const std::vector<std::string> words{"all"};
+    if (nearest_name(text, words)) throw unknown_name_error(option, text, words);
     const double value = parse_real(option, text);
     const bool whole = value >= 1 && value <= 1e12 && value == std::floor(value);
     if (!whole && !(value > 0 && value < 1))

@@ -219,6 +219,9 @@ std::string observers_words(const NoisePlan& plan) {
     if (plan.aggregation == Aggregation::trusted_mean)
         return "whoever sees the means of all messages; agent 0 is trusted with the messages";
     const std::string outsider = "whoever sees all messages";
+    const bool own_noise_only = std::ranges::all_of(
+        plan.groups, [](const SeedGroup& group) { return group.members.size() == 1; });
+    if (own_noise_only) return outsider + ", all other agents together among them";
     if (plan.coalition_size == 0)
         return outsider + "; an agent among them may learn more, even everything (ledger.json)";
     return outsider + (plan.coalition_size == 1
@@ -238,14 +241,14 @@ double link_seconds(int steps, long rounds, int degree, long dimension) {
 
 PlanWords plan_words(const PlannedNoise& planned,
                      const PlanConfig& config,
-                     const std::vector<PrivacyBudget>& budgets) {
+                     const std::vector<PrivacyBudget>& budgets,
+                     const std::string& unit) {
     const NoisePlan& plan = planned.design.plan;
     PlanWords words;
     words.noise = noise_words(planned);
-    words.privacy =
-        fmt::format("{}, against {}",
-                    protects_agents(config.adjacency) ? "all data of an agent" : "one record",
-                    observers_words(plan));
+    std::string what = unit.empty() ? "one record" : fmt::format("all records of one {}", unit);
+    if (protects_agents(config.adjacency)) what = "all data of an agent";
+    words.privacy = fmt::format("{}, against {}", what, observers_words(plan));
     words.plan = fmt::format("{}, {} agents, {} rounds: {}",
                              plan.mechanism,
                              plan.agents,

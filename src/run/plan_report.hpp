@@ -13,10 +13,12 @@ struct PlanWords {
     std::string privacy;  ///< "one record, against ..."
     std::string noise;    ///< "1.8 times a trusted server's, ..."; empty where it is unknown
 };
-/// @param config settled.  @param budgets of the agents.
+/// @param config settled.  @param budgets of the agents.  @param unit name of the column of units
+/// whose records are protected together; empty: there is none.
 [[nodiscard]] PlanWords plan_words(const PlannedNoise& planned,
                                    const PlanConfig& config,
-                                   const std::vector<PrivacyBudget>& budgets);
+                                   const std::vector<PrivacyBudget>& budgets,
+                                   const std::string& unit = {});
 
 /// What `sotto plan` and `sotto train` say about a plan, for people: budget, noise, what survives
 /// against ldp and cdp, who is not protected.

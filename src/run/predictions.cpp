@@ -53,7 +53,10 @@ NewRecords records_of(DataFile file, const ModelCard& card) {
                                     records.data.source,
                                     records.data.feature_count(),
                                     card.shape.features));
-    if (records.labelled) records.data = with_classes(std::move(records.data), card.shape.labels);
+    if (records.labelled)
+        records.data = with_classes(std::move(records.data), card.shape.labels);
+    else if (card.shape.target == Target::label)
+        records.data.labels.setConstant(class_at(0, card.shape.labels.size()));
     records.data = widened(std::move(records.data), card.shape.features);
     if (card.scaling) records.data = standardised(std::move(records.data), *card.scaling);
     return records;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -95,6 +96,7 @@ struct TrainResult {
     Baselines baselines;
     double clipped_share = not_a_number;  ///< mean over agents of the part of gradients shortened
     std::vector<std::string> warnings;    ///< on process 0: sentences, each with what to do
+    std::size_t warnings_before = 0;      ///< so many of these were said before the first round
     PlanWords words;                      ///< on process 0; in no summary
     std::optional<double> clip_norm;      ///< C at the end, of the first agent here; where learnt
     int gossip_steps = 1;                 ///< K

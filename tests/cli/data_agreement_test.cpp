@@ -228,7 +228,7 @@ TEST_F(DataOfAgents, EndTheJobWhereOneRankCannotReadItsOwn) {
     write_own(1, "1,2,3\n");
     expect_one_error(train({"--task", "softmax", "--rounds", "5"}),
                      3,
-                     "files of rank 1 have a value to predict, those of rank 0 classes");
+                     "files of rank 1 are tables, those of this rank are none");
 }
 
 TEST_F(DataOfAgents, HaveTheirColumnsInAnyOrder) {
@@ -249,7 +249,8 @@ TEST_F(DataOfAgents, HaveTheirColumnsInAnyOrder) {
         }
         write_own(agent, text);
     }
-    const Arguments options{"--task", "mlp", "--rounds", "200"};
+    const Arguments options{
+        "--task", "mlp", "--label", "effect", "--label-kind", "value", "--rounds", "200"};
     const Outcome outcome = train(options, 3, "0.1");
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     EXPECT_LT(summary().at("test_loss_mean_model").get<double>(), 0.05)

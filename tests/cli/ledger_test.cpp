@@ -152,7 +152,7 @@ TEST(BudgetAccount, RefusesTheThirdOfThreeRuns) {
         std::erase(arguments, "--quiet");
         const Outcome outcome = run_sotto(folder, one_process, arguments);
         EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
-        EXPECT_NE(outcome.out.find("after this run (mine, not signed)"), std::string::npos)
+        EXPECT_NE(outcome.out.find("with this run (mine, not signed)"), std::string::npos)
             << outcome.out;
     }
     expect_refused(

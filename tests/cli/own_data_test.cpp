@@ -120,6 +120,8 @@ TEST(Persons, AreProtectedAsOne) {
                                        "visits.csv",
                                        "--label",
                                        "sick",
+                                       "--partition",
+                                       "iid",
                                        "--agents",
                                        "4",
                                        "--topology",

@@ -61,6 +61,9 @@ TEST(TableShape, TakesWholeNumbersForClassesAndOthersForValues) {
     EXPECT_EQ(target("0.01").labels, (LabelSet{0, 1}));
     EXPECT_EQ(target("0.51").target, Target::value);
     EXPECT_EQ(target("0.01", TargetKind::value).target, Target::value);
+    std::string prices = "x,y\n";
+    for (int i = 0; i < 50; ++i) prices += "1," + std::to_string(100 * (i % 40)) + "\n";
+    EXPECT_EQ(shape_of(table_of(prices), predicting("y")).target, Target::value);
     std::string many = "x,y\n";
     for (int i = 0; i < 101; ++i) many += "1," + std::to_string(7 * i) + "\n";
     EXPECT_EQ(shape_of(table_of(many), predicting("y")).target, Target::value);

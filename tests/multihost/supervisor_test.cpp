@@ -139,8 +139,9 @@ TEST_F(RunWithAKilledRank, IsNotStartedAgainOnceItIsStopped) {
     EXPECT_EQ(outcome.exit_code, 8) << outcome.text();
     EXPECT_TRUE(all_ended(directory_.path())) << "a process is left";
     const auto lines = journal();
-    ASSERT_EQ(lines.size(), 2U) << content_of(directory_ / "run/restarts.txt");
+    ASSERT_EQ(lines.size(), 3U) << content_of(directory_ / "run/restarts.txt");
     EXPECT_TRUE(lines[1].starts_with("end, exit code 8; checkpoint of round ")) << lines[1];
+    EXPECT_TRUE(lines[2].starts_with("to go on: sotto supervise -- mpirun ")) << lines[2];
     EXPECT_EQ(json_of(directory_ / "run/ledger.json").at("status"), "interrupted");
 }
 
@@ -182,7 +183,7 @@ TEST_F(RunWithALostHost, EndsWhereTooFewAgentsWouldBeLeft) {
     const Outcome outcome = run({"--min-agents", "5"});
     EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
     const auto lines = journal();
-    ASSERT_EQ(lines.size(), 4U) << content_of(directory_ / "run/restarts.txt");
+    ASSERT_EQ(lines.size(), 5U) << content_of(directory_ / "run/restarts.txt");
     EXPECT_EQ(lines[2], "without 10.77.0.3 4 agents would be left, less than 5");
 }
 

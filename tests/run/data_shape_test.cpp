@@ -19,8 +19,7 @@ TEST(AgreedShape, IsItsOwnWhereThereIsNobodyElse) {
     table.features = {{"a", ColumnShape::Kind::categories, {"x", "y"}}};
     table.label = "b";
     const DataShape shape = agreed_shape(
-        *network,
-        {.target = Target::value, .features = 5000000, .labels = many, .table = table});
+        *network, {.target = Target::value, .features = 5000000, .labels = many, .table = table});
     EXPECT_EQ(shape.target, Target::value);
     EXPECT_EQ(shape.features, 5000000);
     EXPECT_EQ(shape.labels, many);

@@ -71,6 +71,7 @@ TEST(PlanWords, SayForWhomAgainstWhomAndHowLoud) {
     EXPECT_EQ(words_of(config_of("cdp")).noise.find("as little as a trusted server's, "), 0U);
     expect_contains(words_of(config_of("cdp")).privacy, "agent 0 is trusted");
     expect_contains(words_of(config_of("ldp")).noise, ", as much as independent noise");
+    expect_contains(words_of(config_of("ldp")).privacy, "all other agents together among them");
     expect_contains(words_of(config_of("corn")).privacy, "may learn more, even everything");
     expect_contains(words_of(config_of("none")).plan, "NO privacy");
     EXPECT_EQ(words_of(config_of("none")).noise, "");

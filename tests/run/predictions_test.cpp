@@ -24,7 +24,8 @@ std::string site(int first) {
     return text;
 }
 
-TrainConfig without_noise(const std::string& data, const std::string& label,
+TrainConfig without_noise(const std::string& data,
+                          const std::string& label,
                           const std::string& directory) {
     TrainConfig config;
     config.graph.topology.agents = 2;
@@ -46,7 +47,8 @@ TEST(Predictions, OfATrainedModelAreThoseItWasTestedOn) {
     (void)folder.write("site2.csv", site(5));
     const std::string run = folder.path("run");
     (void)test::train(without_noise(folder.path("site*.csv"), "sick", run));
-    const std::string fresh = folder.write("new.csv", "age,sick,name,smokes\n75,ill,a,no\n35,well,b,no\n40,ill,c,yes\n33,ill,d,no\n");
+    const std::string fresh = folder.write(
+        "new.csv", "age,sick,name,smokes\n75,ill,a,no\n35,well,b,no\n40,ill,c,yes\n33,ill,d,no\n");
     const Predictions predictions = predict(run, 1, fresh);
     ASSERT_EQ(predictions.records(), 4);
     EXPECT_EQ(predictions.classes, (std::vector<std::string>{"ill", "well"}));

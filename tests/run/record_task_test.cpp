@@ -81,9 +81,8 @@ TEST(RecordTask, RefusesOptionsOfOtherTasks) {
             << name;
         EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.test_fraction = 0.3; }).empty(), holds_out)
             << name;
-        EXPECT_EQ(
-            refusal(name, [](TaskConfig& c) { c.standardise = Standardise::none; }).empty(),
-            holds_out)
+        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.standardise = Standardise::none; }).empty(),
+                  holds_out)
             << name;
         EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.table.label = "x"; }).empty(), holds_out)
             << name;

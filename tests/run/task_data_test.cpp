@@ -207,6 +207,7 @@ TEST(TaskData, ComparesColumnsOfAllAgentsByName) {
     TaskConfig config = on(folder.path("own%r"));
     config.task = "mlp";
     config.table.label = "effect";
+    config.table.target = TargetKind::value;
     config.standardise = Standardise::none;
     config.test_data = folder.write("test", "dose,effect,age\n6,50,90\n7,60,95\n");
     const LocalData data = read(config, 2);
@@ -431,7 +432,8 @@ TEST(TaskData, LearnsClassesOfTablesThatSitesHave) {
     expect_contains(data.understood[3], "agent 1 is site10.csv: 4 records to train, ");
     EXPECT_TRUE(test::features_of(data.agents[1].shard).allFinite());
     EXPECT_TRUE(data.own_tests);
-    const auto files = message_of<ConfigError>([&] { (void)read(config, 3); });
+    expect_contains(message_of<DataError>([&] { (void)read(config, 3); }), "agent 2 has none");
+    const auto files = message_of<ConfigError>([&] { (void)read(config, 1); });
     expect_contains(files, "2 files");
     expect_contains(files, "--agents 2");
     expect_contains(message_of<DataError>([&] { (void)read(on(folder.path("none*")), 2); }),

@@ -131,7 +131,7 @@ TEST_F(SlurmJob, TrainsOverThreeNodesWithLogAndDirectoryWhereTheyAreDocumented) 
     EXPECT_TRUE(content_of(run / "slurm.txt")
                     .ends_with(fmt::format(" job {}, start 0, on host[2-4]\n", job)));
     EXPECT_EQ(starts_of(job).size(), 1U) << log_of(job);
-    EXPECT_NE(log_of(job).find("6 agents in 6 processes, 300 rounds"), std::string::npos);
+    EXPECT_NE(log_of(job).find("pairs, 6 agents, 300 rounds"), std::string::npos);
 }
 
 TEST_F(SlurmJob, GoesOnInTheSameRunWhenItIsRequeuedOrARankIsKilled) {
@@ -215,7 +215,7 @@ TEST_F(SlurmJob, IsStoppedBeforeItsTimeLimitAndStartedAgain) {
     ASSERT_TRUE(happens([&] { return was_resumed(job); })) << log_of(job) << cluster_->logs();
     EXPECT_EQ(cluster_->job(job, "Restarts"), "1");
     EXPECT_EQ(starts_of(job).size(), 2U) << log_of(job);
-    EXPECT_NE(log_of(job).find("INTERRUPTED: "), std::string::npos) << log_of(job);
+    EXPECT_NE(log_of(job).find("INTERRUPTED after "), std::string::npos) << log_of(job);
     EXPECT_EQ(log_of(job).find("DUE TO TIME LIMIT"), std::string::npos) << log_of(job);
 }
 

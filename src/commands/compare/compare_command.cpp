@@ -43,7 +43,8 @@ std::vector<Option<CompareOptions>> compare_options() {
           .details = R"(
 Each may have options of its own behind plus signs: `ldp,corn+utility=one-step,pairs+coalition-size=2,R.npy`. All have the same budget
 and whatever else is said once for all.)"},
-         bound(&CompareOptions::mechanisms, some_text())},
+         bound(&CompareOptions::mechanisms,
+               some_text(among_others("", {"NAME[,NAME...]", "FILE.npy"})))},
         {{.name = "train",
           .help = "train with each of them, too (without it: where --data is given)"},
          bound(&CompareOptions::train, flag())},

@@ -73,7 +73,7 @@ int run(const std::vector<std::string>& arguments) {
             asked.out);
         if (predictions.metric)
             say(out,
-                "{}   {:.4g} ({} {:.4g})\n",
+                "{}   {:.4g} ({} {:.4g}); records that the model was trained on count as well\n",
                 classes ? "accuracy" : "rms error",
                 *predictions.metric,
                 classes ? "always the commonest class:" : "always the mean:",

@@ -22,10 +22,17 @@ struct ProtectedUnit {
     std::string question;  ///< "that the record took part"
 };
 
-ProtectedUnit unit_of(Adjacency adjacency) {
+/// @param column that says of whom records are; empty: there is none.
+ProtectedUnit unit_of(Adjacency adjacency, const std::string& column) {
     const std::string record = term_link("record"), agent = term_link("agent");
-    const std::string one_record = fmt::format(
-        "one {} of one {} (one patient, if every patient has one record)", record, agent);
+    const std::string one_record =
+        column.empty()
+            ? fmt::format(
+                  "one {} of one {} (one patient, if every patient has one record)", record, agent)
+            : fmt::format("everything that one {} has at one {}, all its {}s together",
+                          html_text(column),
+                          agent,
+                          record);
     const std::string all_data = fmt::format("all data of one {}", agent);
     switch (adjacency) {
         case Adjacency::agent:
@@ -37,13 +44,18 @@ ProtectedUnit unit_of(Adjacency adjacency) {
         case Adjacency::record:
             return {adjacency,
                     one_record + ", whatever other record might stand in its place",
-                    "that it was this record and not any other"};
+                    column.empty() ? "that it was this record and not any other"
+                                   : "that it was these records and not any others"};
         case Adjacency::record_zero_out:
-            return {adjacency, one_record, "that the record contributed"};
+            return {adjacency,
+                    one_record,
+                    column.empty() ? "that the record contributed" : "that the person contributed"};
         case Adjacency::record_add_remove:
             break;
     }
-    return {adjacency, one_record, "that the record took part"};
+    return {adjacency,
+            one_record,
+            column.empty() ? "that the record took part" : "that the person took part"};
 }
 
 std::string number(double value, int digits = 3) { return fmt::format("{:.{}g}", value, digits); }
@@ -72,7 +84,7 @@ std::string who_takes_part(const StatedRun& run) {
     const Json& rounds = ledger.at("rounds");
     std::string text = fmt::format(
         "{} {}s train a model together in {} {}s. Their data stay where they are: every agent "
-        "sends models with {} to its neighbours in the {}, and nothing else that is made of data.",
+        "sends models with {} to its neighbours in the {}. What else is told is said below.",
         ledger.at("agents").size(),
         term_link("agent"),
         rounds.at("planned").get<long>(),
@@ -158,7 +170,14 @@ std::string epsilon_in_words(const Json& ledger, const ProtectedUnit& unit) {
     return paragraph(text);
 }
 
-std::string what_is_not_protected(const Json& ledger, const ProtectedUnit& unit) {
+std::string what_is_not_protected(const Json& ledger,
+                                  const ProtectedUnit& unit,
+                                  const std::string& column) {
+    const std::string several =
+        column.empty() ? "Several records of the same person are protected less: odds may change "
+                         "by the factor once for every record."
+                       : "Somebody with records at several agents is protected less: odds may "
+                         "change by the factor once for every agent.";
     std::vector<std::string> lines{
         "What is true of many people is learnt, as it is meant to be: it can be said of somebody "
         "who "
@@ -167,10 +186,9 @@ std::string what_is_not_protected(const Json& ledger, const ProtectedUnit& unit)
             ? "That an agent takes part at all, the graph, the number of rounds and the options "
               "are "
               "known."
-            : "Several records of the same person are protected less: odds may change by the "
-              "factor "
-              "once for every record. Which agents take part, the graph, the number of rounds and "
-              "the options are known.",
+            : several +
+                  " Which agents take part, the graph, the number of rounds and the options "
+                  "are known.",
         "Losses and accuracies in the run's files and in the report are computed from raw data for "
         "the experimenter. They are not private and must not be published as if they were."};
     for (const Json& statement : ledger.at("statements"))
@@ -190,7 +208,8 @@ std::string assumptions(const Json& ledger) {
              ? "<strong>The noise of this run follows from a seed that was given; whoever knows it "
                "can remove all noise.</strong>"
              : "Keys of the noise came from the operating system's source of randomness.",
-         "The data are used in this run only. What several runs on the same data show adds up; "
+         "It is assumed that the data are used in this run only. What several runs on the same "
+         "data show, trials with other options among them, adds up; "
          "<code>sotto ledger DIR DIR</code> says to what.",
          fmt::format("The figures are those of the run's {} at the time this was written; one of a "
                      "run that goes on counts all planned rounds.",
@@ -240,12 +259,13 @@ std::string command_of(const TrainConfig& config) {
 }
 
 std::string plain_statement(const StatedRun& run) {
-    const ProtectedUnit unit = unit_of(run.config.plan.adjacency);
+    const std::string& column = run.config.task.table.unit;
+    const ProtectedUnit unit = unit_of(run.config.plan.adjacency, column);
     return part("Who takes part", who_takes_part(run)) +
            part("What is protected", what_is_protected(unit)) +
            part("Against whom", against_whom(run.ledger)) +
            part("What that means", epsilon_in_words(run.ledger, unit)) +
-           part("What is not protected", what_is_not_protected(run.ledger, unit)) +
+           part("What is not protected", what_is_not_protected(run.ledger, unit, column)) +
            part("What this rests on", assumptions(run.ledger)) +
            part("Command and versions", command_and_versions(run));
 }

@@ -183,10 +183,11 @@ std::string spent_text(const TrainResult& result, const TrainConfig& config) {
     if (!result.words.noise.empty()) text += verdict_line("noise", result.words.noise);
     if (!result.account) return text;
     return text + verdict_line("budget",
-                               fmt::format("epsilon {:.4g} of {:.4g} is spent with this run ({})",
+                               fmt::format("epsilon {:.4g} of {:.4g} is spent with this run ({}{})",
                                            result.account->after,
                                            result.account->epsilon,
-                                           result.account->path));
+                                           result.account->path,
+                                           result.account->is_signed ? "" : ", not signed"));
 }
 
 /// Where ranks share cores, all of which are of this host. Agents that prove who they are have
@@ -212,7 +213,7 @@ std::string took_text(const TrainResult& result, const TrainConfig& config, int 
     }
     if (ranks_share_cores(result, config, cores))
         text += fmt::format(
-            "; {} ranks share {} core{}: without mpirun the same run has the same bits, and waits "
+            "; {} ranks share {} core{}: without mpirun the same training runs in one process, and waits "
             "for no other rank",
             result.ranks.size(),
             cores,
@@ -229,7 +230,8 @@ std::string verdict_text(const TrainResult& result, const TrainConfig& config, i
             verdict_line("INTERRUPTED",
                          fmt::format(" after {} of {} rounds", result.rounds, config.plan.rounds));
     text += metric_text(result);
-    for (const std::string& warning : result.warnings) text += verdict_line("warning", warning);
+    for (std::size_t k = result.warnings_before; k < result.warnings.size(); ++k)
+        text += verdict_line("warning", result.warnings[k]);
     text += spent_text(result, config) + took_text(result, config, cores);
     if (!result.own_reports.empty()) text += verdict_line("set to 0", result.own_reports);
     const std::string look = shell_line({"sotto", "report", result.run_directory});

@@ -84,7 +84,7 @@ std::vector<Option<TableOptions>> table_options() {
                       "of CSV data: the column to predict, by name (by number, from 1, where "
                       "there is no header line); 'NAME>V' predicts whether it is above V",
                       R"(
-Whole numbers (up to 100 different ones) and texts are classes, other numbers values to predict. A file with a header
+Texts, and whole numbers that come back, are classes ([tasks](../tasks.md#tables)), other numbers values to predict. A file with a header
 line needs it; of one without, the last column is a value to predict unless `--label` says otherwise.)"),
          bound(&TableOptions::label, any_text(among_others("", {"NAME", "NUMBER"})))},
         {about_tables("label-kind",

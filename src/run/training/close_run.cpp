@@ -48,6 +48,7 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.mu = ledger.mu_after(counted_rounds(open));
     result.epsilon = ledger.epsilon_after(counted_rounds(open));
     result.losses = progress.losses;
+    result.warnings_before = result.warnings.size();
     if (run.leader())
         std::ranges::move(warnings_after_rounds(result), std::back_inserter(result.warnings));
     result.total_seconds = seconds_since(start);

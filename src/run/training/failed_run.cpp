@@ -36,7 +36,7 @@ void end_failed_run(const OpenRun& run, const std::exception& failure) {
     if (network.processes() == 1) throw;
     // The process that reports the failure ends the job meanwhile, unless it is cut off. (Not
     // ::sleep: the launcher's signals would wake it.)
-    if (!first) std::this_thread::sleep_for(std::chrono::seconds(10));
+    if (!first) std::this_thread::sleep_for(std::chrono::seconds(5));
     print_error_line(message);
     network.abort(exit_code_of(failure));
 }

@@ -189,7 +189,10 @@ std::string beginning_of(const PreparedRun& prepared) {
 /// What there is to tell people, on process 0. @param phase but for what the run has taken of it.
 void put_into_words(PreparedRun& prepared, const AgreedPhase& phase) {
     const Run& run = prepared.run;
-    prepared.words = plan_words(*prepared.planned, run.config.plan, phase.budgets);
+    prepared.words = plan_words(*prepared.planned,
+                                run.config.plan,
+                                phase.budgets,
+                                run.shape.table ? run.shape.table->unit : std::string());
     prepared.outline = beginning_of(prepared) + fmt::format("plan       {}\n", prepared.words.plan);
     prepared.report =
         beginning_of(prepared) + plan_report_text(*prepared.planned,

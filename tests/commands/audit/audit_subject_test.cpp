@@ -84,7 +84,7 @@ TEST(AuditSubject, IsRefusedWhereNobodyIsLeftToLearnAbout) {
                     "whose run nobody accounts for before");
     config.view = "worst-coalition:3";
     expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, true); }),
-                    "leaves nobody");
+                    "must be 1 to 2");
     config.view = "all-nodes";
     expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, true); }),
                     "one observer");

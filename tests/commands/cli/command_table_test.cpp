@@ -16,6 +16,8 @@ TEST(Commands, AreThoseThatScriptsRelyOn) {
                                         "account",
                                         "train",
                                         "sweep",
+                                        "predict",
+                                        "compare",
                                         "ledger",
                                         "report",
                                         "audit",

@@ -128,7 +128,7 @@ TEST(Verdict, SaysThatRanksShareCoresWhereTheyDo) {
     TrainResult result = with_a_verdict();
     for (int rank = 0; rank < 4; ++rank) result.ranks.push_back({"here", {rank}, {}, 0, {}});
     const std::string advice =
-        "; 4 ranks share 2 cores: without mpirun the same run has the same bits, and waits for no "
+        "; 4 ranks share 2 cores: without mpirun the same training runs in one process, and waits for no "
         "other rank\n";
     expect_contains(verdict_text(result, {}, 2), advice);
     EXPECT_EQ(verdict_text(result, {}, 4).find("share"), std::string::npos) << "enough cores";

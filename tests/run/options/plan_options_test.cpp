@@ -28,7 +28,7 @@ TEST(BatchSize, IsANumberOfRecordsOrAll) {
         return message_of<ConfigError>([&] { (void)read({{"batch-size", text}}); });
     };
     expect_contains(refusal("al"), "did you mean 'all'");
-    expect_contains(refusal("0"), "--batch-size: 0 is not allowed (must be at least 1)");
+    expect_contains(refusal("0"), "--batch-size: 0 is not allowed (allowed: a whole number from 1");
 }
 
 TEST(TemporalFactor, KeepsItsRestartWhereItsKindIsRead) {

@@ -107,6 +107,7 @@ OptionTexts everything_else() {
                       {"task", "mlp"},
                       {"label", "target>0"},
                       {"label-kind", "classes"},
+                      {"baseline", "on"},
                       {"ignore", "id,name"},
                       {"categorical", "cp,thal"},
                       {"missing", "indicator"},
@@ -266,7 +267,8 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "\n# Task\ntask = logistic\ndata = synthetic\n"
         "test-fraction = 0.2\nlabel-kind = auto\nmissing = refuse\nstandardise = public\n"
         "clip-quantile = 0.9\nclip-share = 0.05\nl2 = 0\nseed = 1\n"
-        "\n# Run\neval-every = 0\neval-records = auto\ntensorboard = off\nsecure-sum = "
+        "\n# Run\neval-every = 0\neval-records = auto\nbaseline = off\ntensorboard = "
+        "off\nsecure-sum = "
         "off\npad-rounds = "
         "false\ncheckpoint-every = 0\n"
         "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\nprecision = float64\n"
