@@ -133,12 +133,12 @@ class TableReader {
         } while (trimmed(line).empty());
         if (separator_ == '\0') separator_ = separator_of(line);
         if (split(line, separator_, cells)) return true;
+        // Every quote begins a quoted part or ends one, a doubled one both.
         const long long begun = reader_.line_number();
         std::string record(line);
-        while (reader_.next(line)) {
+        while (record.size() <= longest_line_bytes && reader_.next(line)) {
             record.append("\n").append(line);
-            if (record.size() > longest_line_bytes) break;
-            if (split(record, separator_, cells)) return true;
+            if (std::ranges::count(line, '"') % 2 != 0) return split(record, separator_, cells);
         }
         throw DataError(fmt::format(
             "{}, line {}: a quote (\") that begins there does not end", reader_.path(), begun));

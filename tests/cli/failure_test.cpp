@@ -217,7 +217,7 @@ TEST_F(Failure, CrashedRankEndsTheJob) {
 }
 
 TEST_F(Failure, FullDiskEndsTheJobAndLeavesWhatWasWhole) {
-    const SmallDisk disk(directory_ / "disk", "128k");
+    const SmallDisk disk(directory_ / "disk", "192k");
     if (!disk.mounted()) GTEST_SKIP() << SmallDisk::not_permitted;
     run_ = directory_ / "disk/run";
     // Rows of metrics fill it, a few kilobytes a checkpoint.

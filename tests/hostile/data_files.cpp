@@ -77,7 +77,7 @@ std::vector<HostileFile> libsvm_files() {
 std::vector<HostileFile> csv_files() {
     return {
         {"a header only", text("a,b,c\n"), {"holds no records"}},
-        {"one column", text("1,\n"), {"line 1"}},
+        {"one column", text("1,\n"), {"record 1", "missing"}},
         {"a column more", text("1,2\n1,2,3\n"), {"line 2", "3 columns"}},
         {"a column less", text("1,2,3\n1,2\n"), {"line 2", "2 columns"}},
         {"a word", text("1,2\nx,2\n"), {"record 2", "no number"}},
@@ -86,7 +86,7 @@ std::vector<HostileFile> csv_files() {
         {"an overflow", text("1,2\n1e999,2\n"), {"line 2", "finite"}},
         {"a second header", text("a,b\nc,d\n1,2\n"), {"record 1", "no number"}},
         {"a quote that does not end", text("1,2\n\"1,2\n"), {"line 2", "quote"}},
-        {"a quote of 40 MB that does not end",
+        {"a quote of a million lines that does not end",
          bomb("1,2\n\"" + std::string(1 << 20, '\n'), 1),
          {"line 2", "quote"}},
         {"nothing between commas", text("1,2\n,\n"), {"record 2", "missing"}},

@@ -220,7 +220,8 @@ HostileInputs data_shapes() {
     };
     const auto shape_of_table = [=](const std::string& name,
                                     const std::string& theirs,
-                                    std::vector<std::string> words) {
+                                    std::vector<std::string> words,
+                                    ExitCode code = ExitCode::network) {
         return refused(
             "shape of a table: " + name,
             [=] {
@@ -233,12 +234,14 @@ HostileInputs data_shapes() {
                 own.label_names = {"no", "yes"};
                 (void)agreed_shape(network, {.target = Target::label, .table = own});
             },
-            std::move(words));
+            std::move(words),
+            code);
     };
     const auto shape = [](const std::string& name,
                           const std::string& theirs,
                           const std::string& honest,
-                          std::vector<std::string> words) {
+                          std::vector<std::string> words,
+                          ExitCode code = ExitCode::network) {
         return refused(
             "shape of data: " + name,
             [=] {
@@ -247,7 +250,8 @@ HostileInputs data_shapes() {
                 });
                 (void)agreed_shape(network, {.features = 100, .labels = {1, 2}});
             },
-            std::move(words));
+            std::move(words),
+            code);
     };
     const std::string honest = said(false, 100, {1, 2});
     Labels thousands;
@@ -258,31 +262,32 @@ HostileInputs data_shapes() {
     endless.put(std::int64_t{100});
     endless.put(std::int64_t{0});
     endless.put(std::uint64_t{1} << 60);
-    return {shape("1e9 features", said(false, 1000000000, {1}), honest, {"1000000000 features"}),
-            shape("2^62 features", said(false, std::int64_t{1} << 62, {1}), honest, {"features"}),
-            shape("-1 features", said(false, -1, {1}), honest, {"-1 features"}),
-            shape("3000 classes", said(false, 100, thousands), honest, {"3000 classes"}),
-            shape("a label that is no number", said(false, 100, {std::nan("")}), honest, {damaged}),
-            shape("a label between whole numbers", said(false, 100, {0.5}), honest, {damaged}),
-            shape("labels in another order", said(false, 100, {2, 1}), honest, {damaged}),
-            shape("a label twice", said(false, 100, {1, 1}), honest, {damaged}),
-            shape("2^60 labels", endless.take(), honest, {damaged}),
-            shape("bytes behind", honest + "x", honest, {damaged}),
-            shape("nothing", "", honest, {damaged}),
-            shape("a table where others have none",
-                  table({"no"}, 2, {"x"}),
-                  honest,
-                  {"rank 1", "tables"}),
-            shape_of_table("numbers for texts", table({"no"}, 1, {}), {"city", "numbers"}),
-            shape_of_table("a kind that is none", table({"no"}, 3, {}), {damaged}),
-            shape_of_table("words for a terminal", table({"no"}, 2, {"\x1b[2J"}), {damaged}),
-            shape_of_table("a class of 5000 letters",
-                           table({std::string(5000, 'a')}, 2, {}),
-                           {damaged}),
-            shape_of_table("1001 categories",
-                           table({"no"}, 2, std::vector<std::string>(1001, "y")),
-                           {damaged}),
-            shape_of_table("nothing", "", {damaged})};
+    return {
+        shape("1e9 features", said(false, 1000000000, {1}), honest, {"1000000000 features"}),
+        shape("2^62 features", said(false, std::int64_t{1} << 62, {1}), honest, {"features"}),
+        shape("-1 features", said(false, -1, {1}), honest, {"-1 features"}),
+        shape("3000 classes", said(false, 100, thousands), honest, {"3000 classes"}),
+        shape("a label that is no number", said(false, 100, {std::nan("")}), honest, {damaged}),
+        shape("a label between whole numbers", said(false, 100, {0.5}), honest, {damaged}),
+        shape("labels in another order", said(false, 100, {2, 1}), honest, {damaged}),
+        shape("a label twice", said(false, 100, {1, 1}), honest, {damaged}),
+        shape("2^60 labels", endless.take(), honest, {damaged}),
+        shape("bytes behind", honest + "x", honest, {damaged}),
+        shape("nothing", "", honest, {damaged}),
+        shape("a table where others have none",
+              table({"no"}, 2, {"x"}),
+              honest,
+              {"rank 1", "tables"},
+              ExitCode::data),
+        shape_of_table(
+            "numbers for texts", table({"no"}, 1, {}), {"city", "numbers"}, ExitCode::data),
+        shape_of_table("a kind that is none", table({"no"}, 3, {}), {damaged}),
+        shape_of_table("words for a terminal", table({"no"}, 2, {"\x1b[2J"}), {damaged}),
+        shape_of_table(
+            "a class of 5000 letters", table({std::string(5000, 'a')}, 2, {}), {damaged}),
+        shape_of_table(
+            "1001 categories", table({"no"}, 2, std::vector<std::string>(1001, "y")), {damaged}),
+        shape_of_table("nothing", "", {damaged})};
 }
 
 /// More bytes than the graph and the number of agents allow.
