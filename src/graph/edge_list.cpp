@@ -22,6 +22,15 @@ std::optional<long long> as_integer(std::string_view text) {
     return value;
 }
 
+/// What a line begins that is of another format than an edge list; null where it may be of one.
+const char* other_format(std::string_view first, std::string_view rest) {
+    if (first.front() == '{' || (first.front() == '[' && first != "[")) return "JSON";
+    if (first.starts_with("<?xml") || first.starts_with("<graphml")) return "GraphML";
+    const bool opens = rest.find('[') != std::string_view::npos;
+    if (first == "[" || ((first == "graph" || first == "node") && opens)) return "GML";
+    return nullptr;
+}
+
 /// Indices of `labels` in ascending order: numerically when all are integers, else as text.
 std::vector<std::size_t> ascending(const std::vector<std::string>& labels) {
     std::vector<long long> numbers;
@@ -72,13 +81,15 @@ RawEdges read_raw(const std::string& path) {
         std::string_view rest = line;
         const std::string_view first = take_token(rest);
         if (first.empty()) continue;
-        if (first.front() == '{' || first.front() == '[')
+        const char* const other = other_format(first, rest);
+        if (other != nullptr)
             throw DataError(
-                fmt::format("edge list {}: line {}, \"{}\", looks like JSON; give a text file with "
-                            "two labels a line",
+                fmt::format("edge list {}: line {}, \"{}\", looks like {}; give a text file with "
+                            "two labels a line (networkx: nx.write_edgelist(G, FILE, data=False))",
                             path,
                             reader.line_number(),
-                            for_message(first)));
+                            for_message(first),
+                            other));
         const std::string_view second = take_token(rest);
         if (second.empty())
             throw DataError(
@@ -87,11 +98,12 @@ RawEdges read_raw(const std::string& path) {
                             path,
                             reader.line_number(),
                             for_message(first)));
-        if (const std::string_view third = take_token(rest); !third.empty())
+        // networkx writes {} behind an edge without data.
+        if (const std::string_view third = take_token(rest); !third.empty() && third != "{}")
             throw DataError(fmt::format(
                 "edge list {}: line {} has a third column, \"{}\"; two labels a line make an edge "
-                "(weights of edges are not read: leave the column out, or give --mixing a file "
-                "with the matrix)",
+                "(weights of edges are not read: leave the column out, in networkx by "
+                "nx.write_edgelist(G, FILE, data=False), or give --mixing a file with the matrix)",
                 path,
                 reader.line_number(),
                 for_message(third)));

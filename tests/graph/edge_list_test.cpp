@@ -47,11 +47,17 @@ TEST(EdgeList, RefusesWeightsWhichItDoesNotRead) {
     EXPECT_TRUE(contains(refusal("1 2\n2 3 0.5\n"), "line 2 has a third column, \"0.5\""));
     EXPECT_TRUE(contains(refusal("1,2,1\n2,3,1\n"), "third column"));
     EXPECT_TRUE(contains(refusal("1 2 {'weight': 3}\n"), "third column, \"{'weight':\""));
+    EXPECT_TRUE(contains(refusal("1 2 {'weight': 3}\n"), "nx.write_edgelist"));
+    EXPECT_EQ(load("1 2 {}\n2 3 {}\n").graph.hash(), load("1 2\n2 3\n").graph.hash())
+        << "as networkx writes edges without data";
 }
 
 TEST(EdgeList, RefusesJson) {
     EXPECT_TRUE(contains(refusal(R"({"0": [1, 2], "1": [2]})"), "looks like JSON"));
     EXPECT_TRUE(contains(refusal("[[0,1],[1,2]]"), "looks like JSON"));
+    EXPECT_TRUE(contains(refusal("<?xml version='1.0'?>\n<graphml/>\n"), "looks like GraphML"));
+    EXPECT_TRUE(contains(refusal("graph [\n  node [\n"), "looks like GML"));
+    EXPECT_TRUE(contains(refusal("graph [\n"), "nx.write_edgelist"));
     EXPECT_TRUE(contains(refusal("{\n\"0\": [1]\n}\n"), "line 1"));
 }
 
