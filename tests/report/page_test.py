@@ -453,8 +453,8 @@ class ReportPageTimes(InBrowser):
     def test_a_hundred_agents_are_small_and_open_quickly(self):
         must("train", "--agents", "100", "--edge-probability", "0.05", "--rounds", "60", "--batch-size", "16",
              "--run-directory", "large", "--quiet")
-        report = make_report("large", "--time-limit", "60")
-        self.assertLess(report["bytes"], 5e6)
+        report = make_report("large", "--time-limit", "20")
+        self.assertLess(report["bytes"], 8e6)
         page = self.expect_opens_within(1000, "large", report)
         page.outsider()
         page.click(40)

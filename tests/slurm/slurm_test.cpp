@@ -325,7 +325,7 @@ TEST_F(SlurmJob, MayStartMpirunWhichFindsItsNodes) {
     const bool well = comes_to(job, "COMPLETED");
     const std::string log = content_of(*directory_ / "mpirun.log");
     ASSERT_TRUE(well) << log;
-    EXPECT_NE(log.find("6 agents in 6 processes, 300 rounds"), std::string::npos) << log;
+    EXPECT_NE(log.find("pairs, 6 agents, 300 rounds"), std::string::npos) << log;
     EXPECT_EQ(json_of(*directory_ / "mpirun/summary.json").at("agents"), agents);
 }
 
