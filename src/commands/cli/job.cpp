@@ -52,7 +52,12 @@ int run_together(Network& network, const std::function<int()>& job) try {
     const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::other;
     const bool tells_for_all = network.failed_together() && network.process() == 0;
     if (tells_for_all) print_error_line(failure.what());
-    if (network.failed_together() && all_are_there(network)) return static_cast<int>(code);
+    if (network.failed_together() && all_are_there(network)) {
+        // All end now, each with this code: a launcher that tells those that are still about it to
+        // end, since one has ended, changes it for none.
+        std::signal(SIGTERM, SIG_IGN);
+        return static_cast<int>(code);
+    }
     if (!tells_for_all)
         print_error_line(fmt::format("{}: {}", network.process_name(), failure.what()));
     let_lower_processes_end_the_job(network.process());

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
 #include <cstring>
 
 #include "commands/cli/program.hpp"
@@ -41,8 +40,5 @@ void start_without_blas_threads(int /*count*/, char** arguments, char** environm
 int main(int argc, char** argv) {
     sotto::choose_blas_kernels();
     sotto::cli::take_back_umask();
-    const int code = sotto::cli::run_program(std::vector<std::string>(argv + 1, argv + argc));
-    // A launcher that tells all ranks to end because one has ended does not change how this one did.
-    std::signal(SIGTERM, SIG_IGN);
-    return code;
+    return sotto::cli::run_program(std::vector<std::string>(argv + 1, argv + argc));
 }
