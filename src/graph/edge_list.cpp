@@ -31,6 +31,20 @@ const char* other_format(std::string_view first, std::string_view rest) {
     return nullptr;
 }
 
+void require_edge_list(const std::string& path,
+                       long long line,
+                       std::string_view first,
+                       std::string_view rest) {
+    if (const char* const other = other_format(first, rest))
+        throw DataError(
+            fmt::format("edge list {}: line {}, \"{}\", looks like {}; give a text file with two "
+                        "labels a line (networkx: nx.write_edgelist(G, FILE, data=False))",
+                        path,
+                        line,
+                        for_message(first),
+                        other));
+}
+
 /// Indices of `labels` in ascending order: numerically when all are integers, else as text.
 std::vector<std::size_t> ascending(const std::vector<std::string>& labels) {
     std::vector<long long> numbers;
@@ -81,15 +95,7 @@ RawEdges read_raw(const std::string& path) {
         std::string_view rest = line;
         const std::string_view first = take_token(rest);
         if (first.empty()) continue;
-        const char* const other = other_format(first, rest);
-        if (other != nullptr)
-            throw DataError(
-                fmt::format("edge list {}: line {}, \"{}\", looks like {}; give a text file with "
-                            "two labels a line (networkx: nx.write_edgelist(G, FILE, data=False))",
-                            path,
-                            reader.line_number(),
-                            for_message(first),
-                            other));
+        require_edge_list(path, reader.line_number(), first, rest);
         const std::string_view second = take_token(rest);
         if (second.empty())
             throw DataError(
