@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "sotto/core/error.hpp"
@@ -23,22 +24,35 @@ std::size_t place_of(const Table& table, const std::string& column, const std::s
         fmt::format("{}: has no column \"{}\", which {} has", table.source, column, whose));
 }
 
-/// Places of categories in a feature's block.
-Eigen::Index category_place(const Table& table,
-                            const ColumnShape& feature,
-                            const TableColumn& column,
-                            std::size_t row) {
-    const std::string text = column.category(row);
-    const auto found = std::ranges::find(feature.categories, text);
-    if (found == feature.categories.end())
-        fail_cell(table,
-                  feature.name,
-                  row,
-                  fmt::format("is \"{}\", which no training data have (allowed: {})",
-                              text.substr(0, shown_characters),
-                              fmt::join(feature.categories, ", ")));
-    return found - feature.categories.begin();
-}
+/// Where each category of a column stands among those of the training data.
+class CategoryPlaces {
+  public:
+    CategoryPlaces(const Table& table,
+                   const std::string& column,
+                   const std::vector<std::string>& categories)
+        : table_(table), column_(column), categories_(categories) {
+        for (const std::string& category : categories)
+            places_.try_emplace(category, static_cast<Eigen::Index>(places_.size()));
+    }
+    [[nodiscard]] Eigen::Index of(const TableColumn& column, std::size_t row) const {
+        const std::string text = column.category(row);
+        const auto found = places_.find(text);
+        if (found == places_.end())
+            fail_cell(table_,
+                      column_,
+                      row,
+                      fmt::format("is \"{}\", which no training data have (allowed: {})",
+                                  text.substr(0, shown_characters),
+                                  fmt::join(categories_, ", ")));
+        return found->second;
+    }
+
+  private:
+    const Table& table_;
+    const std::string& column_;
+    const std::vector<std::string>& categories_;
+    std::unordered_map<std::string, Eigen::Index> places_;
+};
 
 Eigen::Index width_of(const ColumnShape& feature, const MissingPolicy& missing) {
     const Eigen::Index indicator = missing.kind == MissingPolicy::Kind::indicator ? 1 : 0;
@@ -56,6 +70,7 @@ void encode_feature(const Table& table,
     const TableColumn& column = table.columns[place_of(table, feature.name, "the training data")];
     const Eigen::Index last = first + width_of(feature, missing) - 1;
     const bool categories = feature.kind == ColumnShape::Kind::categories;
+    const CategoryPlaces places(table, feature.name, feature.categories);
     for (std::size_t row = 0; row < column.numbers.size(); ++row) {
         const auto record = static_cast<Eigen::Index>(row);
         if (column.is_missing(row)) {
@@ -70,7 +85,7 @@ void encode_feature(const Table& table,
                 out(record, first) =
                     missing.kind == MissingPolicy::Kind::value ? missing.value : not_a_number;
         } else if (categories) {
-            out(record, first + category_place(table, feature, column, row)) = 1;
+            out(record, first + places.of(column, row)) = 1;
         } else if (column.is_text(row)) {
             fail_cell(table,
                       feature.name,
@@ -81,16 +96,6 @@ void encode_feature(const Table& table,
             out(record, first) = column.numbers[row];
         }
     }
-}
-
-double label_of(const Table& table,
-                const TableShape& shape,
-                const TableColumn& column,
-                std::size_t row) {
-    if (shape.threshold) return column.numbers[row] > *shape.threshold ? 1 : 0;
-    if (shape.label_names.empty()) return column.numbers[row];
-    const ColumnShape classes{shape.label, ColumnShape::Kind::categories, shape.label_names};
-    return static_cast<double>(category_place(table, classes, column, row));
 }
 
 /// Of whom the records are: equal numbers where the cells are equal.
@@ -109,6 +114,12 @@ Eigen::VectorXd labels_in(const Table& table, const TableShape& shape) {
     const std::size_t place = place_of(table, shape.label, "the training data");
     require_no_missing(table, place, "is to be predicted");
     const TableColumn& column = table.columns[place];
+    const CategoryPlaces classes(table, shape.label, shape.label_names);
+    const auto label_of = [&](std::size_t row) -> double {
+        if (shape.threshold) return column.numbers[row] > *shape.threshold ? 1 : 0;
+        if (shape.label_names.empty()) return column.numbers[row];
+        return static_cast<double>(classes.of(column, row));
+    };
     Eigen::VectorXd labels(table.records());
     for (std::size_t row = 0; row < column.numbers.size(); ++row) {
         if (column.is_text(row) && (shape.threshold || shape.label_names.empty()))
@@ -117,7 +128,7 @@ Eigen::VectorXd labels_in(const Table& table, const TableShape& shape) {
                       row,
                       fmt::format("is \"{}\", and the training data have numbers there",
                                   column.category(row).substr(0, shown_characters)));
-        labels(static_cast<Eigen::Index>(row)) = label_of(table, shape, column, row);
+        labels(static_cast<Eigen::Index>(row)) = label_of(row);
     }
     return labels;
 }

@@ -95,6 +95,8 @@ TableShape table_of(ByteReader& reader, const DataShape& theirs, const TableShap
         if (kind > static_cast<std::uint8_t>(ColumnShape::Kind::categories)) reader.fail();
         feature.kind = static_cast<ColumnShape::Kind>(kind);
         feature.categories = texts_of(reader, most_categories);
+        if (feature.kind != ColumnShape::Kind::categories && !feature.categories.empty())
+            reader.fail();
     }
     return table;
 }

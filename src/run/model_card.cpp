@@ -105,10 +105,13 @@ Json json_of(const TableShape& table) {
 TableShape table_shape_from(const JsonValue& json) {
     TableShape table;
     table.columns = texts_of(json.at("columns"));
-    for (const JsonValue& feature : json.at("features").items())
-        table.features.push_back({feature.at("column").text(),
-                                  named_in(kinds, feature.at("kind")),
-                                  texts_of(feature.at("categories"))});
+    for (const JsonValue& feature : json.at("features").items()) {
+        const ColumnShape& column = table.features.emplace_back(feature.at("column").text(),
+                                                                named_in(kinds, feature.at("kind")),
+                                                                texts_of(feature.at("categories")));
+        if (column.kind != Kind::categories && !column.categories.empty())
+            feature.at("categories").fail("nothing, of a column of numbers");
+    }
     if (table.features.empty()) json.at("features").fail("at least one feature");
     table.unit = json.at("unit").text();
     table.label = json.at("label").text();

@@ -281,6 +281,7 @@ HostileInputs data_shapes() {
               ExitCode::data),
         shape_of_table(
             "numbers for texts", table({"no"}, 1, {}), {"city", "numbers"}, ExitCode::data),
+        shape_of_table("categories of numbers", table({"no"}, 1, {"x"}), {damaged}),
         shape_of_table("a kind that is none", table({"no"}, 3, {}), {damaged}),
         shape_of_table("words for a terminal", table({"no"}, 2, {"\x1b[2J"}), {damaged}),
         shape_of_table(

@@ -64,6 +64,8 @@ TEST(ModelCard, NamesWhatIsWrong) {
     };
     expect_contains(refusal([](Json& j) { j["version"] = 2; }), "some/model.json");
     expect_contains(refusal([](Json& j) { j["table"]["features"] = Json::array(); }), "feature");
+    expect_contains(refusal([](Json& j) { j["table"]["features"][0]["categories"] = {"x"}; }),
+                    "categories");
     expect_contains(refusal([](Json& j) { j["table"]["target"] = "both"; }), "target");
     expect_contains(refusal([](Json& j) { j["inputs"].erase(0); }), "inputs");
     expect_contains(refusal([](Json& j) { j["inputs"][0]["name"] = "sex"; }), "inputs");

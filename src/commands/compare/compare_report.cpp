@@ -41,8 +41,6 @@ std::string trained_text(const ComparedFigures& row) {
                        row.step_size.empty() ? "-" : row.step_size);
 }
 
-Json epsilon_json(double epsilon) { return number_or_null(epsilon); }
-
 Json mean_json(const std::optional<SweepMean>& mean) {
     return mean ? Json{{"mean", number_or_null(mean->mean)},
                        {"half_width", number_or_null(mean->half_width)}}
@@ -161,9 +159,9 @@ Json comparison_json(const std::vector<ComparedFigures>& figures) {
         }
         json["noise_of_ldp"] = number_or_null(row.noise);
         json["noise_std"] = number_or_null(row.noise_std);
-        json["epsilon_outsider"] = epsilon_json(row.outsider);
+        json["epsilon_outsider"] = number_or_null(row.outsider);
         json["outsider_infinite"] = std::isinf(row.outsider);
-        json["epsilon_curious"] = epsilon_json(row.curious);
+        json["epsilon_curious"] = number_or_null(row.curious);
         json["curious_infinite"] = std::isinf(row.curious);
         json["test_accuracy"] = mean_json(row.accuracy);
         json["test_loss"] = mean_json(row.loss);

@@ -61,20 +61,8 @@ struct TaskRecord {
     /// Learns from records, some of which are held out.
     [[nodiscard]] bool needs_records() const { return objective != nullptr; }
     [[nodiscard]] bool has_option(const std::string& option) const {
-        const std::vector<std::string> of_records{"data",
-                                                  "test-data",
-                                                  "test-fraction",
-                                                  "partition",
-                                                  "label",
-                                                  "label-kind",
-                                                  "ignore",
-                                                  "categorical",
-                                                  "missing",
-                                                  "bounds",
-                                                  "unit-column",
-                                                  "standardise"};
-        if (needs_records() && std::ranges::find(of_records, option) != of_records.end())
-            return true;
+        const bool about_data = option != "hidden";
+        if (needs_records() && about_data) return true;
         return std::ranges::find(options, option) != options.end();
     }
 };
