@@ -396,17 +396,20 @@ def test_a_signal_stops_all_after_a_round_and_the_run_goes_on(
     assert len(rounds) == 1 and 0 < int(rounds.pop()) < 2000
     assert sotto.Run(tmp_path / "run").ledger["status"] == "interrupted"
     resumed = f"""
+import sys
 from mpi4py import MPI
 import numpy as np, sotto
 agent = sotto.Agent(MPI.COMM_WORLD, 4, records=30, resume={str(tmp_path / "run")!r}, quiet=True)
 before = agent.round
 agent.step(np.zeros((len(agent.batch()), 4)))
-print(before, agent.round)
+sys.stdout.write(f"{{before}} {{agent.round}}\\n")
 """
     done = launch(3, resumed)
     assert done.returncode == 0, done.stderr
-    before, after = map(int, done.stdout.splitlines()[0].split())
-    assert before > 0 and after == before + 1
+    assert len(done.stdout.splitlines()) == 3
+    for line in done.stdout.splitlines():
+        before, after = map(int, line.split())
+        assert before > 0 and after == before + 1
 
 
 def test_agents_begin_with_one_model(launch: Launch) -> None:
