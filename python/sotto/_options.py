@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import io
+import os
+import pathlib
 import textwrap
 from typing import Any, Callable, Iterable, Mapping, TypeVar
+
+import numpy as np
 
 from . import _core
 from .errors import ConfigError
@@ -40,6 +46,8 @@ class Option:
             return "bool"
         if self.kind == "list":
             return "str | Sequence[str] | None"
+        if self.name == "covariance":
+            return "Covariance | None"
         return "Value | None"
 
 
@@ -65,7 +73,7 @@ def to_arguments(command: str, given: Mapping[str, Any], refused: Iterable[str] 
     """Keyword arguments as the words of a command line.
 
     None means "not given"; True and False are "on" and "off", or whether a flag stands there; a
-    list is joined by commas.
+    list is joined by commas. A covariance may be an array, or a function of the graph.
 
     :raises ConfigError: for an option that does not exist, or is refused here.
     """
@@ -82,11 +90,50 @@ def to_arguments(command: str, given: Mapping[str, Any], refused: Iterable[str] 
         if value is None or (option.kind == "flag" and not value):
             continue
         words.append("--" + option.name)
+        if keyword == "covariance":
+            value = _covariance_file(value, given)
         if option.kind == "list" and not isinstance(value, str):
             words.extend(_text(one) for one in value)
         elif option.kind != "flag":
             words.append(_text(value))
     return words
+
+
+def _covariance_file(value: Any, given: Mapping[str, Any]) -> str:
+    """The file with R: ``value``, or what this array holds, or what this function returns.
+
+    A function is asked with the :class:`sotto.Graph` of the options. Numbers are written to
+    runs/covariance-DIGEST.npy, and stay there: config.ini of a run names it.
+
+    :raises ConfigError: for what is no matrix of numbers; for other matrices the program says why.
+    """
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if callable(value):
+        from .plans import graph
+
+        of_graphs = {option.keyword for option in options_of("graph")}
+        asked = {keyword: given[keyword] for keyword in given if keyword in of_graphs}
+        if _core.launched():
+            from mpi4py import MPI
+
+            asked.setdefault("agents", MPI.COMM_WORLD.size)
+        value = value(graph(**asked))
+    matrix = np.asarray(value)
+    if matrix.dtype.kind not in "fiu" or matrix.ndim != 2:
+        raise ConfigError(
+            f"covariance: an array of shape {matrix.shape} with values of type {matrix.dtype} is not"
+            " allowed (allowed: agents x agents real numbers, a function that returns them, or a file)"
+        )
+    content = io.BytesIO()
+    np.save(content, matrix.astype(np.float64), allow_pickle=False)
+    digest = hashlib.sha256(content.getvalue()).hexdigest()[:12]
+    path = pathlib.Path("runs") / f"covariance-{digest}.npy"
+    path.parent.mkdir(exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    unfinished.write_bytes(content.getvalue())
+    unfinished.replace(path)
+    return str(path)
 
 
 def _nearest(keyword: str, known: Iterable[str]) -> str:

@@ -80,7 +80,13 @@ def stub_of(name: str, source: str, module: object) -> str | None:
         for node in tree.body
         if not (isinstance(node, ast.FunctionDef) and node.name.startswith("_"))
     ]
-    head = f"from typing import Sequence, Union\n{VALUE} = Union[str, int, float, bool]\n"
+    head = (
+        "import numpy.typing as _npt, os as _os, sotto.plans as _plans\n"
+        "from typing import Any as _Any, Callable as _Callable, Sequence, Union\n"
+        f"{VALUE} = Union[str, int, float, bool]\n"
+        "_Matrix = _npt.NDArray[_Any]\n"
+        "Covariance = Union[str, _os.PathLike[str], _Matrix, _Callable[[_plans.Graph], _Matrix]]\n"
+    )
     text = ast.unparse(ast.fix_missing_locations(tree))
     future = "from __future__ import annotations\n"
     return text.replace(future, future + head, 1)

@@ -90,10 +90,20 @@ Guarantee Ledger::after(long rounds, int number) const {
     return losses_after(rounds).guarantee(number, std::max(0.0, delta() - tails(rounds).delta));
 }
 
-double Ledger::epsilon_after(long rounds) const { return largest(after(rounds)).epsilon; }
+Guarantee Ledger::largest_after(long rounds) const {
+    const PrivacyLosses losses = losses_after(rounds);
+    const double left = std::max(0.0, delta() - tails(rounds).delta);
+    PrivacyLoss worst = losses.worst_of(0, left);
+    for (int u = 1; u < record_.agents(); ++u)
+        if (PrivacyLoss loss = losses.worst_of(u, left); worst.less_at(left, loss))
+            worst = std::move(loss);
+    return guarantee_of(worst, left);
+}
+
+double Ledger::epsilon_after(long rounds) const { return largest_after(rounds).epsilon; }
 
 double Ledger::mu_after(long rounds) const {
-    return largest(after(rounds)).loss.mu().value_or(not_a_number);
+    return largest_after(rounds).loss.mu().value_or(not_a_number);
 }
 
 Guarantee Ledger::against_eavesdropper(long rounds) const {

@@ -1,16 +1,19 @@
 #include "run/data_words.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+
+#include "run/agent_path.hpp"
 
 namespace sotto {
 
 namespace {
 
 constexpr std::size_t most_classes_shown = 10;
-constexpr std::size_t most_agents_shown = 12;
+constexpr int most_agents_shown = 12;
 
 /// "predicts "readmitted" (2 classes: no, yes) from 13 columns (22 features)"
 std::string prediction_text(const LocalData& local) {
@@ -74,25 +77,45 @@ std::vector<std::string> label_texts(const std::optional<TableShape>& table,
     return texts;
 }
 
+std::vector<std::string> own_file_names(const TaskConfig& config, int agents) {
+    if (!one_file_an_agent(config)) return {};
+    const int known = is_pattern(config.data)
+                          ? std::min(agents, static_cast<int>(matching_files(config.data).size()))
+                          : agents;
+    std::vector<std::string> names(static_cast<std::size_t>(agents));
+    for (int u = 0; u < known; ++u) {
+        std::vector<std::string> files = listed_files(config.data, u);
+        for (std::string& file : files) file = std::filesystem::path(file).filename().string();
+        names[static_cast<std::size_t>(u)] = fmt::format("{}", fmt::join(files, " and "));
+    }
+    return names;
+}
+
 std::vector<std::string> understood(const TaskConfig& config,
                                     const LocalData& local,
                                     const Membership& members,
                                     std::span<const int> local_agents) {
-    if (!local.shape.table) return {};
-    std::vector<std::string> lines{prediction_text(local), columns_text(*local.shape.table)};
+    std::vector<std::string> lines;
+    if (local.shape.table) lines = {prediction_text(local), columns_text(*local.shape.table)};
     if (!one_file_an_agent(config)) return lines;
-    const std::size_t shown = std::min(local.agents.size(), most_agents_shown);
-    for (std::size_t a = 0; a < shown; ++a) {
-        const AgentData& agent = local.agents[a];
-        lines.push_back(fmt::format("agent {} is {}: {} records to train{}; {} to test",
-                                    members.number(local_agents[a]),
-                                    std::filesystem::path(agent.shard.source).filename().string(),
-                                    agent.shard.records(),
-                                    class_counts(agent.shard, local),
-                                    agent.test->records()));
+    const std::vector<std::string> names = own_file_names(config, members.all);
+    const int shown = std::min(members.size(), most_agents_shown);
+    for (int place = 0; place < shown; ++place) {
+        const int number = members.number(place);
+        std::string line =
+            fmt::format("agent {} is {}", number, names[static_cast<std::size_t>(number)]);
+        if (const auto here = std::ranges::find(local_agents, place); here != local_agents.end()) {
+            const AgentData& agent =
+                local.agents[static_cast<std::size_t>(here - local_agents.begin())];
+            line += fmt::format(": {} records to train{}; {} to test",
+                                agent.shard.records(),
+                                class_counts(agent.shard, local),
+                                agent.test->records());
+        }
+        lines.push_back(std::move(line));
     }
-    if (shown < local.agents.size())
-        lines.push_back(fmt::format("and {} more agents", local.agents.size() - shown));
+    if (shown < members.size())
+        lines.push_back(fmt::format("and {} more agents", members.size() - shown));
     return lines;
 }
 

@@ -14,9 +14,14 @@ namespace sotto {
 [[nodiscard]] std::vector<std::string> label_texts(const std::optional<TableShape>& table,
                                                    const LabelSet& labels);
 
-/// What was understood of a table, a line each: which column is predicted from which others, and,
-/// where every agent has files of its own, which records the agents of this process have. For who
-/// runs this process: the counts are those of private data.
+/// The names of the files that agents read, by the agent's number, where every agent has files of
+/// its own; of a pattern those that it matches on this host, "" of an agent that has none here.
+/// Otherwise empty. LOCAL.
+[[nodiscard]] std::vector<std::string> own_file_names(const TaskConfig& config, int agents);
+
+/// What was read, a line each: of a table which column is predicted from which others; where every
+/// agent has files of its own, who has which, and of the agents of this process which records. For
+/// who runs this process: the counts are those of private data.
 [[nodiscard]] std::vector<std::string> understood(const TaskConfig& config,
                                                   const LocalData& local,
                                                   const Membership& members,

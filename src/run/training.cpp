@@ -47,11 +47,8 @@ void announce(const PreparedRun& prepared,
 /// What the run would take and cost; nothing is left behind. COLLECTIVE.
 TrainResult dry_run(PreparedRun prepared, TrainingListener& listener, Clock::time_point start) {
     require_accounts_allow(prepared);
-    TrainResult result = result_before_rounds(prepared);
+    TrainResult result = result_with_account(prepared, prepared.run.config.plan.rounds);
     result.estimate = estimate_run(prepared);
-    const long rounds = prepared.run.config.plan.rounds;
-    result.mu = prepared.ledger.mu_after(rounds);
-    result.epsilon = prepared.ledger.epsilon_after(rounds);
     result.total_seconds = seconds_since(start);
     announce(prepared, listener, "", &result.estimate);
     return result;

@@ -62,7 +62,7 @@ TEST(AttackOnTheCommandLine, RefusesOptionsThatMeanNothingToIt) {
     const TempDir directory;
     expect_refused(directory, {"audit", "--attack", "guess"}, 2, "reconstruction");
     expect_refused(directory,
-                   {"audit", "--data", "x.txt"},
+                   {"audit", "--attack", "likelihood", "--data", "x.txt"},
                    2,
                    "--data: has no meaning with --attack likelihood");
     expect_refused(

@@ -53,6 +53,55 @@ TEST(Documentation, ShowsWhatTheProgramPrints) {
     EXPECT_GE(run, 20) << "commands are no longer found";
 }
 
+/// What an audit says of drawn noise: bounds as the page has them, measurements near them.
+void expect_like(const std::string& shown, const std::string& printed) {
+    SCOPED_TRACE(fmt::format("{}\nis shown, printed is\n{}", shown, printed));
+    const std::vector<double> wanted = numbers_of(shown), got = numbers_of(printed);
+    const bool hypothesis = shown.starts_with("  constant") || shown.starts_with("  random");
+    if (hypothesis) {
+        ASSERT_EQ(got.size(), 7U);
+        EXPECT_NEAR(got[1], wanted[1], 1e-3) << "the accountant's mu";
+        EXPECT_NEAR(got[2], wanted[2], 0.2) << "the measured one";
+    }
+    if (shown.starts_with("  recovered")) {
+        EXPECT_NEAR(got[1], wanted[1], 1) << "rows";
+    }
+    if (shown.starts_with("  epsilon of a record")) {
+        EXPECT_NEAR(got[1], wanted[1], 1e-3) << "the accountant's epsilon";
+    }
+}
+
+TEST(Documentation, ShowsHowAuditsComeOut) {
+    const char* data = std::getenv("SOTTO_DATA_DIR");
+    if (data == nullptr || *data == '\0') GTEST_SKIP() << "set SOTTO_DATA_DIR to a folder with a9a";
+    const PageFolder folder;
+    int audits = 0, lines = 0;
+    for (const Shown& shown : shown_in(content_of(SOTTO_SOURCE_DIR "/docs/threat-models.md"))) {
+        if (shown.command.find(" ... ") != std::string::npos) continue;
+        SCOPED_TRACE(shown.command);
+        const Outcome outcome = folder.run(shown.command);
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+        if (shown.command.find("sotto audit") == std::string::npos) continue;
+        ++audits;
+        const std::vector<std::string> printed = lines_of(outcome.out);
+        for (const std::string& line : shown.lines) {
+            const auto like = std::ranges::find_if(
+                printed, [&](const std::string& other) { return has_same_words(line, other); });
+            if (like == printed.end()) {
+                // Tables of agents are ordered by what was measured, and are shown in part.
+                EXPECT_FALSE(line.starts_with("consistent") || line.starts_with("audit"))
+                    << line << '\n'
+                    << outcome.text();
+                continue;
+            }
+            expect_like(line, *like);
+            ++lines;
+        }
+    }
+    EXPECT_GE(audits, 6) << "commands are no longer found";
+    EXPECT_GE(lines, 40);
+}
+
 TEST(DocumentationOutput, FindsCommandsOfSeveralLinesAndTheirOutput) {
     const auto blocks = shown_in(
         "$ no block\n```\nno command\n```\n\n```\n$ first a\n> b\n> c\nout 1\n> out\n\n$ "

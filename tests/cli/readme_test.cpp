@@ -1,7 +1,6 @@
 // What the README shows is what a reader gets, whose noise is another.
 
 #include <algorithm>
-#include <regex>
 
 #include "page_folder.hpp"
 #include "shown_output.hpp"
@@ -11,33 +10,13 @@ namespace {
 
 constexpr double accuracy_may_differ = 0.08;  // another draw of the noise, a few hundred records
 
-/// A line with # for its numbers, and these.
-struct Pattern {
-    std::string words;
-    std::vector<double> numbers;
-};
-
-Pattern pattern_of(const std::string& line) {
-    static const std::regex number(R"([0-9]+(\.[0-9]+)?(e-?[0-9]+)?)");
-    Pattern pattern{std::regex_replace(line, number, "#"), {}};
-    for (auto found = std::sregex_iterator(line.begin(), line.end(), number);
-         found != std::sregex_iterator();
-         ++found)
-        pattern.numbers.push_back(std::stod(found->str()));
-    return pattern;
-}
-
-bool has_same_words(const std::string& shown, const std::string& printed) {
-    return pattern_of(shown).words == pattern_of(printed).words;
-}
-
 /// Accuracies near those that are shown; everything else but times to the last digit.
 void expect_like(const std::string& shown, const std::string& printed) {
     const bool drawn = shown.starts_with("result") || shown.starts_with("accuracy");
     if (shown.starts_with("time")) return;
-    const Pattern wanted = pattern_of(shown), got = pattern_of(printed);
-    for (std::size_t k = 0; k < wanted.numbers.size(); ++k)
-        EXPECT_NEAR(got.numbers[k], wanted.numbers[k], drawn ? accuracy_may_differ : 0)
+    const std::vector<double> wanted = numbers_of(shown), got = numbers_of(printed);
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+        EXPECT_NEAR(got[k], wanted[k], drawn ? accuracy_may_differ : 0)
             << shown << '\n'
             << printed;
 }

@@ -3,11 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <regex>
 #include <sstream>
 
 #include "program.hpp"
 
 namespace sotto::test {
+
+namespace {
+
+const std::regex& number() {
+    static const std::regex known(R"([0-9]+(\.[0-9]+)?(e-?[0-9]+)?)");
+    return known;
+}
+
+}  // namespace
 
 std::vector<Shown> shown_in(const std::string& page) {
     std::vector<Shown> blocks;
@@ -52,6 +62,23 @@ bool same_line(const std::string& shown, const std::string& printed) {
             return false;
     }
     return true;
+}
+
+std::vector<double> numbers_of(const std::string& line) {
+    std::vector<double> numbers;
+    for (auto found = std::sregex_iterator(line.begin(), line.end(), number());
+         found != std::sregex_iterator();
+         ++found)
+        numbers.push_back(std::stod(found->str()));
+    return numbers;
+}
+
+bool has_same_words(const std::string& shown, const std::string& printed) {
+    static const std::regex blanks(" +");
+    const auto words = [](const std::string& line) {
+        return std::regex_replace(std::regex_replace(line, number(), "#"), blanks, " ");
+    };
+    return words(shown) == words(printed);
 }
 
 std::vector<std::string> not_printed(const Shown& shown, const std::string& output) {

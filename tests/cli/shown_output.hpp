@@ -19,6 +19,12 @@ struct Shown {
 
 [[nodiscard]] std::vector<std::string> words_of(const std::string& line);
 
+/// The numbers of a line, without their signs.
+[[nodiscard]] std::vector<double> numbers_of(const std::string& line);
+
+/// The same line but for its numbers and how many blanks stand before them.
+[[nodiscard]] bool has_same_words(const std::string& shown, const std::string& printed);
+
 /// The same words, and the same numbers but for 1e-4 of their value, which the last steps of an
 /// iteration may change from processor to processor, and 1e-14, so that what one processor rounds
 /// to 0 may be 6e-16 on another. A time at the end ("2.72 s") may be any.

@@ -17,9 +17,12 @@
 #include "run/budget_account_text.hpp"
 #include "run/checkpoint_store.hpp"
 #include "run/peer_notes.hpp"
+#include "run/predictions.hpp"
 #include "run/recorded_ledger.hpp"
 #include "run/run_history.hpp"
 #include "run/run_subject.hpp"
+#include "run/task_fixtures.hpp"
+#include "run/training_fixtures.hpp"
 #include "sotto/agent/recording/recorded_seeds.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
@@ -177,6 +180,56 @@ TEST_F(OfARun, RecordedSeedsAreReadOrRefusedByName) {
     const NoisePlan plan = plan_from_json(read_file(run / "plan.json"), "plan.json");
     expect_our_errors_in("views/0/seeds.json",
                          [&] { (void)read_recorded_seeds(run / "views/0/seeds.json", plan); });
+}
+
+/// A run whose data are tables with categories, missing values and classes of a number.
+class OfARunOnTables : public ::testing::Test {
+  protected:
+    OfARunOnTables() {
+        for (const char* site : {"site0.csv", "site1.csv"})
+            text_to(folder.path(site),
+                    "age,sex,severity\n50,m,0\n60,f,2\n,m,0\n40,f,3\n70,m,1\n30,f,0\n");
+        config.task = on(folder.path("site%r.csv"));
+        config.task.table.label = "severity>0";
+        config.task.table.missing = parse_missing("indicator");
+        config.threads = 1;
+        config.run_directory = folder.path("run");
+        (void)train(config);
+    }
+
+    TemporaryFolder folder;
+    TrainConfig config = quadratic_config(2, "ldp", 2);
+};
+
+TEST_F(OfARunOnTables, AHistoryIsReadOrRefusedByName) {
+    const fs::path run = *config.run_directory;
+    expect_our_errors({"history.json", read_file(run / "history.json"), [&](const std::string& text) {
+                           text_to(run / "history.json", text);
+                           const RunHistory history = read_history(run);
+                           TaskConfig known = config.task;
+                           known.known_table = history.table;
+                           known.known_labels = history.labels;
+                           known.known_features = history.features;
+                           try {
+                               const auto network = make_memory_network(2, 1);
+                               (void)read_local_data(known, *network, Membership::everybody(2));
+                           } catch (const Error&) {
+                               // Data that do not fit what a history says are refused by their name.
+                           }
+                       }});
+}
+
+TEST_F(OfARunOnTables, AModelIsReadOrRefusedByName) {
+    const fs::path card = fs::path(*config.run_directory) / "agents/0/model.json";
+    expect_our_errors({"model.json", read_file(card), [&](const std::string& text) {
+                           (void)model_card_from_json(text, "model.json");
+                           text_to(card, text);
+                           try {
+                               (void)predict(*config.run_directory, 0, folder.path("site0.csv"));
+                           } catch (const Error&) {
+                               // A model or data that do not fit the card are refused by their name.
+                           }
+                       }});
 }
 
 TEST(JsonKeys, OfCanariesAreReadOrRefusedByName) {

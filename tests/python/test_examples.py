@@ -4,12 +4,19 @@ import os
 import pathlib
 import subprocess
 import sys
+from typing import Any
 
+import numpy as np
 import pytest
 
-from conftest import LAUNCHER
+from conftest import LAUNCHER, Launch
 
 EXAMPLES = pathlib.Path(os.environ["SOTTO_SOURCE"]) / "examples"
+
+
+def snippets(page: str) -> list[str]:
+    """The programs that a page shows."""
+    return [part.split("```")[0] for part in (EXAMPLES.parent / page).read_text().split("```python\n")[1:]]
 
 
 def test_own_loop_finds_the_truth() -> None:
@@ -47,14 +54,58 @@ def test_a_model_is_read_without_sotto(tmp_path: pathlib.Path) -> None:
 
 
 def test_the_readme_trains_from_python(tmp_path: pathlib.Path) -> None:
-    readme = (EXAMPLES.parent / "README.md").read_text()
-    program = readme.split("```python\n")[1].split("```")[0]
+    (program,) = snippets("README.md")
     (tmp_path / "examples").symlink_to(EXAMPLES)
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     words = done.stdout.split()
     assert float(words[words.index("accuracy") + 1]) > float(words[words.index("constant") + 1]) + 0.15
     assert float(words[words.index("epsilon") + 1]) <= 2
+
+
+def test_the_page_about_python_says_what_works(launch: Launch) -> None:
+    plans, own_covariance, agents = snippets("docs/python.md")
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    known: dict[str, Any] = {}
+    exec(plans, known)
+    assert known["plan"].covariance.shape == (20, 20)
+    assert known["run"].summary["test_accuracy_mean_model"] > known["run"].summary["constant_accuracy"] + 0.1
+    assert known["run"].metrics["epsilon"][-1] <= 2
+    exec(own_covariance, known)
+    made = known["sotto"].plan(covariance=known["correlated"], topology="ring", agents=8, epsilon=2)
+    wanted = known["correlated"](known["sotto"].graph(topology="ring", agents=8))
+    assert np.allclose(made.covariance / made.covariance[0, 0], wanted / wanted[0, 0], atol=1e-9)
+    done = launch(8, agents)
+    assert done.returncode == 0, done.stderr
+    assert 1.9 < float(done.stdout.removeprefix("epsilon ")) <= 2
+
+
+FROM_MNIST = """
+import os, pathlib, runpy, sys
+import torch
+from mpi4py import MPI
+import sotto, sotto.torch
+example = runpy.run_path(sys.argv[1])
+folder = pathlib.Path(os.environ["SOTTO_DATA_DIR"])
+shard = example["read_mnist"](folder, "train", MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size, 1)
+test = example["read_mnist"](folder, "t10k")
+torch.manual_seed(1)
+model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(784, 10))
+"""
+
+
+def test_the_page_about_torch_trains(launch: Launch) -> None:
+    pytest.importorskip("torch")
+    if not (pathlib.Path(os.environ.get("SOTTO_DATA_DIR", "")) / "train-images-idx3-ubyte.gz").is_file():
+        pytest.skip("set SOTTO_DATA_DIR to a folder with MNIST")
+    (program,) = snippets("docs/torch.md")
+    after = 'sys.stdout.write(f"{agent.summary[\'epsilon\']} {peer.evaluate(test).accuracy}\\n")\n'
+    done = launch(4, FROM_MNIST + program + after, str(EXAMPLES / "torch_mnist.py"), seconds=300)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        epsilon, accuracy = map(float, line.split())
+        assert 1.9 < epsilon <= 2 and accuracy > 0.75
 
 
 @pytest.mark.parametrize("name", ["quickstart", "threat_model"])

@@ -44,6 +44,34 @@ def test_plan_is_what_the_program_writes(tmp_path: pathlib.Path) -> None:
     assert np.array_equal(again.covariance, plan.covariance)
 
 
+def test_a_covariance_may_be_an_array_or_a_function() -> None:
+    options = {"topology": "ring", "agents": 4, "rounds": 10, "epsilon": 2}
+    made = 2 * np.eye(4) - 0.5 * np.ones((4, 4))
+    of_array = sotto.plan(covariance=made, **options)
+    assert of_array.mechanism == "covariance"
+    assert np.allclose(of_array.covariance / of_array.covariance[0, 0], made / made[0, 0], atol=1e-12)
+    asked = []
+
+    def by_graph(graph: sotto.Graph) -> np.ndarray:
+        asked.append(graph)
+        return made
+
+    of_function = sotto.plan(covariance=by_graph, **options)
+    assert np.array_equal(of_function.covariance, of_array.covariance)
+    assert asked[0].agents == 4 and len(asked[0].edges) == 4
+    (kept,) = pathlib.Path("runs").glob("covariance-*.npy")
+    assert np.array_equal(sotto.plan(covariance=kept, **options).covariance, of_array.covariance)
+    account = sotto.account(covariance=made, view="eavesdropper", **options)
+    assert account["mechanism"] == "covariance"
+    run = sotto.train(covariance=made, task="quadratic", adjacency="agent", quiet=True, **options)
+    assert run.config["covariance"] == str(kept)
+    for wrong in (np.ones(4), [["1"]], lambda graph: None):
+        with pytest.raises(sotto.ConfigError, match="covariance: .* is not allowed"):
+            sotto.plan(covariance=wrong, **options)
+    with pytest.raises(sotto.ConfigError, match="covariance"):
+        sotto.plan(covariance=made, mechanism="pairs", **options)
+
+
 def test_errors_are_those_of_the_program() -> None:
     with pytest.raises(sotto.ConfigError, match="--epsilon"):
         sotto.plan(epsilon=-1)

@@ -57,7 +57,10 @@ class Ledger {
     [[nodiscard]] PrivacyLosses losses_after(long rounds) const;
     /// Of one phase alone, after so many rounds of the run.
     [[nodiscard]] PrivacyLosses losses_in(std::size_t phase, long rounds) const;
-    /// The largest epsilon over the agents: what progress and summary show.
+    /// The largest of `after`. Cost: one epsilon, and two more for each agent whose loss is neither
+    /// smaller nor larger in every part than that of those before it.
+    [[nodiscard]] Guarantee largest_after(long rounds) const;
+    /// Its epsilon: what progress and metrics.csv show.
     [[nodiscard]] double epsilon_after(long rounds) const;
     /// Its mu; not a number where the loss has none (PrivacyLoss::mu).
     [[nodiscard]] double mu_after(long rounds) const;

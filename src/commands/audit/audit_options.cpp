@@ -15,6 +15,7 @@
 #include "run/options/option_checks.hpp"
 #include "run/options/peer_options.hpp"
 #include "run/options/plan_options.hpp"
+#include "run/options/task_defaults.hpp"
 #include "run/options/task_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_record.hpp"
@@ -34,7 +35,7 @@ std::vector<Option<AuditConfig>> attack_options() {
     return {{{.name = "attack", .help = attack_help(), .details = R"(
 [Threat models](../threat-models.md) says what each of them measures. The default is `canary-records` where batches are
 secretly sampled (`--participation poisson`, which adjacencies `record-add-remove` and `record-zero-out` make the
-default), otherwise `likelihood`. `canary-records` has defaults of its own: `--adjacency record-add-remove`,
+default), `membership` with `--data`, otherwise `likelihood`. `canary-records` has defaults of its own: `--adjacency record-add-remove`,
 `--batch-size 400`, 100 rounds. `reconstruction` takes `--data`, `--partition`
 (default iid) and `--seed`; `membership` all task options, 1000 rounds by default and the tasks logistic, softmax, mlp
 and cnn. An option that means nothing to an attack is refused (exit code 2).)"},
@@ -101,22 +102,41 @@ OptionSet<AuditConfig> options_without_meaning(const AttackRecord& attack) {
     return OptionSet<AuditConfig>().add(none);
 }
 
+/// Names of the attacks to which the option means something.
+std::vector<std::string> attacks_with(const std::string& option) {
+    std::vector<std::string> names;
+    for (const AttackRecord& attack : attacks().records()) {
+        const auto without = options_without_meaning(attack);
+        if (without.look_up(option) == nullptr) names.push_back(attack.name);
+    }
+    return names;
+}
+
 /// A run's config.ini holds every option, so one that says its default says nothing.
 void require_meaning(const AuditConfig& config) {
     const auto set = options_without_meaning(attacks().find("--attack", config.attack));
     const auto asked = set.written(config), defaults = set.written();
     for (const WrittenOption& option : asked.front().options)
         if (option.text != find_option(defaults, option.name)->text)
-            throw ConfigError(
-                fmt::format("--{}: has no meaning with --attack {}", option.name, config.attack));
+            throw ConfigError(fmt::format("--{}: has no meaning with --attack {} (it has one with {})",
+                                          option.name,
+                                          config.attack,
+                                          fmt::join(attacks_with(option.name), ", ")));
 }
 
-/// The first attack about the participation that is asked for, or is the default of what is asked.
+/// The first attack about the participation that is asked for, or is the default of what is asked;
+/// where data are given and batches are no secret, the first that trains on them.
 std::string default_attack(const OptionTexts& given) {
     const OptionTexts texts = with_default_participation(given);
     const auto text = texts.find("participation");
     const bool sampled = text != texts.end() && text->second == name_of(Participation{1, true});
-    return std::ranges::find(attacks().records(), sampled, &AttackRecord::sampled)->name;
+    const bool trains = !sampled && given.contains("data");
+    return std::ranges::find_if(attacks().records(),
+                                [&](const AttackRecord& attack) {
+                                    return attack.sampled == sampled &&
+                                           (attack.fixed_inputs || trains) == !trains;
+                                })
+        ->name;
 }
 
 }  // namespace
@@ -151,7 +171,8 @@ OptionTexts with_attack_defaults(OptionTexts given) {
 }
 
 AuditConfig read_audit_config(const OptionTexts& given) {
-    AuditConfig config = audit_option_set().read(with_default_clip(with_attack_defaults(given)));
+    AuditConfig config = audit_option_set().read(
+        with_default_clip(with_attack_defaults(with_agents_of_files(given))));
     settle_final_gossip(config.train.plan, given, true);
     require_meaning(config);
     settle_train_config(config.train, given.contains("stall-warn"));

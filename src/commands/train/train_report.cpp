@@ -1,6 +1,7 @@
 #include "commands/train/train_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -171,6 +172,33 @@ std::string metric_text(const TrainResult& result) {
     return verdict_line("result", text);
 }
 
+/// The epsilon of each agent, where they differ and are few; of many the smallest and the largest.
+std::string agents_text(const TrainResult& result) {
+    if (result.epsilons.empty()) return {};
+    const auto [least, most] = std::ranges::minmax_element(result.epsilons);
+    if (*most - *least <= 5e-4 * *most) return {};
+    const auto named = [&](std::size_t number) {
+        return number < result.agent_files.size() && !result.agent_files[number].empty()
+                   ? result.agent_files[number]
+                   : fmt::format("agent {}", number);
+    };
+    const auto one = [&](auto agent) {
+        return fmt::format("{:.4g} for {}",
+                           *agent,
+                           named(static_cast<std::size_t>(agent - result.epsilons.begin())));
+    };
+    constexpr std::size_t most_told = 12;
+    if (result.epsilons.size() > most_told)
+        return verdict_line("of each",
+                            fmt::format("from {} to {}; ledger.json has all of them",
+                                        one(least),
+                                        one(most)));
+    std::vector<std::string> told;
+    for (auto agent = result.epsilons.begin(); agent != result.epsilons.end(); ++agent)
+        told.push_back(one(agent));
+    return verdict_line("of each", fmt::format("{}", fmt::join(told, ", ")));
+}
+
 std::string spent_text(const TrainResult& result, const TrainConfig& config) {
     if (!std::isfinite(result.epsilon)) return verdict_line("privacy", "NONE: no noise was added");
     std::string text = verdict_line("privacy",
@@ -178,6 +206,7 @@ std::string spent_text(const TrainResult& result, const TrainConfig& config) {
                                                 result.epsilon,
                                                 result.delta,
                                                 result.words.privacy));
+    text += agents_text(result);
     if (config.noise_seed)
         text += verdict_line("insecure", "whoever knows --noise-seed removes all noise");
     if (!result.words.noise.empty()) text += verdict_line("noise", result.words.noise);

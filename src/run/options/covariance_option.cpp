@@ -7,14 +7,13 @@ namespace sotto {
 
 namespace {
 
-/// It says the mechanism, too.
+/// It says the mechanism, too, for which it has to be read before --mechanism.
 Binding<PlanConfig> covariance_file() {
     return {OptionKind::value,
             among_others("", {"FILE.npy"}),
             [](PlanConfig& config, const std::string& option, const std::string& text) {
                 config.covariance_file = some_text().read(option, text);
-                if (config.mechanism == PlanConfig{}.mechanism)
-                    config.mechanism = mechanisms_with(&Mechanism::takes_covariance).front();
+                config.mechanism = mechanisms_with(&Mechanism::takes_covariance).front();
             },
             [](const PlanConfig& config) { return config.covariance_file; }};
 }

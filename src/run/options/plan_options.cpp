@@ -424,9 +424,10 @@ with the cube of the number of pairs.)"},
 }  // namespace
 
 OptionGroup<PlanConfig>& plan_options() {
+    // A mechanism that is given is read after the one that --covariance means.
     static OptionGroup<PlanConfig> group = option_group<PlanConfig>("Noise plan",
-                                                                    {mechanism_options(),
-                                                                     covariance_options(),
+                                                                    {covariance_options(),
+                                                                     mechanism_options(),
                                                                      budget_options(),
                                                                      round_options(),
                                                                      smoothing_options(),

@@ -24,8 +24,7 @@ long counted_rounds(const OpenRun& open) {
 TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     const Run& run = open.prepared.run;
     const RunProgress& progress = open.progress;
-    const Ledger& ledger = open.prepared.ledger;
-    TrainResult result = result_before_rounds(open.prepared);
+    TrainResult result = result_with_account(open.prepared, counted_rounds(open));
     result.run_directory = open.directory.path().string();
     result.rounds = progress.rounds;
     result.interrupted = progress.interrupted;
@@ -45,8 +44,6 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.bytes_sent = job.bytes_sent;
     result.peak_memory_mib = job.peak_memory_mib;
     result.loop_seconds = run.network.maximum(progress.totals.loop_seconds);
-    result.mu = ledger.mu_after(counted_rounds(open));
-    result.epsilon = ledger.epsilon_after(counted_rounds(open));
     result.losses = progress.losses;
     result.warnings_before = result.warnings.size();
     if (run.leader())

@@ -172,6 +172,22 @@ ResumedRun resumed_run(const Resumption& resumption, const Membership& members) 
             members.gone()};
 }
 
+/// Which label of a graph file which agent has; empty where the labels are the agents' numbers.
+std::string agents_line(const Run& run) {
+    std::vector<std::string> names;
+    bool named = false;
+    for (int place = 0; place < run.topography.graph.agents(); ++place) {
+        const int number = run.members.number(place);
+        const std::string& label = run.topography.graph.label(place);
+        named = named || label != std::to_string(number);
+        names.push_back(fmt::format("{} is '{}'", number, label));
+    }
+    if (!named) return {};
+    return fmt::format("agents     {}\n",
+                       run.config.verbose ? fmt::format("{}", fmt::join(names, ", "))
+                                          : short_list(std::move(names)));
+}
+
 /// How a run was taken up, and what was read.
 std::string beginning_of(const PreparedRun& prepared) {
     const Run& run = prepared.run;
@@ -182,6 +198,7 @@ std::string beginning_of(const PreparedRun& prepared) {
     if (!run.shape.labels.empty())
         text += fmt::format("classes    {}\n",
                             classes_text(label_texts(run.shape.table, run.shape.labels)));
+    text += agents_line(run);
     for (const std::string& line : run.understood) text += fmt::format("data       {}\n", line);
     return text;
 }
@@ -396,9 +413,14 @@ PreparedRun prepare_run(const TrainConfig& asked,
     return prepared;
 }
 
-TrainResult result_before_rounds(const PreparedRun& prepared) {
+TrainResult result_with_account(const PreparedRun& prepared, long rounds) {
     const Run& run = prepared.run;
     TrainResult result;
+    const std::vector<Guarantee> spent = prepared.ledger.after(rounds);
+    result.mu = largest(spent).loss.mu().value_or(not_a_number);
+    result.epsilon = largest(spent).epsilon;
+    for (const Guarantee& agent : spent) result.epsilons.push_back(agent.epsilon);
+    if (run.leader()) result.agent_files = own_file_names(run.config.task, run.members.all);
     result.mechanism = run.plan.mechanism;
     result.agents = run.network.agents();
     result.processes = run.network.processes();

@@ -48,7 +48,7 @@ struct PreparedRun {
                                       Network& network,
                                       const std::function<LocalTask()>& make_task);
 
-/// What is known of the result before the first round.
-[[nodiscard]] TrainResult result_before_rounds(const PreparedRun& prepared);
+/// What is known of the result but for the training itself, with what `rounds` rounds reveal.
+[[nodiscard]] TrainResult result_with_account(const PreparedRun& prepared, long rounds);
 
 }  // namespace sotto

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "core/temporary_folder.hpp"
 #include "run/run_fixtures.hpp"
 
 namespace sotto {
@@ -9,6 +10,7 @@ namespace {
 
 using test::expect_contains;
 using test::message_of;
+using test::TemporaryFolder;
 
 TEST(AuditOptions, HaveDefaultsOfTheirAttack) {
     EXPECT_EQ(read_audit_config({}).train.plan.rounds, 20);
@@ -23,16 +25,29 @@ TEST(AuditOptions, WithoutMeaningForTheAttackAreRefused) {
     const auto refusal = [](const OptionTexts& given) {
         return message_of<ConfigError>([&] { (void)read_audit_config(given); });
     };
-    EXPECT_EQ(refusal({{"data", "x.svm"}}), "--data: has no meaning with --attack likelihood");
-    EXPECT_EQ(refusal({{"attack", "reconstruction"}, {"trials", "5"}}),
-              "--trials: has no meaning with --attack reconstruction");
-    EXPECT_EQ(refusal({{"attack", "reconstruction"}, {"task", "mlp"}}),
-              "--task: has no meaning with --attack reconstruction");
-    EXPECT_EQ(refusal({{"attack", "membership"}, {"hypothesis", "worst"}}),
-              "--hypothesis: has no meaning with --attack membership");
+    EXPECT_EQ(refusal({{"attack", "likelihood"}, {"data", "x.svm"}}),
+              "--data: has no meaning with --attack likelihood (it has one with membership, "
+              "reconstruction)");
+    expect_contains(refusal({{"data", "x.svm"}, {"adjacency", "record-add-remove"}}),
+                    "--data: has no meaning with --attack canary-records");
+    expect_contains(refusal({{"attack", "reconstruction"}, {"trials", "5"}}),
+                    "--trials: has no meaning with --attack reconstruction");
+    expect_contains(refusal({{"attack", "reconstruction"}, {"task", "mlp"}}),
+                    "--task: has no meaning with --attack reconstruction (it has one with "
+                    "membership)");
+    expect_contains(refusal({{"attack", "membership"}, {"hypothesis", "worst"}}),
+                    "--hypothesis: has no meaning with --attack membership");
     // One that says its default says nothing.
     EXPECT_NO_THROW((void)read_audit_config({{"task", "logistic"}, {"test-fraction", "0.20"}}));
     EXPECT_NO_THROW((void)read_audit_config({{"attack", "membership"}, {"data", "x.svm"}}));
+}
+
+TEST(AuditOptions, OfDataMeanATrainingWithAnAgentAFile) {
+    const TemporaryFolder folder;
+    for (const char* site : {"a.csv", "b.csv", "c.csv"}) (void)folder.write(site, "x,y\n1,2\n");
+    const AuditConfig config = read_audit_config({{"data", folder.path("*.csv")}});
+    EXPECT_EQ(config.attack, "membership");
+    EXPECT_EQ(config.train.graph.topology.agents, 3);
 }
 
 TEST(ConfigurationFileOfAnAudit, StartsItAgain) {

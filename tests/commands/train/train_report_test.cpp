@@ -96,6 +96,20 @@ TEST(Verdict, ComesFirstAndIsShort) {
         "same data add up to, --verbose everything\n");
 }
 
+TEST(Verdict, SaysTheEpsilonOfEachAgentWhereTheyDiffer) {
+    TrainResult result = with_a_verdict();
+    result.epsilons = {2.5, 2.5};
+    EXPECT_EQ(verdict_text(result, {}, 2).find("of each"), std::string::npos);
+    result.epsilons = {1.25, 2.5, 2};
+    result.agent_files = {"site1.csv", "site2.csv", ""};
+    expect_contains(verdict_text(result, {}, 2),
+                    "\nof each    1.25 for site1.csv, 2.5 for site2.csv, 2 for agent 2\n");
+    result.epsilons.resize(13, 1.5);
+    expect_contains(verdict_text(result, {}, 2),
+                    "\nof each    from 1.25 for site1.csv to 2.5 for site2.csv; ledger.json has "
+                    "all of them\n");
+}
+
 TEST(Verdict, ComparesLossesOfValuesAndTrainingWithoutPrivacy) {
     TrainResult result = with_a_verdict();
     result.evaluation.test_accuracy_mean_model = std::numeric_limits<double>::quiet_NaN();

@@ -14,8 +14,10 @@ PlanConfig read_plan(const OptionTexts& given) {
 
 TEST(CovarianceFile, ChoosesItsMechanism) {
     EXPECT_EQ(read_plan({{"covariance", "R.npy"}}).mechanism, "covariance");
-    EXPECT_EQ(read_plan({{"covariance", "R.npy"}, {"mechanism", "corn"}}).mechanism, "corn")
-        << "require_covariance_file refuses it";
+    for (const char* mechanism : {"corn", "pairs"})
+        EXPECT_EQ(read_plan({{"covariance", "R.npy"}, {"mechanism", mechanism}}).mechanism,
+                  mechanism)
+            << "require_covariance_file refuses it";
     EXPECT_EQ(read_plan({{"covariance", "R.npy"}}).covariance_file, "R.npy");
     EXPECT_EQ(covariance_options().size(), 1U);
 }

@@ -140,7 +140,7 @@ TEST(PrepareRun, LeavesNothingBehindAndKnowsTheRun) {
     EXPECT_EQ(history.phases[0].sensitivity, std::vector<double>(4, 2 * config.plan.clip_norm));
     EXPECT_NEAR(prepared.ledger.epsilon_after(30), config.plan.epsilon, 1e-5);
 
-    const TrainResult result = result_before_rounds(prepared);
+    const TrainResult result = result_with_account(prepared, 0);
     EXPECT_EQ(result.mechanism, "corn");
     EXPECT_EQ(result.agents, 4);
     EXPECT_EQ(result.rounds, 0);
