@@ -53,9 +53,8 @@ def caption(table, size):
         paper="",
         setting=f"test loss on a9a of what agents end up with, against what all agents send in a training; {SETTING}. Curves: K = 1, 2, "
                 f"4, 8 and auto exchanges "
-                "a round with Chebyshev weights, last models. Single points: with final gossip (auto), with the mean of the last half of "
-                "the models besides, and with all "
-                "of it and optimised mixing weights. `bench/run free` measures.",
+                "a round with Chebyshev weights, last models. Single points: with final gossip (auto), and with the mean of the last half "
+                "of the models besides; only in the table: with all of it and optimised mixing weights. `bench/run free` measures.",
         claims=[Claim(f"`{NAMES[mechanism]}` with {text} has less loss than with K = 1 and last models",
                       cells(f"{mechanism}, {lever}", f"{mechanism}, K = 1"),
                       (LOWER,))
@@ -68,7 +67,8 @@ def caption(table, size):
 def panels(axis):
     found = []
     for key, title in GRAPHS.items():
-        found += [Panel(key, title, axis, ("test_loss", "test loss"), log_x=True),
+        found += [Panel(key, title, axis, ("test_loss", "test loss"), log_x=True, left_out=tuple(
+                      f"{name}: {end}" for name in NAMES.values() for end in ENDS.values() if end.startswith("all"))),
                   Panel(f"{key}-levers", "", ("none", ""), ("test_loss", "test loss"), drawn=False)]
     return found
 

@@ -44,9 +44,9 @@ def shown(value):
 
 @dataclasses.dataclass
 class Panel:
-    """One set of axes. x and y: (name in the CSV, label). symbol: of x, in sentences. ticks: where the x axis is marked. top: what
-    lies above is not drawn. bars: intervals as bars. joined: points of a curve by lines. drawn: whether it is in the
-    picture, or only in the table."""
+    """One set of axes. x and y: (name in the CSV, label). symbol: of x, in sentences. ticks: where the x axis is marked, or
+    {value: word} of categories. top: what lies above is not drawn. bars: intervals as bars. joined: points of a curve by lines.
+    drawn: whether it is in the picture, or only in the table. left_out: curves that are only in the table."""
     key: str
     title: str
     x: tuple
@@ -54,11 +54,12 @@ class Panel:
     symbol: str = ""
     log_x: bool = False
     log_y: bool = False
-    ticks: list | None = None
+    ticks: list | dict | None = None
     top: float | None = None
     bars: bool = False
     joined: bool = True
     drawn: bool = True
+    left_out: tuple = ()
 
 
 @dataclasses.dataclass(eq=False)

@@ -116,9 +116,10 @@ What holds for all figures:
 - The papers print a closed form for the budget (`--calibration paper`), which at delta 1e-5 spends less than it could below epsilon 36
   and more above; the published code of [W] inverts its Theorem 2 (`rdp`); sotto's default is exact. Captions say which is used.
 - Bands and bars are 95% intervals of the mean over seeds (Student's t), unless the caption says otherwise: they show spread, and
-  comparisons are those of the rule. One colour is one mechanism: `decor` is the published DECOR with the one-step objective,
-  `corn one-step` the papers' Whisper/CorN, `cdp` the trusted aggregator; ours are `decor horizon` and `corn horizon`, which minimise the
-  noise of 200 rounds instead of one, and `pairs q=1`, which gives every pair of agents a seed and withstands any one curious agent.
+  comparisons are those of the rule. Colour, dash and point of a mechanism are the same in all pictures: `decor` is the published DECOR
+  with the one-step objective, `corn one-step` the papers' Whisper/CorN, `cdp` the trusted aggregator; ours are `decor horizon` and `corn
+  horizon`, which minimise the noise of 200 rounds instead of one, and `pairs q=1`, which gives every pair of agents a seed and withstands
+  any one curious agent.
 """
 
 

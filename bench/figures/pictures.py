@@ -1,159 +1,242 @@
-"""Pictures of figures: panels of lines, drawn by gnuplot."""
-import math
+"""Pictures of figures: panels of lines with their names beside them, drawn by gnuplot. No picture is wider than a page shows it,
+so that letters keep their size."""
+import dataclasses
 import re
 import subprocess
+import textwrap
 
 import common
+from axes import Axis, axis_of, quoted
 from rows import number
 
-# The same colour, dash and point for a mechanism in every figure.
+# Colours that people with any colour vision tell apart (Okabe and Ito), black and grey.
+BLACK, GREY, BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY = (
+    "#000000", "#777777", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9")
+# The same colour, dash and point (0: none) for a mechanism in every figure.
 STYLES = {
-    "none": ("#777777", 3, 0), "cdp": ("#000000", 2, 1), "ldp": ("#d62728", 1, 4), "decor": ("#ff7f0e", 1, 8),
-    "corn one-step": ("#74a9e8", 1, 6), "corn horizon": ("#08419c", 1, 7), "corn one-step, exact": ("#74a9e8", 4, 6),
-    "corn horizon, exact": ("#08419c", 4, 7), "pairs q=1": ("#2ca02c", 1, 9), "pairs q=2": ("#0b5d1e", 1, 11),
-    "mafalda": ("#9467bd", 1, 5), "space-time": ("#d4229c", 1, 13), "anti-pgd": ("#8c564b", 1, 10),
-    "no shared seed (ldp)": ("#d62728", 2, 0), "a seed for every pair (190)": ("#2ca02c", 1, 0),
-    "laplace": ("#ff7f0e", 1, 8), "homomorphic": ("#9467bd", 1, 5),
-    "central aggregation, T/n": ("#000000", 2, 0), "constant sign ([G])": ("#ff7f0e", 1, 8), "certified": ("#08419c", 2, 7),
-    "exact accounting": ("#08419c", 1, 7), "Muffliato's bound": ("#ff7f0e", 1, 5), "local DP": ("#d62728", 2, 0),
-    "all messages (LDP)": ("#d62728", 2, 0), "one server, all data": ("#777777", 1, 3), "trusted aggregator": ("#000000", 2, 1),
-          "each agent alone": ("#8c564b", 1, 10),
-    "pairs, records in turn": ("#2ca02c", 4, 0), "decor horizon": ("#ff7f0e", 4, 8),
-    "messages": ("#08419c", 1, 7), "secure sums": ("#9467bd", 1, 5),
+    "none": (GREY, 3, 0), "cdp": (BLACK, 2, 1), "ldp": (VERMILION, 1, 4), "decor": (ORANGE, 1, 8), "decor horizon": (ORANGE, 4, 9),
+    "corn one-step": (SKY, 1, 6), "corn horizon": (BLUE, 1, 7), "corn one-step, exact": (SKY, 4, 2),
+    "pairs q=1": (GREEN, 1, 9), "pairs q=2": (GREEN, 2, 11), "pairs, records in turn": (GREEN, 4, 12),
+    "mafalda": (PURPLE, 1, 5), "space-time": (BLUE, 1, 13), "anti-pgd": (ORANGE, 1, 10),
+    "no shared seed (ldp)": (VERMILION, 2, 0), "local DP": (VERMILION, 2, 0), "all messages (LDP)": (VERMILION, 2, 0),
+    "a seed for every pair (190)": (GREEN, 1, 0), "laplace": (ORANGE, 1, 12), "homomorphic": (PURPLE, 1, 5),
+    "central aggregation, T/n": (BLACK, 2, 0), "trusted aggregator": (BLACK, 2, 1), "one server, all data": (BLACK, 1, 3),
+    "each agent alone": (PURPLE, 1, 10), "constant sign ([G])": (ORANGE, 1, 8), "certified": (BLUE, 2, 7),
+    "exact accounting": (BLUE, 1, 7), "Muffliato's bound": (ORANGE, 1, 5), "the paper's formula": (PURPLE, 4, 12),
+    "messages": (SKY, 1, 7), "secure sums": (PURPLE, 1, 5), "[G] Theorem 2": (PURPLE, 2, 4), "[G] Theorem 3": (ORANGE, 2, 12),
+    "[G] Theorem 4": (BLACK, 2, 6), "Theorem 3": (ORANGE, 1, 12), "Theorem 4": (BLACK, 1, 6),
 }
-# What sotto has beside the papers' variants: named so in legends.
+# What sotto has beside the papers' variants: named so in pictures.
 OURS = ("corn horizon", "decor horizon", "pairs q=1", "pairs q=2", "space-time", "exact accounting")
-OTHER_COLOURS = ["#1f77b4", "#e07b00", "#2ca02c", "#9467bd", "#8c564b", "#d4229c", "#7f7f7f", "#17becf"]
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
+POINTS = (7, 6, 5, 4, 9, 8, 11, 10, 13, 12)
 
 
-def legend_of(curve):
-    """A curve's name in the legend."""
+def name_of(curve):
+    """A curve's name in the picture."""
     base, _, detail = curve.partition(":")
     return f"{base} (ours)" + (f":{detail}" if detail else "") if base in OURS else curve
 
 
 def styles_of(curves):
-    """gnuplot line styles; 'NAME: DETAIL' shares the colour of NAME, dashed unless it is the first of its name."""
-    chosen, colours, dashes = {}, {}, {}
+    """{curve: (colour, dash, point)}; 'NAME: DETAIL' shares the colour of NAME. @throws ValueError if two look the same."""
+    chosen, colours = {curve: STYLES[curve] for curve in curves if curve in STYLES}, {}
     for curve in curves:
-        if curve in STYLES:
-            chosen[curve] = STYLES[curve]
-            continue
-        base = curve.split(":")[0]
-        if base not in colours:
-            colours[base] = STYLES[base][0] if base in STYLES else OTHER_COLOURS[len(colours) % len(OTHER_COLOURS)]
-        dashes[base] = dashes.get(base, 0) + 1
-        point = STYLES[base][2] if base in STYLES else [7, 5, 9, 13, 11, 8, 6, 4][list(colours).index(base) % 8]
-        hollow = 1 if dashes[base] % 2 == 0 and point % 2 else 0  # gnuplot's point before a filled one is its outline
-        chosen[curve] = (colours[base], [1, 2, 3, 4][(dashes[base] - 1) % 4], point - hollow)
+        if curve not in chosen:
+            used = [colour for colour, _, _ in chosen.values()]
+            base = curve.split(":")[0]
+            colour = colours.setdefault(base, STYLES[base][0] if base in STYLES else min(COLOURS, key=used.count))
+            taken = [point for _, _, point in chosen.values()]
+            chosen[curve] = (colour, 1 + used.count(colour) % 4, min(POINTS, key=taken.count))
+    same = [curve for curve in chosen if list(chosen.values()).count(chosen[curve]) > 1]
+    if same:
+        raise ValueError(f"curves of one picture look the same: {', '.join(same)}; give them other STYLES")
     return chosen
-
-
-def quoted(text):
-    """For gnuplot's enhanced text in double quotes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("_", "\\\\_").replace("@", "\\\\@") + '"'
 
 
 def block(name, lines):
     return f"${name} << EOD\n" + "\n".join(lines) + "\nEOD\n"
 
 
-PANEL_HEIGHT = 330
-START = ["set multiplot", "set border 3 back", "set tics nomirror out", "set mytics 1", "set mxtics 1",
-         'set grid back lc rgb "#dddddd" lt 1 lw 0.5', "unset key", "set style fill transparent solid 0.15 noborder"]
-EMPTY = ["set origin 0,0", "unset title", "unset xlabel", "unset ylabel", "unset logscale", "unset border", "unset tics", "unset grid",
-         "set xrange [0:1]", "set yrange [0:1]", "set lmargin 0", "set rmargin 0", "set tmargin 0", "set bmargin 0"]
+# Sizes in pixels. LETTER: the widest that a letter is on average.
+WIDTH, ONE_PANEL, HEIGHT, ABOVE, BELOW = 830, 680, 330, 36, 70
+FONT, LETTER, LINE, SAMPLE = 13, 7.5, 16, 26
+DIRECT = 7  # curves of a panel that are named at their ends
+START = ["set multiplot", "set border 3 back", "set tics nomirror out", 'set grid back lc rgb "#dddddd" lt 1 lw 0.5', "unset key"]
+
+
+@dataclasses.dataclass
+class Plot:
+    """A panel with its curves that are drawn: {curve: rows from left to right}."""
+    panel: object
+    curves: dict
+    x: Axis
+    y: Axis
+    named: bool = True  # at the ends of its curves
+
+    def across(self, row):
+        """Its place on the x axis: bars of several curves stand a little beside each other."""
+        step = 0 if not self.panel.bars else 0.06 if isinstance(self.panel.ticks, dict) else 0.01
+        return self.x.moved(row.x, step * (list(self.curves).index(row.curve) - (len(self.curves) - 1) / 2))
+
+
+def plot_of(panel, rows):
+    """Axes reach over all curves and intervals; where these are far wider than curves differ there is room around them."""
+    inside = [row for row in rows if row.curve not in panel.left_out and (panel.top is None or row.y <= panel.top)]
+    curves = {curve: sorted((row for row in inside if row.curve == curve), key=lambda row: row.x)
+              for curve in dict.fromkeys(row.curve for row in inside)}
+    means = [row.y for row in inside]
+    ends = means + [value for row in inside for value in (row.low, row.high) if value is not None]
+    slab = not panel.log_y and max(ends) - min(ends) > 4 * (max(means) - min(means)) > 0
+    return Plot(panel, curves, axis_of([row.x for row in inside], panel.log_x, panel.ticks, 0.06 if panel.bars else 0.04, 4),
+                axis_of(ends, panel.log_y, room=0.8 if slab else 0.04))
+
+
+def plots_of(figure, rows):
+    return [plot_of(panel, [row for row in rows if row.panel == panel.key]) for panel in figure.panels
+            if panel.drawn and any(row.panel == panel.key for row in rows)]
 
 
 def draw(path, figure, rows):
-    """The panels beside each other, three in a row, one legend below them."""
-    panels = [panel for panel in figure.panels if panel.drawn and any(row.panel == panel.key for row in rows)]
-    shown = {panel.key for panel in panels}
-    curves = list(dict.fromkeys(row.curve for row in rows if row.panel in shown))
-    styles = styles_of(curves)
-    columns = 2 if len(panels) == 4 else min(len(panels), 3)
-    panel_width = 560 if columns == 1 else 430 if columns == 2 else 380
-    longest = max(len(legend_of(curve)) for curve in curves)
-    entries = max(1, min(len(curves), int(columns * panel_width / (7.8 * longest + 60))))
-    legend = 22 * -(-len(curves) // entries) + 12
-    width, height = columns * panel_width, -(-len(panels) // columns) * PANEL_HEIGHT + legend
-    data, script = [], [f'set terminal svg size {width},{height} enhanced background rgb "white" font "Helvetica,12"',
+    """Panels in two columns. Curves are named at their ends if there are few; else in a legend, in the free place of three panels or
+    below. @throws ValueError where two curves look the same, or an axis has not two ticks."""
+    plots = plots_of(figure, rows)
+    styles = styles_of(list(dict.fromkeys(curve for plot in plots for curve in plot.curves)))
+    lined = {curve for plot in plots for curve, points in plot.curves.items() if plot.panel.joined and len(points) > 1}
+    columns = min(len(plots), 2)
+    direct = all(can_be_direct(plot) for plot in plots)
+    for plot, right in zip(plots, plots[1:]):
+        plot.named = not (plots.index(plot) % 2 == 0 and set(plot.curves) <= set(right.curves))
+    entries = [(curve, name_of(curve)) for curve in styles]
+    width = WIDTH if columns == 2 else ONE_PANEL
+    across = 1 if len(plots) == 3 else max(1, int((width - 40) / (LETTER * max(len(name) for _, name in entries) + SAMPLE + 24)))
+    below = 0 if direct or len(plots) == 3 else 24 * -(-len(entries) // across) + 14
+    canvas = Canvas(width, -(-len(plots) // columns) * HEIGHT + below)
+    data, script = [], [f'set terminal svg size {canvas.width},{canvas.height} noenhanced background rgb "white" font "Helvetica,{FONT}"',
                         f'set output "{path}"', *START]
-    for p, panel in enumerate(panels):
-        script += [f"set origin {p % columns / columns},{1 - (p // columns + 1) * PANEL_HEIGHT / height}",
-                   f"set size {1 / columns},{PANEL_HEIGHT / height}"]
-        blocks, lines = panel_script(f"d{p}", panel, [row for row in rows if row.panel == panel.key], styles)
+    for p, (plot, box) in enumerate(zip(plots, boxes(plots, width, columns, direct))):
+        samples = end_samples(canvas, plot, box, styles, lined) if direct and plot.named else []
+        if not direct and plot is plots[-1]:
+            left, top = (width / 2 + 60, HEIGHT + ABOVE + 10) if len(plots) == 3 else (30, canvas.height - below + 8)
+            step = (width - 40) / across
+            samples = [line for e, (curve, name) in enumerate(entries) for line in canvas.sample(
+                left + e % across * step, top + e // across * 24, name, styles[curve], curve in lined)]
+        blocks, lines = panel_script(f"d{p}", plot, styles)
         data += blocks
-        script += lines
-    script += [*EMPTY, f"set size 1,{legend / height}",
-               f"set key center center horizontal maxcols {entries} samplen 3 spacing 1.1 width 1",
-               "plot " + ", \\\n  ".join(f"NaN with {look(styles[c])} title {quoted(legend_of(c))}" for c in curves), "unset multiplot"]
+        script += [*canvas.margins(box), "unset label", "unset arrow", *axis_names(canvas, plot, box), *samples, *lines]
     path.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["gnuplot"], input="".join(data) + "\n".join(script) + "\n", text=True, check=True)
+    subprocess.run(["gnuplot"], input="".join(data) + "\n".join([*script, "unset multiplot"]) + "\n", text=True, check=True)
     shrink(path)
 
 
-def look(style, many=False):
-    """How a line of this colour, dash and point is drawn; many: without points."""
-    colour, dash, point = style
-    plain = many or point == 0
-    return f'{"lines" if plain else "linespoints"} lc rgb "{colour}" lw 1.6 dt {dash}' + ("" if plain else f" pt {point} ps 0.6")
+@dataclasses.dataclass
+class Canvas:
+    """Commands in pixels from the upper left corner."""
+    width: int
+    height: int
+
+    def place(self, x, y):
+        return f"screen {x / self.width:.5f},{1 - y / self.height:.5f}"
+
+    def margins(self, box):
+        left, top, right, bottom = box
+        return [f"set {name}margin at screen {part:.5f}" for name, part in (
+            ("l", left / self.width), ("r", right / self.width), ("t", 1 - top / self.height), ("b", 1 - bottom / self.height))]
+
+    def sample(self, x, y, name, style, lined):
+        """A piece of a curve and its name, which begins a little right of x."""
+        colour, dash, point = style
+        line = [f"set arrow from {self.place(x, y)} to {self.place(x + SAMPLE, y)} nohead {stroke(style)}"] if lined else []
+        mark = [f'set label "" at {self.place(x + SAMPLE / 2, y)} point pt {point} ps 0.7 lc rgb "{colour}"'] if point else []
+        first = y - (name.count("\n") * LINE) / 2
+        return line + mark + [f"set label {quoted(part)} at {self.place(x + SAMPLE + 5, first + k * LINE)} left"
+                              for k, part in enumerate(name.split("\n"))]
 
 
-def panel_script(prefix, panel, rows, styles):
+def axis_names(canvas, plot, box):
+    """The title, and what is on the axes; words of categories say that themselves."""
+    left, top, right, bottom = box
+    middle, beside = (left + right) / 2, LETTER * max(map(len, plot.y.ticks.values())) + 32
+    return [f"set label {quoted(text)} at {canvas.place(x, y)} center{turned}" for text, x, y, turned in (
+        (plot.panel.title, middle, top - 20, ""), (plot.panel.y[1], left - beside, (top + bottom) / 2, " rotate"),
+        ("" if isinstance(plot.panel.ticks, dict) else plot.panel.x[1], middle, bottom + 49, ""))]
+
+
+def stroke(style, dash=None):
+    return f'lc rgb "{style[0]}" lw 1.8 dt {dash or style[1]}'
+
+
+def boxes(plots, width, columns, direct):
+    """Left, top, right and bottom of the axes of every plot."""
+    left = 42 + LETTER * max(len(text) for plot in plots for text in plot.y.ticks.values())
+    beside = [max([16] + [SAMPLE + 24 + LETTER * max(len(line) for curve in plot.curves for line in wrapped(curve, columns).split("\n"))
+                          for p, plot in enumerate(plots) if direct and plot.named and p % columns == column
+                          and not (columns == 2 and p % 2 == 0 and plot is plots[-1])]) for column in range(columns)]
+    axes = (width - columns * left - sum(beside)) / columns
+    starts = [left, 2 * left + axes + beside[0]]
+    return [(starts[p % columns], p // columns * HEIGHT + ABOVE, starts[p % columns] + axes, (p // columns + 1) * HEIGHT - BELOW)
+            for p in range(len(plots))]
+
+
+def wrapped(curve, columns):
+    return textwrap.fill(name_of(curve), 18 if columns == 2 else 24)
+
+
+def can_be_direct(plot):
+    """Whether names at the ends of curves have room and are near these."""
+    return len(plot.curves) <= DIRECT and all(plot.x.part(points[-1].x) > 0.5 for points in plot.curves.values())
+
+
+def end_samples(canvas, plot, box, styles, lined):
+    """Names beside the ends of curves, as near to their height as they do not cover each other, and thin lines to them."""
+    left, top, right, bottom = box
+    names = {curve: wrapped(curve, 2 if canvas.width == WIDTH else 1) for curve in plot.curves}
+    order = sorted(plot.curves, key=lambda curve: -plot.curves[curve][-1].y)
+    wanted = [bottom - plot.y.part(plot.curves[curve][-1].y) * (bottom - top) for curve in order]
+    heights = [LINE * (names[curve].count("\n") + 1) + 2 for curve in order]
+    commands = []
+    for curve, y in zip(order, spread(wanted, heights, top - 8, bottom + 8)):
+        end, style = plot.curves[curve][-1], styles[curve]
+        commands += [f"set arrow from first {number(plot.across(end))},{number(end.y)} to {canvas.place(right + 10, y)} nohead "
+                     f'lc rgb "{style[0]}" lw 0.7', *canvas.sample(right + 10, y, names[curve], style, curve in lined)]
+    return commands
+
+
+def spread(wanted, heights, low, high):
+    """Middles of boxes of these heights that touch at most, near the wanted ones (ascending), from low to high."""
+    groups = []
+    for middle, height in zip(wanted, heights):
+        groups.append([[middle], [height]])
+        while True:
+            tops = [min(max(sum(middles) / len(middles) - sum(tall) / 2, low), high - sum(tall)) for middles, tall in groups]
+            if len(groups) < 2 or tops[-2] + sum(groups[-2][1]) <= tops[-1]:
+                break
+            middles, tall = groups.pop()
+            groups[-1] = [groups[-1][0] + middles, groups[-1][1] + tall]
+    return [top + sum(tall[:k]) + tall[k] / 2 for top, (_, tall) in zip(tops, groups) for k in range(len(tall))]
+
+
+def panel_script(prefix, plot, styles):
     """Data blocks and commands of one panel."""
-    inside = [row for row in rows if panel.top is None or row.y <= panel.top]
-    script = [f"set title {quoted(panel.title)}", f"set xlabel {quoted(panel.x[1])}", f"set ylabel {quoted(panel.y[1])}",
-              "unset logscale", "set xtics autofreq", "set ytics autofreq", 'set format "%g"']
-    script += axis("x", panel.log_x, [row.x for row in inside], 0.1 if panel.bars else 0.04) + axis(
-        "y", panel.log_y, [row.y for row in inside] + [v for row in inside for v in (row.low, row.high) if v is not None])
-    if panel.ticks:
-        script.append("set xtics (" + ", ".join(f"{number(tick)}" for tick in panel.ticks) + ")")
+    panel = plot.panel
+    script = [*plot.x.commands("x"), *plot.y.commands("y")]
+    intervals = sum(any(row.low is not None for row in points) for points in plot.curves.values())
     data, bands, lines = [], [], []
-    drawn = list(dict.fromkeys(row.curve for row in rows))
-    for c, curve in enumerate(drawn):
-        points = sorted((row for row in inside if row.curve == curve), key=lambda row: row.x)
-        if points:
-            name = f"{prefix}_{c}"
-            data.append(block(name, [point_text(panel, row, c, len(drawn)) for row in points]))
-            band, own = curve_script(name, panel, points, styles[curve])
-            bands += band
-            lines += own
+    for c, (curve, points) in enumerate(plot.curves.items()):
+        name, style = f"{prefix}_{c}", styles[curve]
+        data.append(block(name, [" ".join(number(row.y if value is None else value) for value in (
+            plot.across(row), row.y, row.low, row.high)) for row in points]))
+        if any(row.low is not None for row in points):
+            if panel.bars:
+                lines.append(f"${name} using 1:2:3:4 with yerrorbars {stroke(style, 1)} pt {style[2]} ps 0.7")
+            else:
+                low = f"($3>{plot.y.low:g}?$3:{plot.y.low:g})"
+                bands.append(f'${name} using 1:{low}:4 with filledcurves lc rgb "{style[0]}" fs transparent solid '
+                             f"{min(0.15, 0.45 / intervals):.3f} noborder")
+        if panel.joined or not panel.bars:
+            marks = f" pt {style[2]} ps 0.7 pointinterval {-(-len(points) // 10)}" if style[2] else ""
+            lines.append(f"${name} using 1:2 with {'linespoints' if marks else 'lines'} {stroke(style)}{marks}")
     return data, [*script, "plot " + ", \\\n  ".join(bands + lines)]
-
-
-def point_text(panel, row, place, count):
-    """x, y and the ends of the interval; bars of several curves stand a little beside each other."""
-    shift = (1.0 + 0.012 * (place - count / 2)) if panel.bars and panel.log_x else 1.0
-    offset = 0.03 * (place - (count - 1) / 2) if panel.bars and not panel.log_x else 0.0
-    return " ".join(number(row.y if value is None else value) for value in (row.x * shift + offset, row.y, row.low, row.high))
-
-
-def curve_script(name, panel, points, style):
-    """Bands, and lines with bars, of one curve."""
-    bands, lines = [], []
-    if any(row.low is not None for row in points):
-        if panel.bars:
-            lines.append(f'${name} using 1:2:3:4 with yerrorbars lc rgb "{style[0]}" lw 1.2 pt {style[2]} ps 0.5')
-        else:
-            low = f"($3>0?$3:{min(row.y for row in points) / 10:g})" if panel.log_y else "3"
-            bands.append(f'${name} using 1:{low}:4 with filledcurves lc rgb "{style[0]}"')
-    return bands, lines if lines and not panel.joined else [*lines, f"${name} using 1:2 with {look(style, len(points) > 20)}"]
-
-
-def axis(name, logarithmic, values, room=0.04):
-    """Its range: all values and a little room (a part of it); 1, 2, 5 marked where it spans little, powers of ten where it spans much."""
-    if not logarithmic:
-        room *= max(values) - min(values) or abs(values[0]) or 1
-        return [f"set {name}range [{min(values) - room:g}:{max(values) + room:g}]"]
-    positive = [value for value in values if value > 0]
-    low, high = min(positive), max(positive)
-    room = max((high / low) ** 0.04, 1.02)
-    ticks = [step * 10.0**decade for decade in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-             for step in (1, 2, 5)] if high / low < 50 else []
-    marks = [f"set {name}tics (" + ", ".join(f'"{tick:g}" {tick:g}' for tick in ticks) + ")"] if ticks else []
-    form = [f'set format {name} "10^{{%T}}"'] if high / low > 1e4 or high >= 1e5 or low < 1e-3 else []
-    return [f"set logscale {name}", f"set {name}range [{low / room:g}:{high * room:g}]", *marks, *form]
 
 
 def shrink(path):

@@ -29,17 +29,16 @@ def caption(table, size):
         return [(GRAPHS[graph], verdict(table.values(graph, f"{name}: {OPTIMISED}", place + 1),
                                         table.values(graph, f"{name}: {METROPOLIS}", place + 1))) for graph in shown]
 
-    places = "; ".join(f"{place + 1}: {name}" for place, (_, _, name) in enumerate(PLACES))
     return Caption(
         paper="",
         setting=f"test loss on a9a with Metropolis weights and with `--mixing optimised` (docs/equations.md 17; [W] V-B and its "
-                f"conclusion name it as work to come), one exchange a round; {SETTING}. Places: {places}. "
-                "`bench/run free` measures.",
+                f"conclusion name it as work to come), one exchange a round; {SETTING}. `bench/run free` measures.",
         claims=[Claim(f"`{NAMES[mechanism]}`, {name}: optimised weights have less loss", cells(mechanism, place), (LOWER,))
                 for mechanism in free.MECHANISMS for place, (_, _, name) in enumerate(PLACES)])
 
 
 FIGURES = [Figure("JOINT", "mixing weights and noise optimised together",
-                  [Panel(key, title, ("place", "what agents end up with"), ("test_loss", "test loss"), ticks=[1, 2], bars=True, joined=False) for key,
-                   title in GRAPHS.items()],
+                  [Panel(key, title, ("place", "what agents end up with"), ("test_loss", "test loss"), bars=True, joined=False,
+                         ticks={place + 1: name.replace(" and ", "\nand ") for place, (_, _, name) in enumerate(PLACES)})
+                   for key, title in GRAPHS.items()],
                   measure, caption, needs=NEEDS)]

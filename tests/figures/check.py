@@ -8,6 +8,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+PAGE = 830  # pixels that a page is wide
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench" / "figures"), str(ROOT / "bench")]
 import figure
@@ -38,16 +39,24 @@ def figures(*words, **environment):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | environment)
 
 
+def texts_of(path, smallest=0):
+    """Texts of a picture; none has smaller letters, in pixels, where the picture is as wide as a page."""
+    svg = xml.etree.ElementTree.parse(path).getroot()
+    scale = min(1, PAGE / float(svg.get("viewBox").split()[2]))
+    sizes = [float(element.get("font-size")) * scale for element in svg.iter() if element.get("font-size")]
+    require(sizes and min(sizes) >= smallest, f"{path.name} has letters of {min(sizes, default=0):g} pixels")
+    return ["".join(text.itertext()).strip() for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+
+
 def make(folder, asked, name, *words):
     """Table of a figure made at the tests' size; its picture and its section of the page are there and in order."""
     result = figures("--tiny", "--out", folder / "kept", *words, asked)
     require(result.returncode == 0, f"{name}: exit code {result.returncode}: {result.stderr}")
     made = named(name)
     table = rows.Table(made, rows.read_csv(folder / "kept" / f"{name}.csv"))
-    svg = xml.etree.ElementTree.parse(folder / "kept" / f"{name}.svg").getroot()
-    texts = " ".join("".join(text.itertext()) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
-    for curve in {row.curve for row in table.rows if table.panels[row.panel].drawn}:
-        require(pictures.legend_of(curve) in texts, f"{name}: the legend lacks {curve}")
+    texts = " ".join(texts_of(folder / "kept" / f"{name}.svg"))
+    for curve in {curve for plot in pictures.plots_of(made, table.rows) for curve in plot.curves}:
+        require(pictures.name_of(curve) in texts, f"{name}: the picture does not name {curve}")
     text = (folder / "kept.md").read_text(encoding="utf-8")
     require(f"## {name}" in text and f"kept/{name}.svg" in text, f"{name}: the page has no section of it")
     require("**Small.**" in text, f"{name}: the page does not say what is smaller than in the paper")
@@ -149,6 +158,54 @@ def check_page():
     text = page.page_text(folder, all_figures())
     require((ROOT / "docs" / "figures.md").read_text(encoding="utf-8") == text, "docs/figures.md is not that of the tables: "
                                                                                 "deploy/figures --redraw all")
+
+
+# --- pictures ----------------------------------------------------------------------------------------------------------
+
+def check_looks():
+    """In every kept picture curves look different, axes have two ticks or more, letters can be read, and names stand there once a panel."""
+    for made in all_figures():
+        path = ROOT / "docs" / "figures" / f"{made.name}.svg"
+        if not path.exists():
+            continue
+        plots = pictures.plots_of(made, rows.read_csv(path.with_suffix(".csv")))
+        styles = pictures.styles_of(dict.fromkeys(curve for plot in plots for curve in plot.curves))
+        require(len(set(styles.values())) == len(styles), f"{made.name}: two curves look the same: {styles}")
+        texts = texts_of(path, 11)
+        for plot in plots:
+            for axis in (plot.x, plot.y):
+                marked = [value for value, text in axis.ticks.items() if axis.low <= value <= axis.high and text.split("\n")[0] in texts]
+                require(len(marked) > 1, f"{made.name}, {plot.panel.key}: an axis is marked at {marked}")
+        for curve in styles:
+            require(pictures.name_of(curve) in " ".join(texts), f"{made.name}: {curve} is not named")
+
+
+def drawn(curves, xs=(1, 2), panels=1, **how):
+    """Texts of a picture of these curves."""
+    keys = [f"p{k}" for k in range(panels)]
+    made = figure.Figure("X", "", [figure.Panel(key, "", ("p", "p"), ("y", "y"), **how) for key in keys], None, None)
+    points = [rows.Row(key, curve, x, c + x) for key in keys for c, curve in enumerate(curves) for x in xs]
+    with tempfile.TemporaryDirectory() as folder:
+        pictures.draw(pathlib.Path(folder) / "X.svg", made, points)
+        return texts_of(pathlib.Path(folder) / "X.svg", 11)
+
+
+def check_pictures():
+    """Few curves are named at their ends, more in one legend; categories are words; what cannot be read is refused."""
+    few, many = ["ldp", "decor", "new"], [f"curve {k}" for k in range(10)]
+    for curves, panels in [(few, 1), (few, 2), (few, 3), (many, 1), (many, 2), (many, 3), (many, 4)]:
+        texts = drawn(curves, panels=panels)
+        most = 2 if curves == few and panels == 3 else 1  # the second panel's names are those of the first beside it
+        require(all(texts.count(curve) == most for curve in curves), f"{panels} panels of {len(curves)} curves have texts {texts}")
+    texts = drawn(few, ticks={1: "good", 2: "bad"})
+    require("good" in texts and "bad" in texts and "1.5" not in texts[:2], f"categories are not words: {texts}")
+    for xs, log in [((5,), False), ((5,), True), ((0.5, 0.52), True), ((1e-6, 1), True), ((0, 1e-9), False), ((3, 40), True)]:
+        marks = pictures.axis_of(xs, log).ticks
+        require(2 <= len(marks) <= 8 and len(set(marks.values())) == len(marks), f"an axis of {xs} is marked {marks}")
+    refused(lambda: drawn(few, ticks={1: "alone"}, xs=(1,)), ValueError, "an axis with one tick is drawn")
+    pictures.STYLES["new"] = pictures.STYLES["ldp"]
+    told = refused(lambda: drawn(few), ValueError, "two curves that look the same are drawn")
+    require("new" in told and "ldp" in told, f"the refusal does not name the curves: {told}")
 
 
 # --- what is computed beside sotto -----------------------------------------------------------------------------------
@@ -306,7 +363,8 @@ def check_femnist():
         require(accuracy and all(0 <= value <= 1 for value in accuracy.values()), f"U4: {curve}: {accuracy}")
 
 
-{"list": check_list, "verdicts": check_verdicts, "claims": check_claims, "tables": check_tables, "page": check_page, "gossip": check_gossip,
+{"list": check_list, "verdicts": check_verdicts, "claims": check_claims, "tables": check_tables, "page": check_page, "looks": check_looks,
+ "pictures": check_pictures, "gossip": check_gossip,
  "surviving_noise": check_surviving_noise, "training": check_training, "mpi": check_mpi, "femnist": check_femnist,
  "published_network": check_published_network}[sys.argv[1]]()
 print("ok")

@@ -130,6 +130,11 @@ class Page:
     def save(self, name):
         self.browser.save_screenshot(os.path.join(FOLDER, name))
 
+    def save_observers(self, name):
+        """The section as docs/report shows it."""
+        self.browser.set_window_size(880, 2000)
+        self.browser.find_element(By.ID, "observers").screenshot(os.path.join(FOLDER, name))
+
     def save_all(self, name, width=1280):
         height = self.browser.execute_script("return document.documentElement.scrollHeight")
         self.browser.set_window_size(width, min(height + 150, 8000))
@@ -360,6 +365,7 @@ class ReportPage(InBrowser):
         self.assertEqual(self.browser.find_element(By.CSS_SELECTOR, "main > section:not([hidden])").get_attribute("id"), "observers")
         observers = [node["agent"] for node in page.shown() if node["observer"]]
         self.expect_shows(page, "small", f"node:{observers[0]}", observers)
+        page.save_observers("agents-20.png")
         self.assertEqual(self.browser.execute_script("return document.querySelector('#legend svg').dataset.low"), "0")
         # Bars begin at 0: their lengths are as the figures.
         lengths = self.browser.execute_script("""
@@ -451,7 +457,7 @@ class ReportPage(InBrowser):
 
 class ReportPageTimes(InBrowser):
     def test_a_hundred_agents_are_small_and_open_quickly(self):
-        must("train", "--agents", "100", "--edge-probability", "0.05", "--rounds", "60", "--batch-size", "16",
+        must("train", "--agents", "100", "--edge-probability", "0.05", "--rounds", "60", "--batch-size", "16", "--final-gossip", "0",
              "--run-directory", "large", "--quiet")
         report = make_report("large", "--time-limit", "20")
         self.assertLess(report["bytes"], 8e6)
@@ -459,7 +465,8 @@ class ReportPageTimes(InBrowser):
         page.outsider()
         page.click(40)
         self.expect_shows_large(page)
-        page.save("large.png")
+        page.look_at("partial")
+        page.save_observers("agents-100.png")
 
     def test_a_thousand_agents_open_quickly_with_every_single_observer(self):
         must("train", "--agents", "1000", "--edge-probability", "0.05", "--mechanism", "ldp",

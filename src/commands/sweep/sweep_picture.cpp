@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "run/gnuplot.hpp"
 #include "sotto/core/names.hpp"
@@ -13,6 +14,10 @@
 namespace sotto {
 
 namespace {
+
+/// Colours that people with any colour vision tell apart (Okabe and Ito).
+constexpr std::array<std::string_view, 7> colours{
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
 
 /// Points of one line of a picture.
 struct Line {
@@ -55,10 +60,34 @@ std::string axis(const std::vector<Line>& lines, char name, std::size_t column, 
                : std::string();
 }
 
-/// Colours that people with any colour vision tell apart (Okabe and Ito).
+/// The x axis is marked at the values that were measured, where these are few; a single one stands
+/// in the middle.
+std::string x_axis(const std::vector<Line>& lines) {
+    std::set<double> values;
+    for (const Line& line : lines)
+        for (const auto& point : line.points) values.insert(point[0]);
+    const double first = *values.begin(), last = *values.rbegin();
+    const double room = first < last ? 0.05 * (last - first)
+                        : first != 0 ? 0.5 * std::abs(first)
+                                     : 1.0;
+    std::string script = axis(lines, 'x', 0, 10);
+    if (script.empty())
+        script = fmt::format("set xrange [{:.9g}:{:.9g}]\n", first - room, last + room);
+    if (constexpr std::size_t few = 8; values.size() > few) return script;
+    std::string marks;
+    for (const double value : values)
+        marks += fmt::format("{}\"{:g}\" {:.9g}", marks.empty() ? "" : ", ", value, value);
+    return script + fmt::format("set xtics ({})\n", marks);
+}
+
+/// How line i looks: lines of one colour have other points.
+std::string look_of(std::size_t i) {
+    constexpr std::array<int, 8> points{7, 5, 9, 11, 13, 6, 4, 8};
+    return fmt::format(
+        "linetype {} pointtype {}", i + 1, points[(i + i / colours.size()) % points.size()]);
+}
+
 std::string line_types() {
-    constexpr std::array<std::string_view, 7> colours{
-        "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
     std::string script;
     for (std::size_t i = 0; i < colours.size(); ++i)
         script += fmt::format("set linetype {} lc rgb '{}'\n", i + 1, colours[i]);
@@ -90,11 +119,12 @@ std::string draw_sweep(const SweepConfig& config, const SweepResult& result) {
         quoted_for_gnuplot(path),
         quoted_for_gnuplot(*config.plot),
         quoted_for_gnuplot(config.choose_by));
-    script += line_types() + axis(lines, 'x', 0, 10) + axis(lines, 'y', 1, 3) + points_of(lines);
+    script += line_types() + x_axis(lines) + axis(lines, 'y', 1, 3) + points_of(lines);
     for (std::size_t i = 0; i < lines.size(); ++i)
-        script += fmt::format("{}$line{} using 1:2:3 with yerrorlines pointtype 7 title {}",
+        script += fmt::format("{}$line{} using 1:2:3 with yerrorlines {} title {}",
                               i == 0 ? "plot " : ", ",
                               i,
+                              look_of(i),
                               quoted_for_gnuplot(lines[i].name));
     return draw_with_gnuplot(script + "\n") ? path : std::string();
 }

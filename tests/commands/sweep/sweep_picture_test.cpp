@@ -32,5 +32,22 @@ TEST(SweepPicture, HasALineAVariantOverTheOptionDrawn) {
         test::expect_contains(picture, text);
 }
 
+TEST(SweepPicture, MarksTheAxisAtTheOnlyValue) {
+    if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+    const TemporaryFolder folder;
+    SweepConfig config;
+    config.directory = folder.path("");
+    config.variants = {{"quiet", {{"mechanism", {"none"}}, {"coalition-size", {"0"}}}}};
+    config.plot = "coalition-size";
+    SweepResult result;
+    result.cells = sweep_cells(config);
+    result.results.resize(1);
+    result.results[0].test = {row(31), row(33)};
+    const std::string picture = read_file(draw_sweep(config, result));
+    test::expect_contains(picture, ">0<");
+    for (const char* text : {"> -1<", ">-1<", "> 1<", "> 0.5<"})
+        EXPECT_EQ(picture.find(text), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace sotto
