@@ -8,7 +8,7 @@ sotto_optional(SOTTO_D3_JS "d3" "node-d3" "sotto report")
 
 # sotto_embed_page(TARGET FOLDER): adds the files of FOLDER and the libraries found to the target.
 function(sotto_embed_page target folder)
-    set(names report.html statement.html report.css data.js figures.js graph.js charts.js words.js main.js)
+    set(names report.html statement.html report.css data.js figures.js live.js graph.js charts.js words.js main.js)
     list(TRANSFORM names PREPEND ${folder}/ OUTPUT_VARIABLE paths)
     foreach(library chart d3)
         string(TOUPPER SOTTO_${library}_JS found)

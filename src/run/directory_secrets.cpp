@@ -23,7 +23,7 @@ std::vector<DirectorySecret> directory_secrets(const TrainConfig& config, const 
         secrets.push_back({models,
                            "each is made from the agent's own copy of its messages, whose noise is "
                            "not theirs; the ledger is about messages"});
-    secrets.push_back({{"metrics.csv", "summary.json", "log.txt", "report.html"},
+    secrets.push_back({{"metrics.csv", "summary.json", "log.txt", "report.html", "live.html"},
                        "losses and accuracies of raw data, without noise"});
     if (config.tensorboard) secrets.back().files.emplace_back("tensorboard/");
     if (config.task.data != "synthetic")

@@ -48,8 +48,12 @@ Place place_of(const std::string& path) {
 }
 
 /// Subcommands that are made of others: what each may include.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> made_of{
-    {{"compare", "plan"}, {"compare", "sweep"}, {"audit", "account"}, {"audit", "report"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> made_of{
+    {{"compare", "plan"},
+     {"compare", "sweep"},
+     {"audit", "account"},
+     {"audit", "report"},
+     {"watch", "report"}}};
 
 /// What is wrong with one include of a file in `user`; empty if nothing is.
 std::string violation_of(const Place& user, const std::string& header) {

@@ -12,6 +12,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -28,6 +29,7 @@ def skip(reason):
 
 try:
     from selenium import webdriver
+    from selenium.common.exceptions import JavascriptException, NoSuchElementException, StaleElementReferenceException
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
@@ -342,6 +344,54 @@ class ReportPage(InBrowser):
         page.click(3)
         self.expect_shows(page, "killed", "all-messages:3", [3])
         self.assertEqual(page.errors(), [])
+
+    def test_of_a_run_that_goes_on_it_follows_and_keeps_what_was_chosen(self):
+        page = os.path.join(FOLDER, "followed", "live.html")
+        train = subprocess.Popen([SOTTO, "train", "--agents", "8", "--topology", "ring", "--mechanism", "ldp", "--task", "quadratic",
+                                  "--rounds", "100000000000", "--eval-every", "100", "--run-directory", "followed", "--quiet"], cwd=FOLDER)
+        watch = subprocess.Popen([SOTTO, "watch", "followed", "--every", "1", "--coalition-size", "2", "--quiet"], cwd=FOLDER)
+        try:
+            for _ in range(3000):
+                if os.path.exists(page):
+                    break
+                time.sleep(0.02)
+            opened = Page(self.browser, "followed/live.html")
+            self.wait_for(lambda: opened.text("#live").startswith("Live: round"))
+            self.wait_for(lambda: self.browser.find_elements(By.CSS_SELECTOR, "g.agent"))
+            self.expect_keeps_what_is_chosen(opened)
+            self.assertEqual(opened.text("#status"), "running")
+            opened.save("live.png")
+        finally:
+            train.send_signal(signal.SIGINT)
+            ended = [train.wait(timeout=120), watch.wait(timeout=120)]
+        self.assertEqual(ended, [8, 0])
+        self.wait_for(lambda: opened.text("#status") == "interrupted" and opened.text("#live") == "")
+        self.assertEqual([node["agent"] for node in opened.shown() if node["observer"]], [2, 5])
+        self.expect_shows(opened, "followed", "all-messages:2,5", [2, 5])
+        self.browser.refresh()
+        self.wait_for(lambda: [node["agent"] for node in opened.shown() if node["observer"]] != [2, 5])
+        self.assertEqual(opened.errors(), [])
+
+    def wait_for(self, condition):
+        """While the page may be opened again in between."""
+        ignored = (StaleElementReferenceException, NoSuchElementException, JavascriptException)
+        WebDriverWait(self.browser, 60, 0.1, ignored).until(lambda _: condition())
+
+    def expect_keeps_what_is_chosen(self, page):
+        def choose():
+            self.browser.execute_script("window.here = true;")
+            page.outsider()
+            page.click(2)
+            page.click(5, shift=True)
+            self.browser.execute_script("window.scrollTo({top: 700, behavior: 'instant'});")
+            return self.browser.execute_script("return window.here === true && scrollY === 700;")
+        self.wait_for(choose)
+        for _ in range(2):
+            self.browser.execute_script("window.here = true;")
+            self.wait_for(lambda: self.browser.execute_script("return window.here === undefined && document.querySelector('g.agent') !== null;"))
+            self.wait_for(lambda: [node["agent"] for node in page.shown() if node["observer"]] == [2, 5])
+            self.assertTrue(self.browser.execute_script("return document.querySelector('input[value=all-messages]').checked;"))
+            self.assertEqual(self.browser.execute_script("return scrollY;"), 700)
 
     def test_a_run_that_has_lost_files_says_so(self):
         shutil.copytree(os.path.join(FOLDER, "small"), os.path.join(FOLDER, "lost"))

@@ -145,10 +145,10 @@ TEST(DirectorySecrets, AreWhatTheOptionsKeep) {
     TrainConfig config;
     EXPECT_EQ(
         all_of(config),
-        "metrics.csv summary.json log.txt report.html (losses and accuracies of raw data, without "
-        "noise)\n");
+        "metrics.csv summary.json log.txt report.html live.html (losses and accuracies of raw "
+        "data, without noise)\n");
     config.tensorboard = true;
-    test::expect_contains(all_of(config), "report.html tensorboard/ (");
+    test::expect_contains(all_of(config), "live.html tensorboard/ (");
     config.trust.emplace();
     test::expect_contains(all_of(config), "checkpoints/*/*.seeds (");
     config.noise_seed = 7;

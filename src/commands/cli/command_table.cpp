@@ -13,6 +13,7 @@
 #include "commands/supervise/supervise_command.hpp"
 #include "commands/sweep/sweep_command.hpp"
 #include "commands/train/train_command.hpp"
+#include "commands/watch/watch_command.hpp"
 
 namespace sotto::cli {
 
@@ -27,6 +28,7 @@ Registry<Command>& commands() {
                                     compare_command(),
                                     ledger_command(),
                                     report_command(),
+                                    watch_command(),
                                     audit_command(),
                                     doctor_command(),
                                     supervise_command(),

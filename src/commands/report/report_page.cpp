@@ -44,6 +44,11 @@ std::string html_text(const std::string& text) {
     return result;
 }
 
+std::string refresh_html(int seconds) {
+    if (seconds <= 0) return "";
+    return fmt::format("<meta http-equiv=\"refresh\" content=\"{}\">\n", seconds);
+}
+
 std::string page_json(std::string data) {
     replace_all(data, "</", "<\\/");
     replace_all(data, "<!--", "<\\u0021--");

@@ -13,6 +13,9 @@ void require_page_libraries();
 /// Text as it stands between tags of HTML: <, > and & have names.
 [[nodiscard]] std::string html_text(const std::string& text);
 
+/// What has a browser open the page again after so many seconds; nothing for 0.
+[[nodiscard]] std::string refresh_html(int seconds);
+
 /// A page of this program (report.html, statement.html) with what it names in {{ }} in its place:
 /// one of these values, or else one of the program's files.
 [[nodiscard]] std::string page_of(std::string_view frame,

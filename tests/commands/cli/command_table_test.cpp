@@ -20,6 +20,7 @@ TEST(Commands, AreThoseThatScriptsRelyOn) {
                                         "compare",
                                         "ledger",
                                         "report",
+                                        "watch",
                                         "audit",
                                         "doctor",
                                         "supervise",

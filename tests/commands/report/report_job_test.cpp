@@ -76,5 +76,23 @@ TEST_F(MakeReport, NamesFilesThatAreMissing) {
     expect_contains(message_of<DataError>([&] { (void)report(); }), "ledger.json");
 }
 
+TEST_F(MakeReport, OfARunThatGoesOnIsOpenedAgainUntilItIsStopped) {
+    const ReportConfig config_of_page = report_config(config, 1);
+    std::filesystem::remove(in_run("summary.json"));
+    const Report first = make_page(config_of_page, nullptr, LivePage{3});
+    expect_contains(first.page, "<meta http-equiv=\"refresh\" content=\"3\">");
+    expect_contains(first.page, "\"live\":{\"every\":3,\"written\":1");
+    ASSERT_EQ(first.missing.size(), 1U) << "that it has not ended is said elsewhere";
+    expect_contains(first.missing.front(), "are being computed, in up to 20 seconds");
+    const ReportAccount account = report_account(config_of_page, Clock::now());
+    const Report later = make_page(config_of_page, &account, LivePage{0});
+    EXPECT_EQ(later.page.find("http-equiv=\"refresh\""), std::string::npos);
+    expect_contains(later.page, "\"live\":{\"every\":0,");
+    EXPECT_EQ(later.observers, account.observers);
+    EXPECT_TRUE(later.missing.empty());
+}
+
+TEST_F(MakeReport, IsNoLivePage) { expect_contains(report().page, "\"live\":null"); }
+
 }  // namespace
 }  // namespace sotto

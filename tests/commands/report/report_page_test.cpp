@@ -18,10 +18,13 @@ TEST(ReportPage, KeepsDataInsideItsElementAndFetchesNothing) {
     }
     const std::string page = page_of("report.html",
                                      {{"title", html_text("a<b>")},
+                                      {"refresh", refresh_html(3)},
                                       {"statement", "<h3>Who takes part</h3>"},
                                       {"glossary", ""},
                                       {"data", page_json(R"({"x":"</script><!-- "})")}});
     expect_contains(page, "<title>a&lt;b&gt; - ");
+    expect_contains(page, "<meta http-equiv=\"refresh\" content=\"3\">");
+    EXPECT_EQ(refresh_html(0), "");
     expect_contains(page, "<h3>Who takes part</h3>");
     expect_contains(page, R"({"x":"<\/script><\u0021-- "})");
     EXPECT_EQ(page.substr(0, page.find("<script>")).find("{{"), std::string::npos)

@@ -6,7 +6,8 @@ const dimmed = (t) => 0.06 + 0.86 * t;  // the palest end would be lost on the p
 const legendWidth = 300;
 
 class Drawing {
-  constructor() {
+  /// @param before what choice() said before the page was opened again; null: nothing was chosen.
+  constructor(before) {
     // What one curious agent really sees, the worst of them; where that is not known, an outsider.
     this.view = [views.partial, guaranteed].find((view) => view && view.observers > 0) || Object.values(views).pop();
     const worst = this.view && !this.view.guarantee && this.view.worst(1);
@@ -19,10 +20,24 @@ class Drawing {
     this.width = 760;
     this.height = agents > 60 ? 700 : 560;
     this.radius = Math.max(5, Math.min(19, 150 / Math.sqrt(agents)));
+    this.chosen = before !== null;
+    if (before) this.take(before);
     this.place();
     this.draw();
     this.listen();
     this.update();
+  }
+
+  /// What the viewer chose; null: nothing, and the drawing shows the worst.
+  choice() {
+    return !this.chosen ? null
+      : { view: this.view ? this.view.view : null, members: this.members, ownScale: document.getElementById("own-scale").checked };
+  }
+  take(choice) {
+    const view = views[choice.view];
+    if (view && view.observers > 0) this.view = view;
+    this.members = choice.members.filter((u) => u < agents);
+    document.getElementById("own-scale").checked = choice.ownScale;
   }
 
   /// Force layout, to its end and always the same, then fitted into the drawing. Of many agents with coarser forces and fewer
@@ -89,6 +104,8 @@ class Drawing {
       .on("mousemove", (n) => showTip(d3.event, this.tipOf(n.agent)))
       .on("mouseleave", hideTip);
     for (const view of Object.values(views)) this.offer(view);
+    for (const kind of ["click", "change", "keydown"])
+      document.getElementById("observers").addEventListener(kind, () => { this.chosen = true; });
     document.getElementById("nobody").addEventListener("click", () => { this.members = []; this.update(); });
     document.getElementById("own-scale").addEventListener("change", () => this.update());
     document.getElementById("members").addEventListener("change", function () {

@@ -1,14 +1,16 @@
 "use strict";
 
 applyTheme();
+showLive();
 showMissing();
 showAttack();
 showSummary();
+const kept = choiceBefore();
 let drawing = null;
 if (data.graph) {
   showVerdict();
   showGraphWords();
-  drawing = new Drawing();
+  drawing = new Drawing(kept ? kept.observers : null);
 } else {
   document.getElementById("observers").replaceChildren(element("h2", {}, "Who learns what"), element("p", {}, "Not known (see above)."));
 }
@@ -18,6 +20,8 @@ drawNoise();
 drawTimes();
 showLedger();
 showOptions();
+if (kept) restorePlace(kept);
+window.addEventListener("pagehide", () => keepChoice(drawing ? drawing.choice() : kept && kept.observers));
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   redrawCharts();
   if (drawing) drawing.update();

@@ -9,6 +9,7 @@ const units = {
 function statusWords() {
   const { planned, completed, accounted } = ledger.rounds;
   const counted = `${accounted} rounds of messages are counted`;
+  if (isLive && ledger.status === "running") return `The run goes on. All ${planned} planned rounds are counted: an upper bound.`;
   switch (ledger.status) {
     case "completed": return `The run completed all ${planned} rounds; ${counted}.`;
     case "interrupted": return `The run was stopped after ${completed} of ${planned} planned rounds; ${counted}.`;
@@ -23,16 +24,19 @@ function showSummary() {
   const run = data.directory.replace(/\/+$/, "").split("/").pop();
   document.getElementById("run-name").textContent = run;
   const badge = document.getElementById("status");
-  badge.textContent = ledger.status === "running" ? "running or killed" : ledger.status;
+  badge.textContent = ledger.status === "running" && !isLive ? "running or killed" : ledger.status;
   badge.classList.add(ledger.status);
   const box = document.getElementById("facts");
   const summary = data.summary || {};
   addFact(box, ledger.mechanism, "mechanism");
   addFact(box, String(ledger.agents.length), "agents");
-  addFact(box, `${ledger.rounds.completed} of ${ledger.rounds.planned}`, "rounds");
+  // Of a run that goes on the ledger counts all planned rounds; metrics.csv says how far it is.
+  const completed = data.live === null ? ledger.rounds.completed : lastOf("round") || 0;
+  addFact(box, `${completed} of ${ledger.rounds.planned}`, "rounds");
   const target = ledger.target.epsilon;
   if (summary.constant_accuracy !== null && summary.constant_accuracy !== undefined) addFact(box, `${shown(100 * summary.constant_accuracy, 4)} %`, "accuracy of a constant prediction");
-  addFact(box, shown(epsilonOf(ledger.headline), 4), `epsilon spent${target ? `, of ${shown(target)}` : ""} (delta ${tiny(ledger.delta)})`);
+  const spent = data.live === null || ledger.headline.infinite ? epsilonOf(ledger.headline) : lastOf("epsilon");
+  addFact(box, shown(spent, 4), `epsilon spent${target ? `, of ${shown(target)}` : ""} (delta ${tiny(ledger.delta)})`);
   if (summary.test_loss !== null && summary.test_loss !== undefined) addFact(box, shown(summary.test_loss, 4), "test loss (mean over agents)");
   if (summary.test_accuracy !== null && summary.test_accuracy !== undefined) addFact(box, `${shown(100 * summary.test_accuracy, 4)} %`, "test accuracy (mean)");
   if (summary.seconds) addFact(box, seconds(summary.seconds.total), `on ${summary.processes} ${summary.processes === 1 ? "process" : "ranks"}`);

@@ -1,0 +1,160 @@
+#include "commands/watch/watch_command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/option_parser.hpp"
+#include "commands/cli/output.hpp"
+#include "commands/cli/stop_signal.hpp"
+#include "commands/report/page_options.hpp"
+#include "commands/report/report_page.hpp"
+#include "commands/report/report_result.hpp"
+#include "commands/watch/run_state.hpp"
+#include "commands/watch/watch_job.hpp"
+#include "core/json_output.hpp"
+#include "run/options/option_bindings.hpp"
+#include "run/options/option_set.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/core/linear_algebra.hpp"
+
+namespace sotto::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct WatchOptions {
+    PageOptions page;
+    int every = 2;
+};
+
+OptionSet<WatchOptions> option_set() {
+    return OptionSet<WatchOptions>()
+        .add(page_options(), &WatchOptions::page)
+        .add(option_group<WatchOptions>(
+            "Watch",
+            {{{{.name = "every",
+                .help = "seconds between two pages, after which a browser opens it again",
+                .details = R"(
+A page that takes long to make is written less often, so that it takes no more than a twentieth of a processor.)"},
+               bound(&WatchOptions::every, whole(1, 3600))}}}));
+}
+
+std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
+
+/// A line at once, also through a pipe.
+template <class... Values>
+void tell(std::FILE* stream, fmt::format_string<Values...> format, Values&&... values) {
+    if (stream == nullptr) return;
+    say(stream, format, std::forward<Values>(values)...);
+    std::fflush(stream);
+}
+
+/// @return false as soon as somebody asks for a stop.
+bool wait(double seconds) {
+    constexpr double between_looks = 0.1;
+    const auto start = Clock::now();
+    for (;;) {
+        if (stop_requested()) return false;
+        const double left = seconds - seconds_since(start);
+        if (left <= 0) return true;
+        std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left, between_looks)));
+    }
+}
+
+/// A training makes its directory when its noise is planned, which may take minutes.
+/// @throws ConfigError for a place where no run can begin.
+void require_place_of_a_run(const fs::path& directory) {
+    std::error_code unknown;
+    if (fs::is_directory(directory, unknown)) return;
+    if (fs::exists(directory, unknown))
+        throw ConfigError(fmt::format("--run-directory: {} is no directory", directory.string()));
+    const fs::path above = fs::absolute(directory).lexically_normal();
+    const fs::path parent =
+        above.has_filename() ? above.parent_path() : above.parent_path().parent_path();
+    if (!fs::is_directory(parent, unknown))
+        throw ConfigError(fmt::format(
+            "--run-directory: neither {} nor {} is there; name the directory of a run that goes "
+            "on or is about to begin",
+            directory.string(),
+            parent.string()));
+}
+
+/// @return false where it was stopped.
+bool wait_for_run(const fs::path& directory, std::FILE* stream) {
+    constexpr double between_looks = 0.2;
+    bool told = false;
+    while (run_state(directory) == RunState::not_begun) {
+        if (!told)
+            tell(stream,
+                 "waiting    for a run to begin in {} (Ctrl-C ends this)\n",
+                 directory.string());
+        told = true;
+        if (!wait(between_looks)) return false;
+    }
+    return true;
+}
+
+/// @return nothing where it was stopped.
+std::optional<Report> watch(const WatchOptions& asked, const std::string& out, std::FILE* stream) {
+    if (!wait_for_run(asked.page.run_directory, stream)) return std::nullopt;
+    require_writable(out);
+    LiveReport live(report_config_of(asked.page, 1), asked.every, [&](const std::string& page) {
+        write_page(asked.page, out, page);
+    });
+    std::optional<Report> last = live.update();
+    if (!last) tell(stream, "live       {}; open it in a browser, it follows the run\n", out);
+    while (!last) {
+        if (!wait(live.pause())) {
+            live.stop();
+            end_when_stopped();
+        }
+        last = live.update();
+    }
+    return last;
+}
+
+int run(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options(), arguments);
+    const GeneralOptions general = read_general(given);
+    require_json_writable(general);
+    const WatchOptions asked = option_set().read(given);
+    require_run_named("watch", asked.page);
+    require_page_libraries();
+    require_place_of_a_run(asked.page.run_directory);
+    // Trainings of this machine come first.
+    [[maybe_unused]] const int priority = ::nice(10);
+    set_linear_algebra_threads(1);
+    watch_for_stop();
+    const std::string out = page_file(asked.page, "live.html");
+    std::FILE* stream = report_stream(general);
+    const std::optional<Report> last = watch(asked, out, stream);
+    end_when_stopped();
+    write_json(general, to_text(json_of_report(*last, out)));
+    if (stream != nullptr) print_report(stream, *last, out);
+    return 0;
+}
+
+}  // namespace
+
+Command watch_command() {
+    return {.name = "watch",
+            .summary = "write the page of `sotto report` again and again while a training goes on",
+            .example = "sotto watch runs/20261120-120000-pairs",
+            .description = R"(
+Writes the page of `sotto report` every two seconds while a training goes on, and a last time when it has ended, and ends with it. A
+browser that has the page open opens it again by itself. There is no server: it is a file, which only its owner can read. The training
+is not touched: its files are read, and its directory is not locked. It waits where no training has begun yet.)",
+            .files = {{"DIR/live.html", "the page, where `--out` names no other"}},
+            .options = options,
+            .run = run};
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,145 @@
+#include "commands/watch/watch_job.hpp"
+
+#include <gtest/gtest.h>
+#include <time.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "commands/report/report_fixtures.hpp"
+#include "commands/report/report_page.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+using test::quadratic_config;
+using test::report_config;
+using test::TemporaryFolder;
+
+const std::string refreshes = "<meta http-equiv=\"refresh\" content=\"1\">";
+
+bool is_live(const std::string& page) { return page.find(refreshes) != std::string::npos; }
+
+/// Writes a page after every fifth round, and fails where it is to.
+struct Watcher final : TrainingListener {
+    void on_round(long completed, long, const Ledger&) override {
+        if (completed == fail_after) throw std::runtime_error("lost");
+        if (completed % 5 != 0) return;
+        if (!live)
+            live.emplace(page, 1, [this](const std::string& text) { pages.push_back(text); });
+        EXPECT_FALSE(live->update()) << "it has not ended";
+    }
+    ReportConfig page;
+    long fail_after = 0;
+    std::vector<std::string> pages;
+    std::optional<LiveReport> live;
+};
+
+double processor_seconds() {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+class LiveReportOfARun : public ::testing::Test {
+  protected:
+    TemporaryFolder folder;
+    TrainConfig config = quadratic_config(4, "ldp", 20);
+    Watcher watcher;
+
+    void SetUp() override {
+        try {
+            require_page_libraries();
+        } catch (const ConfigError& error) {
+            GTEST_SKIP() << error.what();
+        }
+        config.run_directory = folder.path("run");
+        config.evaluate_every = 1;
+        watcher.page = report_config(config, 1);
+    }
+    void train(const std::function<bool()>& stop_requested = [] { return false; }) {
+        const auto network = make_memory_network(4, 1);
+        (void)run_training(config, *network, watcher, stop_requested);
+    }
+    /// The page that is the last.
+    std::optional<Report> last_page() {
+        std::optional<Report> last;
+        for (int i = 0; i < 3000 && !(last = watcher.live->update()); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        return last;
+    }
+};
+
+TEST_F(LiveReportOfARun, GrowsWithItAndEndsAsTheReport) {
+    train();
+    ASSERT_EQ(watcher.pages.size(), 4U);
+    for (const std::string& page : watcher.pages) EXPECT_TRUE(is_live(page));
+    expect_contains(watcher.pages.front(), "\"metrics\":{\"round\":[0,1,2,3,4],");
+    expect_contains(watcher.pages.front(), "are being computed");
+    expect_contains(watcher.pages[1], "\"metrics\":{\"round\":[0,1,2,3,4,5,6,7,8,9],");
+    const std::optional<Report> last = last_page();
+    ASSERT_TRUE(last);
+    EXPECT_FALSE(is_live(last->page));
+    EXPECT_EQ(last->page, watcher.pages.back());
+    EXPECT_EQ(last->page, make_report(watcher.page).page);
+    EXPECT_EQ(last->observers, 9);
+}
+
+TEST_F(LiveReportOfARun, EndsWhereTheRunFails) {
+    watcher.fail_after = 12;
+    EXPECT_THROW(train(), std::runtime_error);
+    EXPECT_FALSE(watcher.live->update()) << "somebody may take it up";
+    EXPECT_TRUE(is_live(watcher.pages.back()));
+    const std::optional<Report> last = last_page();
+    ASSERT_TRUE(last);
+    expect_contains(last->page, "\"failure\":\"");
+    EXPECT_EQ(last->page, make_report(watcher.page).page);
+}
+
+TEST_F(LiveReportOfARun, EndsWhereTheRunIsInterrupted) {
+    train([&] { return watcher.pages.size() == 2; });
+    const std::optional<Report> last = last_page();
+    ASSERT_TRUE(last);
+    expect_contains(last->page, "\"status\":\"interrupted\"");
+    EXPECT_EQ(last->page, make_report(watcher.page).page);
+}
+
+TEST_F(LiveReportOfARun, IsNotLiveWhenNobodyWatches) {
+    train([&] { return watcher.pages.size() == 2; });
+    watcher.live->stop();
+    EXPECT_FALSE(is_live(watcher.pages.back()));
+    expect_contains(watcher.pages.back(), "\"live\":{\"every\":0,");
+    const std::size_t before = watcher.pages.size();
+    std::filesystem::remove(folder.path("run/ledger.json"));
+    watcher.live->stop();
+    EXPECT_EQ(watcher.pages.size(), before) << "there is nothing to make it of";
+}
+
+TEST_F(LiveReportOfARun, WaitsForFilesThatAreBeingReplaced) {
+    train([&] { return watcher.pages.size() == 2; });
+    const std::string ledger = folder.path("run/ledger.json"), aside = folder.path("aside");
+    std::filesystem::rename(ledger, aside);
+    const std::size_t before = watcher.pages.size();
+    EXPECT_FALSE(watcher.live->update());
+    EXPECT_EQ(watcher.pages.size(), before);
+    std::filesystem::rename(aside, ledger);
+    EXPECT_FALSE(watcher.live->update());
+    EXPECT_EQ(watcher.pages.size(), before + 1);
+}
+
+TEST_F(LiveReportOfARun, PausesForSecondsAndForMoreWherePagesTakeLong) {
+    train();
+    EXPECT_GE(watcher.live->pause(), 1);
+    const double start = processor_seconds();
+    LiveReport slow(watcher.page, 1, [&](const std::string&) {
+        while (processor_seconds() < start + 0.15) {
+        }
+    });
+    (void)slow.update();
+    EXPECT_GE(slow.pause(), 2);
+}
+
+}  // namespace
+}  // namespace sotto
