@@ -40,7 +40,7 @@ Arguments training(const std::string& rounds) {
             "--rounds",
             rounds,
             "--eval-every",
-            "100",
+            "1000",
             "--run-directory",
             "run",
             "--quiet"};
@@ -87,7 +87,7 @@ class Watch : public ::testing::Test {
 
 TEST_F(Watch, BegunBeforeTheTrainingItFollowsItToItsEnd) {
     Process watch(watching(), directory.path());
-    Process train(sotto_command(one_process, training("300000")), directory.path());
+    Process train(sotto_command(one_process, training("1000000")), directory.path());
     expect_live_page_that_grows();
     const Outcome trained = train.wait();
     EXPECT_EQ(trained.exit_code, 0) << trained.text();
@@ -119,6 +119,7 @@ TEST_F(Watch, LeavesTheTrainingAloneWhenItIsStopped) {
     EXPECT_TRUE(happens([&] {
         return static_cast<long>(lines_of(content_of(directory / "run/metrics.csv")).size()) > rows;
     }));
+    std::filesystem::remove(page);
     Process watch(watching(), directory.path());
     expect_live_page_that_grows();
     train.signal_group(SIGINT);
