@@ -63,6 +63,12 @@ class LiveReportOfARun : public ::testing::Test {
         const auto network = make_memory_network(4, 1);
         (void)run_training(config, *network, watcher, stop_requested);
     }
+    /// Stopped soon after the second page, long before its last round.
+    void train_until_stopped() {
+        config.plan.rounds = 20000;
+        watcher.page = report_config(config, 1);
+        train([&] { return watcher.pages.size() >= 2; });
+    }
     /// The page that is the last.
     std::optional<Report> last_page() {
         std::optional<Report> last;
@@ -99,7 +105,7 @@ TEST_F(LiveReportOfARun, EndsWhereTheRunFails) {
 }
 
 TEST_F(LiveReportOfARun, EndsWhereTheRunIsInterrupted) {
-    train([&] { return watcher.pages.size() == 2; });
+    train_until_stopped();
     const std::optional<Report> last = last_page();
     ASSERT_TRUE(last);
     expect_contains(last->page, "\"status\":\"interrupted\"");
@@ -107,7 +113,7 @@ TEST_F(LiveReportOfARun, EndsWhereTheRunIsInterrupted) {
 }
 
 TEST_F(LiveReportOfARun, IsNotLiveWhenNobodyWatches) {
-    train([&] { return watcher.pages.size() == 2; });
+    train_until_stopped();
     watcher.live->stop();
     EXPECT_FALSE(is_live(watcher.pages.back()));
     expect_contains(watcher.pages.back(), "\"live\":{\"every\":0,");
@@ -118,7 +124,7 @@ TEST_F(LiveReportOfARun, IsNotLiveWhenNobodyWatches) {
 }
 
 TEST_F(LiveReportOfARun, WaitsForFilesThatAreBeingReplaced) {
-    train([&] { return watcher.pages.size() == 2; });
+    train_until_stopped();
     const std::string ledger = folder.path("run/ledger.json"), aside = folder.path("aside");
     std::filesystem::rename(ledger, aside);
     const std::size_t before = watcher.pages.size();
