@@ -6,7 +6,7 @@
 Each run has a noise seed. Of a training the models, the plan and the ledger (without session identifiers, which are
 random) are taken, in one process and with one MPI rank an agent; of `plan` and `account` the JSON without times. A
 command that is refused counts by its exit code. Digests are those of one machine's mathematics library: keep them and
-compare them on the same machine. About two minutes on two cores.
+compare them on the same machine. About two minutes on two cores, with TMPDIR on a disk that answers at once (/dev/shm).
 """
 import argparse
 import hashlib
@@ -20,25 +20,31 @@ import tempfile
 
 import numpy
 
-RING = ["--topology", "ring", "--agents", "4"]
+COMMON = {"topology": "ring", "agents": 4}
 OF_MECHANISMS = {
-    "covariance": ["--covariance", "R.npy"],
-    "muffliato": ["--gossip-steps", "3"],
-    "dp-fedavg": ["--local-steps", "2", "--topology", "complete"],
-    "cdp": ["--topology", "complete"],
+    "covariance": {"covariance": "R.npy"},
+    "muffliato": {"gossip-steps": 3},
+    "dp-fedavg": {"local-steps": 2, "topology": "complete"},
+    "cdp": {"topology": "complete"},
 }
 TASKS = {
-    "agent": ["--task", "quadratic", "--adjacency", "agent"],
-    "record": ["--task", "logistic", "--adjacency", "record-add-remove", "--batch-size", "8"],
-    "cyclic": ["--task", "logistic", "--adjacency", "record", "--batch-size", "50", "--participation", "cyclic:4"],
-    "averaging": ["--task", "averaging", "--adjacency", "record", "--participation", "cyclic:20"],
+    "agent": {"task": "quadratic", "adjacency": "agent"},
+    "record": {"task": "logistic", "adjacency": "record-add-remove", "batch-size": 8},
+    "cyclic": {"task": "logistic", "adjacency": "record", "batch-size": 50, "participation": "cyclic:4"},
+    "averaging": {"task": "averaging", "adjacency": "record", "participation": "cyclic:20"},
 }
 MORE_TRAININGS = {
-    "sums": ["--mechanism", "ldp", "--secure-sum", "on", "--topology", "complete", *TASKS["agent"]],
-    "correlated rounds": ["--mechanism", "pairs", "--temporal", "band:3", *TASKS["agent"]],
-    "momentum and gossip": ["--mechanism", "pairs", "--momentum", "0.5", "--gossip-steps", "2", "--final-gossip", "3", *TASKS["agent"]],
-    "directed": ["--mechanism", "ldp", "--directed", "--topology", "erdos-renyi", "--edge-probability", "0.6", *TASKS["agent"]],
-    "softmax": ["--mechanism", "pairs", "--task", "mlp", "--hidden", "5", "--adjacency", "agent"],
+    "sums": {"mechanism": "ldp", "secure-sum": "on", "topology": "complete"},
+    "correlated rounds": {"mechanism": "pairs", "temporal": "banded:3", "participation": "cyclic:4", "adjacency": "record",
+                          "task": "logistic", "batch-size": 50},
+    "momentum and gossip": {"mechanism": "pairs", "momentum": 0.5, "gossip-steps": 2, "final-gossip": 3},
+    "directed": {"mechanism": "ldp", "directed": None, "topology": "erdos-renyi", "edge-probability": 0.6},
+    "mlp": {"mechanism": "pairs", "task": "mlp", "hidden": 5},
+}
+ACCOUNTED = {
+    "agent": {"adjacency": "agent"},
+    "record": {"adjacency": "record", "batch-size": 10, "participation": "cyclic:5"},
+    "sampled": {"adjacency": "record-add-remove", "batch-size": 10, "sampling-probability": 0.05},
 }
 VIEWS = ["eavesdropper", "node:1", "coalition:1,2", "all-messages:1"]
 
@@ -57,6 +63,11 @@ def digest(*parts):
     return hasher.hexdigest()[:16]
 
 
+def words(options):
+    """Options as words of a command line; None stands for a flag."""
+    return [word for name, value in {**COMMON, **options}.items() for word in (f"--{name}", *([] if value is None else [str(value)]))]
+
+
 class Program:
     def __init__(self, path, folder):
         self.path, self.folder, self.runs = str(path.resolve()), folder, 0
@@ -67,11 +78,12 @@ class Program:
         return subprocess.run([*(launcher if ranks else []), self.path, *arguments], cwd=self.folder, env=environment,
                               capture_output=True, text=True, check=False, timeout=600)
 
-    def training(self, arguments, ranks=0):
+    def training(self, options, ranks=0):
         """Digest of models, plan and ledger, or the exit code."""
         self.runs += 1
         name = f"run{self.runs}"
-        done = self.call(["train", *RING, "--rounds", "12", "--noise-seed", "7", *arguments, "--quiet", "--run-directory", name], ranks)
+        given = {**TASKS["agent"], **options, "rounds": 12, "noise-seed": 7, "run-directory": name}
+        done = self.call(["train", "--quiet", *words(given)], ranks)
         if done.returncode != 0:
             return f"exit code {done.returncode}"
         run = self.folder / name
@@ -79,9 +91,9 @@ class Program:
         ledger = without(json.loads((run / "ledger.json").read_text()), {"sessions"})
         return digest(*models, json.loads((run / "plan.json").read_text()), ledger)
 
-    def said(self, arguments):
+    def said(self, command, options):
         """Digest of a command's JSON, or the exit code."""
-        done = self.call([*arguments, "--quiet", "--json", "-"])
+        done = self.call([command, "--quiet", "--json", "-", *words({"rounds": 30, **options})])
         if done.returncode != 0:
             return f"exit code {done.returncode}"
         return digest(without(json.loads(done.stdout), {"seconds", "solve_seconds", "plan_seconds"}))
@@ -96,16 +108,15 @@ def digests(program):
     numpy.save(program.folder / "R.npy", 2 * numpy.eye(4) - 0.4 * numpy.ones((4, 4)))
     found = {}
     for name in mechanisms(program):
-        own = ["--mechanism", name, *OF_MECHANISMS.get(name, [])]
+        own = {"mechanism": name, **OF_MECHANISMS.get(name, {})}
         for task, options in TASKS.items():
-            found[f"train {name}, {task}"] = program.training([*own, *options])
-        found[f"train {name}, 4 ranks"] = program.training([*own, *TASKS["agent"]], ranks=4)
-        for adjacency in ("agent", "record"):
-            options = ["--adjacency", adjacency, *(["--batch-size", "10"] if adjacency == "record" else [])]
-            found[f"plan {name}, {adjacency}"] = program.said(["plan", *RING, "--rounds", "30", *own, *options])
+            found[f"train {name}, {task}"] = program.training({**own, **options})
+        found[f"train {name}, 4 ranks"] = program.training({**own, **TASKS["cyclic"]}, ranks=4)
+        for adjacency, options in ACCOUNTED.items():
+            asked = {**own, **options}
+            found[f"plan {name}, {adjacency}"] = program.said("plan", asked)
             for view in VIEWS:
-                found[f"account {name}, {adjacency}, {view}"] = program.said(
-                    ["account", *RING, "--rounds", "30", *own, *options, "--view", view])
+                found[f"account {name}, {adjacency}, {view}"] = program.said("account", {**asked, "view": view})
     for name, options in MORE_TRAININGS.items():
         found[f"train {name}"] = program.training(options)
         found[f"train {name}, 4 ranks"] = program.training(options, ranks=4)
