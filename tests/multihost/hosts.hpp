@@ -57,7 +57,8 @@ class Hosts {
     /// All that passes between hosts.
     [[nodiscard]] std::unique_ptr<PacketCapture> capture(std::string& reason) const;
     [[nodiscard]] static std::string name(int host);
-    /// Sends a signal to one process on this host that has `text` in its command line.
+    /// Sends a signal to one process on this host whose command line begins with what this regular
+    /// expression matches.
     void signal_one(int host, const std::string& text, int signal) const;
 
   private:

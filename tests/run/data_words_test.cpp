@@ -29,7 +29,8 @@ TEST(OwnFileNames, AreThoseOfThePatternHere) {
 TEST(Understood, IsSaidOfTablesInAFewLines) {
     LocalData local;
     TaskConfig config = test::on("folder/site%r.csv");
-    EXPECT_TRUE(understood(config, local, Membership::everybody(1), std::vector{0}).empty());
+    EXPECT_TRUE(
+        understood(test::on("a9a.gz"), local, Membership::everybody(1), std::vector{0}).empty());
     local.shape.target = Target::value;
     local.shape.features = 1;
     TableShape& table = local.shape.table.emplace();

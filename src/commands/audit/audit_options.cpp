@@ -134,7 +134,7 @@ std::string default_attack(const OptionTexts& given) {
     return std::ranges::find_if(attacks().records(),
                                 [&](const AttackRecord& attack) {
                                     return attack.sampled == sampled &&
-                                           (attack.fixed_inputs || trains) == !trains;
+                                           !(trains && attack.fixed_inputs);
                                 })
         ->name;
 }

@@ -25,16 +25,16 @@ TEST(AuditOptions, WithoutMeaningForTheAttackAreRefused) {
     const auto refusal = [](const OptionTexts& given) {
         return message_of<ConfigError>([&] { (void)read_audit_config(given); });
     };
-    EXPECT_EQ(refusal({{"attack", "likelihood"}, {"data", "x.svm"}}),
-              "--data: has no meaning with --attack likelihood (it has one with membership, "
-              "reconstruction)");
+    expect_contains(refusal({{"attack", "likelihood"}, {"data", "x.svm"}}),
+                    "--data: has no meaning with --attack likelihood (it has one with "
+                    "reconstruction, membership");
     expect_contains(refusal({{"data", "x.svm"}, {"adjacency", "record-add-remove"}}),
                     "--data: has no meaning with --attack canary-records");
     expect_contains(refusal({{"attack", "reconstruction"}, {"trials", "5"}}),
                     "--trials: has no meaning with --attack reconstruction");
     expect_contains(refusal({{"attack", "reconstruction"}, {"task", "mlp"}}),
                     "--task: has no meaning with --attack reconstruction (it has one with "
-                    "membership)");
+                    "membership");
     expect_contains(refusal({{"attack", "membership"}, {"hypothesis", "worst"}}),
                     "--hypothesis: has no meaning with --attack membership");
     // One that says its default says nothing.
