@@ -21,7 +21,7 @@ class CMakeBuild(build_ext):
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
         subprocess.run(
             ["cmake", "-S", ROOT, "-B", build, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DSOTTO_TESTS=OFF",
-             "-DSOTTO_TORCH=OFF", "-DSOTTO_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}"],
+             "-DSOTTO_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}"],
             check=True,
         )  # fmt: skip
         subprocess.run(

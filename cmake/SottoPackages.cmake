@@ -20,11 +20,9 @@ set(CPACK_SOTTO_SOURCE_DIR ${PROJECT_SOURCE_DIR})
 
 set(CPACK_COMPONENTS_ALL program development)
 get_cmake_property(sotto_components COMPONENTS)
-foreach(component python torch)
-    if(component IN_LIST sotto_components)
-        list(APPEND CPACK_COMPONENTS_ALL ${component})
-    endif()
-endforeach()
+if(python IN_LIST sotto_components)
+    list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 
 # What an MPI job needs beside the library.
 set(sotto_launcher openmpi-bin)
@@ -88,13 +86,5 @@ Graphs, noise plans, privacy accounting and trainings of sotto for Python,
 agents whose gradients a Python program computes, under mpirun, and private
 training of PyTorch models: import sotto.")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-torch, python3-pandas, python3-matplotlib")
-
-set(CPACK_DEBIAN_TORCH_PACKAGE_NAME sotto-torch)
-set(CPACK_DEBIAN_TORCH_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_TORCH_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_TORCH_PACKAGE_DEPENDS "sotto (= ${PROJECT_VERSION}-1)")
-set(CPACK_DEBIAN_TORCH_DESCRIPTION "private peer-to-peer training over MPI (TorchScript models)
-The plugin with which sotto trains TorchScript models: sotto train --task
-model.pt. It brings libtorch, which is large; nothing else of sotto needs it.")
 
 include(CPack)

@@ -2,12 +2,10 @@
 
 #include "run/own_task.hpp"
 #include "run/tasks/table.hpp"
-#include "run/torch_task.hpp"
 
 namespace sotto {
 
 TaskRecord named_task(const std::string& name) {
-    if (is_torch_task(name)) return torch_task(name);
     if (is_own_task(name)) return own_task(name);
     return tasks().find("task", name);
 }

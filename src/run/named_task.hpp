@@ -6,9 +6,8 @@
 
 namespace sotto {
 
-/// The task that a configuration's `task` means: a TorchScript module (torch_task.hpp), a shared
-/// library (own_task.hpp), or one of the table. @throws ConfigError for a name that is none of
-/// them, with the nearest one.
+/// The task that a configuration's `task` means: a shared library (own_task.hpp), or one of the
+/// table. @throws ConfigError for a name that is neither, with the nearest one.
 [[nodiscard]] TaskRecord named_task(const std::string& name);
 
 }  // namespace sotto

@@ -135,7 +135,7 @@ std::unique_ptr<Objective> make_record_objective(const TaskConfig& config,
     const TaskRecord task = named_task(config.task);
     if (!task.needs_records())
         throw ConfigError(fmt::format(
-            "task: '{}' has no records that are read and dealt for it (allowed: {}, or FILE.pt)",
+            "task: '{}' has no records that are read and dealt for it (allowed: {})",
             config.task,
             join(task_names_where(&TaskRecord::needs_records), ", ")));
     return objective_of(task, config, data, std::move(shard), std::move(test));
@@ -154,11 +154,6 @@ LocalTask build_record_task(const TaskConfig& config, Network& network, const Me
     task.targets = target_facts(network, data);
     network.agree([&] {
         const TaskRecord record = named_task(config.task);
-        if (record.file) {
-            const TaskFile file = record.file();
-            task.digests.shared.push_back(file.digest);
-            task.statements.push_back(file.statement);
-        }
         for (auto& agent : data.agents) {
             auto objective = objective_of(record, config, data, std::move(agent.shard), agent.test);
             if (!agent.units.empty())

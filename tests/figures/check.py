@@ -313,23 +313,6 @@ def check_mpi():
     require(not found["same"] and "NOT" in mpi_check.sentence(found), "other bits are not seen")
 
 
-def check_published_network():
-    """The network of the published scripts is written as TorchScript that takes MNIST's images."""
-    import images
-    if subprocess.run([sys.executable, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode != 0:
-        print("skipped: python3-torch is not installed")
-        raise SystemExit(77)
-    with tempfile.TemporaryDirectory() as folder:
-        running.common.BUILD = pathlib.Path(folder)
-        path = images.task("published")["task"]
-        once = path.read_bytes()
-        script = ("import sys, torch; n = torch.jit.load(sys.argv[1]); "
-                  "print(*n(torch.zeros(5, 1, 28, 28)).shape, n.input_shape, sum(map(torch.numel, n.parameters())))")
-        told = subprocess.run([sys.executable, "-c", script, path], text=True, stdout=subprocess.PIPE).stdout
-        require(told == "5 10 [1, 28, 28] 421642\n", f"the network is another: {told}")
-        require(images.task("published")["task"] == path and path.read_bytes() == once, "the network is made again")
-
-
 def write_leaf(folder, writers, records):
     """LEAF's JSON files as FEMNIST has them: 28 x 28 grey values in [0, 1], 62 classes, here told apart by one bright line."""
     draw = random.Random(1)
@@ -365,6 +348,5 @@ def check_femnist():
 
 {"list": check_list, "verdicts": check_verdicts, "claims": check_claims, "tables": check_tables, "page": check_page, "looks": check_looks,
  "pictures": check_pictures, "gossip": check_gossip,
- "surviving_noise": check_surviving_noise, "training": check_training, "mpi": check_mpi, "femnist": check_femnist,
- "published_network": check_published_network}[sys.argv[1]]()
+ "surviving_noise": check_surviving_noise, "training": check_training, "mpi": check_mpi, "femnist": check_femnist}[sys.argv[1]]()
 print("ok")

@@ -69,10 +69,10 @@ TEST(RequireSameData, NamesFileRankAndHostThatDiffer) {
                     "dealt others to the agents than rank 0 (node0)");
 }
 
-TEST(RequireSameData, NamesAModelThatDiffers) {
-    const DataDigests model{{{"task", "model.pt", 0, Digest{7}}}, Digest{8}, {}};
+TEST(RequireSameData, NamesAFileThatDiffers) {
+    const DataDigests model{{{"data", "a.svm", 0, Digest{7}}}, Digest{8}, {}};
     expect_contains(message(0, shown("node7", 2, 64), "", model),
-                    "task: model.pt is another file on rank 1 (node7) than on rank 0 (");
+                    "data: a.svm is another file on rank 1 (node7) than on rank 0 (");
 }
 
 TEST(RequireSameData, RefusesOtherBytes) {

@@ -10,11 +10,9 @@ namespace {
 using test::expect_contains;
 using test::message_of;
 
-TEST(NamedTask, IsOneOfTheTableALibraryOrAModule) {
+TEST(NamedTask, IsOneOfTheTableOrALibrary) {
     for (const std::string& name : task_names()) EXPECT_EQ(named_task(name).name, name);
     EXPECT_TRUE(named_task("folder/own.so").build);
-    EXPECT_TRUE(named_task("folder/model.pt").needs_records());
-    EXPECT_TRUE(named_task("folder/model.pt").file);
     expect_contains(message_of<ConfigError>([] { (void)named_task("sofmax"); }), "softmax");
 }
 

@@ -17,14 +17,13 @@ namespace {
 /// Tasks have names; one of your own is a file.
 AllowedValues task_words() {
     AllowedValues allowed = one_of(task_names());
-    allowed.words.emplace_back("FILE.pt");
     allowed.words.emplace_back("FILE.so");
     return allowed;
 }
 
 std::vector<Option<TaskConfig>> model_options() {
     return {{{.name = "task",
-              .help = "{}, FILE.pt (a TorchScript model), or FILE.so (a task of your own); " +
+              .help = "{}, or FILE.so (a task of your own); " +
                       task_defaults_text(),
               .details = R"(
 [Tasks](../tasks.md) says what they learn, from which formats, and what that means for the guarantee. `config.ini`

@@ -21,12 +21,6 @@ struct OptionDefault {
     std::string text;    ///< as on a command line
 };
 
-/// The file of the user's that a task is made from.
-struct TaskFile {
-    FileDigest digest;
-    std::string statement;  ///< for the ledger: what is taken from it
-};
-
 /// A task that a configuration can name, and all there is to say about it. Exactly one of
 /// `objective` and `build` is given.
 struct TaskRecord {
@@ -45,10 +39,6 @@ struct TaskRecord {
     /// statements. COLLECTIVE. @throws ConfigError, DataError, the same on every process.
     std::function<LocalTask(const TaskConfig& config, Network& network, const Membership& members)>
         build{};
-
-    /// Of `objective`, where the model is a file: reads it. Every process must have the same.
-    /// LOCAL. @throws ConfigError.
-    std::function<TaskFile()> file{};
 
     bool takes_values = false;  ///< of `objective`: records may have a value instead of a class
     /// Gradients depend on the data alone, not on messages: partial views are exact.
