@@ -106,12 +106,6 @@ DataError difference(const std::vector<FileDigest>& own,
             "sotto on every host)",
             theirs,
             process_0));
-    if (entry.option == "task")
-        return DataError(
-            fmt::format("task: {} is another file on {} than on {} (give all hosts the same file)",
-                        entry.path,
-                        theirs,
-                        process_0));
     return DataError(
         fmt::format("{0}: {1} has other records on {2} than on {3}, or in another order (give all "
                     "hosts the same file{4})",

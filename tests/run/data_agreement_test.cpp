@@ -69,12 +69,6 @@ TEST(RequireSameData, NamesFileRankAndHostThatDiffer) {
                     "dealt others to the agents than rank 0 (node0)");
 }
 
-TEST(RequireSameData, NamesAFileThatDiffers) {
-    const DataDigests model{{{"data", "a.svm", 0, Digest{7}}}, Digest{8}, {}};
-    expect_contains(message(0, shown("node7", 2, 64), "", model),
-                    "data: a.svm is another file on rank 1 (node7) than on rank 0 (");
-}
-
 TEST(RequireSameData, RefusesOtherBytes) {
     for (const std::string& bytes : {std::string("x"),
                                      shown("a", 3, 64),
