@@ -15,7 +15,7 @@ def account(**options: Any) -> dict[str, Any]:
     Under mpirun every rank calls it, and observers are spread over the ranks; rank 0 has the
     answer, others {}.
 
-    >>> sotto.account(mechanism="pairs", topology="ring", agents=8, view="coalition:2,5")["epsilon"]
+    >>> sotto.account(mechanism="pairs", topology="ring", agents=8, view="coalition:2,5")["mean_epsilon"]
 
     :raises ConfigError: for options that are not allowed.
     """

@@ -151,7 +151,7 @@ class Plan:
 def plan(**options: Any) -> Plan:
     """Solves a noise plan and says what it protects. LOCAL, also under mpirun.
 
-    >>> sotto.plan(mechanism="corn", agents=20, epsilon=10, rounds=200).report["noise"]
+    >>> sotto.plan(mechanism="corn", agents=20, epsilon=10, rounds=200).report["objective"]
 
     :raises ConfigError: for options that are not allowed.
     :raises PrivacyError: where no plan meets the budget.

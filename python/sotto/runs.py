@@ -149,7 +149,7 @@ def train(*, verbose: bool = False, **options: Any) -> Run:
     ``train(resume=run.directory)`` goes on. Whoever computes gradients itself takes
     :class:`sotto.Agent`.
 
-    >>> run = sotto.train(task="logistic", mechanism="pairs", agents=8, epsilon=2, rounds=200)
+    >>> run = sotto.train(task="logistic", adjacency="record-add-remove", agents=8, epsilon=2)
     >>> run.summary["test_accuracy"], run.plot("test_accuracy", against="epsilon")
 
     :param verbose: progress and report on the process's standard error and output.

@@ -1,5 +1,6 @@
 """The examples run, and say what they are kept with."""
 
+import doctest
 import os
 import pathlib
 import subprocess
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sotto
 from conftest import LAUNCHER, Launch
 
 EXAMPLES = pathlib.Path(os.environ["SOTTO_SOURCE"]) / "examples"
@@ -80,6 +82,20 @@ def test_the_page_about_python_says_what_works(launch: Launch) -> None:
     assert done.returncode == 0, done.stderr
     (said,) = [line for line in done.stdout.splitlines() if line.startswith("epsilon ")]
     assert 1.9 < float(said.removeprefix("epsilon ")) <= 2
+
+
+def test_what_the_documentation_of_functions_shows_works() -> None:
+    pytest.importorskip("matplotlib")
+    known: dict[str, Any] = {"sotto": sotto}
+    shown = [
+        example.source
+        for function in (sotto.account, sotto.graph, sotto.plan, sotto.train)
+        for example in doctest.DocTestParser().get_examples(function.__doc__ or "")
+    ]
+    for source in shown:
+        exec(source, known)
+    assert len(shown) >= 5
+    assert known["run"].summary["test_accuracy"] > known["run"].summary["constant_accuracy"] + 0.02
 
 
 FROM_MNIST = """
