@@ -19,7 +19,7 @@ katex = pathlib.Path("/usr/share/javascript/katex")
 normalize = pathlib.Path("/usr/share/javascript/normalize.css/normalize.css")
 
 sections = {
-    "Guide": ["walkthrough", "tasks", "sweeps", "report", "run-directory", "resuming", "cluster", "packages"],
+    "Guide": ["walkthrough", "data", "tasks", "sweeps", "report", "run-directory", "resuming", "cluster", "packages"],
     "Commands": ["cli", "cli/*"],
     "Privacy": ["accounting", "ledger", "threat-models", "recorded-view", "security"],
     "Figures and results": ["results", "figures", "papers", "findings", "performance", "scaling"],

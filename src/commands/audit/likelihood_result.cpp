@@ -133,7 +133,11 @@ std::string LikelihoodResult::tables() const {
 }
 
 std::string LikelihoodResult::agreement() const {
-    return "what was seen agrees with the accountant";
+    return std::isinf(design.claim_epsilon)
+               ? fmt::format("what was seen agrees with the accountant, which says that agent {} is "
+                             "NOT PROTECTED from this view",
+                             design.target)
+               : "what was seen agrees with the accountant";
 }
 
 }  // namespace sotto

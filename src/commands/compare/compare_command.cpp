@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,7 @@
 #include "run/options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto::cli {
 
@@ -30,7 +32,7 @@ namespace {
 struct CompareOptions {
     std::string mechanisms = "ldp,decor,corn,pairs";
     bool train = false;
-    std::vector<std::string> seeds{"1"};
+    std::vector<std::string> seeds{"1", "2", "3"};
     std::optional<std::vector<std::string>> step_sizes;
     std::string output = "comparison";
 };
@@ -48,12 +50,14 @@ and whatever else is said once for all.)"},
         {{.name = "train",
           .help = "train with each of them, too (without it: where --data is given)"},
          bound(&CompareOptions::train, flag())},
-        {{.name = "seeds", .help = "seeds of trainings; figures are means over them"},
+        {{.name = "seeds",
+          .help = "seeds of the trainings of each mechanism, such as 1,2,3,4,5; figures are means "
+                  "over them"},
          bound(&CompareOptions::seeds, word_list())},
         {{.name = "step-sizes",
           .help =
-              "step sizes of which every mechanism takes the best on held-out training data, as "
-              "in sotto sweep"},
+              "step sizes, such as 0.1,0.2,0.5, of which every mechanism takes the best on "
+              "held-out training data, as in sotto sweep"},
          bound(&CompareOptions::step_sizes, word_list())},
         {{.name = "output", .help = "DIR for comparison.csv, comparison.svg and the trainings"},
          bound(&CompareOptions::output, folder_path())}};
@@ -87,6 +91,14 @@ OptionTexts common_options(const OptionTexts& given) {
     return common;
 }
 
+/// A list may have blanks or commas.
+std::vector<std::string> between_commas(const std::vector<std::string>& words) {
+    std::vector<std::string> parts;
+    for (const std::string& word : words)
+        for (const std::string_view part : split(word, ',')) parts.emplace_back(part);
+    return parts;
+}
+
 CompareConfig read_compare_config(const OptionTexts& given, bool alone) {
     const CompareOptions asked = option_set().read(given);
     CompareConfig config;
@@ -94,8 +106,8 @@ CompareConfig read_compare_config(const OptionTexts& given, bool alone) {
     config.common = common_options(given);
     config.train = asked.train || given.contains("data");
     const auto seed = given.find("seed");
-    config.seeds = seed == given.end() ? asked.seeds : std::vector{seed->second};
-    config.step_sizes = asked.step_sizes.value_or(std::vector<std::string>{});
+    config.seeds = seed == given.end() ? between_commas(asked.seeds) : std::vector{seed->second};
+    config.step_sizes = between_commas(asked.step_sizes.value_or(std::vector<std::string>{}));
     config.directory = asked.output;
     const auto threads = given.find("threads");
     config.threads = granted_threads(
@@ -166,7 +178,9 @@ int compare_on(Network& network, const CompareConfig& config, const GeneralOptio
     network.agree([&] {
         if (leader) write_comparison(config, figures, general);
     });
-    return static_cast<int>(interrupted ? ExitCode::interrupted : ExitCode::ok);
+    if (interrupted) return static_cast<int>(ExitCode::interrupted);
+    const bool all_refused = std::ranges::none_of(figures, &std::string::empty, &ComparedFigures::problem);
+    return static_cast<int>(all_refused ? ExitCode::usage : ExitCode::ok);
 }
 
 int run(const std::vector<std::string>& arguments) {

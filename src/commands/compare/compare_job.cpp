@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "commands/plan/plan_job.hpp"
+#include "run/options/task_defaults.hpp"
 #include "run/options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
@@ -47,14 +48,22 @@ ComparedFigures figures_of(const std::string& label, const MadePlan& made) {
     return figures;
 }
 
+/// Whether there is no plan before the agents' numbers of records are known.
+bool depends_on_records(const PlanConfig& plan) {
+    return !plan.batch_size.number && !protects_agents(plan.adjacency);
+}
+
 }  // namespace
 
 ComparedFigures compared_figures(const CompareConfig& config, const ComparedMechanism& mechanism) {
     const OptionSet<PlanJobConfig> of_plans = plan_option_set();
-    OptionTexts given = options_of(config, mechanism);
-    std::erase_if(given,
-                  [&](const auto& option) { return of_plans.look_up(option.first) == nullptr; });
+    OptionTexts given = with_agents_of_files(options_of(config, mechanism));
     try {
+        if (config.train && depends_on_records(read_train_config(given).plan))
+            return {mechanism.label, not_a_number, not_a_number, not_a_number, not_a_number, {}};
+        std::erase_if(given, [&](const auto& option) {
+            return of_plans.look_up(option.first) == nullptr;
+        });
         return figures_of(mechanism.label, make_plan(read_plan_options(given)));
     } catch (const Error& error) {
         return {

@@ -16,13 +16,14 @@ struct CompareConfig {
     std::vector<ComparedMechanism> mechanisms;
     OptionTexts common;  ///< of trainings, for all of them
     bool train = false;
-    std::vector<std::string> seeds{"1"};
+    std::vector<std::string> seeds{"1", "2", "3"};
     std::vector<std::string> step_sizes;  ///< to choose from; empty: the one that is given
     std::filesystem::path directory;
     int threads = 1;
 };
 
-/// What is known of one mechanism; not a number where it is not.
+/// What is known of one mechanism; not a number where it is not: of agents that take a share of
+/// their records only trainings know the plan.
 struct ComparedFigures {
     std::string label;
     double noise = 0;      ///< that survives, of what ldp leaves

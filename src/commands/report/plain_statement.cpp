@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -134,6 +135,27 @@ std::string against_whom(const Json& ledger) {
            list(lines);
 }
 
+/// The epsilon of each participant, where they differ and are few; otherwise empty.
+std::string of_each(const Json& ledger) {
+    constexpr std::size_t most_told = 24;
+    const Json& agents = ledger.at("agents");
+    if (agents.size() > most_told) return {};
+    double least = HUGE_VAL, most = 0;
+    std::vector<std::string> told;
+    for (const Json& agent : agents) {
+        const double epsilon = epsilon_of(agent);
+        least = std::min(least, epsilon);
+        most = std::max(most, epsilon);
+        told.push_back(fmt::format("{} for agent {}", number(epsilon, 4), agent.at("agent").get<int>()));
+    }
+    // Figures that are printed alike do not differ.
+    if (!(most - least > 5e-4 * most)) return {};
+    return paragraph(fmt::format(
+        "Of each participant's own data less may be learnt than the promise allows. Its {}: {}.",
+        term_link("epsilon"),
+        fmt::join(told, ", ")));
+}
+
 /// Whoever must guess between two cases of equal odds is right with probability at most
 /// (e^epsilon + delta) / (1 + e^epsilon).
 std::string epsilon_in_words(const Json& ledger, const ProtectedUnit& unit) {
@@ -263,7 +285,7 @@ std::string plain_statement(const StatedRun& run) {
     const ProtectedUnit unit = unit_of(run.config.plan.adjacency, column);
     return part("Who takes part", who_takes_part(run)) +
            part("What is protected", what_is_protected(unit)) +
-           part("Against whom", against_whom(run.ledger)) +
+           part("Against whom", against_whom(run.ledger) + of_each(run.ledger)) +
            part("What that means", epsilon_in_words(run.ledger, unit)) +
            part("What is not protected", what_is_not_protected(run.ledger, unit, column)) +
            part("What this rests on", assumptions(run.ledger)) +

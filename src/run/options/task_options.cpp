@@ -26,7 +26,7 @@ std::vector<Option<TaskConfig>> model_options() {
               .help = "{}, or FILE.so (a task of your own); " +
                       task_defaults_text(),
               .details = R"(
-[Tasks](../tasks.md) says what they learn, from which formats, and what that means for the guarantee. `config.ini`
+[Tasks](../tasks.md) says what they learn, and what that means for the guarantee. `config.ini`
 holds the defaults that were used.)",
               .ranks_must_agree = true,
               .peers_may_set = false,
@@ -83,7 +83,7 @@ std::vector<Option<TableOptions>> table_options() {
                       "of CSV data: the column to predict, by name (by number, from 1, where "
                       "there is no header line); 'NAME>V' predicts whether it is above V",
                       R"(
-Texts, and whole numbers that come back, are classes ([tasks](../tasks.md#tables)), other numbers values to predict. A file with a header
+Texts, and whole numbers that come back, are classes ([your data](../data.md#tables)), other numbers values to predict. A file with a header
 line needs it; of one without, the last column is a value to predict unless `--label` says otherwise.)"),
          bound(&TableOptions::label, any_text(among_others("", {"NAME", "NUMBER"})))},
         {about_tables("label-kind",
@@ -136,7 +136,7 @@ std::vector<Option<TaskConfig>> data_options() {
               .details = R"(
 Several files are joined by commas; a comma in a name is written `\,`, and a file of exactly the given name is that
 file. With `%r` in the path each agent reads its own file. Otherwise every process reads the file and keeps its agents'
-shards only, dealt by `--partition`. [Tasks](../tasks.md) has the formats, and what labels and columns become.)",
+shards only, dealt by `--partition`. [Your data](../data.md) has the formats, and what labels and columns become.)",
               .beside_run = true,
               .peers_may_set = false,
               .describes_data = true},

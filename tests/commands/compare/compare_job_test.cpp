@@ -58,6 +58,18 @@ TEST(ComparedFigures, AreAtTheSameEpsilonAndSayWhoIsKeptOut) {
     expect_contains(figures[5].problem, "coalition-size");
 }
 
+TEST(ComparedFigures, AreNotKnownWhereTheRecordsOfAgentsSayThePlan) {
+    CompareConfig config = config_of("pairs");
+    config.common["adjacency"] = "record-add-remove";
+    config.common["batch-size"] = "0.2";
+    expect_contains(figures_of(config).front().problem, "batch-size");
+    config.train = true;
+    const ComparedFigures row = figures_of(config).front();
+    EXPECT_EQ(row.problem, "") << "trainings have the data";
+    EXPECT_TRUE(std::isnan(row.noise) && std::isnan(row.curious));
+    EXPECT_EQ(compared_trainings(config, {row}).variants.size(), 1U);
+}
+
 TEST(ComparedTrainings, AreASweepOfThoseThatHaveAPlan) {
     CompareConfig config = config_of("ldp,pairs+step-size=0.5,pairs+coalition-size=9");
     config.common["step-size"] = "0.1";

@@ -46,6 +46,10 @@ TEST(Comparison, IsDrawn) {
     if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
     const test::TemporaryFolder folder;
     EXPECT_EQ(draw_comparison(folder.path(""), {}), "") << "nothing to draw";
+    ComparedFigures trained{"ldp", not_a_number, not_a_number, not_a_number, not_a_number, {}};
+    EXPECT_EQ(draw_comparison(folder.path(""), {trained}), "") << "its plan is not known";
+    trained.accuracy = SweepMean{0.75, 0.01};
+    expect_contains(read_file(draw_comparison(folder.path(""), {trained})), "Test accuracy");
     const std::string picture = read_file(draw_comparison(folder.path(""), some_figures()));
     for (const char* part :
          {"<svg", "ldp", "corn", "infinite", "outsider", "one agent", "accuracy"})

@@ -47,6 +47,14 @@ TEST(PlainStatement, SaysWhoIsProtectedFromWhomAndWhatEpsilonMeans) {
         expect_contains(html, statement.get<std::string>());
 }
 
+TEST(PlainStatement, SaysTheEpsilonOfEachWhereTheyDiffer) {
+    const TemporaryFolder folder;
+    StatedRun run = stated_run(quadratic_config(4, "ldp", 3), folder);
+    EXPECT_EQ(plain_statement(run).find("for agent 1"), std::string::npos);
+    run.ledger["agents"][1]["epsilon"] = 0.25;
+    expect_contains(plain_statement(run), ", 0.25 for agent 1, ");
+}
+
 TEST(PlainStatement, SaysThatNothingIsPromised) {
     const TemporaryFolder folder;
     const std::string html = plain_statement(stated_run(quadratic_config(4, "none", 3), folder));
