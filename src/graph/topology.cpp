@@ -261,8 +261,10 @@ void require_directed_family(Topology topology) {
 
 }  // namespace
 
-Topology parse_topology(std::string_view option, std::string_view text) {
+Topology parse_topology(std::string_view option, std::string_view text) try {
     return topology_table.parse(option, text);
+} catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("{}; a graph of your own is --graph FILE", error.what()));
 }
 
 std::string name_of(Topology topology) { return topology_table.name_of(topology); }

@@ -40,6 +40,9 @@ TEST(Topology, NamesReadBackAndAMistypedOneIsSuggested) {
     for (const std::string& name : topology_names())
         EXPECT_EQ(name_of(parse_topology("--topology", name)), name);
     EXPECT_TRUE(
+        contains(message_of<ConfigError>([] { (void)parse_topology("--topology", "friends.txt"); }),
+                 "a graph of your own is --graph FILE"));
+    EXPECT_TRUE(
         contains(message_of<ConfigError>([] { (void)parse_topology("--topology", "hypercub"); }),
                  "hypercube"));
 }
