@@ -217,7 +217,9 @@ void put_into_words(PreparedRun& prepared, const AgreedPhase& phase) {
                                                   phase.exposures,
                                                   phase.budgets,
                                                   statements_of(prepared.ledger.record()));
-    prepared.warnings = warnings_before_rounds(run, std::ssize(prepared.initial));
+    // Canaries of an audit are contributed to be found: nobody wants the models.
+    if (!prepared.coordinates)
+        prepared.warnings = warnings_before_rounds(run, std::ssize(prepared.initial));
 }
 
 /// Exact derivatives tell nothing new to ranks that all read the same data.

@@ -152,13 +152,15 @@ TEST(PrepareRun, LeavesNothingBehindAndKnowsTheRun) {
 TEST(PrepareRun, TakesATaskThatNoConfigurationNames) {
     TrainConfig config = quadratic_config(3, "ldp", 10);
     config.optimality_gap = false;
+    config.plan.epsilon = 0.01;
     const auto network = make_memory_network(3, 1);
+    bool coordinates = true;
     const auto make_task = [&] {
         LocalTask task = build_task(config.task, *network, Membership::everybody(3));
         task.description = "mine";
         task.statements = {"As I say."};
         task.rows_are_rounds = true;
-        task.coordinates = true;
+        task.coordinates = coordinates;
         return task;
     };
     const PreparedRun prepared = prepare_run(config, *network, make_task);
@@ -167,6 +169,10 @@ TEST(PrepareRun, TakesATaskThatNoConfigurationNames) {
     EXPECT_EQ(prepared.run.task_description, "mine");
     EXPECT_TRUE(prepared.coordinates);
     EXPECT_EQ(statements_of(prepared.ledger.record()).back(), "As I say.");
+    EXPECT_TRUE(prepared.warnings.empty()) << "canaries learn nothing";
+    coordinates = false;
+    const auto another = make_memory_network(3, 1);
+    EXPECT_FALSE(prepare_run(config, *another, make_task).warnings.empty()) << "noise drowns it";
 }
 
 }  // namespace
