@@ -85,7 +85,7 @@ def section(figure, table, made, folder):
 INTRODUCTION = """# Published figures, made again
 
 `deploy/figures NAME...` makes figures, `deploy/figures all` all of them (those below took {minutes:.0f} minutes
-together), `deploy/figures list` names them. `--full` takes the papers' sizes (hours; C5 days), `--out DIR` writes
+together), `deploy/figures list` names them. `--full` takes the papers' sizes (hours, C5 far longer), `--out DIR` writes
 elsewhere, `--femnist DIR` says where LEAF's JSON files of FEMNIST are, `--check-mpi` repeats one training of a figure with one MPI rank an
 agent and compares bits, `--redraw` makes pictures and this page again from the tables. Trainings that an interrupted one has done are not
 done again. Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); a figure whose data are missing is skipped and says so.

@@ -7,6 +7,7 @@ import inspect
 import io
 import os
 import pathlib
+import tempfile
 import textwrap
 from typing import Any, Callable, Iterable, Mapping, TypeVar
 
@@ -69,12 +70,15 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def to_arguments(command: str, given: Mapping[str, Any], refused: Iterable[str] = ()) -> list[str]:
+def to_arguments(
+    command: str, given: Mapping[str, Any], refused: Iterable[str] = (), agents: int | None = None
+) -> list[str]:
     """Keyword arguments as the words of a command line.
 
     None means "not given"; True and False are "on" and "off", or whether a flag stands there; a
     list is joined by commas. A covariance may be an array, or a function of the graph.
 
+    :param agents: how many there are, where no option says it.
     :raises ConfigError: for an option that does not exist, or is refused here.
     """
     known = {option.keyword: option for option in options_of(command)}
@@ -91,7 +95,7 @@ def to_arguments(command: str, given: Mapping[str, Any], refused: Iterable[str] 
             continue
         words.append("--" + option.name)
         if keyword == "covariance":
-            value = _covariance_file(value, given)
+            value = _covariance_file(value, given, agents)
         if option.kind == "list" and not isinstance(value, str):
             words.extend(_text(one) for one in value)
         elif option.kind != "flag":
@@ -99,7 +103,7 @@ def to_arguments(command: str, given: Mapping[str, Any], refused: Iterable[str] 
     return words
 
 
-def _covariance_file(value: Any, given: Mapping[str, Any]) -> str:
+def _covariance_file(value: Any, given: Mapping[str, Any], agents: int | None) -> str:
     """The file with R: ``value``, or what this array holds, or what this function returns.
 
     A function is asked with the :class:`sotto.Graph` of the options. Numbers are written to
@@ -112,12 +116,14 @@ def _covariance_file(value: Any, given: Mapping[str, Any]) -> str:
     if callable(value):
         from .plans import graph
 
-        of_graphs = {option.keyword for option in options_of("graph")}
+        of_graphs = inspect.signature(graph).parameters
         asked = {keyword: given[keyword] for keyword in given if keyword in of_graphs}
-        if _core.launched():
+        if agents is None and _core.launched():
             from mpi4py import MPI
 
-            asked.setdefault("agents", MPI.COMM_WORLD.size)
+            agents = MPI.COMM_WORLD.size
+        if agents is not None:
+            asked.setdefault("agents", agents)
         value = value(graph(**asked))
     matrix = np.asarray(value)
     if matrix.dtype.kind not in "fiu" or matrix.ndim != 2:
@@ -130,9 +136,11 @@ def _covariance_file(value: Any, given: Mapping[str, Any]) -> str:
     digest = hashlib.sha256(content.getvalue()).hexdigest()[:12]
     path = pathlib.Path("runs") / f"covariance-{digest}.npy"
     path.parent.mkdir(exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}")
-    unfinished.write_bytes(content.getvalue())
-    unfinished.replace(path)
+    # All ranks write it, on one file system or several.
+    descriptor, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
+    with open(descriptor, "wb") as file:
+        file.write(content.getvalue())
+    os.replace(unfinished, path)
     return str(path)
 
 

@@ -106,7 +106,8 @@ class Agent:
         if comm is not None or _core.launched():
             prepare_mpi()
             _require_communicator(comm)
-        words = to_arguments("train", options, _NOT_OF_AN_AGENT)
+        agents = 1 if comm is None else comm.size
+        words = to_arguments("train", options, _NOT_OF_AN_AGENT, agents)
         if options.get("resume") is None:
             words += ["--task", "python"]
         most = max(1, _BYTES_AT_ONCE // (4 * max(1, dimension)))

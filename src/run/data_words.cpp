@@ -98,12 +98,11 @@ std::vector<std::string> understood(const TaskConfig& config,
     std::vector<std::string> lines;
     if (local.shape.table) lines = {prediction_text(local), columns_text(*local.shape.table)};
     if (!one_file_an_agent(config)) return lines;
-    const std::vector<std::string> names = own_file_names(config, members.all);
     const int shown = std::min(members.size(), most_agents_shown);
     for (int place = 0; place < shown; ++place) {
         const int number = members.number(place);
         std::string line =
-            fmt::format("agent {} is {}", number, names[static_cast<std::size_t>(number)]);
+            fmt::format("agent {} is {}", number, local.file_names[static_cast<std::size_t>(number)]);
         if (const auto here = std::ranges::find(local_agents, place); here != local_agents.end()) {
             const AgentData& agent =
                 local.agents[static_cast<std::size_t>(here - local_agents.begin())];

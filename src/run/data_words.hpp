@@ -21,7 +21,7 @@ namespace sotto {
 
 /// What was read, a line each: of a table which column is predicted from which others; where every
 /// agent has files of its own, who has which, and of the agents of this process which records. For
-/// who runs this process: the counts are those of private data.
+/// who runs this process: the counts are those of private data. @param local with file_names.
 [[nodiscard]] std::vector<std::string> understood(const TaskConfig& config,
                                                   const LocalData& local,
                                                   const Membership& members,

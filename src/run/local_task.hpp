@@ -30,7 +30,8 @@ struct LocalTask {
     bool own_tests = false;
     DataShape shape{};  ///< of all agents' data, where they are read for the task
     std::vector<std::optional<Standardisation>> scaling{};  ///< one per local agent, likewise
-    std::vector<std::string> understood{};  ///< of tables: what was read, a line each
+    std::vector<std::string> file_names{};  ///< see LocalData
+    std::vector<std::string> understood{};  ///< what was read, a line each
     /// Of a task that no option names: who made it makes it again when its run is taken up.
     bool resumable = false;
     std::optional<double> l2;  ///< the only regularisation with which the task means something

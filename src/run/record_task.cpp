@@ -149,6 +149,7 @@ LocalTask build_record_task(const TaskConfig& config, Network& network, const Me
     task.digests = data.digests;
     task.own_tests = data.own_tests;
     task.shape = data.shape;
+    task.file_names = data.file_names;
     task.understood = data.understood;
     for (const AgentData& agent : data.agents) task.scaling.push_back(agent.scaling);
     task.targets = target_facts(network, data);

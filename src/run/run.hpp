@@ -28,9 +28,10 @@ struct Run {
     Topography topography;          ///< of those who take part
     std::string graph_description;  ///< on processes that built it
     std::string task_description;
-    bool own_tests = false;  ///< these four: see LocalTask
+    bool own_tests = false;  ///< these five: see LocalTask
     DataShape shape{};
     std::vector<std::optional<Standardisation>> scaling{};
+    std::vector<std::string> file_names{};
     std::vector<std::string> understood{};
     TargetFacts targets{};
     PlanConfig phase;  ///< config.plan for the rounds that are left; begins at steps.first_round

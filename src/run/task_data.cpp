@@ -345,6 +345,7 @@ LocalData read_local_data(const TaskConfig& config, Network& network, const Memb
         if (!config.table.unit.empty())
             local.statements.push_back(
                 unit_statement(shape.table->unit, one_file_an_agent(config)));
+        local.file_names = own_file_names(config, members.all);
         local.understood = understood(config, local, members, network.local_agents());
     });
     return local;

@@ -30,6 +30,7 @@ struct LocalData {
     [[nodiscard]] Eigen::Index classes() const { return std::ssize(shape.labels); }
     bool own_tests = false;  ///< agents have different test records; false: all the same
     std::string description;
+    std::vector<std::string> file_names{};  ///< own_file_names, when they were read
     std::vector<std::string> understood{};  ///< what was read, a line each, for who starts the run
     std::vector<std::string> statements;    ///< what was done to the data that no guarantee counts
     DataDigests digests;

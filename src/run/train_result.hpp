@@ -88,7 +88,7 @@ struct TrainResult {
     bool dry_run = false;
     double epsilon = 0;  ///< spent, the largest of all agents; infinite without noise
     std::vector<double> epsilons{};         ///< spent, by the agent's number; in no summary
-    std::vector<std::string> agent_files{};  ///< own_file_names, on process 0; in no summary
+    std::vector<std::string> agent_files{};  ///< see LocalData::file_names; in no summary
     double mu = 0;
     double delta = 0;
     Evaluation evaluation;  ///< of what agents end up with

@@ -335,7 +335,7 @@ TEST(Compare, HasATableOfPlansAndTrainingsAtTheSameEpsilon) {
                                        "3",
                                        "--train",
                                        "--seeds",
-                                       "1 2",
+                                       "1,2",
                                        "--output",
                                        "out",
                                        "--json",
@@ -351,6 +351,10 @@ TEST(Compare, HasATableOfPlansAndTrainingsAtTheSameEpsilon) {
     EXPECT_EQ(json.at("mechanisms")[1].at("curious_infinite"), true);
     EXPECT_NE(outcome.out.find("corn+utility=one-step"), std::string::npos) << outcome.text();
 
+    const Outcome refused =
+        run_sotto(directory, 1, {"compare", "--agents", "3", "--mechanisms", "pairs+coalition-size=9", "--output", "none"});
+    EXPECT_EQ(refused.exit_code, 2) << "no mechanism has a plan";
+    EXPECT_NE(refused.out.find("coalition-size"), std::string::npos) << refused.text();
     expect_refused(directory, {"compare", "--mechanism", "ldp"}, 2, "--mechanisms says it");
     expect_refused(directory, {"compare", "--run-directory", "x"}, 2, "belongs to a single run");
     expect_refused(directory, {"compare", "--mechanisms", "cron"}, 2, "did you mean 'corn'?");

@@ -28,6 +28,22 @@ TEST(Ledger, GrowsWithTheRootOfTheRounds) {
     EXPECT_EQ(ledger.delta(), delta);
 }
 
+TEST(Ledger, HasTheLargestEpsilonOfAllAgentsWhicheverItIs) {
+    for (const std::vector<double>& noise : {std::vector<double>{1, 2, 4}, {4, 1, 2}, {2, 4, 1}}) {
+        PrivacyRecord sampled = make_record(private_plan(noise));
+        // Who is rarely sampled has little noise, so that no loss is the larger one in every part.
+        for (const double deviation : noise)
+            sampled.phases.front().sampling_probability.push_back(0.02 * deviation);
+        const std::vector<Ledger> ledgers{
+            make_ledger(private_plan(noise)),
+            make_ledger(private_plan(noise), {Adjacency::record, {10}, false}),
+            Ledger(std::move(sampled))};
+        for (const Ledger& ledger : ledgers)
+            for (const long rounds : {0L, 1L, 25L})
+                EXPECT_EQ(ledger.epsilon_after(rounds), largest(ledger.after(rounds)).epsilon);
+    }
+}
+
 TEST(Ledger, CountsParticipationsOfTheWorstPlacedRecord) {
     const Ledger ledger = make_ledger(private_plan({1, 1}), {Adjacency::record, {10}, false});
     EXPECT_DOUBLE_EQ(ledger.mu_after(1), 0.2);

@@ -65,6 +65,11 @@ def test_a_covariance_may_be_an_array_or_a_function() -> None:
     assert account["mechanism"] == "covariance"
     run = sotto.train(covariance=made, task="quadratic", adjacency="agent", **options)
     assert run.config["covariance"] == str(kept)
+    alone = sotto.Agent(
+        None, 3, records=20, rounds=2, epsilon=5, quiet=True, run_directory="alone",
+        covariance=lambda graph: np.eye(graph.agents),
+    )  # fmt: skip
+    assert alone.agents == 1
     for wrong in (np.ones(4), [["1"]], lambda graph: None):
         with pytest.raises(sotto.ConfigError, match="covariance: .* is not allowed"):
             sotto.plan(covariance=wrong, **options)

@@ -44,6 +44,7 @@ TEST(Understood, IsSaidOfTablesInAFewLines) {
         local.agents.push_back({shard, std::make_shared<const Dataset>(shard)});
     std::vector<int> agents(14);
     for (int a = 0; a < 14; ++a) agents[static_cast<std::size_t>(a)] = a;
+    local.file_names = own_file_names(config, 14);
     const Texts lines = understood(config, local, Membership::everybody(14), agents);
     ASSERT_EQ(lines.size(), 2 + 12 + 1U);
     EXPECT_EQ(lines[0], "predicts \"price\" (a number) from 1 column (1 feature)");

@@ -151,7 +151,7 @@ std::string of_each(const Json& ledger) {
     // Figures that are printed alike do not differ.
     if (!(most - least > 5e-4 * most)) return {};
     return paragraph(fmt::format(
-        "Of each participant's own data less may be learnt than the promise allows. Its {}: {}.",
+        "The promise is made for all, by the largest figure. The {} of each participant is {}.",
         term_link("epsilon"),
         fmt::join(told, ", ")));
 }

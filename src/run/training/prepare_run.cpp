@@ -282,6 +282,7 @@ Run meet(const TrainConfig& config,
             .own_tests = task.own_tests,
             .shape = task.shape,
             .scaling = task.scaling,
+            .file_names = task.file_names,
             .understood = task.understood,
             .targets = task.targets,
             .phase = phase.config,
@@ -422,7 +423,7 @@ TrainResult result_with_account(const PreparedRun& prepared, long rounds) {
     result.mu = largest(spent).loss.mu().value_or(not_a_number);
     result.epsilon = largest(spent).epsilon;
     for (const Guarantee& agent : spent) result.epsilons.push_back(agent.epsilon);
-    if (run.leader()) result.agent_files = own_file_names(run.config.task, run.members.all);
+    result.agent_files = run.file_names;
     result.mechanism = run.plan.mechanism;
     result.agents = run.network.agents();
     result.processes = run.network.processes();

@@ -53,6 +53,14 @@ TEST(LikelihoodResult, IsAboutTheStrongestHypothesis) {
     expect_contains(audit_report_text(result), "mu 2.5, epsilon 12 (exact)");
 }
 
+TEST(LikelihoodResult, DoesNotCallAgreementProtection) {
+    LikelihoodResult result = result_of_two();
+    EXPECT_EQ(audit_report_text(result).find("NOT PROTECTED"), std::string::npos);
+    result.design.claim_epsilon = std::numeric_limits<double>::infinity();
+    expect_contains(audit_report_text(result),
+                    "which says that agent 4 is NOT PROTECTED from this view");
+}
+
 TEST(LikelihoodResult, SaysWhichHypothesisExceeds) {
     LikelihoodResult result = result_of_two();
     result.verdicts[0].findings = {"hypothesis constant: mu is at least 3"};

@@ -1,6 +1,7 @@
 #include "run/training/prepare_run.hpp"
 
 #include <cmath>
+#include <filesystem>
 
 #include "run/task.hpp"
 #include "run/training_fixtures.hpp"
@@ -147,6 +148,22 @@ TEST(PrepareRun, LeavesNothingBehindAndKnowsTheRun) {
     EXPECT_EQ(result.delta, config.plan.delta);
     EXPECT_EQ(result.plan_seconds, prepared.planned->seconds);
     EXPECT_FALSE(result.resumed);
+}
+
+TEST(PrepareRun, NamesTheFilesThatWereReadWhateverBecomesOfThem) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(2, "ldp", 10);
+    config.task.task = "logistic";
+    config.task.data = folder.path("site*.svm");
+    config.plan.batch_size = 2;
+    for (const char* site : {"site2.svm", "site10.svm"})
+        (void)folder.write(site, "+1 1:1\n-1 2:1\n+1 1:1\n-1 2:1\n+1 1:1\n-1 2:1\n");
+    const auto network = make_memory_network(2, 1);
+    const PreparedRun prepared = prepare_run(
+        config, *network, [&] { return build_task(config.task, *network, Membership::everybody(2)); });
+    for (const char* site : {"site2.svm", "site10.svm"}) std::filesystem::remove(folder.path(site));
+    EXPECT_EQ(result_with_account(prepared, 0).agent_files,
+              (std::vector<std::string>{"site2.svm", "site10.svm"}));
 }
 
 TEST(PrepareRun, TakesATaskThatNoConfigurationNames) {
