@@ -6,7 +6,7 @@
 Each run has a noise seed. Of a training the models, the plan and the ledger (without session identifiers, which are
 random) are taken, in one process and with one MPI rank an agent; of `plan` and `account` the JSON without times. A
 command that is refused counts by its exit code. Digests are those of one machine's mathematics library: keep them and
-compare them on the same machine. About two minutes on two cores, with TMPDIR on a disk that answers at once (/dev/shm).
+compare them on the same machine. About 35 seconds on two idle cores, with TMPDIR on a disk that answers at once (/dev/shm).
 """
 import argparse
 import hashlib
