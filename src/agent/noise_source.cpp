@@ -47,7 +47,7 @@ NoiseSource::NoiseSource(const NoisePlan& plan,
                 const auto& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
                 const auto [position, fresh] =
                     column_of.try_emplace(row.streams[j], static_cast<int>(streams_.size()));
-                if (fresh) streams_.push_back(rings[a].stream(stream.group, stream.index));
+                if (fresh) streams_.emplace_back(rings[a].stream_key(stream.group, stream.index));
                 combination.columns.push_back(position->second);
                 combination.weights.push_back(row.coefficients[j] * plan.scale);
             }

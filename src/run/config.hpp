@@ -7,7 +7,6 @@
 
 #include "learn/table_shape.hpp"
 #include "run/batch_size.hpp"
-#include "run/network_spec.hpp"
 #include "sotto/agent/evaluation.hpp"
 #include "sotto/agent/trainer.hpp"
 #include "sotto/core/names.hpp"
@@ -15,6 +14,7 @@
 #include "sotto/graph/graph.hpp"
 #include "sotto/graph/topology.hpp"
 #include "sotto/learn/partition.hpp"
+#include "sotto/net/exchange_time.hpp"
 #include "sotto/noise/smoothing.hpp"
 #include "sotto/noise/temporal_shape.hpp"
 #include "sotto/noise/utility.hpp"
@@ -30,6 +30,11 @@ struct GraphConfig {
     std::string mixing = "metropolis";      ///< rule or file
     std::string mixing_schedule = "fixed";  ///< "fixed", "random", "one-peer", or a .npy file
 };
+/// Values of GraphConfig::mixing that hold for any graph: the rules, and "optimised".
+[[nodiscard]] std::vector<std::string> mixing_rule_names();
+[[nodiscard]] bool is_mixing_rule(const std::string& name);
+/// Whether weights are made for the noise, by design_mixing.
+[[nodiscard]] bool is_optimised(const GraphConfig& config);
 
 /// Which noise, for which budget.
 struct PlanConfig {
@@ -133,6 +138,16 @@ struct LearntClipConfig {
     double quantile = 0.9;
     double share = 0.05;
     std::optional<double> rate;  ///< of log C; none: clip_rate_for
+};
+
+/// A network that a dry run imagines between hosts.
+struct NetworkSpec {
+    double latency_seconds = 0;  ///< HostNetwork: half of what `ping` says
+    double bits_per_second = 0;
+    std::optional<int> hosts;  ///< none: as ranks really are; in one process every rank has one
+    std::optional<int> ranks;  ///< none: those of the job; in one process every agent has one
+    [[nodiscard]] HostNetwork between_hosts() const { return {latency_seconds, bits_per_second}; }
+    [[nodiscard]] bool operator==(const NetworkSpec&) const = default;
 };
 
 struct TrainConfig {

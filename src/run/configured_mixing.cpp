@@ -24,8 +24,6 @@ namespace sotto {
 
 namespace {
 
-constexpr const char* optimised = "optimised";
-
 Digest digest_of_input(const MixingDesignInput& input) {
     Hasher hasher("sotto.mixing-problem.v1");
     hasher.add_bytes(input.graph->hash());
@@ -49,9 +47,8 @@ std::optional<Eigen::MatrixXd> given_covariance(const NoisePlan& plan, std::span
         plan.temporal.kind != TemporalFactor::Kind::identity ||
         plan.aggregation != Aggregation::gossip)
         throw ConfigError(fmt::format(
-            "mixing: {} is not possible with this plan of mechanism {} (allowed: another --mixing, "
-            "or a plan of Gaussian noise on gradients that is independent between rounds)",
-            optimised,
+            "mixing: optimised is not possible with this plan of mechanism {} (allowed: another "
+            "--mixing, or a plan of Gaussian noise on gradients that is independent between rounds)",
             plan.mechanism));
     const std::vector<int> places(kept.begin(), kept.end());
     const Eigen::MatrixXd covariance = spatial_covariance(plan);
@@ -164,19 +161,6 @@ MixingMatrix designed_in_parts(const PlanConfig* plan,
 }
 
 }  // namespace
-
-std::vector<std::string> mixing_rule_names() {
-    std::vector<std::string> names = mixing_names();
-    names.emplace_back(optimised);
-    return names;
-}
-
-bool is_mixing_rule(const std::string& name) {
-    const auto names = mixing_rule_names();
-    return std::ranges::find(names, name) != names.end();
-}
-
-bool is_optimised(const GraphConfig& config) { return config.mixing == optimised; }
 
 MixingMatrix configured_mixing(const GraphConfig& config,
                                const PlanConfig* plan,

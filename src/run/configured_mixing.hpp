@@ -2,19 +2,12 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "run/config.hpp"
 #include "sotto/graph/graph.hpp"
 #include "sotto/graph/mixing.hpp"
 
 namespace sotto {
-
-/// Names of --mixing that hold for any graph: the rules, and "optimised".
-[[nodiscard]] std::vector<std::string> mixing_rule_names();
-[[nodiscard]] bool is_mixing_rule(const std::string& name);
-/// Weights are made for the noise, by design_mixing.
-[[nodiscard]] bool is_optimised(const GraphConfig& config);
 
 /// The configured mixing of those who are there: a rule on the graph between them, a file of all.
 /// "optimised" weights are for the mechanism, utility, rounds, gossip steps, coalitions and seed

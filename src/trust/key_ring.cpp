@@ -40,8 +40,8 @@ const SecretKey& KeyRing::coins() const {
     return *coins_;
 }
 
-NormalStream KeyRing::stream(int group, std::uint64_t index) const {
-    return NormalStream(seed(group).derive("sottostr", index));
+SecretKey KeyRing::stream_key(int group, std::uint64_t index) const {
+    return seed(group).derive("sottostr", index);
 }
 
 }  // namespace sotto

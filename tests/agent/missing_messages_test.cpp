@@ -132,7 +132,7 @@ VectorXd unpublished_noise(const NoisePlan& plan,
         if (!std::ranges::all_of(holders,
                                  [&](int u) { return there[static_cast<std::size_t>(u)]; }))
             continue;
-        ring.stream(stream.group, stream.index)
+        NormalStream(ring.stream_key(stream.group, stream.index))
             .fill(epoch, round, 0, {values.data(), static_cast<std::size_t>(dimension)});
         sum += plan.scale * row.coefficients[j] * values;
     }
@@ -197,8 +197,7 @@ MatrixXd seen_noise(const NoisePlan& plan,
                 const int k = plan.rows[u].streams[j];
                 if (std::ranges::binary_search(unpublished.rows[u].streams, k)) continue;
                 const NoiseStream& stream = plan.streams[static_cast<std::size_t>(k)];
-                rings[u]
-                    .stream(stream.group, stream.index)
+                NormalStream(rings[u].stream_key(stream.group, stream.index))
                     .fill(epoch,
                           static_cast<std::uint64_t>(round),
                           0,

@@ -38,7 +38,7 @@ Eigen::VectorXd direct_noise(const NoisePlan& plan,
         for (std::size_t j = 0; j < row.streams.size(); ++j) {
             const auto& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
             auto column = streams.col(static_cast<Eigen::Index>(j));
-            ring.stream(stream.group, stream.index)
+            NormalStream(ring.stream_key(stream.group, stream.index))
                 .fill(epoch, round, 0, {column.data(), static_cast<std::size_t>(dimension)});
             columns.push_back(column.data());
             weights.push_back(row.coefficients[j] * plan.scale);

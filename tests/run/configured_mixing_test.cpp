@@ -128,12 +128,5 @@ TEST(ConfiguredMixing, IsForThoseWhoAreThere) {
     EXPECT_NEAR(parts.weight(2, 3), 0.5, 0.05);
 }
 
-TEST(MixingRuleNames, AreThoseOfAnyGraph) {
-    EXPECT_TRUE(is_mixing_rule("optimised"));
-    EXPECT_TRUE(is_mixing_rule("metropolis"));
-    EXPECT_FALSE(is_mixing_rule("some.npy"));
-    EXPECT_EQ(mixing_rule_names().back(), "optimised");
-}
-
 }  // namespace
 }  // namespace sotto

@@ -38,12 +38,6 @@ inline std::vector<KeyRing> rings_of_everybody(const NoisePlan& plan, std::uint6
     return reproducible_rings(plan, agents, noise_seed);
 }
 
-inline std::vector<double> first_normals(const NormalStream& stream) {
-    std::vector<double> z(70);
-    stream.fill(0, 0, 0, z);
-    return z;
-}
-
 /// Credentials of processes with one agent each.
 inline std::vector<Credentials> credentials_of(int agents) {
     std::vector<Identity> identities;

@@ -9,6 +9,7 @@
 #include "sotto/plan/lagged_noise.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/trust/key_ring.hpp"
+#include "sotto/trust/normal_stream.hpp"
 
 namespace sotto {
 

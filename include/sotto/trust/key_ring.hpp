@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "sotto/trust/normal_stream.hpp"
 #include "sotto/trust/secret.hpp"
 
 namespace sotto {
@@ -21,9 +20,9 @@ class KeyRing {
     [[nodiscard]] bool holds(int group) const { return seeds_.contains(group); }
     [[nodiscard]] std::vector<int> groups() const;
     [[nodiscard]] const SecretKey& seed(int group) const;
-    /// The stream with this index inside its group: key = KDF(seed, "sottostr", index).
+    /// Key of the stream with this index inside its group: KDF(seed, "sottostr", index).
     /// @throws CryptoError if the agent does not hold the group's seed.
-    [[nodiscard]] NormalStream stream(int group, std::uint64_t index) const;
+    [[nodiscard]] SecretKey stream_key(int group, std::uint64_t index) const;
 
     /// Key of SecretCoins, where batches are sampled in secret. @throws CryptoError if there is one.
     void add_coins(SecretKey key);

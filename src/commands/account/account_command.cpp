@@ -20,7 +20,7 @@
 #include "commands/cli/job.hpp"
 #include "commands/cli/option_parser.hpp"
 #include "commands/cli/output.hpp"
-#include "commands/cli/run_of_directory.hpp"
+#include "commands/audit/audit_options.hpp"
 #include "run/run_subject.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/net/agreement.hpp"

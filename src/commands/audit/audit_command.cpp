@@ -13,7 +13,6 @@
 #include "commands/cli/option_parser.hpp"
 #include "commands/cli/output.hpp"
 #include "commands/cli/progress.hpp"
-#include "commands/cli/run_of_directory.hpp"
 #include "commands/cli/stop_signal.hpp"
 #include "commands/report/report_job.hpp"
 #include "commands/report/report_page.hpp"

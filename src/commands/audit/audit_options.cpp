@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "commands/audit/attack.hpp"
 #include "commands/audit/canary_records.hpp"
+#include "commands/cli/general_options.hpp"
+#include "commands/cli/run_of_directory.hpp"
 #include "run/default_final_gossip.hpp"
 #include "run/options/default_clip.hpp"
 #include "run/options/default_participation.hpp"
@@ -182,6 +185,15 @@ AuditConfig read_audit_config(const OptionTexts& given) {
 
 std::string as_ini(const AuditConfig& config) {
     return ini_text("audit", audit_option_set().written(config));
+}
+
+TrainConfig train_config_of_run(std::string_view option, const std::string& directory) {
+    const cli::ConfigText config = cli::config_of_run(option, directory);
+    if (!std::filesystem::exists(std::filesystem::path(directory) / "audit.json"))
+        return cli::train_config_of(config);
+    return read_audit_config(
+               cli::parse_options(cli::with_general(audit_option_set().written()), {}, config))
+        .train;
 }
 
 }  // namespace sotto

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "commands/audit/audit_config.hpp"
 #include "run/options/option_set.hpp"
@@ -20,5 +21,10 @@ namespace sotto {
 /// config.ini of an audit's run, which starts the audit again.
 /// @throws ConfigError for a value that the format cannot hold.
 [[nodiscard]] std::string as_ini(const AuditConfig& config);
+
+/// The configuration of a run, from config.ini of its directory, as `sotto train` reads it, or
+/// `sotto audit` where that made the run. LOCAL. @throws ConfigError.
+[[nodiscard]] TrainConfig train_config_of_run(std::string_view option,
+                                              const std::string& directory);
 
 }  // namespace sotto

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "commands/audit/audit_options.hpp"
 #include "commands/cli/general_options.hpp"
 #include "run/options/train_options.hpp"
 #include "sotto/core/error.hpp"
@@ -29,14 +28,6 @@ void require_kept_options(const ConfigText& of_run) {
                 of_run.source,
                 name,
                 name));
-}
-
-TrainConfig train_config_of_run(std::string_view option, const std::string& directory) {
-    const ConfigText config = config_of_run(option, directory);
-    if (!std::filesystem::exists(std::filesystem::path(directory) / "audit.json"))
-        return train_config_of(config);
-    return read_audit_config(parse_options(with_general(audit_option_set().written()), {}, config))
-        .train;
 }
 
 TrainConfig train_config_of(const ConfigText& config) {

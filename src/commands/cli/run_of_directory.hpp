@@ -15,9 +15,6 @@ namespace sotto::cli {
 /// leaves or how long ranks wait: each start has its own, and over MPI the text is a peer's.
 /// @throws ConfigError naming source and option, and for a text that is no configuration.
 void require_kept_options(const ConfigText& of_run);
-/// What `sotto train` reads from it, or `sotto audit` where that made the run. @throws ConfigError.
-[[nodiscard]] TrainConfig train_config_of_run(std::string_view option,
-                                              const std::string& directory);
 /// What `sotto train` reads from a configuration file, or from a part of one. @throws ConfigError.
 [[nodiscard]] TrainConfig train_config_of(const ConfigText& config);
 

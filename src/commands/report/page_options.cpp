@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "commands/cli/run_of_directory.hpp"
+#include "commands/audit/audit_options.hpp"
 #include "run/options/option_bindings.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"

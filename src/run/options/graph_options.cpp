@@ -1,6 +1,6 @@
 #include "run/options/graph_options.hpp"
 
-#include "run/configured_mixing.hpp"
+#include "run/config.hpp"
 #include "run/options/option_bindings.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/graph/mixing.hpp"

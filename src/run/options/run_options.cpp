@@ -1,6 +1,7 @@
 #include "run/options/run_options.hpp"
 
 #include "run/options/agent_numbers.hpp"
+#include "run/options/network_option.hpp"
 #include "run/options/option_bindings.hpp"
 #include "run/options/sum_options.hpp"
 #include "sotto/views/view_record.hpp"

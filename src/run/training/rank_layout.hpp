@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "run/network_spec.hpp"
+#include "run/config.hpp"
 #include "sotto/net/agent_blocks.hpp"
 #include "sotto/net/network.hpp"
 

@@ -80,5 +80,18 @@ TEST(AuditOptions, AreCheckedLikeThoseOfATraining) {
                     "--attack");
 }
 
+TEST(ConfigOfARun, IsThatOfTheTrainingWhicheverCommandStartedIt) {
+    const TemporaryFolder folder;
+    const TrainConfig config = test::quadratic_config(5, "corn", 12);
+    (void)folder.write("config.ini", as_ini(config));
+    EXPECT_EQ(as_ini(train_config_of_run("--run", folder.path(""))), as_ini(config));
+
+    const TemporaryFolder of_audit;
+    const AuditConfig audit = read_audit_config({{"agents", "4"}, {"rounds", "7"}});
+    (void)of_audit.write("config.ini", as_ini(audit));
+    (void)of_audit.write("audit.json", "{}");
+    EXPECT_EQ(as_ini(train_config_of_run("--run", of_audit.path(""))), as_ini(audit.train));
+}
+
 }  // namespace
 }  // namespace sotto

@@ -1,4 +1,4 @@
-#include "run/network_spec.hpp"
+#include "run/options/network_option.hpp"
 
 #include <fmt/format.h>
 
