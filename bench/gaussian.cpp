@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "sotto/agent/grid.hpp"
-#include "sotto/trust/normal_stream.hpp"
+#include "sotto/noise/grid.hpp"
+#include "sotto/noise/normal_stream.hpp"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "setup.hpp"
-#include "sotto/agent/noise_source.hpp"
-#include "sotto/noise/mechanism.hpp"
+#include "sotto/design/mechanism.hpp"
+#include "sotto/noise/noise_source.hpp"
 #include "sotto/trust/seed_agreement.hpp"
 
 namespace {

@@ -16,9 +16,9 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/stopwatch.hpp"
-#include "sotto/noise/mechanism.hpp"
-#include "sotto/noise/spatial_solver.hpp"
-#include "sotto/noise/utility.hpp"
+#include "sotto/design/mechanism.hpp"
+#include "sotto/design/spatial_solver.hpp"
+#include "sotto/design/utility.hpp"
 
 namespace {
 

@@ -11,21 +11,21 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/progress.hpp"
-#include "commands/cli/stop_signal.hpp"
-#include "commands/train/train_report.hpp"
-#include "commands/train/train_setup.hpp"
 #include "job.hpp"
-#include "run/handed_task.hpp"
-#include "run/options/train_options.hpp"
-#include "run/tasks/python.hpp"
-#include "run/training.hpp"
-#include "run/training_summary.hpp"
+#include "options/general_options.hpp"
+#include "options/train_options.hpp"
 #include "signals.hpp"
-#include "sotto/agent/round_gate.hpp"
 #include "sotto/learn/handed_objective.hpp"
+#include "sotto/noise/round_gate.hpp"
 #include "sotto/privacy/ledger_json.hpp"
+#include "tasks/handed_task.hpp"
+#include "tasks/kinds/python.hpp"
+#include "training/progress.hpp"
+#include "training/stop_signal.hpp"
+#include "training/train_report.hpp"
+#include "training/train_setup.hpp"
+#include "training/training.hpp"
+#include "training/training_summary.hpp"
 
 namespace py = pybind11;
 
@@ -139,16 +139,16 @@ class Agent {
     Agent(std::optional<int> communicator, const std::vector<std::string>& arguments, Inputs inputs)
         : network_(make_network(communicator)) {
         together(*network_, [&] {
-            setup_ = cli::read_train_setup(
-                *network_, arguments, false, cli::with_general(train_option_set().written()));
+            setup_ = read_train_setup(
+                *network_, arguments, false, with_general(train_option_set().written()));
             network_->agree([&] { require_possible(setup_.config, *network_); });
-            cli::watch_for_stop();  // forgets what an earlier agent was asked
-            cli::end_when_stopped();
+            watch_for_stop();  // forgets what an earlier agent was asked
+            end_when_stopped();
             const bool leader = network_->process() == 0;
-            progress_ = std::make_unique<cli::Progress>(leader ? cli::report_stream(setup_.general)
-                                                               : nullptr);
+            progress_ =
+                std::make_unique<Progress>(leader ? report_stream(setup_.general) : nullptr);
             training_ = std::make_unique<Training>(
-                setup_.config, *network_, *progress_, cli::stop_requested, [&] {
+                setup_.config, *network_, *progress_, stop_requested, [&] {
                     return make_task(std::move(inputs));
                 });
         });
@@ -197,7 +197,7 @@ class Agent {
             summary_ = network_->broadcast(
                 leader ? summary_json(result, setup_.config.plan) : std::string(),
                 most_document_bytes);
-            if (leader) cli::tell_result(cli::report_stream(setup_.general), result, setup_.config);
+            if (leader) tell_result(report_stream(setup_.general), result, setup_.config);
         });
         failed_ = false;
         signals_.reset();
@@ -305,8 +305,8 @@ class Agent {
     RoundGate gate_{"agent"};
     std::optional<KeptSignals> signals_{std::in_place};
     std::unique_ptr<Network> network_;
-    cli::TrainSetup setup_;
-    std::unique_ptr<cli::Progress> progress_;
+    TrainSetup setup_;
+    std::unique_ptr<Progress> progress_;
     HandedObjective* objective_ = nullptr;  // of the training
     std::unique_ptr<Training> training_;
     std::string statement_;  // about how gradients are found

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "commands/cli/command_table.hpp"
-#include "commands/cli/job.hpp"
 #include "signals.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/net/launch_environment.hpp"
+#include "training/job.hpp"
 
 namespace py = pybind11;
 

@@ -4,11 +4,11 @@
 
 #include <cstdlib>
 
-#include "run/config.hpp"
-#include "run/error_line.hpp"
-#include "run/training/stall_limits.hpp"
+#include "config/config.hpp"
+#include "core/error_line.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/net/mpi_network.hpp"
+#include "training/stall_limits.hpp"
 
 namespace sotto::python {
 

@@ -14,17 +14,17 @@
 #include "commands/plan/plan_job.hpp"
 #include "job.hpp"
 #include "learn/clipped_records.hpp"
-#include "run/options/plan_options.hpp"
-#include "run/planning.hpp"
-#include "run/task.hpp"
+#include "options/plan_options.hpp"
+#include "planning/planning.hpp"
 #include "sotto/agent/bootstrap.hpp"
-#include "sotto/agent/noise_source.hpp"
-#include "sotto/agent/round_gate.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learn/handed_objective.hpp"
 #include "sotto/learn/record_objective.hpp"
+#include "sotto/noise/noise_source.hpp"
+#include "sotto/noise/round_gate.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/privacy/ledger_json.hpp"
+#include "tasks/task.hpp"
 
 namespace py = pybind11;
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/graph/graph_report.hpp"
 #include "commands/plan/plan_job.hpp"
 #include "commands/plan/plan_json.hpp"
-#include "run/options/graph_options.hpp"
+#include "options/graph_options.hpp"
+#include "options/option_parser.hpp"
+#include "planning/graph_report.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/plan/plan_json.hpp"
 
@@ -32,7 +32,7 @@ struct MadeGraph {
 MadeGraph make_graph(const Arguments& arguments) {
     const py::gil_scoped_release others_may_run;
     const auto set = OptionSet<GraphConfig>().add(graph_options());
-    const GraphConfig config = set.read(cli::parse_options(set.written(), arguments));
+    const GraphConfig config = set.read(parse_options(set.written(), arguments));
     BuiltTopography built = build_topography(config, 1);
     std::string report = graph_report_json(describe_graph(built, config.mixing));
     return {std::move(built), std::move(report)};
@@ -40,7 +40,7 @@ MadeGraph make_graph(const Arguments& arguments) {
 
 MadePlan solve_plan(const Arguments& arguments) {
     const py::gil_scoped_release others_may_run;
-    return make_plan(read_plan_options(cli::parse_options(plan_option_set().written(), arguments)));
+    return make_plan(read_plan_options(parse_options(plan_option_set().written(), arguments)));
 }
 
 py::array_t<int> edges_of(const Topography& topography) {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <span>
 
-#include "sotto/agent/grid.hpp"
 #include "sotto/core/value_range.hpp"
+#include "sotto/noise/grid.hpp"
 
 namespace sotto {
 

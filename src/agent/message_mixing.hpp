@@ -10,7 +10,7 @@
 #include "sotto/agent/round_observer.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sotto/net/network.hpp"
-#include "sotto/trust/secure_sum.hpp"
+#include "sotto/sums/secure_sum.hpp"
 
 namespace sotto {
 

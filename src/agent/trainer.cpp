@@ -10,13 +10,13 @@
 #include "contribution.hpp"
 #include "message_mixing.hpp"
 #include "received_checks.hpp"
-#include "sotto/agent/grid.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/core/value_range.hpp"
+#include "sotto/noise/grid.hpp"
 
 namespace sotto {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "agent/agent_fixtures.hpp"
-#include "sotto/agent/noise_source.hpp"
-#include "sotto/noise/dropout_utility.hpp"
+#include "sotto/design/dropout_utility.hpp"
+#include "sotto/noise/noise_source.hpp"
 #include "sotto/privacy/dropouts.hpp"
 
 namespace sotto {

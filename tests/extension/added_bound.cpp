@@ -1,4 +1,4 @@
-#include "run/published_bound.hpp"
+#include "account/published_bound.hpp"
 
 namespace sotto {
 namespace {

@@ -1,13 +1,13 @@
 // A subcommand of a user's own: `sotto greet`, which counts what it is told.
 
 #include "commands/cli/command_table.hpp"
-#include "commands/cli/option_parser.hpp"
+#include "options/option_parser.hpp"
 
 namespace sotto {
 namespace {
 
 int greet(const std::vector<std::string>& arguments) {
-    const OptionTexts given = cli::parse_options({}, arguments);
+    const OptionTexts given = parse_options({}, arguments);
     return static_cast<int>(given.size()) + 41;
 }
 

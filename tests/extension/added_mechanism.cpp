@@ -1,7 +1,7 @@
 // A mechanism of a user's own: `twice`, private independent noise of twice the standard deviation
 // that the budget asks for.
 
-#include "sotto/noise/mechanism.hpp"
+#include "sotto/design/mechanism.hpp"
 
 namespace sotto {
 namespace {

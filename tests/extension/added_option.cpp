@@ -2,8 +2,8 @@
 
 #include "extension/added_option.hpp"
 
-#include "run/options/option_bindings.hpp"
-#include "run/options/plan_options.hpp"
+#include "options/option_bindings.hpp"
+#include "options/plan_options.hpp"
 
 namespace sotto {
 

@@ -4,15 +4,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "commands/account/account_job.hpp"
+#include "account/account_job.hpp"
 #include "commands/cli/command_table.hpp"
-#include "commands/cli/option_parser.hpp"
 #include "commands/cli/program.hpp"
 #include "extension/added_option.hpp"
-#include "run/options/train_options.hpp"
-#include "run/training_fixtures.hpp"
+#include "options/option_parser.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/privacy/gdp.hpp"
+#include "training/training_fixtures.hpp"
 
 namespace sotto {
 namespace {
@@ -140,7 +140,7 @@ TEST(AddedOption, IsParsedAndShownByEveryCommandOfItsGroup) {
     for (const char* name : {"plan", "account", "train", "sweep", "audit"}) {
         const cli::Command& command = cli::commands().find("command", name);
         expect_contains(cli::help_for(command), "--damping VALUE");
-        const OptionTexts given = cli::parse_options(command.options(), {"--damping", "0.125"});
+        const OptionTexts given = parse_options(command.options(), {"--damping", "0.125"});
         EXPECT_EQ(given.at("damping"), "0.125");
     }
 }

@@ -1,8 +1,8 @@
 // A budget account: a file that may have been damaged, changed or made by somebody else. The bytes
 // are read as they are, and a good account is read after changes to its values.
 
-#include "run/budget_account_text.hpp"
 #include "sotto/core/hash.hpp"
+#include "store/budget_account_text.hpp"
 #include "support.hpp"
 
 using namespace sotto;

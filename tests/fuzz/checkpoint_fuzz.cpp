@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "run/checkpoint_store.hpp"
 #include "sotto/agent/checkpoint.hpp"
 #include "sotto/agent/saved_seeds.hpp"
 #include "sotto/core/json_input.hpp"
+#include "store/checkpoint_store.hpp"
 #include "support.hpp"
 
 using namespace sotto;

@@ -1,10 +1,10 @@
 // config.ini of a run that is taken up: a file, or what rank 0 broadcasts of it. First byte 0: the
 // rest is the text; otherwise changes of a real one.
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/run_of_directory.hpp"
-#include "run/options/train_options.hpp"
+#include "options/general_options.hpp"
+#include "options/option_parser.hpp"
+#include "options/run_of_directory.hpp"
+#include "options/train_options.hpp"
 #include "support.hpp"
 
 using namespace sotto;
@@ -12,10 +12,10 @@ using namespace sotto;
 namespace {
 
 TrainConfig read(const std::string& text) {
-    static const auto groups = cli::with_general(train_option_set().written());
-    const cli::ConfigText config{text, "config.ini"};
-    cli::require_kept_options(config);
-    return read_train_config(cli::parse_options(groups, {"--resume", "run"}, config));
+    static const auto groups = with_general(train_option_set().written());
+    const ConfigText config{text, "config.ini"};
+    require_kept_options(config);
+    return read_train_config(parse_options(groups, {"--resume", "run"}, config));
 }
 
 /// Of a private training with what a configuration may hold.

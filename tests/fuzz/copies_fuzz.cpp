@@ -7,15 +7,15 @@
 #include <algorithm>
 #include <set>
 
-#include "run/checkpoint_copies.hpp"
-#include "run/checkpoint_store.hpp"
-#include "run/history_copies.hpp"
-#include "run/own_record.hpp"
-#include "run/restored_files.hpp"
 #include "sotto/agent/checkpoint_copy.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/trust/sealed_message.hpp"
+#include "store/checkpoint_copies.hpp"
+#include "store/checkpoint_store.hpp"
+#include "store/history_copies.hpp"
+#include "store/own_record.hpp"
+#include "store/restored_files.hpp"
 #include "support.hpp"
 
 using namespace sotto;

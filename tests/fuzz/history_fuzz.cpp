@@ -1,12 +1,12 @@
 // The history of a run that is taken up: rank 0's file, and what it broadcasts of it with the plans
 // of the phases. First byte: whether the packed message, the history or a plan is changed.
 
-#include "run/config.hpp"
-#include "run/resume.hpp"
-#include "run/run_history.hpp"
+#include "config/config.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/plan/plan_json.hpp"
+#include "store/run_history.hpp"
 #include "support.hpp"
+#include "training/resume.hpp"
 
 using namespace sotto;
 

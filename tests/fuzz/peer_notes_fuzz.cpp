@@ -1,6 +1,6 @@
 // What ranks send to rank 0 for the manifest, and to all of their numbers of records.
 
-#include "run/peer_notes.hpp"
+#include "config/peer_notes.hpp"
 #include "support.hpp"
 
 using namespace sotto;

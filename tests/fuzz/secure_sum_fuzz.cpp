@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sotto/trust/secure_sum.hpp"
+#include "sotto/sums/secure_sum.hpp"
 #include "support.hpp"
 
 using namespace sotto;

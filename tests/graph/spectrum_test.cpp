@@ -21,7 +21,7 @@ double lambda2(const Graph& graph, MixingRule rule, EigenMethod method = EigenMe
 }
 
 TEST(SecondEigenvalue, AgreesWithTheReferenceProgram) {
-    std::ifstream file(SOTTO_GOLDEN_DIR "/graphs.json");
+    std::ifstream file(SOTTO_SOURCE_DIR "/tests/golden/graphs.json");
     const nlohmann::json golden = nlohmann::json::parse(file);
     ASSERT_EQ(golden["graphs"].size(), 6U);
     for (const auto& entry : golden["graphs"]) {

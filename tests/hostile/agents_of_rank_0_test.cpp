@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <string>
 
-#include "commands/cli/job.hpp"
 #include "hostile/deviating_network.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/net/memory_network.hpp"
+#include "training/job.hpp"
 
 namespace sotto {
 namespace {
@@ -18,7 +18,7 @@ int agents_where_rank_0_says(const std::string& bytes) {
     const test::Deviation rank_0{.name = "says how many agents there are",
                                  .broadcast = [&](std::string& said) { said = bytes; }};
     const auto network = test::make_deviating_network(make_memory_network(2, 1), rank_0);
-    return cli::agents_of_rank_0(*network, 1);
+    return agents_of_rank_0(*network, 1);
 }
 
 std::string bytes_of(std::int32_t number) {

@@ -8,10 +8,10 @@
 #include <functional>
 
 #include "cli/program.hpp"
-#include "run/run_history.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/plan/plan_json.hpp"
 #include "sotto/trust/enrolment.hpp"
+#include "store/run_history.hpp"
 
 namespace sotto::test {
 namespace {

@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "account/departures.hpp"
 #include "hostile/hostile_input.hpp"
-#include "run/budgets.hpp"
-#include "run/departures.hpp"
+#include "planning/budgets.hpp"
 #include "sotto/core/files.hpp"
+#include "sotto/design/seed_groups.hpp"
 #include "sotto/graph/edge_list.hpp"
 #include "sotto/graph/mixing_file.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
 #include "sotto/graph/neighbour_list.hpp"
 #include "sotto/graph/topology.hpp"
-#include "sotto/noise/seed_groups.hpp"
 #include "sotto/views/view_query.hpp"
 
 namespace sotto::test {

@@ -1,6 +1,6 @@
 #include "hostile/hostile_run.hpp"
 
-#include "run/training_fixtures.hpp"
+#include "training/training_fixtures.hpp"
 
 namespace sotto::test {
 

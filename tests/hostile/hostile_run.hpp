@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "run/config.hpp"
+#include "config/config.hpp"
 
 namespace sotto::test {
 

@@ -7,27 +7,27 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "commands/audit/canaries.hpp"
-#include "commands/audit/canary_records.hpp"
+#include "audit/canaries.hpp"
+#include "audit/canary_records.hpp"
 #include "commands/doctor/rank_findings.hpp"
 #include "commands/sweep/sweep_outcome.hpp"
+#include "config/peer_notes.hpp"
 #include "core/temporary_folder.hpp"
 #include "hostile/hostile_input.hpp"
 #include "hostile/hostile_run.hpp"
-#include "run/budget_account_text.hpp"
-#include "run/checkpoint_store.hpp"
-#include "run/peer_notes.hpp"
-#include "run/predictions.hpp"
-#include "run/recorded_ledger.hpp"
-#include "run/run_history.hpp"
-#include "run/run_subject.hpp"
-#include "run/task_fixtures.hpp"
-#include "run/training_fixtures.hpp"
 #include "sotto/agent/recording/recorded_seeds.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/plan/plan_json.hpp"
+#include "store/budget_account_text.hpp"
+#include "store/checkpoint_store.hpp"
+#include "store/recorded_ledger.hpp"
+#include "store/run_history.hpp"
+#include "tasks/predictions.hpp"
+#include "tasks/task_fixtures.hpp"
+#include "training/run_subject.hpp"
+#include "training/training_fixtures.hpp"
 
 namespace sotto::test {
 namespace {
@@ -203,20 +203,21 @@ class OfARunOnTables : public ::testing::Test {
 
 TEST_F(OfARunOnTables, AHistoryIsReadOrRefusedByName) {
     const fs::path run = *config.run_directory;
-    expect_our_errors({"history.json", read_file(run / "history.json"), [&](const std::string& text) {
-                           text_to(run / "history.json", text);
-                           const RunHistory history = read_history(run);
-                           TaskConfig known = config.task;
-                           known.known_table = history.table;
-                           known.known_labels = history.labels;
-                           known.known_features = history.features;
-                           try {
-                               const auto network = make_memory_network(2, 1);
-                               (void)read_local_data(known, *network, Membership::everybody(2));
-                           } catch (const Error&) {
-                               // Data that do not fit what a history says are refused by their name.
-                           }
-                       }});
+    expect_our_errors(
+        {"history.json", read_file(run / "history.json"), [&](const std::string& text) {
+             text_to(run / "history.json", text);
+             const RunHistory history = read_history(run);
+             TaskConfig known = config.task;
+             known.known_table = history.table;
+             known.known_labels = history.labels;
+             known.known_features = history.features;
+             try {
+                 const auto network = make_memory_network(2, 1);
+                 (void)read_local_data(known, *network, Membership::everybody(2));
+             } catch (const Error&) {
+                 // Data that do not fit what a history says are refused by their name.
+             }
+         }});
 }
 
 TEST_F(OfARunOnTables, AModelIsReadOrRefusedByName) {
@@ -227,7 +228,8 @@ TEST_F(OfARunOnTables, AModelIsReadOrRefusedByName) {
                            try {
                                (void)predict(*config.run_directory, 0, folder.path("site0.csv"));
                            } catch (const Error&) {
-                               // A model or data that do not fit the card are refused by their name.
+                               // A model or data that do not fit the card are refused by their
+                               // name.
                            }
                        }});
 }

@@ -2,16 +2,16 @@
 
 #include <filesystem>
 
-#include "commands/audit/canaries.hpp"
-#include "commands/audit/canary_records.hpp"
-#include "commands/cli/run_of_directory.hpp"
+#include "audit/canaries.hpp"
+#include "audit/canary_records.hpp"
 #include "commands/sweep/sweep_file.hpp"
 #include "commands/sweep/sweep_outcome.hpp"
 #include "hostile/hostile_input.hpp"
-#include "run/own_task.hpp"
+#include "options/run_of_directory.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/trust/identity.hpp"
 #include "sotto/trust/roster.hpp"
+#include "tasks/own_task.hpp"
 
 namespace sotto::test {
 
@@ -188,10 +188,10 @@ HostileInputs hostile_option_files() {
     HostileInputs all;
     const auto add = [&](HostileInputs more) { all.insert(all.end(), more.begin(), more.end()); };
     const auto config = [](const std::string& path) {
-        (void)cli::train_config_of({read_file(path, cli::largest_config_bytes), path});
+        (void)train_config_of({read_file(path, largest_config_bytes), path});
     };
     const auto sweep = [](const std::string& path) {
-        (void)cli::read_sweep({}, read_file(path, cli::largest_config_bytes), path);
+        (void)cli::read_sweep({}, read_file(path, largest_config_bytes), path);
     };
     const auto roster = [](const std::string& path) { (void)Roster::read(path); };
     const auto canary = [](const std::string& path) {

@@ -4,16 +4,16 @@
 
 #include "agent/bootstrap/topography_message.hpp"
 #include "commands/doctor/rank_findings.hpp"
+#include "config/peer_notes.hpp"
 #include "fuzz/support.hpp"
 #include "hostile/hostile_input.hpp"
-#include "run/agreed_graph.hpp"
-#include "run/data_shape.hpp"
-#include "run/peer_notes.hpp"
-#include "run/rank_figures.hpp"
 #include "sotto/agent/bootstrap.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/trust/handshake.hpp"
+#include "tasks/data_shape.hpp"
+#include "training/agreed_graph.hpp"
+#include "training/rank_figures.hpp"
 
 namespace sotto::test {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "hostile/stopped_run.hpp"
-#include "run/checkpoint_store.hpp"
-#include "run/run_history.hpp"
 #include "sotto/agent/saved_seeds.hpp"
 #include "sotto/core/files.hpp"
+#include "store/checkpoint_store.hpp"
+#include "store/run_history.hpp"
 
 namespace sotto::test {
 namespace {

@@ -5,11 +5,6 @@
 #include "commands/report/report_job.hpp"
 #include "hostile/hostile_input.hpp"
 #include "hostile/hostile_run.hpp"
-#include "run/checkpoint_store.hpp"
-#include "run/ledger_digest.hpp"
-#include "run/run_history.hpp"
-#include "run/run_subject.hpp"
-#include "run/sent_mark.hpp"
 #include "sotto/agent/checkpoint.hpp"
 #include "sotto/agent/recording/recorded_seeds.hpp"
 #include "sotto/agent/recording/recorded_view.hpp"
@@ -17,6 +12,11 @@
 #include "sotto/core/files.hpp"
 #include "sotto/net/memory_network.hpp"
 #include "sotto/plan/plan_json.hpp"
+#include "store/checkpoint_store.hpp"
+#include "store/ledger_digest.hpp"
+#include "store/run_history.hpp"
+#include "store/sent_mark.hpp"
+#include "training/run_subject.hpp"
 
 namespace sotto::test {
 

@@ -6,14 +6,14 @@
 
 #include "core/temporary_folder.hpp"
 #include "hostile/deviating_network.hpp"
-#include "run/own_record.hpp"
-#include "run/resume_fixtures.hpp"
-#include "run/sent_mark.hpp"
 #include "sotto/core/bytes.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/net/memory_network.hpp"
+#include "store/own_record.hpp"
+#include "store/sent_mark.hpp"
+#include "training/resume_fixtures.hpp"
 
 namespace sotto {
 namespace {

@@ -3,9 +3,9 @@
 #include <csignal>
 #include <stdexcept>
 
-#include "run/checkpoint_store.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/trust/enrolment.hpp"
+#include "store/checkpoint_store.hpp"
 
 namespace sotto::test {
 

@@ -93,8 +93,8 @@ TEST(Documentation, NamesATestForEveryClaimOfItsTableAboutSecurity) {
 
 TEST(DocumentationCheck, FindsFileNamesInText) {
     EXPECT_EQ(files_named_in(
-                  "See docs/cli.md, `privacy/gdp.hpp` (src/run/task.cpp) and runs/x.json, a.md."),
-              (std::set<std::string>{"docs/cli.md", "privacy/gdp.hpp", "src/run/task.cpp"}));
+                  "See docs/cli.md, `privacy/gdp.hpp` (src/tasks/task.cpp) and runs/x.json, a.md."),
+              (std::set<std::string>{"docs/cli.md", "privacy/gdp.hpp", "src/tasks/task.cpp"}));
     EXPECT_FALSE(exists_somewhere("src/no_such_file.cpp"));
     EXPECT_TRUE(exists_somewhere("tests/layering/documentation_test.cpp"));
 }

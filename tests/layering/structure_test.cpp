@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int most_lines_of_a_function = 70;
-constexpr int most_lines_of_a_source = 450;
+constexpr int most_lines_of_a_source = 800;
 
 struct Exception {
     std::string_view file, reason;
@@ -34,8 +34,8 @@ constexpr std::array<Exception, 3> without_a_test_of_their_name{{
     {"src/commands/cli/write_option_pages.cpp",
      "a program that writes the pages of option_pages.cpp, manual_pages.cpp and "
      "shell_completions.cpp, which their tests and tests/install look at"},
-    {"src/noise/mechanisms/table.cpp",
-     "the list of mechanisms; tests/noise/mechanism_test.cpp goes through all of them"},
+    {"src/design/mechanisms/table.cpp",
+     "the list of mechanisms; tests/design/mechanism_test.cpp goes through all of them"},
 }};
 
 /// Sources that only define main.

@@ -17,7 +17,7 @@
 #include "sotto/agent/recording/recorded_view.hpp"
 #include "sotto/agent/recording/recorded_wire.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
-#include "sotto/trust/secure_sum.hpp"
+#include "sotto/sums/secure_sum.hpp"
 
 namespace sotto::test {
 

@@ -8,7 +8,7 @@
 
 #include "net/network_fixtures.hpp"
 #include "sotto/net/network.hpp"
-#include "sotto/trust/secure_sum.hpp"
+#include "sotto/sums/secure_sum.hpp"
 #include "trust/pair_fixtures.hpp"
 
 namespace sotto::test {

@@ -165,7 +165,7 @@ TEST(RdpMu, InvertsRdpEpsilonAndNeedsMoreNoiseThanTheExactCurve) {
 }
 
 TEST(Gdp, AgreesWithTheIndependentFigures) {
-    std::ifstream file(SOTTO_GOLDEN_DIR "/calibration.json");
+    std::ifstream file(SOTTO_SOURCE_DIR "/tests/golden/calibration.json");
     const auto rows = nlohmann::json::parse(file)["rows"];
     ASSERT_EQ(rows.size(), 22U);
     for (const auto& row : rows) {

@@ -36,7 +36,7 @@ TEST(SampledRounds, ThatCannotBeAreRefused) {
 }
 
 TEST(SampledRounds, HaveTheEpsilonsOfAnIndependentAccountant) {
-    std::ifstream file(SOTTO_GOLDEN_DIR "/amplification.json");
+    std::ifstream file(SOTTO_SOURCE_DIR "/tests/golden/amplification.json");
     const auto golden = nlohmann::json::parse(file);
     ASSERT_GT(golden.at("rows").size(), 10U);
     for (const auto& row : golden.at("rows")) {

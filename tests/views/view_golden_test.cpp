@@ -17,7 +17,7 @@ using namespace test;
 using Json = nlohmann::json;
 
 std::map<std::string, Graph> golden_graphs() {
-    std::ifstream file(SOTTO_GOLDEN_DIR "/graphs.json");
+    std::ifstream file(SOTTO_SOURCE_DIR "/tests/golden/graphs.json");
     std::map<std::string, Graph> graphs;
     const auto golden = Json::parse(file);
     for (const auto& entry : golden["graphs"])
@@ -47,7 +47,7 @@ void expect_figures(const Json& golden,
 
 TEST(GoldenViews, AreReached) {
     const auto graphs = golden_graphs();
-    std::ifstream file(SOTTO_GOLDEN_DIR "/accounting.json");
+    std::ifstream file(SOTTO_SOURCE_DIR "/tests/golden/accounting.json");
     const auto golden = Json::parse(file);
     int figures = 0;
     for (const auto& row : golden["rows"]) {

@@ -2,7 +2,7 @@
 
 #include <Eigen/Dense>
 
-#include "sotto/noise/smoothing.hpp"
+#include "sotto/design/smoothing.hpp"
 
 namespace sotto {
 

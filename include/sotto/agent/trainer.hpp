@@ -11,18 +11,18 @@
 #include "sotto/agent/agent_report.hpp"
 #include "sotto/agent/local_agent.hpp"
 #include "sotto/agent/model_mean.hpp"
-#include "sotto/agent/noise_source.hpp"
-#include "sotto/agent/round_gate.hpp"
 #include "sotto/agent/round_observer.hpp"
+#include "sotto/design/smoothing.hpp"
 #include "sotto/graph/gossip.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sotto/graph/push_sum.hpp"
 #include "sotto/net/network.hpp"
-#include "sotto/noise/smoothing.hpp"
+#include "sotto/noise/noise_source.hpp"
+#include "sotto/noise/round_gate.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/step_schedule.hpp"
-#include "sotto/trust/secure_sum.hpp"
+#include "sotto/sums/secure_sum.hpp"
 
 namespace sotto {
 

@@ -7,23 +7,23 @@
 #include <optional>
 #include <string_view>
 
-#include "commands/account/account_conversion.hpp"
-#include "commands/account/account_job.hpp"
-#include "commands/account/account_matrices.hpp"
+#include "account/account_conversion.hpp"
+#include "account/account_job.hpp"
+#include "account/account_matrices.hpp"
+#include "account/distance_table.hpp"
+#include "account/sampled_conversion.hpp"
+#include "audit/audit_options.hpp"
 #include "commands/account/account_options.hpp"
 #include "commands/account/account_report.hpp"
 #include "commands/account/account_text.hpp"
-#include "commands/account/distance_table.hpp"
-#include "commands/account/sampled_conversion.hpp"
-#include "commands/cli/beside_run.hpp"
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/job.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/output.hpp"
-#include "commands/audit/audit_options.hpp"
-#include "run/run_subject.hpp"
+#include "core/output.hpp"
+#include "options/beside_run.hpp"
+#include "options/general_options.hpp"
+#include "options/option_parser.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/net/agreement.hpp"
+#include "training/job.hpp"
+#include "training/run_subject.hpp"
 
 namespace sotto::cli {
 

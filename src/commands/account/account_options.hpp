@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/account/account_job.hpp"
-#include "run/options/option_set.hpp"
+#include "account/account_job.hpp"
+#include "options/option_set.hpp"
 
 namespace sotto {
 

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "account/published_bound.hpp"
 #include "core/json_output.hpp"
-#include "run/published_bound.hpp"
 #include "sotto/core/hash.hpp"
 
 namespace sotto {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "run/published_bound.hpp"
+#include "account/published_bound.hpp"
 #include "sotto/views/view_label.hpp"
 #include "sotto/views/view_record.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "commands/account/account_config.hpp"
-#include "commands/account/account_result.hpp"
+#include "account/account_config.hpp"
+#include "account/account_result.hpp"
 
 namespace sotto {
 

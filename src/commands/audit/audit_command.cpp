@@ -5,21 +5,21 @@
 #include <array>
 #include <memory>
 
-#include "commands/audit/audit_job.hpp"
-#include "commands/audit/audit_options.hpp"
-#include "commands/audit/audit_report.hpp"
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/job.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/output.hpp"
-#include "commands/cli/progress.hpp"
-#include "commands/cli/stop_signal.hpp"
+#include "audit/audit_job.hpp"
+#include "audit/audit_options.hpp"
+#include "audit/audit_report.hpp"
 #include "commands/report/report_job.hpp"
 #include "commands/report/report_page.hpp"
-#include "run/build_topography.hpp"
+#include "core/output.hpp"
+#include "options/general_options.hpp"
+#include "options/option_parser.hpp"
+#include "planning/build_topography.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/net/agreement.hpp"
+#include "training/job.hpp"
+#include "training/progress.hpp"
+#include "training/stop_signal.hpp"
 
 namespace sotto::cli {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/cli/option_parser.hpp"
+#include "options/option_parser.hpp"
 #include "sotto/net/launch_environment.hpp"
 
 namespace sotto::cli {

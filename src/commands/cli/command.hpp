@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/options/written_options.hpp"
+#include "options/written_options.hpp"
 
 namespace sotto::cli {
 

@@ -6,9 +6,9 @@
 #include <cctype>
 
 #include "commands/cli/exit_codes.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/option_usage.hpp"
 #include "commands/cli/roff_text.hpp"
+#include "options/option_parser.hpp"
+#include "options/option_usage.hpp"
 #include "sotto/core/build_info.hpp"
 
 namespace sotto::cli {

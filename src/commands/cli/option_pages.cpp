@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "commands/cli/option_usage.hpp"
-#include "run/options/train_options.hpp"
+#include "options/option_usage.hpp"
+#include "options/train_options.hpp"
 
 namespace sotto::cli {
 

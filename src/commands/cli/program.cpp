@@ -8,17 +8,17 @@
 
 #include "commands/cli/command_table.hpp"
 #include "commands/cli/exit_codes.hpp"
-#include "commands/cli/job.hpp"
-#include "commands/cli/output.hpp"
 #include "core/blas_memory.hpp"
+#include "core/error_line.hpp"
+#include "core/output.hpp"
 #include "core/signal_actions.hpp"
-#include "run/error_line.hpp"
 #include "sotto/core/blas_kernels.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/net/launch_environment.hpp"
 #include "sotto/net/mpi_network.hpp"
+#include "training/job.hpp"
 
 namespace sotto::cli {
 

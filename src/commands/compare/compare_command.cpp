@@ -7,23 +7,23 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/job.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/output.hpp"
-#include "commands/cli/run_of_directory.hpp"
-#include "commands/cli/stop_signal.hpp"
 #include "commands/compare/compare_job.hpp"
 #include "commands/compare/compare_report.hpp"
 #include "commands/sweep/sweep_job.hpp"
 #include "commands/sweep/sweep_progress.hpp"
 #include "core/json_output.hpp"
-#include "run/folders.hpp"
-#include "run/options/option_bindings.hpp"
-#include "run/options/train_options.hpp"
+#include "core/output.hpp"
+#include "options/general_options.hpp"
+#include "options/option_bindings.hpp"
+#include "options/option_parser.hpp"
+#include "options/run_of_directory.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
+#include "store/folders.hpp"
+#include "training/job.hpp"
+#include "training/stop_signal.hpp"
 
 namespace sotto::cli {
 
@@ -55,9 +55,8 @@ and whatever else is said once for all.)"},
                   "over them"},
          bound(&CompareOptions::seeds, word_list())},
         {{.name = "step-sizes",
-          .help =
-              "step sizes, such as 0.1,0.2,0.5, of which every mechanism takes the best on "
-              "held-out training data, as in sotto sweep"},
+          .help = "step sizes, such as 0.1,0.2,0.5, of which every mechanism takes the best on "
+                  "held-out training data, as in sotto sweep"},
          bound(&CompareOptions::step_sizes, word_list())},
         {{.name = "output", .help = "DIR for comparison.csv, comparison.svg and the trainings"},
          bound(&CompareOptions::output, folder_path())}};
@@ -179,7 +178,8 @@ int compare_on(Network& network, const CompareConfig& config, const GeneralOptio
         if (leader) write_comparison(config, figures, general);
     });
     if (interrupted) return static_cast<int>(ExitCode::interrupted);
-    const bool all_refused = std::ranges::none_of(figures, &std::string::empty, &ComparedFigures::problem);
+    const bool all_refused =
+        std::ranges::none_of(figures, &std::string::empty, &ComparedFigures::problem);
     return static_cast<int>(all_refused ? ExitCode::usage : ExitCode::ok);
 }
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "commands/plan/plan_job.hpp"
-#include "run/options/task_defaults.hpp"
-#include "run/options/train_options.hpp"
+#include "options/task_defaults.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -61,9 +61,8 @@ ComparedFigures compared_figures(const CompareConfig& config, const ComparedMech
     try {
         if (config.train && depends_on_records(read_train_config(given).plan))
             return {mechanism.label, not_a_number, not_a_number, not_a_number, not_a_number, {}};
-        std::erase_if(given, [&](const auto& option) {
-            return of_plans.look_up(option.first) == nullptr;
-        });
+        std::erase_if(
+            given, [&](const auto& option) { return of_plans.look_up(option.first) == nullptr; });
         return figures_of(mechanism.label, make_plan(read_plan_options(given)));
     } catch (const Error& error) {
         return {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/gnuplot.hpp"
 #include "core/json_output.hpp"
-#include "run/gnuplot.hpp"
 #include "sotto/core/numbers.hpp"
 
 namespace sotto {
@@ -122,7 +122,8 @@ std::string comparison_text(const std::vector<ComparedFigures>& figures) {
         text += "\n";
     }
     text +=
-        "noise / ldp: noise in the mean model as a part of what independent noise leaves there (smaller "
+        "noise / ldp: noise in the mean model as a part of what independent noise leaves there "
+        "(smaller "
         "is better); noise std: of a message. outsider, one agent: epsilon against whoever records "
         "every message, and against the worst agent that does and uses its seeds.\n";
     if (std::ranges::any_of(figures, [](const ComparedFigures& row) {

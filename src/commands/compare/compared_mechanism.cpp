@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "run/options/train_options.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/noise/mechanism.hpp"
+#include "sotto/design/mechanism.hpp"
 
 namespace sotto {
 

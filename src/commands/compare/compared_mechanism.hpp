@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "run/options/written_options.hpp"
+#include "options/written_options.hpp"
 
 namespace sotto {
 

@@ -13,8 +13,8 @@
 #include <regex>
 #include <sstream>
 
-#include "commands/cli/shell_words.hpp"
 #include "commands/doctor/mpi_settings.hpp"
+#include "core/shell_words.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/net/mpi_network.hpp"
 
@@ -119,7 +119,7 @@ DoctorCheck check_mpirun() {
                 fmt::format("none of {} is in PATH", fmt::join(launch_words().launchers, ", ")),
                 fix};
     const std::string answer =
-        run_shell(cli::shell_quoted(*mpirun) + " --version 2>&1 </dev/null").output;
+        run_shell(shell_quoted(*mpirun) + " --version 2>&1 </dev/null").output;
     std::string described = answer.substr(0, answer.find('\n'));
     if (version_in(described).empty()) described += ' ' + version_in(answer);  // on a later line
     if (is_open_mpi(answer) != is_open_mpi(library) || version_in(answer) != version_in(library))
@@ -146,7 +146,7 @@ DoctorCheck check_trial_job() {
     const std::string command = fmt::format(
         "MPIEXEC_TIMEOUT=30 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 {} --quiet "
         "--json - </dev/null",
-        trial_command(cli::shell_quoted(*mpirun), cli::shell_quoted(self)));
+        trial_command(shell_quoted(*mpirun), shell_quoted(self)));
     const CommandResult result = run_shell(command + " 2>/dev/null");
     const auto json = nlohmann::json::parse(result.output, nullptr, false);
     if (!json.is_discarded() && json.is_object()) return check_of_report(json);

@@ -18,7 +18,7 @@
 #include "sotto/core/hash.hpp"
 #include "sotto/core/linear_algebra.hpp"
 #include "sotto/net/mpi_network.hpp"
-#include "sotto/trust/normal_stream.hpp"
+#include "sotto/noise/normal_stream.hpp"
 
 namespace sotto {
 

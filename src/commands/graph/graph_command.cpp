@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/output.hpp"
-#include "commands/graph/graph_report.hpp"
-#include "run/build_topography.hpp"
-#include "run/options/graph_options.hpp"
-#include "run/options/option_bindings.hpp"
-#include "run/options/option_set.hpp"
+#include "core/output.hpp"
+#include "options/general_options.hpp"
+#include "options/graph_options.hpp"
+#include "options/option_bindings.hpp"
+#include "options/option_parser.hpp"
+#include "options/option_set.hpp"
+#include "planning/build_topography.hpp"
+#include "planning/graph_report.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/graph/edge_list.hpp"
 

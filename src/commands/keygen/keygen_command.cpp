@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/output.hpp"
+#include "config/agent_path.hpp"
 #include "core/json_output.hpp"
-#include "run/agent_path.hpp"
-#include "run/options/option_bindings.hpp"
-#include "run/options/option_set.hpp"
+#include "core/output.hpp"
+#include "options/general_options.hpp"
+#include "options/option_bindings.hpp"
+#include "options/option_parser.hpp"
+#include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/trust/enrolment.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "run/budget_account_text.hpp"
+#include "store/budget_account_text.hpp"
 
 namespace sotto {
 

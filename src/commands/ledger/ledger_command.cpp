@@ -2,17 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/output.hpp"
+#include "account/composed_runs.hpp"
 #include "commands/ledger/kept_account_report.hpp"
 #include "commands/ledger/ledger_report.hpp"
-#include "run/agent_path.hpp"
-#include "run/budget_account_file.hpp"
-#include "run/composed_runs.hpp"
-#include "run/options/option_bindings.hpp"
-#include "run/options/option_set.hpp"
+#include "config/agent_path.hpp"
+#include "core/output.hpp"
+#include "options/general_options.hpp"
+#include "options/option_bindings.hpp"
+#include "options/option_parser.hpp"
+#include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
+#include "store/budget_account_file.hpp"
 
 namespace sotto::cli {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "run/composed_runs.hpp"
+#include "account/composed_runs.hpp"
 
 namespace sotto {
 

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/output.hpp"
 #include "commands/plan/plan_job.hpp"
 #include "commands/plan/plan_json.hpp"
-#include "run/options/default_participation.hpp"
-#include "run/plan_report.hpp"
+#include "core/output.hpp"
+#include "options/default_participation.hpp"
+#include "options/general_options.hpp"
+#include "options/option_parser.hpp"
+#include "planning/plan_report.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/plan/plan_json.hpp"
 

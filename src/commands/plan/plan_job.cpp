@@ -3,22 +3,22 @@
 #include <algorithm>
 #include <utility>
 
-#include "run/budgets.hpp"
-#include "run/configured_gossip.hpp"
-#include "run/default_final_gossip.hpp"
-#include "run/gossip_choice.hpp"
-#include "run/hidden_by_sums.hpp"
-#include "run/missed_rounds.hpp"
-#include "run/options/default_clip.hpp"
-#include "run/options/default_participation.hpp"
-#include "run/options/graph_options.hpp"
-#include "run/options/option_bindings.hpp"
-#include "run/options/option_checks.hpp"
-#include "run/options/plan_options.hpp"
-#include "run/options/sum_options.hpp"
-#include "run/sampling_gain.hpp"
+#include "options/default_clip.hpp"
+#include "options/default_final_gossip.hpp"
+#include "options/default_participation.hpp"
+#include "options/graph_options.hpp"
+#include "options/option_bindings.hpp"
+#include "options/option_checks.hpp"
+#include "options/plan_options.hpp"
+#include "options/sum_options.hpp"
+#include "planning/budgets.hpp"
+#include "planning/configured_gossip.hpp"
+#include "planning/gossip_choice.hpp"
+#include "planning/hidden_by_sums.hpp"
+#include "planning/missed_rounds.hpp"
+#include "planning/sampling_gain.hpp"
 #include "sotto/agent/trainer.hpp"
-#include "sotto/noise/temporal_utility.hpp"
+#include "sotto/design/temporal_utility.hpp"
 
 namespace sotto {
 

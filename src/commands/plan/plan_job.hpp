@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "run/build_topography.hpp"
-#include "run/config.hpp"
-#include "run/missed_rounds.hpp"
-#include "run/options/option_set.hpp"
-#include "run/options/written_options.hpp"
-#include "run/planning.hpp"
-#include "run/published_bound.hpp"
-#include "run/unrestricted_noise.hpp"
+#include "account/published_bound.hpp"
+#include "config/config.hpp"
+#include "options/option_set.hpp"
+#include "options/written_options.hpp"
+#include "planning/build_topography.hpp"
+#include "planning/missed_rounds.hpp"
+#include "planning/planning.hpp"
+#include "planning/unrestricted_noise.hpp"
 #include "sotto/privacy/privacy_record.hpp"
 #include "sotto/privacy/sum_hiding.hpp"
 

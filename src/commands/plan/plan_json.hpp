@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "run/missed_rounds.hpp"
-#include "run/planning.hpp"
-#include "run/published_bound.hpp"
-#include "run/unrestricted_noise.hpp"
+#include "account/published_bound.hpp"
+#include "planning/missed_rounds.hpp"
+#include "planning/planning.hpp"
+#include "planning/unrestricted_noise.hpp"
 #include "sotto/privacy/sum_hiding.hpp"
 
 namespace sotto {

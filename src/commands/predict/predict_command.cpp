@@ -4,15 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/output.hpp"
 #include "core/json_output.hpp"
-#include "run/options/option_bindings.hpp"
-#include "run/options/option_set.hpp"
-#include "run/predictions.hpp"
+#include "core/output.hpp"
+#include "options/general_options.hpp"
+#include "options/option_bindings.hpp"
+#include "options/option_parser.hpp"
+#include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
+#include "tasks/predictions.hpp"
 
 namespace sotto::cli {
 

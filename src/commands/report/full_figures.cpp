@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "account/sent_rounds.hpp"
 #include "commands/report/shown_observers.hpp"
-#include "run/sent_rounds.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/composition.hpp"
 

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <optional>
 
-#include "run/configured_gossip.hpp"
-#include "run/task.hpp"
+#include "planning/configured_gossip.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/views/view_losses.hpp"
+#include "tasks/task.hpp"
 
 namespace sotto {
 

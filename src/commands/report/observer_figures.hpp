@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "run/run_subject.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/views/argument.hpp"
 #include "sotto/views/view.hpp"
+#include "training/run_subject.hpp"
 
 namespace sotto {
 

@@ -5,7 +5,7 @@
 
 #include "commands/report/observer_figures.hpp"
 #include "commands/report/report_noise.hpp"
-#include "run/run_subject.hpp"
+#include "training/run_subject.hpp"
 
 namespace sotto {
 

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "commands/audit/audit_options.hpp"
-#include "run/options/option_bindings.hpp"
+#include "audit/audit_options.hpp"
+#include "options/option_bindings.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 

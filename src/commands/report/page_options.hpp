@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "commands/report/report_config.hpp"
-#include "run/options/option.hpp"
+#include "options/option.hpp"
 
 namespace sotto::cli {
 

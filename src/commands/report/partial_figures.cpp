@@ -7,8 +7,8 @@
 #include <iterator>
 #include <limits>
 
+#include "account/view_answers.hpp"
 #include "commands/report/shown_observers.hpp"
-#include "run/view_answers.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_losses.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "commands/report/glossary.hpp"
 #include "commands/report/report_page.hpp"
-#include "run/options/train_options.hpp"
+#include "options/train_options.hpp"
 
 namespace sotto {
 
@@ -146,7 +146,8 @@ std::string of_each(const Json& ledger) {
         const double epsilon = epsilon_of(agent);
         least = std::min(least, epsilon);
         most = std::max(most, epsilon);
-        told.push_back(fmt::format("{} for agent {}", number(epsilon, 4), agent.at("agent").get<int>()));
+        told.push_back(
+            fmt::format("{} for agent {}", number(epsilon, 4), agent.at("agent").get<int>()));
     }
     // Figures that are printed alike do not differ.
     if (!(most - least > 5e-4 * most)) return {};

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "run/config.hpp"
+#include "config/config.hpp"
 
 namespace sotto {
 

@@ -9,7 +9,7 @@
 #include "commands/report/report_figures.hpp"
 #include "commands/report/report_noise.hpp"
 #include "commands/report/run_files.hpp"
-#include "run/build_topography.hpp"
+#include "planning/build_topography.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

@@ -2,17 +2,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/job.hpp"
-#include "commands/cli/option_parser.hpp"
 #include "commands/report/page_options.hpp"
 #include "commands/report/report_job.hpp"
 #include "commands/report/report_result.hpp"
 #include "core/json_output.hpp"
-#include "run/options/option_bindings.hpp"
-#include "run/options/option_set.hpp"
+#include "options/general_options.hpp"
+#include "options/option_bindings.hpp"
+#include "options/option_parser.hpp"
+#include "options/option_set.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "training/job.hpp"
 
 namespace sotto::cli {
 

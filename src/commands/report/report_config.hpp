@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "run/config.hpp"
+#include "config/config.hpp"
 
 namespace sotto {
 

@@ -10,12 +10,12 @@
 #include "commands/report/plain_statement.hpp"
 #include "commands/report/report_page.hpp"
 #include "commands/report/run_files.hpp"
-#include "run/ledger_digest.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/json_input.hpp"
 #include "sotto/core/stopwatch.hpp"
+#include "store/ledger_digest.hpp"
 
 namespace sotto {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "run/sent_rounds.hpp"
+#include "account/sent_rounds.hpp"
 #include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/accountant.hpp"
 

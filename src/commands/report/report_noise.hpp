@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "run/run_subject.hpp"
+#include "training/run_subject.hpp"
 
 namespace sotto {
 

@@ -1,6 +1,6 @@
 #include "commands/report/report_result.hpp"
 
-#include "commands/cli/output.hpp"
+#include "core/output.hpp"
 
 namespace sotto::cli {
 

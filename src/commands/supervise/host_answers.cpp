@@ -12,8 +12,8 @@
 #include <sstream>
 #include <thread>
 
-#include "commands/cli/shell_words.hpp"
 #include "commands/supervise/child_process.hpp"
+#include "core/shell_words.hpp"
 #include "sotto/core/host.hpp"
 #include "sotto/core/stopwatch.hpp"
 

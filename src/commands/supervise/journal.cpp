@@ -7,7 +7,7 @@
 #include <ctime>
 #include <fstream>
 
-#include "commands/cli/output.hpp"
+#include "core/output.hpp"
 
 namespace sotto::cli {
 

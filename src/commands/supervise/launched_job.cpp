@@ -14,9 +14,9 @@
 #include <optional>
 #include <utility>
 
-#include "commands/cli/output.hpp"
 #include "commands/supervise/child_process.hpp"
 #include "commands/supervise/stop_requests.hpp"
+#include "core/output.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/net/launch_environment.hpp"

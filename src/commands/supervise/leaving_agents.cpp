@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "core/json_value.hpp"
-#include "run/run_history.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/net/agent_blocks.hpp"
+#include "store/run_history.hpp"
 
 namespace sotto::cli {
 

@@ -11,10 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/cli/command_table.hpp"
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/output.hpp"
-#include "commands/cli/shell_words.hpp"
 #include "commands/supervise/host_answers.hpp"
 #include "commands/supervise/launched_job.hpp"
 #include "commands/supervise/launcher_words.hpp"
@@ -22,6 +18,10 @@
 #include "commands/supervise/supervise_options.hpp"
 #include "commands/supervise/supervisor.hpp"
 #include "core/json_output.hpp"
+#include "core/output.hpp"
+#include "core/shell_words.hpp"
+#include "options/general_options.hpp"
+#include "options/option_parser.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 

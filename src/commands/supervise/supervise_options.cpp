@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "run/options/option_bindings.hpp"
+#include "options/option_bindings.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto::cli {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "commands/supervise/supervise_config.hpp"
-#include "run/options/option_set.hpp"
+#include "options/option_set.hpp"
 
 namespace sotto::cli {
 

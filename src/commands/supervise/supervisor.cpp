@@ -12,17 +12,17 @@
 #include <ctime>
 #include <utility>
 
-#include "commands/cli/output.hpp"
-#include "commands/cli/shell_words.hpp"
 #include "commands/supervise/launched_job.hpp"
 #include "commands/supervise/leaving_agents.hpp"
 #include "commands/supervise/private_files.hpp"
 #include "commands/supervise/stop_requests.hpp"
-#include "run/folders.hpp"
-#include "run/options/agent_numbers.hpp"
+#include "core/output.hpp"
+#include "core/shell_words.hpp"
+#include "options/agent_numbers.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/host.hpp"
 #include "sotto/core/stopwatch.hpp"
+#include "store/folders.hpp"
 
 namespace sotto::cli {
 

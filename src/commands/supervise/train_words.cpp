@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "run/options/agent_numbers.hpp"
-#include "run/options/train_options.hpp"
+#include "options/agent_numbers.hpp"
+#include "options/general_options.hpp"
+#include "options/option_parser.hpp"
+#include "options/train_options.hpp"
 
 namespace sotto::cli {
 

@@ -5,19 +5,19 @@
 #include <filesystem>
 #include <memory>
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/job.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/output.hpp"
-#include "commands/cli/run_of_directory.hpp"
-#include "commands/cli/stop_signal.hpp"
 #include "commands/sweep/sweep_file.hpp"
 #include "commands/sweep/sweep_job.hpp"
 #include "commands/sweep/sweep_progress.hpp"
 #include "commands/sweep/sweep_report.hpp"
-#include "run/options/train_options.hpp"
+#include "core/output.hpp"
+#include "options/general_options.hpp"
+#include "options/option_parser.hpp"
+#include "options/run_of_directory.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
+#include "training/job.hpp"
+#include "training/stop_signal.hpp"
 
 namespace sotto::cli {
 

@@ -8,10 +8,10 @@
 #include <sstream>
 #include <string_view>
 
-#include "commands/cli/general_options.hpp"
 #include "commands/sweep/sweep_outcome.hpp"
-#include "run/options/option_bindings.hpp"
-#include "run/options/train_options.hpp"
+#include "options/general_options.hpp"
+#include "options/option_bindings.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "commands/sweep/sweep_config.hpp"
-#include "run/options/option_set.hpp"
+#include "options/option_set.hpp"
 
 namespace sotto::cli {
 

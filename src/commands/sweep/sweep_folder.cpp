@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 
-#include "run/recorded_ledger.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
+#include "store/recorded_ledger.hpp"
 
 namespace sotto {
 

@@ -7,12 +7,12 @@
 
 #include "commands/sweep/sweep_outcome.hpp"
 #include "commands/sweep/sweep_scale.hpp"
-#include "run/options/train_options.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/noise/mechanism.hpp"
+#include "sotto/design/mechanism.hpp"
 
 namespace sotto {
 

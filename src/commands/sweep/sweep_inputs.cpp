@@ -6,8 +6,8 @@
 #include <fstream>
 #include <vector>
 
-#include "run/agent_path.hpp"
-#include "run/options/train_options.hpp"
+#include "config/agent_path.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 

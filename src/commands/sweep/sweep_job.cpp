@@ -7,6 +7,7 @@
 #include <sstream>
 #include <thread>
 
+#include "account/composed_runs.hpp"
 #include "commands/sweep/sweep_board.hpp"
 #include "commands/sweep/sweep_folder.hpp"
 #include "commands/sweep/sweep_inputs.hpp"
@@ -15,13 +16,12 @@
 #include "commands/sweep/sweep_training.hpp"
 #include "core/json_output.hpp"
 #include "core/scratch_folder.hpp"
-#include "run/composed_runs.hpp"
-#include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
+#include "training/training_summary.hpp"
 
 namespace sotto {
 

@@ -5,7 +5,7 @@
 
 #include "commands/sweep/sweep_config.hpp"
 #include "commands/sweep/sweep_result.hpp"
-#include "run/config.hpp"
+#include "config/config.hpp"
 #include "sotto/net/network.hpp"
 
 namespace sotto {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "run/gnuplot.hpp"
+#include "core/gnuplot.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/numbers.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "commands/cli/output.hpp"
-#include "commands/cli/stop_signal.hpp"
+#include "core/output.hpp"
+#include "training/stop_signal.hpp"
 
 namespace sotto::cli {
 

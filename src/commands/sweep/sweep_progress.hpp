@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "commands/cli/progress.hpp"
 #include "commands/sweep/sweep_job.hpp"
+#include "training/progress.hpp"
 
 namespace sotto::cli {
 

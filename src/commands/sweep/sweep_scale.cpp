@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "run/options/train_options.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 

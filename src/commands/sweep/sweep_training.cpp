@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "run/planning.hpp"
-#include "run/training.hpp"
-#include "run/training_summary.hpp"
+#include "planning/planning.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/stopwatch.hpp"
 #include "sotto/net/memory_network.hpp"
+#include "training/training.hpp"
+#include "training/training_summary.hpp"
 
 namespace sotto {
 

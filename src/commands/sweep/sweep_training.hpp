@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "commands/sweep/sweep_outcome.hpp"
-#include "run/config.hpp"
-#include "run/training_listener.hpp"
+#include "config/config.hpp"
+#include "training/training_listener.hpp"
 
 namespace sotto {
 

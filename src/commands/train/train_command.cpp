@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/job.hpp"
-#include "commands/train/train_job.hpp"
-#include "commands/train/train_setup.hpp"
-#include "run/options/train_options.hpp"
+#include "options/general_options.hpp"
+#include "options/train_options.hpp"
+#include "training/job.hpp"
+#include "training/train_job.hpp"
+#include "training/train_setup.hpp"
 
 namespace sotto::cli {
 

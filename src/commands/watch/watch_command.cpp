@@ -8,21 +8,21 @@
 #include <filesystem>
 #include <thread>
 
-#include "commands/cli/general_options.hpp"
-#include "commands/cli/option_parser.hpp"
-#include "commands/cli/output.hpp"
-#include "commands/cli/stop_signal.hpp"
 #include "commands/report/page_options.hpp"
 #include "commands/report/report_page.hpp"
 #include "commands/report/report_result.hpp"
 #include "commands/watch/run_state.hpp"
 #include "commands/watch/watch_job.hpp"
 #include "core/json_output.hpp"
-#include "run/options/option_bindings.hpp"
-#include "run/options/option_set.hpp"
+#include "core/output.hpp"
+#include "options/general_options.hpp"
+#include "options/option_bindings.hpp"
+#include "options/option_parser.hpp"
+#include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/linear_algebra.hpp"
+#include "training/stop_signal.hpp"
 
 namespace sotto::cli {
 

@@ -1,6 +1,6 @@
 #include "commands/account/account_options.hpp"
 
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 
 namespace sotto {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "commands/account/account_fixtures.hpp"
+#include "account/account_fixtures.hpp"
 #include "commands/account/account_text.hpp"
 
 namespace sotto {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "commands/account/account_fixtures.hpp"
+#include "account/account_fixtures.hpp"
 
 namespace sotto {
 namespace {

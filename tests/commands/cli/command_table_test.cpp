@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 
 namespace sotto::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 #include "sotto/core/files.hpp"
 
 namespace sotto::cli {
@@ -23,7 +23,7 @@ TEST(ExitCodes, AreListedInOneLineForTheHelp) {
 }
 
 TEST(ExitCodes, AreTheTableOfTheDocumentation) {
-    const std::string page = read_file(std::string(SOTTO_DOCS_DIR) + "/cli.md");
+    const std::string page = read_file(SOTTO_SOURCE_DIR "/docs/cli.md");
     for (const ExitCodeRecord& record : exit_codes())
         expect_contains(page,
                         fmt::format("\n| {} | {} |{}{} |\n",

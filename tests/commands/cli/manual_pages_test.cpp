@@ -4,9 +4,9 @@
 
 #include "commands/cli/command_table.hpp"
 #include "commands/cli/exit_codes.hpp"
-#include "commands/cli/option_usage.hpp"
 #include "commands/cli/roff_text.hpp"
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
+#include "options/option_usage.hpp"
 
 namespace sotto::cli {
 namespace {

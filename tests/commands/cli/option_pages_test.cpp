@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "commands/cli/command_table.hpp"
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::expect_contains;
 
-const fs::path docs = SOTTO_DOCS_DIR;
+const fs::path docs = SOTTO_SOURCE_DIR "/docs";
 
 TEST(OptionPages, OfTheDocumentationSayWhatTheOptionsSay) {
     std::vector<std::string> files;

@@ -1,6 +1,6 @@
 #include "commands/cli/program.hpp"
 
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 
 namespace sotto::cli {
 namespace {

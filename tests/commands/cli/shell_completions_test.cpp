@@ -1,7 +1,7 @@
 #include "commands/cli/shell_completions.hpp"
 
 #include "commands/cli/command_table.hpp"
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 
 namespace sotto::cli {
 namespace {

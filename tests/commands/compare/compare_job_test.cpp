@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "commands/sweep/sweep_fixtures.hpp"
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 #include "sotto/core/files.hpp"
 
 namespace sotto {

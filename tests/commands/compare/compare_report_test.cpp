@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "config/run_fixtures.hpp"
+#include "core/gnuplot.hpp"
 #include "core/temporary_folder.hpp"
-#include "run/gnuplot.hpp"
-#include "run/run_fixtures.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/numbers.hpp"
 

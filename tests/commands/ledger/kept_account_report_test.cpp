@@ -1,6 +1,6 @@
 #include "commands/ledger/kept_account_report.hpp"
 
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 #include "sotto/privacy/gdp.hpp"
 
 namespace sotto {

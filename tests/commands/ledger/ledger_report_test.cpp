@@ -1,6 +1,6 @@
 #include "commands/ledger/ledger_report.hpp"
 
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 #include "sotto/core/numbers.hpp"
 
 namespace sotto {

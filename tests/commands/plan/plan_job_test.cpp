@@ -2,13 +2,13 @@
 
 #include <cmath>
 
-#include "run/options/train_options.hpp"
-#include "run/run_fixtures.hpp"
-#include "run/training.hpp"
+#include "config/run_fixtures.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
+#include "sotto/design/mechanism.hpp"
 #include "sotto/net/memory_network.hpp"
-#include "sotto/noise/mechanism.hpp"
+#include "training/training.hpp"
 
 namespace sotto {
 namespace {

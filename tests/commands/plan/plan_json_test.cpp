@@ -1,6 +1,6 @@
 #include "commands/plan/plan_json.hpp"
 
-#include "run/planning_fixtures.hpp"
+#include "planning/planning_fixtures.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
@@ -129,9 +129,8 @@ TEST(PlanReportJson, SaysWhatAnyCorrelationWouldLeaveWhereItIsAskedFor) {
     EXPECT_FALSE(json_of(result, config).contains("unrestricted"));
     const UnrestrictedNoise noise =
         unrestricted_noise(config, topography, result.planned.design.plan, result.planned.kappa);
-    const Json json = Json::parse(
-        plan_report_json(
-            result.planned, config, result.exposures, result.budgets, {}, {}, {}, noise));
+    const Json json = Json::parse(plan_report_json(
+        result.planned, config, result.exposures, result.budgets, {}, {}, {}, noise));
     EXPECT_EQ(json["unrestricted"]["plan"], noise.plan);
     EXPECT_EQ(json["unrestricted"]["any"]["value"], noise.any.value);
     EXPECT_EQ(json["unrestricted"]["any"]["lower_bound"], noise.any.lower_bound);

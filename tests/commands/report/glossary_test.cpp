@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 #include "sotto/core/files.hpp"
 
 namespace sotto {
@@ -24,7 +24,7 @@ TEST(Glossary, HasATargetForEveryLink) {
 }
 
 TEST(Glossary, IsThatOfTheDocumentation) {
-    const std::string page = read_file(SOTTO_DOCS_DIR "/glossary.md");
+    const std::string page = read_file(SOTTO_SOURCE_DIR "/docs/glossary.md");
     for (const GlossaryTerm& term : glossary())
         expect_contains(page, "\n**" + term.name + "**: " + term.meaning + "\n");
 }

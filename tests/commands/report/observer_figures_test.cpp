@@ -1,7 +1,7 @@
 #include "commands/report/observer_figures.hpp"
 
 #include "commands/report/report_fixtures.hpp"
-#include "run/training_fixtures.hpp"
+#include "training/training_fixtures.hpp"
 
 namespace sotto {
 namespace {

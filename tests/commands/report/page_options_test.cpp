@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "run/options/option_set.hpp"
-#include "run/options/train_options.hpp"
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
+#include "options/option_set.hpp"
+#include "options/train_options.hpp"
 
 namespace sotto::cli {
 namespace {

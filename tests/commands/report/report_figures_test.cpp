@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "commands/account/account_job.hpp"
+#include "account/account_job.hpp"
 #include "commands/report/report_fixtures.hpp"
 #include "sotto/privacy/coalitions.hpp"
 #include "sotto/views/view_query.hpp"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "commands/report/report_config.hpp"
-#include "run/run_fixtures.hpp"
-#include "run/run_subject.hpp"
+#include "config/run_fixtures.hpp"
 #include "sotto/core/stopwatch.hpp"
+#include "training/run_subject.hpp"
 
 namespace sotto::test {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 #include "sotto/privacy/coalitions.hpp"
 
 namespace sotto {

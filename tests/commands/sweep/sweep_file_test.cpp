@@ -1,6 +1,6 @@
 #include "commands/sweep/sweep_file.hpp"
 
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 
 namespace sotto::cli {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "commands/sweep/sweep_result.hpp"
-#include "run/run_fixtures.hpp"
+#include "config/run_fixtures.hpp"
 
 namespace sotto::test {
 

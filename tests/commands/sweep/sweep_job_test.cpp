@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "commands/cli/run_of_directory.hpp"
 #include "commands/sweep/sweep_fixtures.hpp"
+#include "options/run_of_directory.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::TemporaryFolder;
 
-TrainConfig read(const std::string& ini) { return cli::train_config_of({ini, "sweep"}); }
+TrainConfig read(const std::string& ini) { return train_config_of({ini, "sweep"}); }
 
 /// Two step sizes, of which one is far too small, and two seeds.
 SweepConfig small_sweep(const TemporaryFolder& folder) {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "commands/sweep/sweep_fixtures.hpp"
-#include "run/training_summary.hpp"
 #include "sotto/core/error.hpp"
+#include "training/training_summary.hpp"
 
 namespace sotto {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "commands/sweep/sweep_fixtures.hpp"
-#include "run/gnuplot.hpp"
+#include "core/gnuplot.hpp"
 
 namespace sotto {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/design/mechanism.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sotto/graph/topology.hpp"
-#include "sotto/noise/mechanism.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
 

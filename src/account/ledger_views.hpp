@@ -1,0 +1,51 @@
+#pragma once
+
+#include <vector>
+
+#include "config/config.hpp"
+#include "sotto/agent/bootstrap.hpp"
+#include "sotto/privacy/ledger.hpp"
+#include "sotto/views/view_query.hpp"
+
+namespace sotto {
+
+struct SentRounds;
+
+/// The additional views of a training (`train --view`): what each of them has learnt after so many
+/// rounds, by the accountant of partial views. The headline of the ledger does not depend on them.
+class LedgerViews {
+  public:
+    /// @param config of the run, with its views.  @param topography of all
+    /// agents of the run.  @param phases of the run, of which the last one is under way, complete
+    /// (history files leave parts of `use` out).  @param fixed_inputs whether inputs do not depend
+    /// on messages.
+    /// @throws ConfigError as parse_views, and for views that no ledger takes (ViewUse::ledger):
+    /// a search takes too long beside a training.
+    LedgerViews(const TrainConfig& config,
+                Topography topography,
+                std::vector<PrivacyPhase> phases,
+                bool fixed_inputs);
+
+    [[nodiscard]] bool empty() const { return queries_.empty(); }
+    /// One entry per view: its worst pair, and the mean epsilon over its pairs. Cost: one filter an
+    /// observer and phase, whose state is carried on. @param rounds of the run completed; where
+    /// none was sent there are no entries.
+    [[nodiscard]] std::vector<LedgerView> after(long rounds);
+    /// Whether another `after` would add less than a twentieth to a run that has taken so long.
+    [[nodiscard]] bool cheap(double run_seconds) const { return spent_ + last_ < run_seconds / 20; }
+
+  private:
+    [[nodiscard]] std::vector<Guarantee> guarantees(const SentRounds& run,
+                                                    const View& view,
+                                                    const std::vector<int>& targets) const;
+    [[nodiscard]] LedgerView worst_of(const ViewQuery& query, const SentRounds& run) const;
+    TrainConfig config_;
+    Topography topography_;
+    std::vector<PrivacyPhase> phases_;
+    std::vector<NoisePlan> plans_;  // of phases_, of all agents of the run
+    bool fixed_inputs_;
+    std::vector<ViewQuery> queries_;
+    double spent_ = 0, last_ = 0;  // seconds
+};
+
+}  // namespace sotto

@@ -1,0 +1,184 @@
+#include "account/worst_coalition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "account/view_answers.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/coalitions.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// Precision of what hides an agent when every shared seed is known.
+Eigen::VectorXd private_precision(const NoisePlan& plan) {
+    Eigen::VectorXd variance = Eigen::VectorXd::Zero(plan.agents);
+    for (const NoiseRow& row : plan.rows)
+        for (std::size_t j = 0; j < row.streams.size(); ++j) {
+            const NoiseStream& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
+            if (plan.groups[static_cast<std::size_t>(stream.group)].members.size() == 1)
+                variance(row.sender) += std::pow(plan.scale * row.coefficients[j], 2);
+        }
+    return variance.cwiseInverse();
+}
+
+/// Precision of what hides an agent from any coalition of so many with all messages.
+/// @param every whether every coalition may be tried.
+Eigen::VectorXd precision_against(const NoisePlan& plan, int size, bool every) {
+    const bool shared = std::ranges::any_of(
+        plan.groups, [](const SeedGroup& group) { return group.members.size() > 1; });
+    if (!shared && plan.aggregation == Aggregation::gossip) return observed_precision(plan, {});
+    return every ? coalition_precision(plan, size) : private_precision(plan);
+}
+
+/// Squared loss that no coalition of so many exceeds about any target; infinite where none is
+/// known.
+double upper_bound(const AccountSubject& subject,
+                   const std::vector<int>& targets,
+                   int size,
+                   bool every) {
+    if (subject.process.phases.size() != 1) return infinity;
+    const Eigen::VectorXd precision = precision_against(subject.plan, size, every);
+    double largest = 0;
+    for (const int u : targets) {
+        const Exposure& exposure = subject.exposures[static_cast<std::size_t>(u)];
+        largest = std::max(largest,
+                           exposure.sensitivity * exposure.sensitivity *
+                               exposure.sensitivity_squared_over_rounds * precision(u));
+    }
+    return largest;
+}
+
+/// The coalition of q agents that learns most about one of the targets.
+class WorstCoalition {
+  public:
+    WorstCoalition(const ViewQuery& query,
+                   const std::vector<int>& targets,
+                   const AccountSubject& subject,
+                   const ViewOptions& how,
+                   Network& network)
+        : subject_(subject),
+          how_(how),
+          network_(network),
+          kind_(query.record->receives),
+          targets_(targets) {
+        if (subject.use.participation.poisson)
+            throw ConfigError(fmt::format(
+                "--view: the worst coalition is not searched for with participation {} "
+                "(allowed: coalitions that are named; the ledger withstands all of them)",
+                name_of(subject.use.participation)));
+        search_.size = query.arguments.size;
+        search_.total = count_coalitions(subject.plan.agents, search_.size);
+        search_.exhaustive = search_.total <= most_coalitions_searched;
+    }
+
+    WorstCoalitions run() {
+        network_.agree([&] {
+            upper_squared_ = upper_bound(subject_, targets_, search_.size, search_.exhaustive);
+            search_.upper = guarantee_of(subject_.plan, std::sqrt(upper_squared_), subject_.delta);
+        });
+        if (search_.exhaustive)
+            try_all();
+        else
+            search_greedily();
+        double largest = 0;
+        for (const auto& [target, found] : worst_)
+            largest = std::max(largest, squared_loss(target, found.squared));
+        search_.bound_attained = largest >= upper_squared_ * (1 - 1e-9);
+        return {worst_, search_};
+    }
+
+  private:
+    [[nodiscard]] double squared_loss(int target, const SquaredSensitivity& squared) const {
+        const double delta = subject_.exposures[static_cast<std::size_t>(target)].sensitivity;
+        return delta * delta * squared.certified();
+    }
+
+    /// Largest squared loss over the targets outside, of every coalition.
+    std::vector<double> evaluate(const std::vector<std::vector<int>>& coalitions) {
+        std::vector<Question> questions;
+        for (const auto& members : coalitions)
+            questions.push_back({{kind_, members}, without(targets_, members)});
+        const Answers answers = answer(network_, subject_, questions, how_);
+        search_.evaluated += static_cast<long>(coalitions.size());
+        std::vector<double> scores(coalitions.size(), 0);
+        for (std::size_t i = 0; i < coalitions.size(); ++i)
+            for (std::size_t t = 0; t < questions[i].targets.size(); ++t) {
+                const int target = questions[i].targets[t];
+                const double score = squared_loss(target, answers[i][t]);
+                scores[i] = std::max(scores[i], score);
+                if (static_cast<int>(coalitions[i].size()) != search_.size) continue;
+                const auto known = worst_.find(target);
+                if (known == worst_.end() || score > squared_loss(target, known->second.squared))
+                    worst_[target] = {coalitions[i], answers[i][t]};
+            }
+        return scores;
+    }
+
+    void try_all() {
+        std::vector<std::vector<int>> all;
+        for_each_coalition(subject_.plan.agents,
+                           search_.size,
+                           [&](const std::vector<int>& coalition) { all.push_back(coalition); });
+        (void)evaluate(all);
+    }
+
+    /// The coalition that learns most among `members` and any one agent more, and its squared loss.
+    std::pair<std::vector<int>, double> best_with_one_more(const std::vector<int>& members) {
+        std::vector<std::vector<int>> candidates;
+        for (int v = 0; v < subject_.plan.agents; ++v) {
+            if (std::ranges::binary_search(members, v)) continue;
+            auto& candidate = candidates.emplace_back(members);
+            candidate.insert(std::ranges::upper_bound(candidate, v), v);
+        }
+        const auto scores = evaluate(candidates);
+        const auto best = std::ranges::max_element(scores);
+        return {candidates[static_cast<std::size_t>(best - scores.begin())], *best};
+    }
+
+    void search_greedily() {
+        std::vector<int> members;
+        double score = 0;
+        while (static_cast<int>(members.size()) < search_.size)
+            std::tie(members, score) = best_with_one_more(members);
+        bool better = true;
+        while (better && score < upper_squared_ * (1 - 1e-9)) {
+            better = false;
+            for (std::size_t place = 0; place < members.size() && !better; ++place) {
+                std::vector<int> others = members;
+                others.erase(others.begin() + static_cast<std::ptrdiff_t>(place));
+                auto [candidate, found] = best_with_one_more(others);
+                if (found > score * (1 + 1e-9)) {
+                    members = std::move(candidate);
+                    score = found;
+                    better = true;
+                }
+            }
+        }
+    }
+
+    const AccountSubject& subject_;
+    const ViewOptions& how_;
+    Network& network_;
+    View::Kind kind_;
+    const std::vector<int>& targets_;
+    CoalitionSearch search_;
+    double upper_squared_ = infinity;
+    std::map<int, WorstCoalitions::Found> worst_;
+};
+
+}  // namespace
+
+WorstCoalitions find_worst_coalitions(const ViewQuery& query,
+                                      const std::vector<int>& targets,
+                                      const AccountSubject& subject,
+                                      const ViewOptions& how,
+                                      Network& network) {
+    return WorstCoalition(query, targets, subject, how, network).run();
+}
+
+}  // namespace sotto

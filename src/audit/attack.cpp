@@ -1,0 +1,19 @@
+#include "audit/attack.hpp"
+
+#include "audit/canary_record_attack.hpp"
+#include "audit/likelihood_attack.hpp"
+#include "audit/membership_attack.hpp"
+#include "audit/reconstruction_attack.hpp"
+
+namespace sotto {
+
+Registry<AttackRecord>& attacks() {
+    static Registry<AttackRecord> table("attack",
+                                        {likelihood_attack(),
+                                         canary_record_attack(),
+                                         reconstruction_attack(),
+                                         membership_attack()});
+    return table;
+}
+
+}  // namespace sotto

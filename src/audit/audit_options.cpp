@@ -1,0 +1,199 @@
+#include "audit/audit_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "audit/attack.hpp"
+#include "audit/canary_records.hpp"
+#include "options/default_clip.hpp"
+#include "options/default_final_gossip.hpp"
+#include "options/default_participation.hpp"
+#include "options/general_options.hpp"
+#include "options/graph_options.hpp"
+#include "options/option_bindings.hpp"
+#include "options/option_checks.hpp"
+#include "options/peer_options.hpp"
+#include "options/plan_options.hpp"
+#include "options/run_of_directory.hpp"
+#include "options/task_defaults.hpp"
+#include "options/task_options.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/views/view_record.hpp"
+
+namespace sotto {
+
+namespace {
+
+std::string attack_help() {
+    std::vector<std::string> parts;
+    for (const AttackRecord& attack : attacks().records())
+        parts.push_back(fmt::format("{} ({})", attack.name, attack.help));
+    return fmt::format("what they try: {}", fmt::join(parts, ", "));
+}
+
+std::vector<Option<AuditConfig>> attack_options() {
+    return {{{.name = "attack", .help = attack_help(), .details = R"(
+[Threat models](../threat-models.md) says what each of them measures. The default is `canary-records` where batches are
+secretly sampled (`--participation poisson`, which adjacencies `record-add-remove` and `record-zero-out` make the
+default), `membership` with `--data`, otherwise `likelihood`. `canary-records` has defaults of its own: `--adjacency record-add-remove`,
+`--batch-size 400`, 100 rounds. `reconstruction` takes `--data`, `--partition`
+(default iid) and `--seed`; `membership` all task options, 1000 rounds by default and the tasks logistic, softmax, mlp
+and cnn. An option that means nothing to an attack is refused (exit code 2).)"},
+             bound(&AuditConfig::attack, any_text(among_others("", attacks().names())))},
+            {{.name = "view", .help = "who attacks: {}", .beside_run = true},
+             bound(&AuditConfig::view, any_text(one_of(view_placeholder_list(ViewUse::audit))))}};
+}
+
+std::vector<Option<AuditConfig>> likelihood_options() {
+    return {
+        {{.name = "target",
+          .help = "agent they want to know about (default: who is exposed most)",
+          .beside_run = true},
+         bound(&AuditConfig::target, whole(0))},
+        {{.name = "hypothesis",
+          .help = "what the target contributes over the rounds: constant, random (signs), worst "
+                  "(signs that the view tells apart best), or all three"},
+         bound(&AuditConfig::hypothesis,
+               any_text(among_others("", {"constant", "random", "worst", "all"})))},
+        {{.name = "trials",
+          .help = fmt::format("of every hypothesis (default: as many as the width asks); canary "
+                              "records, {} to {} (default: {})",
+                              fewest_canary_records,
+                              most_canary_records,
+                              default_canary_records)},
+         bound(&AuditConfig::trials, whole(1))},
+        {{.name = "width",
+          .help = "half width of the interval of mu, relative to mu",
+          .beside_run = true},
+         bound(&AuditConfig::width, any_real())}};
+}
+
+std::vector<Option<AuditConfig>> verdict_options() {
+    return {{{.name = "confidence",
+              .help = "of intervals, and of the verdict over all tests together",
+              .beside_run = true},
+             bound(&AuditConfig::level, any_real())},
+            {{.name = "run",
+              .help = "DIR of an audit that ran before: look at its recordings again, with another "
+                      "view",
+              .reproduces_run = false,
+              .beside_run = true},
+             bound(&AuditConfig::run, folder_path())},
+            {{.name = "report",
+              .help = "FILE for a page that draws the attack: attackers, target, measured against "
+                      "accounted (sotto report)",
+              .reproduces_run = false},
+             bound(&AuditConfig::report, file_path())}};
+}
+
+/// What means nothing to an attack: options of the task, unless it trains one, and of the
+/// likelihood, but for those its record names and the seed.
+OptionSet<AuditConfig> options_without_meaning(const AttackRecord& attack) {
+    const auto has_meaning = [&](const std::string& name) {
+        return name == "seed" || std::ranges::find(attack.options, name) != attack.options.end();
+    };
+    OptionGroup<AuditConfig> none = option_group<AuditConfig>("", {});
+    for (const auto& option : likelihood_options())
+        if (!has_meaning(option.name)) none.options.add(option);
+    if (attack.fixed_inputs)
+        for (const auto& option : task_options().options.records())
+            if (!has_meaning(option.name))
+                none.options.add(lifted<AuditConfig>(option, &AuditConfig::train));
+    return OptionSet<AuditConfig>().add(none);
+}
+
+/// Names of the attacks to which the option means something.
+std::vector<std::string> attacks_with(const std::string& option) {
+    std::vector<std::string> names;
+    for (const AttackRecord& attack : attacks().records()) {
+        const auto without = options_without_meaning(attack);
+        if (without.look_up(option) == nullptr) names.push_back(attack.name);
+    }
+    return names;
+}
+
+/// A run's config.ini holds every option, so one that says its default says nothing.
+void require_meaning(const AuditConfig& config) {
+    const auto set = options_without_meaning(attacks().find("--attack", config.attack));
+    const auto asked = set.written(config), defaults = set.written();
+    for (const WrittenOption& option : asked.front().options)
+        if (option.text != find_option(defaults, option.name)->text)
+            throw ConfigError(
+                fmt::format("--{}: has no meaning with --attack {} (it has one with {})",
+                            option.name,
+                            config.attack,
+                            fmt::join(attacks_with(option.name), ", ")));
+}
+
+/// The first attack about the participation that is asked for, or is the default of what is asked;
+/// where data are given and batches are no secret, the first that trains on them.
+std::string default_attack(const OptionTexts& given) {
+    const OptionTexts texts = with_default_participation(given);
+    const auto text = texts.find("participation");
+    const bool sampled = text != texts.end() && text->second == name_of(Participation{1, true});
+    const bool trains = !sampled && given.contains("data");
+    return std::ranges::find_if(attacks().records(),
+                                [&](const AttackRecord& attack) {
+                                    return attack.sampled == sampled &&
+                                           !(trains && attack.fixed_inputs);
+                                })
+        ->name;
+}
+
+}  // namespace
+
+OptionGroup<AuditConfig>& audit_options() {
+    static OptionGroup<AuditConfig> group = option_group<AuditConfig>(
+        "Audit", {attack_options(), likelihood_options(), verdict_options()});
+    return group;
+}
+
+OptionSet<AuditConfig> audit_option_set() {
+    OptionSet<AuditConfig> set;
+    set.add(
+        graph_options(), [](auto& c) -> auto& { return c.train.graph; });
+    set.add(
+        plan_options(), [](auto& c) -> auto& { return c.train.plan; });
+    set.add(task_options(), &AuditConfig::train);
+    set.add(audit_options());
+    set.add(peer_options(), &AuditConfig::train);
+    set.with_standing("final-gossip", "0");
+    for (const auto& [option, text] : attacks().find("--attack", AuditConfig{}.attack).defaults)
+        set.with_standing(option, text);
+    return set;
+}
+
+OptionTexts with_attack_defaults(OptionTexts given) {
+    if (given.contains("run")) return given;
+    const std::string attack = given.try_emplace("attack", default_attack(given)).first->second;
+    for (const auto& [option, text] : attacks().find("--attack", attack).defaults)
+        given.try_emplace(option, text);
+    return given;
+}
+
+AuditConfig read_audit_config(const OptionTexts& given) {
+    AuditConfig config = audit_option_set().read(
+        with_default_clip(with_attack_defaults(with_agents_of_files(given))));
+    settle_final_gossip(config.train.plan, given, true);
+    require_meaning(config);
+    settle_train_config(config.train, given.contains("stall-warn"));
+    (void)as_ini(config);
+    return config;
+}
+
+std::string as_ini(const AuditConfig& config) {
+    return ini_text("audit", audit_option_set().written(config));
+}
+
+TrainConfig train_config_of_run(std::string_view option, const std::string& directory) {
+    const ConfigText config = config_of_run(option, directory);
+    if (!std::filesystem::exists(std::filesystem::path(directory) / "audit.json"))
+        return train_config_of(config);
+    return read_audit_config(parse_options(with_general(audit_option_set().written()), {}, config))
+        .train;
+}
+
+}  // namespace sotto

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "audit/audit_config.hpp"
+#include "options/option_set.hpp"
+
+namespace sotto {
+
+[[nodiscard]] OptionGroup<AuditConfig>& audit_options();
+[[nodiscard]] OptionSet<AuditConfig> audit_option_set();
+
+/// What the attack asks for where the user does not.
+[[nodiscard]] OptionTexts with_attack_defaults(OptionTexts given);
+
+/// Checked. @throws ConfigError, also for an option of task or audit that means nothing to the
+/// attack.
+[[nodiscard]] AuditConfig read_audit_config(const OptionTexts& given);
+
+/// config.ini of an audit's run, which starts the audit again.
+/// @throws ConfigError for a value that the format cannot hold.
+[[nodiscard]] std::string as_ini(const AuditConfig& config);
+
+/// The configuration of a run, from config.ini of its directory, as `sotto train` reads it, or
+/// `sotto audit` where that made the run. LOCAL. @throws ConfigError.
+[[nodiscard]] TrainConfig train_config_of_run(std::string_view option,
+                                              const std::string& directory);
+
+}  // namespace sotto

@@ -1,0 +1,202 @@
+#include "audit/audit_subject.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "account/worst_coalition.hpp"
+#include "audit/attack.hpp"
+#include "audit/canary_record_attack.hpp"
+#include "planning/build_topography.hpp"
+#include "planning/configured_gossip.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/views/view_innovations.hpp"
+#include "sotto/views/view_query.hpp"
+#include "training/learnt_clip.hpp"
+
+namespace sotto {
+
+namespace {
+
+void require_confidence(double level) {
+    if (!(level > 0.5 && level < 1))
+        throw ConfigError(
+            fmt::format("--confidence: {} is not allowed (above 0.5, below 1)", level));
+}
+
+/// @throws ConfigError where the attack is about another participation than the run's.
+void require_participation(const AuditConfig& config) {
+    const AttackRecord& attack = attacks().find("--attack", config.attack);
+    const Participation& participation = config.train.plan.participation;
+    if (participation.poisson && participation.cycle > 1)
+        throw ConfigError(
+            fmt::format("--participation: {} cannot be audited (allowed: every, cyclic:b, poisson)",
+                        name_of(participation)));
+    if (attack.sampled == participation.poisson) return;
+    if (attack.sampled)
+        throw ConfigError(
+            fmt::format("--participation: {} is not possible with --attack {}, whose records take "
+                        "part by secret coins (allowed: poisson; other attacks have the others)",
+                        name_of(participation),
+                        attack.name));
+    const auto& all = attacks().records();
+    throw ConfigError(
+        fmt::format("--participation: poisson is not possible with --attack {} (allowed: every, "
+                    "cyclic:b; or --attack {})",
+                    attack.name,
+                    std::ranges::find(all, true, &AttackRecord::sampled)->name));
+}
+
+bool is_of_worst(const ViewQuery& query) {
+    return query.record->asks == ViewRecord::Asks::worst_coalition;
+}
+
+/// The observer of --view, or a question for the worst one.
+ViewQuery attacking_query(const AuditConfig& config, bool fixed_inputs, const Graph& graph) {
+    const ViewQuery query = parse_view("--view", config.view, graph);
+    if (!query.record->allows(ViewUse::audit))
+        throw ConfigError(
+            fmt::format("--view: an audit looks at one observer, not at {} (allowed: {})",
+                        name_of(query),
+                        view_placeholders(ViewUse::audit)));
+    if (is_of_worst(query) && !fixed_inputs)
+        throw ConfigError(fmt::format(
+            "--view: {} is not possible with --attack {}, whose run nobody accounts for before "
+            "(allowed: the agents that attack)",
+            config.view,
+            config.attack));
+    const View* const view = query.one_observer();
+    const bool nobody = view != nullptr && agents_outside(*view, graph.agents()).empty();
+    if (nobody || (view == nullptr && query.arguments.size >= graph.agents()))
+        throw ConfigError(fmt::format("--view: {} leaves nobody to learn about", config.view));
+    return query;
+}
+
+/// Those who learn most about one of the targets. COLLECTIVE.
+View worst_view(const ViewQuery& query,
+                const AuditConfig& config,
+                const AccountSubject& account,
+                Network& network) {
+    std::vector<int> targets(static_cast<std::size_t>(account.plan.agents));
+    std::iota(targets.begin(), targets.end(), 0);
+    if (config.target) targets = {*config.target};
+    ViewOptions how;
+    how.threads = config.train.threads;
+    const WorstCoalitions worst = find_worst_coalitions(query, targets, account, how, network);
+    const auto loss = [&](const auto& entry) {
+        const Exposure& exposure = account.exposures[static_cast<std::size_t>(entry.first)];
+        return exposure.sensitivity * std::sqrt(entry.second.squared.certified());
+    };
+    const auto most = std::ranges::max_element(worst.by_target, {}, loss);
+    return {query.record->receives, most->second.members};
+}
+
+/// As `--view` names it.
+std::string view_name(const View& view, const Graph& graph) {
+    return name_of(ViewQuery{record_of(view, graph), {view.members, 0}, {}});
+}
+
+SubjectConfig account_config(const AuditConfig& config) {
+    const TrainConfig& train = config.train;
+    SubjectConfig account;
+    account.graph = train.graph;
+    account.plan = train.plan;
+    account.fixed_inputs = true;
+    if (!train.plan.participation.poisson) return account;
+    // As the run will find it, whose agents have so many records.
+    const Exposure exposure = agent_exposure(train.plan.adjacency,
+                                             train.plan.participation,
+                                             train.plan.clip_norm,
+                                             train.plan.rounds,
+                                             canary_records_of(config),
+                                             train.plan.batch_size.of(canary_records_of(config)));
+    account.sensitivity = exposure.sensitivity;
+    account.plan.sampling_probability = exposure.sampling_probability;
+    return account;
+}
+
+MessageProcess attacked_process(const TrainConfig& train, const AccountSubject& account) {
+    if (account.plan.aggregation == Aggregation::trusted_mean)
+        throw ConfigError(fmt::format(
+            "--mechanism: {} cannot be audited: its trusted aggregator is not one of the agents",
+            account.plan.mechanism));
+    if (account.plan.agents < 2)
+        throw ConfigError(
+            "--agents: 1 is not enough for an audit, where messages are sent (2 or more)");
+    if (!account.built.topography.later_mixing.empty())
+        throw ConfigError(
+            fmt::format("--mixing-schedule: {} cannot be audited: views are accounted for as if "
+                        "every neighbour were heard in every round (allowed: fixed)",
+                        train.graph.mixing_schedule));
+    MessageProcess process = account.process;
+    process.step_sizes = train.plan.steps.over(train.plan.rounds);
+    return process;
+}
+
+}  // namespace
+
+AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, Network& network) {
+    SubjectConfig accounted;
+    network.agree([&] {
+        require_confidence(config.level);
+        require_participation(config);
+        require_chosen_gossip_steps(config.train.plan);
+        require_given_clip(config.train.plan);
+        if (fixed_inputs) accounted = account_config(config);
+    });
+    std::unique_ptr<AccountSubject> account;
+    if (fixed_inputs) account = build_account_subject(accounted, network);
+    std::optional<AuditSubject> subject;
+    std::optional<Topography> topography;
+    std::optional<ViewQuery> query;
+    network.agree([&] {
+        topography = account ? account->built.topography
+                             : build_topography(config.train.graph, config.train.plan).topography;
+        query = attacking_query(config, fixed_inputs, topography->graph);
+        if (config.target)
+            require_in_range("--target", *config.target, 0, topography->graph.agents() - 1);
+    });
+    View view = is_of_worst(*query) ? worst_view(*query, config, *account, network)
+                                    : *query->one_observer();
+    network.agree([&] {
+        MessageProcess process =
+            account ? attacked_process(config.train, *account) : MessageProcess{};
+        if (account) require_testable(process, view);
+        std::string name = is_of_worst(*query) ? view_name(view, topography->graph) : config.view;
+        subject = AuditSubject{std::move(view),
+                               *std::move(topography),
+                               std::move(account),
+                               std::move(process),
+                               std::move(name)};
+    });
+    return std::move(*subject);
+}
+
+std::vector<int> agents_outside(const View& view, int agents) {
+    std::vector<int> outside;
+    for (int u = 0; u < agents; ++u)
+        if (!std::ranges::binary_search(view.members, u)) outside.push_back(u);
+    return outside;
+}
+
+int most_exposed(const std::vector<int>& agents, const std::vector<double>& losses) {
+    constexpr double alike = 1e-6;
+    const double least = *std::ranges::max_element(losses) * (1 - alike);
+    const auto first = std::ranges::find_if(losses, [&](double loss) { return loss >= least; });
+    return agents[static_cast<std::size_t>(first - losses.begin())];
+}
+
+std::vector<int> distances_from_members(const View& view, const Graph& graph) {
+    std::vector<int> nearest(static_cast<std::size_t>(graph.agents()), -1);
+    for (const int member : view.members) {
+        const std::vector<int> distances = graph.distances_from(member);
+        for (std::size_t u = 0; u < nearest.size(); ++u)
+            if (nearest[u] < 0 || distances[u] < nearest[u]) nearest[u] = distances[u];
+    }
+    return nearest;
+}
+
+}  // namespace sotto

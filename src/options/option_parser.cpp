@@ -1,0 +1,186 @@
+#include "options/option_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <cctype>
+#include <sstream>
+
+#include "options/option_formats.hpp"
+#include "options/option_usage.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/core/text_input.hpp"
+
+namespace sotto {
+
+namespace po = boost::program_options;
+
+namespace {
+
+po::options_description description_of(const std::vector<WrittenGroup>& groups) {
+    po::options_description all;
+    for (const auto& group : groups) {
+        po::options_description part(group.title);
+        for (const auto& option : group.options) {
+            if (option.kind == OptionKind::flag) {
+                part.add_options()(option.name.c_str(), po::bool_switch(), option.help.c_str());
+            } else {
+                auto* value = po::value<std::string>()->value_name(
+                    option.kind == OptionKind::output ? "FILE|-" : "VALUE");
+                if (option.kind == OptionKind::output) value->implicit_value("-", "-");
+                if (const std::string standing = default_of(option); !standing.empty())
+                    value->default_value(standing);
+                part.add_options()(option.name.c_str(), value, option.help.c_str());
+            }
+        }
+        all.add(part);
+    }
+    return all;
+}
+
+/// The option that is positional; null where there is none.
+const WrittenOption* positional_of(const std::vector<WrittenGroup>& groups) {
+    for (const auto& group : groups)
+        for (const auto& option : group.options)
+            if (option.positional) return &option;
+    return nullptr;
+}
+
+/// @param before every name.
+std::vector<std::string> names_of(const std::vector<WrittenGroup>& groups,
+                                  const std::string& before) {
+    std::vector<std::string> names;
+    for (const auto& group : groups)
+        for (const auto& option : group.options) names.push_back(before + option.name);
+    return names;
+}
+
+[[noreturn]] void throw_unknown(const std::string& where,
+                                const std::string& name,
+                                const std::vector<std::string>& allowed) {
+    std::string message = fmt::format("{}: there is no option '{}'", where, name);
+    if (const auto near = nearest_name(name, allowed))
+        message += fmt::format("; did you mean '{}'?", *near);
+    throw ConfigError(message);
+}
+
+/// "--json -" and a bare "--json": Boost takes "-" for a stray word, "--json=-" it understands.
+std::vector<std::string> normalised(const std::vector<std::string>& arguments) {
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (arguments[i] == "--json") {
+            const bool has_value = i + 1 < arguments.size() &&
+                                   (arguments[i + 1] == "-" || !arguments[i + 1].starts_with("-"));
+            result.push_back("--json=" + (has_value ? arguments[++i] : std::string("-")));
+        } else {
+            result.push_back(arguments[i]);
+        }
+    }
+    return result;
+}
+
+po::parsed_options parse_arguments(const std::vector<WrittenGroup>& groups,
+                                   const po::options_description& description,
+                                   const std::vector<std::string>& arguments) {
+    constexpr int style =
+        po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    po::parsed_options parsed = po::command_line_parser(normalised(arguments))
+                                    .options(description)
+                                    .style(style)
+                                    .allow_unregistered()
+                                    .run();
+    const WrittenOption* const positional = positional_of(groups);
+    std::vector<std::string> words;
+    std::erase_if(parsed.options, [&](const po::option& option) {
+        if (!option.unregistered && option.position_key == -1) return false;
+        const std::string word = option.original_tokens.front();
+        if (word.starts_with("-"))
+            throw_unknown("command line", word.substr(0, word.find('=')), names_of(groups, "--"));
+        if (positional == nullptr)
+            throw ConfigError(fmt::format("'{}' is not an option; options start with --", word));
+        words.push_back(word);
+        return true;
+    });
+    if (words.empty()) return parsed;
+    // Given twice, Boost says so.
+    if (positional->kind == OptionKind::list) words = {path_list().write(words)};
+    for (const std::string& word : words)
+        parsed.options.emplace_back(positional->name, std::vector{word});
+    return parsed;
+}
+
+po::parsed_options parse_file(const std::vector<WrittenGroup>& groups,
+                              const po::options_description& description,
+                              const ConfigText& config) {
+    std::istringstream content(std::string(without_byte_order_mark(config.text)));
+    po::parsed_options parsed = po::parse_config_file(content, description, true);
+    for (const auto& option : parsed.options)
+        if (option.unregistered)
+            throw_unknown(config.source, option.string_key, names_of(groups, ""));
+    return parsed;
+}
+
+/// Values of these options, out of all there are.
+void keep_values(const po::parsed_options& parsed,
+                 const po::variables_map& map,
+                 OptionTexts& texts) {
+    for (const auto& option : parsed.options) {
+        const po::variable_value& value = map[option.string_key];
+        const bool is_flag = value.value().type() == typeid(bool);
+        texts[option.string_key] =
+            is_flag ? (value.as<bool>() ? "true" : "false") : value.as<std::string>();
+    }
+}
+
+}  // namespace
+
+OptionTexts parse_options(const std::vector<WrittenGroup>& groups,
+                          const std::vector<std::string>& arguments,
+                          const std::optional<ConfigText>& config) {
+    const po::options_description description = description_of(groups);
+    po::variables_map map;
+    OptionTexts given;
+    std::string where = "command line";
+    try {
+        const po::parsed_options parsed = parse_arguments(groups, description, arguments);
+        po::store(parsed, map);
+        keep_values(parsed, map, given);
+        if (config || given.contains("config")) {
+            where = config ? config->source : given.at("config");
+            const po::parsed_options file = parse_file(
+                groups,
+                description,
+                config ? *config : ConfigText{read_file(where, largest_config_bytes), where});
+            po::store(file, map);
+            keep_values(file, map, given);
+        }
+    } catch (const po::error& error) {
+        throw ConfigError(fmt::format("{}: {}", where, error.what()));
+    }
+    return given;
+}
+
+std::string help_text(const std::vector<WrittenGroup>& defaults) {
+    std::ostringstream stream;
+    stream << description_of(defaults);
+    if (const WrittenOption* const option = positional_of(defaults))
+        stream << fmt::format("{} of --{}.\n",
+                              option->kind == OptionKind::list ? "Words by themselves are values"
+                                                               : "A word by itself is the value",
+                              option->name);
+    return stream.str();
+}
+
+std::string positional_usage(const std::vector<WrittenGroup>& groups) {
+    const WrittenOption* const option = positional_of(groups);
+    if (option == nullptr) return {};
+    std::string name = option->name;
+    std::ranges::transform(
+        name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return fmt::format(" [{}{}]", name, option->kind == OptionKind::list ? "..." : "");
+}
+
+}  // namespace sotto

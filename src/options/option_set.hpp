@@ -1,0 +1,94 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "options/option.hpp"
+#include "options/written_options.hpp"
+
+namespace sotto {
+
+/// The options of one configuration: groups of its own, and groups of its parts. A copy of the
+/// groups as they are when they are added.
+template <class Config>
+class OptionSet {
+  public:
+    struct Group {
+        std::string title;
+        std::vector<Option<Config>> options;
+    };
+
+    /// @param part the member that the group configures, as lifted() takes it.
+    template <class Part, class Access>
+    OptionSet& add(const OptionGroup<Part>& group, Access part) {
+        Group& own = groups_.emplace_back(Group{group.title, {}});
+        for (const Option<Part>& option : group.options.records())
+            own.options.push_back(lifted<Config>(option, part));
+        return *this;
+    }
+    OptionSet& add(const OptionGroup<Config>& group) {
+        return add(
+            group, [](auto& config) -> auto& { return config; });
+    }
+    template <class Part, class Access>
+    OptionSet& add(const OptionSet<Part>& set, Access part) {
+        for (const auto& group : set.groups()) {
+            Group& own = groups_.emplace_back(Group{group.title, {}});
+            for (const Option<Part>& option : group.options)
+                own.options.push_back(lifted<Config>(option, part));
+        }
+        return *this;
+    }
+
+    /// What stands where the option is not given, for people, where this set has another default
+    /// than the group (OptionFacts::standing).
+    OptionSet& with_standing(std::string_view name, std::string_view standing) {
+        for (Group& group : groups_)
+            for (Option<Config>& option : group.options)
+                if (option.name == name) option.standing = standing;
+        return *this;
+    }
+
+    [[nodiscard]] const std::vector<Group>& groups() const& { return groups_; }
+    [[nodiscard]] std::vector<Group> groups() && { return std::move(groups_); }
+
+    /// Null if there is none of that name.
+    const Option<Config>* look_up(std::string_view name) && = delete;
+    [[nodiscard]] const Option<Config>* look_up(std::string_view name) const& {
+        for (const Group& group : groups_)
+            for (const Option<Config>& option : group.options)
+                if (option.name == name) return &option;
+        return nullptr;
+    }
+
+    /// A configuration with its defaults, but for what is given; options are read in their order.
+    /// @throws ConfigError naming the option, the text and what is allowed.
+    [[nodiscard]] Config read(const OptionTexts& given) const {
+        Config config;
+        for (const Group& group : groups_)
+            for (const Option<Config>& option : group.options)
+                if (const auto text = given.find(option.name); text != given.end())
+                    option.value.read(config, "--" + option.name, text->second);
+        return config;
+    }
+
+    /// What a configuration says, option by option; without one, the defaults.
+    [[nodiscard]] std::vector<WrittenGroup> written(const Config& config = {}) const {
+        std::vector<WrittenGroup> result;
+        for (const Group& group : groups_) {
+            WrittenGroup& written = result.emplace_back(WrittenGroup{group.title, {}});
+            for (const Option<Config>& option : group.options)
+                written.options.push_back(written_option(
+                    option, option.value.kind, option.value.allowed, option.value.write(config)));
+        }
+        return result;
+    }
+
+  private:
+    std::vector<Group> groups_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,439 @@
+#include "options/plan_options.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include "options/covariance_option.hpp"
+#include "options/option_bindings.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/design/mechanism.hpp"
+
+namespace sotto {
+
+namespace {
+
+OptionFormat<std::string> mechanism_name(AllowedValues allowed) {
+    return {std::move(allowed),
+            [](const std::string& option, const std::string& text) {
+                return find_mechanism(option, text).name;
+            },
+            [](const std::string& name) { return name; }};
+}
+
+/// The factor's kind and band; when it begins anew is an option of its own.
+Binding<PlanConfig> temporal_kind() {
+    static constexpr std::string_view chosen = "auto";
+    return {OptionKind::value,
+            one_of({"auto", "dense", "banded:B", "one-lag"}),
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                const long restart = config.temporal.restart;
+                config.choose_temporal = text == chosen;
+                config.temporal =
+                    config.choose_temporal ? TemporalShape() : parse_temporal(option, text, chosen);
+                config.temporal.restart = restart;
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                if (config.choose_temporal) return std::string(chosen);
+                return temporal_text(config.temporal);
+            }};
+}
+
+Binding<PlanConfig> temporal_restart() {
+    return {OptionKind::value,
+            whole(1).allowed,
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                config.temporal.restart = static_cast<long>(whole(1).read(option, text));
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                if (config.temporal.restart == 0) return std::nullopt;
+                return std::to_string(config.temporal.restart);
+            }};
+}
+
+/// Who takes part when; b of the cycle may be left to the plan.
+Binding<PlanConfig> participation_of_records() {
+    static constexpr std::string_view chosen = "cyclic-poisson:auto";
+    return {OptionKind::value,
+            one_of({"every", "cyclic:b", "poisson", "cyclic-poisson:b", "cyclic-poisson:auto"}),
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                config.choose_cycle = text == chosen;
+                config.participation = config.choose_cycle
+                                           ? Participation{.cycle = 1, .poisson = true}
+                                           : parse_participation(option, text);
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                return config.choose_cycle ? std::string(chosen) : name_of(config.participation);
+            }};
+}
+
+/// L, or one that follows from the others; not written where a training still has to settle it.
+Binding<PlanConfig> final_gossip() {
+    constexpr long long most = 100000;
+    return {OptionKind::value,
+            numbers_in(*whole(0, most).allowed.range,
+                       among_others("auto, or a whole number from 0", {"auto"})),
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                config.default_final_gossip = false;
+                config.final_gossip.reset();
+                if (text != "auto")
+                    config.final_gossip = static_cast<int>(whole(0, most).read(option, text));
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                if (config.default_final_gossip) return std::nullopt;
+                return config.final_gossip ? std::to_string(*config.final_gossip)
+                                           : std::string("auto");
+            }};
+}
+
+/// Of what is squared: noise, clips and steps.
+OptionFormat<double> positive_with_a_square() { return real_between(1e-100, 1e100); }
+
+/// C, or where learning it starts.
+Binding<PlanConfig> clip_norm() {
+    static constexpr std::string_view learnt = "auto", from = "auto:";
+    return {
+        OptionKind::value,
+        numbers_in(*positive_with_a_square().allowed.range,
+                   among_others("a number from 1e-100 to 1e100, auto, auto:C", {"auto", "auto:C"})),
+        [](PlanConfig& config, const std::string& option, const std::string& text) {
+            const bool starts_there = text.starts_with(from);
+            config.learn_clip = text == learnt || starts_there;
+            config.clip_norm = text == learnt
+                                   ? PlanConfig{}.clip_norm
+                                   : positive_with_a_square().read(
+                                         option, starts_there ? text.substr(from.size()) : text);
+        },
+        [](const PlanConfig& config) -> std::optional<std::string> {
+            return (config.learn_clip ? std::string(from) : std::string()) +
+                   real_text(config.clip_norm);
+        }};
+}
+
+/// K, or left to the plan.
+Binding<PlanConfig> gossip_steps() {
+    static constexpr std::string_view chosen = "auto";
+    return {OptionKind::value,
+            numbers_in(*whole(1, 1000).allowed.range,
+                       among_others("auto, or a whole number from 1 to 1000", {"auto"})),
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                config.choose_gossip_steps = text == chosen;
+                config.gossip_steps = config.choose_gossip_steps
+                                          ? 1
+                                          : static_cast<int>(whole(1, 1000).read(option, text));
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                return config.choose_gossip_steps ? std::string(chosen)
+                                                  : std::to_string(config.gossip_steps);
+            }};
+}
+
+/// The schedule without its first step size, which is an option of its own.
+Binding<PlanConfig> step_schedule() {
+    return {OptionKind::value,
+            among_others("", {"constant", "inverse-sqrt", "inverse", "piecewise:ROUND:FACTOR,..."}),
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                config.steps = parse_step_schedule(option, text, config.steps.step_size);
+            },
+            [](const PlanConfig& config) -> std::optional<std::string> {
+                return name_of(config.steps);
+            }};
+}
+
+/// Who adds which noise.
+std::vector<Option<PlanConfig>> mechanism_options() {
+    return {
+        {{.name = "mechanism",
+          .help = "{}",
+          .details = R"(
+`pairs` (default) and `corn-hbc` protect against everybody who sees all messages and any `--coalition-size q` agents
+among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no curious agent: q >= 1 is refused.
+`decor` has the same noise on every edge, which is rarely worth its price against curious agents: plans are then as loud as
+`ldp`. With `--seed-groups edges` every edge has the noise that is best, beside one private variance.
+`muffliato` is `ldp` made for several `--gossip-steps`.
+
+`cdp` and `dp-fedavg` are references for comparison: a trusted server, agent 0, sees all messages and protects their mean.
+`dp-fedavg` is federated averaging: agents may make several `--local-steps`, and may take part by coins
+of their own (`--client-probability`).
+
+`mafalda`, `space-time` and `anti-pgd` correlate noise over rounds. The first two need a record adjacency and
+`--participation cyclic:b` or `cyclic-poisson:b` (with `every` nothing can be gained) and keep `sensitivity_squared` at ceil(T/b); that of
+`anti-pgd` (z_t - z_{t-1}) is larger, and its noise louder. Their objective is that of the trajectory, whatever
+`--utility`; `--step-schedule` counts in it.
+
+`zip-dl`, `homomorphic` and `laplace` add noise to messages, whatever the step size; so `--step-size` and
+`--step-schedule` count in their plans. `homomorphic` and `laplace` clip gradients in L1 norm, `--epsilon` is pure
+(`delta` of the results is 0, `mu` null), adjacencies of agents only. Their `objective` is null. Not with
+`--gossip-steps` above 1 and, where noise depends on the receiver, `--secure-sum`. Their guarantee is about messages:
+models and what is computed from them are not covered, and the ledger says so. With `zip-dl` and `homomorphic` `--l2`
+times the step size is at most 2: beyond, contributions would grow from round to round.)",
+          .peers_may_set = false},
+         bound(&PlanConfig::mechanism, mechanism_name(one_of(mechanisms().names())))},
+        {{.name = "utility", .help = "what the noise plan minimises: {}"},
+         bound(&PlanConfig::utility,
+               named(one_of({"one-step", "horizon:H", "trajectory", "final"}), parse_utility))},
+        {{.name = "spatial-mechanism",
+          .help = "how space-time correlates agents: {}",
+          .details = R"(
+`--coalition-size` and `--seed-groups` are this mechanism's. The `lower_bound` of `space-time` is null: the joint
+problem is not convex.)",
+          .peers_may_set = false},
+         bound(&PlanConfig::spatial_mechanism,
+               mechanism_name("ldp, decor, corn, corn-hbc, pairs"))},
+        {{.name = "temporal",
+          .help = "temporal factor of mafalda and space-time: {}",
+          .details = R"(
+What the temporal factor of `mafalda` and `space-time` may look like, and with it how much past noise an agent keeps
+while it trains (times parameters; `--dry-run` counts it): `dense` all rounds, at most 2000; `banded:B` B rounds;
+`one-lag` one round, noise z_t - rho z_{t-1} with the best rho at its own `sensitivity_squared`. The others keep it at
+ceil(T/b). `banded:0`: independent rounds. `auto`: `dense` where the past noise of all agents fits into 2 GiB and takes
+no longer to read than a round's noise takes to draw and its gradients to sum; otherwise the widest band for which
+that holds, or `one-lag` if that leaves less. The plan and its JSON (`temporal_choice`) say which; config.ini of a run
+has it. Model, batches and agents decide, never the machine: `sotto plan` knows the model by `--dimension`; otherwise,
+and in `sotto account`, it has one parameter.)",
+          .ranks_must_agree = true},
+         temporal_kind()},
+        {{.name = "temporal-restart",
+          .help = "H: the temporal factor begins anew every H rounds, independent of those before",
+          .details = R"(
+No more than H - 1 rounds of noise are kept, and any number of rounds can be planned (H at most 2000). Without it B of
+`banded:B` must be below b of `cyclic:b` above 2000 rounds, and `lower_bound` is null, as with `one-lag`. The mixing
+matrix must be symmetric above 2000 rounds. For long runs `dense` with H of several cycles leaves least; a band of B
+gains little more than a factor B + 1 over independent rounds.)",
+          .ranks_must_agree = true},
+         temporal_restart()}};
+}
+
+/// How much of what is protected.
+std::vector<Option<PlanConfig>> budget_options() {
+    return {
+        {{.name = "epsilon", .help = "privacy budget, > 0", .peers_may_set = false},
+         bound(&PlanConfig::epsilon, positive_real())},
+        {{.name = "delta", .help = "privacy budget, in (0, 1)", .peers_may_set = false},
+         bound(&PlanConfig::delta, real_inside_unit_interval())},
+        {{.name = "noise-std",
+          .help = "S instead of a budget: in every round noise of this standard deviation hides "
+                  "an agent whose messages all are seen",
+          .details = R"(
+The plan is solved for kappa = 1/S^2, so that in every round noise of standard deviation S hides an agent from whoever
+sees all messages of that round (from coalitions too, where the mechanism withstands them). `ldp`, `muffliato`: private
+variance S^2. `anti-pgd`: the standard deviation of z. Not with `--plan`, `--budgets` or another `--epsilon` than the
+default. The ledger says what it spends.)",
+          .peers_may_set = false},
+         bound(&PlanConfig::noise_std, positive_with_a_square())},
+        {{.name = "calibration", .help = "{}", .peers_may_set = false},
+         bound(&PlanConfig::calibration,
+               named(one_of({"exact", "rdp", "paper"}), parse_calibration))},
+        {{.name = "adjacency",
+          .help = "what is protected: agent (all its data, replaced), agent-zero-out, record "
+                  "(replaced), record-zero-out, record-add-remove",
+          .details = R"(
+`agent-zero-out`: all data of an agent count, or nothing of them; the sensitivity is C, that of `agent` 2C.
+`record-add-remove`: one record added or removed, the divisor of the batch unchanged; the sensitivity is C/B, as with
+`record-zero-out`.)",
+          .peers_may_set = false},
+         bound(&PlanConfig::adjacency,
+               named(among_others("", adjacency_names()), parse_adjacency))},
+        {{.name = "clip-norm",
+          .help = "L2 clip C of a gradient: {}",
+          .details = R"(
+0.1 with an adjacency of agents, where the gradient of a batch is clipped; 1 with one of records, where every record's is. config.ini
+of a run has the one that was used.
+
+`auto`: C is learnt in training, from the default (`auto:C`: from C), as a quantile of the norms of gradients (of records, with
+an adjacency of records), after [Andrew et al. 2021](https://arxiv.org/abs/1905.03871): `--clip-quantile`, paid for with `--clip-share`
+of the budget. Contributions are then scaled to the C where it starts, so that `--step-size` says how far a round moves a
+model, whatever C has become. [Equations](../equations.md) 18. `plan` and `account` count contributions of the C where it starts.)",
+          .standing = "0.1, or 1 with an adjacency of records",
+          .peers_may_set = false},
+         clip_norm()}};
+}
+
+/// What an agent sends, and how often.
+std::vector<Option<PlanConfig>> round_options() {
+    return {
+        {{.name = "rounds", .help = "training rounds T", .ranks_must_agree = true},
+         bound(&PlanConfig::rounds, whole(1))},
+        {{.name = "step-size",
+          .help = "eta, > 0",
+          .standing = "0.05, or 0.5 with an adjacency of records",
+          .ranks_must_agree = true},
+         bound(
+             [](auto& c) -> auto& { return c.steps.step_size; }, positive_with_a_square())},
+        {{.name = "step-schedule",
+          .help = "of the step size: constant, inverse-sqrt, inverse (eta / t), "
+                  "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
+          .details = R"(
+`inverse`: the step size divided by t + 1 in round t = 0, 1, ..., `inverse-sqrt` by its square root. Ratios of step
+sizes count in partial views.)",
+          .ranks_must_agree = true},
+         step_schedule()},
+        {{.name = "local-steps",
+          .help = "steps E an agent makes by itself in a round (dp-fedavg)",
+          .details = R"(
+Every step has a batch of its own, and is not clipped; what they come to, divided by the step size, is clipped to
+`--clip-norm`. With adjacencies of agents. 1: the gradient of the batch is clipped, as with all other mechanisms.
+[Equations](../equations.md) 20.)",
+          .ranks_must_agree = true},
+         bound(&PlanConfig::local_steps, whole(1, 10000))},
+        {{.name = "client-probability",
+          .help = "q: every agent takes part in a round with this probability (dp-fedavg)",
+          .details = R"(
+By a coin that nobody else knows but the server; contributions are divided by q, so that the server divides their sum by the number it
+expects, q times all agents. With `--adjacency agent-zero-out` and `--participation poisson`, its default then.
+[Equations](../equations.md) 20.)",
+          .ranks_must_agree = true,
+          .peers_may_set = false},
+         bound(&PlanConfig::client_probability, real_between(1e-12, 1))},
+        {{.name = "batch-size",
+          .help = "records an agent uses a round: a number, a share of its records (0.1), or all",
+          .details = R"(
+A share suits sites of different sizes: each uses as large a part of its records, at least one. `all`: every round all
+records of every agent. With a record adjacency both are possible only where data are read (`sotto train`).)",
+          .peers_may_set = false},
+         bound(&PlanConfig::batch_size,
+               named(among_others("", {"NUMBER", "SHARE", "all"}), parse_batch_size))},
+        {{.name = "participation",
+          .help = "{} (record adjacencies; default every, or poisson where records are added, "
+                  "removed or zeroed out, batches are known and the mechanism allows it)",
+          .details = R"(
+`poisson`: every record joins the batch of every round with probability `--batch-size` / records of its agent, decided
+by coins that only its agent knows. Guessing who was there is then part of what an observer has to do, and the same
+guarantee needs several times less noise. Sums are divided by `--batch-size`, whatever is drawn. With adjacencies
+`record-add-remove` and `record-zero-out`, and mechanisms whose rounds are independent noise on gradients: there it is
+the default, where batches and records are known (`sotto train`, or `--sampling-probability`). Otherwise the default is
+`every`: every record may be in every batch.
+
+`cyclic-poisson:b`: records are dealt once into b parts (from `--seed`); round t draws from part t mod b alone, every record of it with
+probability b times `--batch-size` / records, at most 1. A record then counts in every b-th round only, so rounds between may share
+noise: for `mafalda` and `space-time` with `--temporal banded:B`, B below b (not `dense`, unless it begins anew every b rounds, and not
+`one-lag`). `cyclic-poisson:auto` plans for b = 1, 2, 4, ... and takes the plan that leaves least noise at the budget, with the widest
+band that b (and `banded:B`) allow; the plan and its JSON (`cycle_choice`) say which and why, and config.ini of a run has the choice.)",
+          .peers_may_set = false},
+         participation_of_records()},
+        {{.name = "sampling-probability",
+          .help = "q of a record with --participation poisson, where no data are read",
+          .details = R"(
+In a training it is `--batch-size` / records of each agent. `sotto account --sampling-probability q --rounds T` with
+`--noise-multiplier` or `--epsilon`, and without `--adjacency` and `--participation`, converts.)",
+          .peers_may_set = false},
+         bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
+}
+
+/// What is done with noisy messages and models: it costs no privacy.
+std::vector<Option<PlanConfig>> smoothing_options() {
+    return {
+        {{.name = "gossip-steps",
+          .help = "{}: mixing steps K a round, each of which sends messages",
+          .details = R"(
+Only the first exchange of a round shows something new; the others cost time and bytes, and no privacy. Plans are made for
+the steps that there will be. `auto`: the least K whose planned noise is within a tenth of the trusted aggregator's, or of what
+the mechanism leaves where all agents have the same model after every round; at most what `--max-bytes` allows. `sotto plan`
+says what K = 1, 2, 4 and 8 leave and cost; config.ini of a run has the choice.)",
+          .ranks_must_agree = true,
+          .shapes_sums = true},
+         gossip_steps()},
+        {{.name = "gossip",
+          .help = "weights of the exchanges of a round: {}",
+          .details = R"(
+`plain`: every exchange mixes what the one before gave, W^K. `chebyshev`: m_(k+1) = a_k W m_k - b_k m_(k-1), which comes as
+near to the mean as about the square of the number of plain steps; the mixing matrix must be symmetric, and fixed.)",
+          .ranks_must_agree = true},
+         bound(&PlanConfig::gossip, named(one_of(gossip_rule_names()), parse_gossip_rule))},
+        {{.name = "max-bytes",
+          .help = "bytes that all agents together may send in the rounds, for --gossip-steps auto",
+          .ranks_must_agree = true},
+         bound(&PlanConfig::max_bytes, positive_real())},
+        {{.name = "final-gossip",
+          .help = "{}: exchanges L after the last round, without gradients and noise",
+          .details = R"(
+The default is `auto`, in `sotto plan`, `train` and `account` alike, but 0 where figures of the rounds alone are asked for: with
+`--view` of few messages (`train` with any; partial views then have figures of their own, not those of all messages), secure sums,
+`--dropout-probability`, and in `sotto audit`.
+With Chebyshev weights where the mixing matrix is symmetric. `auto`: as many as leave a twentieth of what agents' models
+differ by, at most a twentieth of all exchanges of the rounds (none with `--plan`). Recorded views hold the rounds only. Not where noise is added
+to messages, since it does not hide models.)",
+          .standing = "auto",
+          .ranks_must_agree = true,
+          .shapes_sums = true},
+         final_gossip()},
+        {{.name = "average",
+          .help =
+              "what agents end up with: none (the last model), tail:F (the mean of the last F T "
+              "rounds' models), ema:B (y <- B y + (1 - B) x)",
+          .ranks_must_agree = true},
+         bound(&PlanConfig::average,
+               named(among_others("", {"none", "tail:F", "ema:B"}), parse_average))},
+        {{.name = "momentum",
+          .help = "B from 0 to 0.9999: u <- B u + noisy gradient, x <- x - eta u",
+          .details = R"(
+Not where noise is added to messages or correlated over rounds. The step size counts 1 / (1 - B) times as much.)",
+          .ranks_must_agree = true},
+         bound(&PlanConfig::momentum, real_between(0, 0.9999))}};
+}
+
+/// Whom the noise withstands, and files.
+std::vector<Option<PlanConfig>> shared_noise_options() {
+    return {{{.name = "coalition-size",
+              .help = "colluding agents q to withstand (default: 1 for pairs and corn-hbc, else 0)",
+              .peers_may_set = false},
+             bound(&PlanConfig::coalition_size, whole(0, 1000000))},
+            {{.name = "seed-groups",
+              .help = "who may share a seed (pairs, corn-hbc, decor): all, edges, all-pairs, "
+                      "neighbourhoods, nearest:K, circulant:K, FILE (default all-pairs; nearest:10 "
+                      "above 62 agents; decor: edges, all alike)",
+              .details = R"(
+With `pairs` groups of two only. `nearest:K`: every agent with the K others that are nearest by hops. FILE: agent numbers
+of one group a line.)",
+              .peers_may_set = false},
+             bound(&PlanConfig::seed_groups,
+                   any_text(among_others("",
+                                         {"all",
+                                          "edges",
+                                          "all-pairs",
+                                          "neighbourhoods",
+                                          "nearest:K",
+                                          "circulant:K",
+                                          "FILE"})))},
+            {{.name = "common-variance",
+              .help = "one private variance for all agents (pairs, corn-hbc)"},
+             bound(&PlanConfig::common_variance, flag())},
+            {{.name = "variance-cap",
+              .help = "largest R_uu kappa_u where the optimum would diverge, > 1"},
+             bound(&PlanConfig::variance_cap, any_real())},
+            {{.name = "plan-gap",
+              .help = "largest certified gap between a plan and the best one, relative (pairs, "
+                      "corn-hbc; default 0.01, above 200 agents 0.05)",
+              .details = R"(
+Plans of few agents (26 with all pairs) are solved to 1e-5 whatever is allowed; others by prices and weights, whose
+noise is mostly nearer to the best than the gap that they certify. Plans of `corn-hbc` and with `--common-variance` may end
+some per cent above what is allowed; every plan says its gap. Below 0.001 Newton's method is asked, whose cost grows
+with the cube of the number of pairs.)"},
+             bound(&PlanConfig::plan_gap, real_between(1e-9, 1))},
+            {{.name = "budgets",
+              .help = "FILE with an epsilon for every agent",
+              .details = R"(
+`epsilon` or `agent epsilon` a line.)",
+              .peers_may_set = false},
+             bound(&PlanConfig::budgets_file, file_path())},
+            {{.name = "plan",
+              .help = "use the saved plan FILE instead of solving",
+              .peers_may_set = false},
+             bound(&PlanConfig::plan_file, file_path())}};
+}
+
+}  // namespace
+
+OptionGroup<PlanConfig>& plan_options() {
+    // A mechanism that is given is read after the one that --covariance means.
+    static OptionGroup<PlanConfig> group = option_group<PlanConfig>("Noise plan",
+                                                                    {covariance_options(),
+                                                                     mechanism_options(),
+                                                                     budget_options(),
+                                                                     round_options(),
+                                                                     smoothing_options(),
+                                                                     shared_noise_options()});
+    return group;
+}
+
+}  // namespace sotto

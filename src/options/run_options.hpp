@@ -1,0 +1,11 @@
+#pragma once
+
+#include "config/config.hpp"
+#include "options/option.hpp"
+
+namespace sotto {
+
+/// What a training evaluates, records and keeps, and which run it takes up.
+[[nodiscard]] OptionGroup<TrainConfig>& run_options();
+
+}  // namespace sotto

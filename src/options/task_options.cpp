@@ -1,0 +1,214 @@
+#include "options/task_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "options/option_bindings.hpp"
+#include "options/task_defaults.hpp"
+#include "sotto/core/names.hpp"
+#include "tasks/task.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// Tasks have names; one of your own is a file.
+AllowedValues task_words() {
+    AllowedValues allowed = one_of(task_names());
+    allowed.words.emplace_back("FILE.so");
+    return allowed;
+}
+
+std::vector<Option<TaskConfig>> model_options() {
+    return {{{.name = "task",
+              .help = "{}, or FILE.so (a task of your own); " + task_defaults_text(),
+              .details = R"(
+[Tasks](../tasks.md) says what they learn, and what that means for the guarantee. `config.ini`
+holds the defaults that were used.)",
+              .ranks_must_agree = true,
+              .peers_may_set = false,
+              .describes_data = true},
+             bound(&TaskConfig::task, some_text(task_words()))},
+            {{.name = "hidden",
+              .help = "mlp: units of the hidden layer (default 128; for values 64)",
+              .ranks_must_agree = true,
+              .describes_data = true},
+             bound(&TaskConfig::hidden, whole(1))}};
+}
+
+/// Names between commas.
+OptionFormat<std::vector<std::string>> name_list() {
+    return {among_others("", {"NAME[,NAME...]"}),
+            [](const std::string&, const std::string& text) {
+                std::vector<std::string> names;
+                if (!text.empty())
+                    for (const std::string_view name : split(text, ',')) names.emplace_back(name);
+                return names;
+            },
+            [](const std::vector<std::string>& names) {
+                return fmt::format("{}", fmt::join(names, ","));
+            }};
+}
+
+OptionFormat<std::vector<ColumnBounds>> bounds_list() {
+    return {among_others("", {"NAME=LOW:HIGH[,...]", "FILE"}),
+            [](const std::string&, const std::string& text) {
+                return text.empty() ? std::vector<ColumnBounds>() : parse_bounds(text);
+            },
+            [](const std::vector<ColumnBounds>& bounds) {
+                std::string text;
+                for (const ColumnBounds& one : bounds)
+                    text += fmt::format(
+                        "{}{}={}:{}", text.empty() ? "" : ",", one.column, one.low, one.high);
+                return text;
+            }};
+}
+
+/// An option that says what the data mean: every rank's own, and the same on all.
+OptionFacts about_tables(std::string name, std::string help, std::string details = {}) {
+    return {.name = std::move(name),
+            .help = std::move(help),
+            .details = std::move(details),
+            .ranks_must_agree = true,
+            .peers_may_set = false,
+            .describes_data = true};
+}
+
+std::vector<Option<TableOptions>> table_options() {
+    return {
+        {about_tables("label",
+                      "of CSV data: the column to predict, by name (by number, from 1, where "
+                      "there is no header line); 'NAME>V' predicts whether it is above V",
+                      R"(
+Texts, and whole numbers that come back, are classes ([your data](../data.md#tables)), other numbers values to predict. A file with a header
+line needs it; of one without, the last column is a value to predict unless `--label` says otherwise.)"),
+         bound(&TableOptions::label, any_text(among_others("", {"NAME", "NUMBER"})))},
+        {about_tables("label-kind",
+                      "{}: whether the --label column has classes or values to predict; auto: "
+                      "by what is in it"),
+         bound(&TableOptions::target, words(target_kinds))},
+        {about_tables("ignore", "columns of CSV data that are no features, between commas"),
+         bound(&TableOptions::ignore, name_list())},
+        {about_tables("categorical",
+                      "columns of CSV data whose numbers are categories, between commas; "
+                      "columns of texts are without saying"),
+         bound(&TableOptions::categorical, name_list())},
+        {about_tables("missing",
+                      "{}: what becomes of missing cells of CSV data (empty, ?, NA, NaN, null)",
+                      R"(
+`refuse` ends with an error that names the cell. `indicator` puts zero after scaling in its place, and gives every column
+of numbers a second feature that is 1 where the number is missing, every column of categories one more category.
+`value:V` puts V in its place. Nothing is learnt from the data for any of them.)"),
+         bound(&TableOptions::missing,
+               named(among_others("refuse, indicator, value:V", {"refuse", "indicator", "value:V"}),
+                     [](std::string_view, std::string_view text) { return parse_missing(text); }))},
+        {about_tables("unit-column",
+                      "column of CSV data that says of whom each record is: all records of "
+                      "one person are protected together, as one record otherwise",
+                      R"(
+With a record adjacency the guarantee is then about everything that one person (one value of the column) has at one agent: a
+person's gradient is the mean of the gradients of its records, clipped as one, `--batch-size` counts persons, and sampling draws them.
+It holds at each agent by itself: somebody with records at several agents is not covered by one agent's figure.)"),
+         bound(&TableOptions::unit, any_text(among_others("", {"NAME", "NUMBER"})))},
+        {about_tables("bounds",
+                      "NAME=LOW:HIGH of every column of numbers of CSV data, between commas, "
+                      "or FILE with one a line: values are cut to them and become -1 to 1",
+                      R"(
+Bounds are public: they must come from what is known about such data in general, an age from 0 to 110, never from the
+data. With them scaling costs no privacy; without them `--standardise` says what happens.)"),
+         bound(&TableOptions::bounds, bounds_list())}};
+}
+
+std::vector<Option<TaskConfig>> scaling_options() {
+    return {{about_tables("standardise",
+                          "{}: columns of numbers of CSV data without --bounds; public: by mean "
+                          "and deviation of the training data, which no guarantee counts"),
+             bound(&TaskConfig::standardise, words(standardise_names))}};
+}
+
+std::vector<Option<TaskConfig>> data_options() {
+    return {{{.name = "data",
+              .help = "synthetic, or FILE[,FILE...]: LIBSVM, IDX images, CSV or LEAF JSON, plain "
+                      "or .gz; %r is the agent's number",
+              .details = R"(
+Several files are joined by commas; a comma in a name is written `\,`, and a file of exactly the given name is that
+file. With `%r` in the path each agent reads its own file. Otherwise every process reads the file and keeps its agents'
+shards only, dealt by `--partition`. [Your data](../data.md) has the formats, and what labels and columns become.)",
+              .beside_run = true,
+              .peers_may_set = false,
+              .describes_data = true},
+             bound(&TaskConfig::data, some_text(among_others("", {"synthetic", "FILE"})))},
+            {{.name = "test-data",
+              .help = "FILE[,FILE...] to test on, instead of splitting the data; %r is the agent's "
+                      "number",
+              .beside_run = true,
+              .peers_may_set = false,
+              .describes_data = true},
+             bound(&TaskConfig::test_data, file_path())},
+            {{.name = "test-fraction",
+              .help = "part of the data to test on, in (0, 1)",
+              .ranks_must_agree = true,
+              .describes_data = true},
+             bound(&TaskConfig::test_fraction, any_real())},
+            {{.name = "partition",
+              .help = "iid, dirichlet:ALPHA, by-label:k, by-writer:k (LEAF; k writers an agent, "
+                      "default 10); default dirichlet:10, iid for values to predict",
+              .ranks_must_agree = true,
+              .describes_data = true},
+             bound(&TaskConfig::partition,
+                   named(among_others("", {"iid", "dirichlet:ALPHA", "by-label:k", "by-writer:k"}),
+                         parse_partition))}};
+}
+
+std::vector<Option<TrainConfig>> regularisation_and_seed() {
+    return {{{.name = "l2",
+              .help = "regularisation, added outside the clip",
+              .details = R"(
+A `--view` of a training with `--l2` above 0 counts it. Refused (exit code 2): Gaussian noise on messages, and runs so
+long that less than a millionth of an old message would be left.)",
+              .ranks_must_agree = true},
+             bound(&TrainConfig::l2, any_real())},
+            {{.name = "seed",
+              .help = "data, partition, batches and initialisation; never noise",
+              .ranks_must_agree = true},
+             bound(
+                 [](auto& c) -> auto& { return c.task.seed; }, whole(0))}};
+}
+
+std::vector<Option<LearntClipConfig>> learnt_clip_options() {
+    return {{{.name = "clip-quantile",
+              .help = "with --clip-norm auto: the part of the gradients that are no longer than C, "
+                      "in (0, 1)",
+              .ranks_must_agree = true},
+             bound(&LearntClipConfig::quantile, real_inside_unit_interval())},
+            {{.name = "clip-share",
+              .help = "with --clip-norm auto: the part of mu^2 that learning C spends, in (0, 1)",
+              .details = R"(
+Gradients have the rest, and noise 1 / sqrt(1 - share) times as loud beside them as with a given clip.)",
+              .ranks_must_agree = true},
+             bound(&LearntClipConfig::share, real_inside_unit_interval())},
+            {{.name = "clip-rate",
+              .help = "with --clip-norm auto: log C moves by this times the error of the measured "
+                      "part, up to 1 (default: 0.2, or less where noise would make C waver)",
+              .ranks_must_agree = true},
+             bound(&LearntClipConfig::rate, real_between(1e-12, 1))}};
+}
+
+}  // namespace
+
+OptionGroup<TrainConfig>& task_options() {
+    static OptionGroup<TrainConfig> group = option_group<TrainConfig>(
+        "Task",
+        {lifted<TrainConfig>(model_options(), &TrainConfig::task),
+         lifted<TrainConfig>(data_options(), &TrainConfig::task),
+         lifted<TrainConfig>(
+             table_options(), [](auto& c) -> auto& { return c.task.table; }),
+         lifted<TrainConfig>(scaling_options(), &TrainConfig::task),
+         lifted<TrainConfig>(learnt_clip_options(), &TrainConfig::clip),
+         regularisation_and_seed()});
+    return group;
+}
+
+}  // namespace sotto

@@ -1,0 +1,255 @@
+#include "planning/budgets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "planning/local_updates.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/core/text_input.hpp"
+#include "sotto/design/mechanism.hpp"
+#include "sotto/privacy/temporal_sensitivity.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// The words of a line, without its comment.
+std::vector<std::string_view> words_of_line(std::string_view line) {
+    constexpr std::string_view separators = " \t,";
+    line = line.substr(0, line.find('#'));
+    std::vector<std::string_view> words;
+    for (std::size_t begin = line.find_first_not_of(separators); begin < line.size();) {
+        const std::size_t end = std::min(line.find_first_of(separators, begin), line.size());
+        words.push_back(line.substr(begin, end - begin));
+        begin = line.find_first_not_of(separators, end);
+    }
+    return words;
+}
+
+/// Epsilons of all agents from the lines of a budgets file: all of them with an agent, or none.
+class EpsilonsOfFile {
+  public:
+    EpsilonsOfFile(std::string path, int agents) : path_(std::move(path)), agents_(agents) {}
+
+    void add(const std::vector<std::string_view>& words, const std::string& where) {
+        if (words.empty()) return;
+        if (words.size() > 2)
+            throw DataError(where +
+                            ": a line of a budgets file is \"epsilon\" or \"agent epsilon\"");
+        const bool with_agent = words.size() == 2;
+        if (with_agent ? named_.empty() && !epsilons_.empty() : !named_.empty())
+            throw DataError(where + ": lines with and without an agent are mixed");
+        std::size_t place = epsilons_.size();
+        if (with_agent) place = agent_of(words.front(), where);
+        if (place >= static_cast<std::size_t>(agents_))
+            throw DataError(
+                fmt::format("{}: one budget more than there are agents, {} (one each is needed)",
+                            where,
+                            agents_));
+        const double epsilon = parse_real(where, words.back());
+        require_positive(where, epsilon);
+        if (place >= epsilons_.size())
+            epsilons_.resize(with_agent ? static_cast<std::size_t>(agents_) : place + 1);
+        epsilons_[place] = epsilon;
+    }
+
+    [[nodiscard]] std::vector<double> finish() && {
+        const std::size_t given = named_.empty() ? epsilons_.size() : named_.size();
+        if (given != static_cast<std::size_t>(agents_))
+            throw DataError(fmt::format(
+                "{}: {} budgets for {} agents (one each is needed)", path_, given, agents_));
+        return std::move(epsilons_);
+    }
+
+  private:
+    std::size_t agent_of(std::string_view word, const std::string& where) {
+        const long long agent = parse_integer(where, word);
+        require_in_range(where + ": agent", static_cast<double>(agent), 0, agents_ - 1);
+        if (!named_.insert(agent).second)
+            throw DataError(fmt::format("{}: agent {} appears twice", where, agent));
+        return static_cast<std::size_t>(agent);
+    }
+
+    std::string path_;
+    int agents_;
+    std::vector<double> epsilons_;
+    std::set<long long> named_;
+};
+
+std::vector<double> read_epsilons(const std::string& path, int agents) try {
+    EpsilonsOfFile epsilons(path, agents);
+    LineReader reader(path);
+    std::string_view line;
+    while (reader.next(line))
+        epsilons.add(words_of_line(line), fmt::format("{}:{}", path, reader.line_number()));
+    return std::move(epsilons).finish();
+} catch (const ConfigError& error) {
+    throw DataError(error.what());  // what is wrong with a number of a file is wrong with the data
+}
+
+void require_possible(const NoisePlan& plan,
+                      const PlanConfig& config,
+                      const Topography& topography) {
+    if (plan.distribution() == StreamDistribution::laplace && !protects_agents(config.adjacency))
+        throw ConfigError(fmt::format(
+            "adjacency: '{}' is not possible with mechanism {}, whose gradients are clipped in L1 "
+            "norm (allowed: agent, agent-zero-out)",
+            name_of(config.adjacency),
+            plan.mechanism));
+    if (config.participation.poisson && !plan.noiseless()) {
+        if (plan.distribution() != StreamDistribution::gaussian || !plan.same_message_to_all() ||
+            plan.entry != NoiseEntry::gradient)
+            throw ConfigError(
+                fmt::format("participation: {} is not possible with mechanism {}, whose noise is "
+                            "not Gaussian noise on gradients (allowed: {})",
+                            name_of(config.participation),
+                            plan.mechanism,
+                            join(mechanisms_with(&Mechanism::independent_rounds), ", ")));
+        require_separate_rounds(plan.temporal, config.participation, config.rounds);
+    }
+    if (!plan.same_message_to_all() && !topography.later_mixing.empty())
+        throw ConfigError(fmt::format(
+            "mixing-schedule: not possible with mechanism {}, whose noise cancels for one mixing "
+            "matrix (allowed: fixed)",
+            plan.mechanism));
+}
+
+}  // namespace
+
+std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents) {
+    const auto count = static_cast<std::size_t>(agents);
+    if (!find_mechanism("mechanism", config.mechanism).needs_budget && !config.plan_file)
+        return std::vector<PrivacyBudget>(count, no_budget(config.delta, config.calibration));
+    const std::vector<double> epsilons = config.budgets_file
+                                             ? read_epsilons(*config.budgets_file, agents)
+                                             : std::vector<double>(count, config.epsilon);
+    const StreamDistribution noise = configured_noise(config);
+    std::vector<PrivacyBudget> budgets;
+    for (const double epsilon : epsilons)
+        budgets.push_back(make_budget(noise, epsilon, config.delta, config.calibration));
+    return budgets;
+}
+
+std::vector<Exposure> build_exposures(const PlanConfig& config,
+                                      int agents,
+                                      const std::vector<Eigen::Index>& records) {
+    if (config.sampling_probability && !records.empty())
+        throw ConfigError(
+            fmt::format("--sampling-probability: {} is not possible where data are read; there it "
+                        "is --batch-size / records of each agent",
+                        *config.sampling_probability));
+    if (config.choose_cycle)
+        throw ConfigError(
+            "participation: cyclic-poisson:auto is not possible here (allowed: cyclic-poisson:b; "
+            "sotto plan and sotto train choose b and say which)");
+    require_possible_updates(config);
+    std::vector<Exposure> exposures;
+    for (int u = 0; u < agents; ++u)
+        exposures.push_back(agent_exposure(
+            config.adjacency,
+            config.participation,
+            config.clip_norm,
+            config.rounds,
+            records.empty() ? 0 : records[static_cast<std::size_t>(u)],
+            config.batch_size.of(records.empty() ? 0 : records[static_cast<std::size_t>(u)]),
+            protects_agents(config.adjacency) ? config.client_probability
+                                              : config.sampling_probability));
+    return exposures;
+}
+
+namespace {
+
+/// Of rounds to come from config.steps.first_round on, for every pattern of the run.
+std::vector<SampledPattern> sampled_patterns(
+    const PlanConfig& config,
+    int agent,
+    const std::function<PrivacyLoss(int agent, long pattern)>& spent) {
+    const Participation& participation = config.participation;
+    if (!spent)  // the longest pattern decides
+        return {{std::lround(temporal_sensitivity_squared({}, participation, config.rounds)), {}}};
+    const Eigen::VectorXd counts = pattern_sensitivities_squared({}, participation, config.rounds);
+    // In a pattern without a round before or to come is nothing to be counted.
+    const long first = config.steps.first_round;
+    const long patterns = std::min(participation.cycle, first + config.rounds);
+    std::vector<SampledPattern> result(static_cast<std::size_t>(patterns));
+    for (long p = 0; p < patterns; ++p) result[static_cast<std::size_t>(p)].spent = spent(agent, p);
+    for (Eigen::Index j = 0; j < counts.size(); ++j)
+        result[static_cast<std::size_t>((first + j) % participation.cycle)].rounds =
+            std::lround(counts(j));
+    return result;
+}
+
+}  // namespace
+
+void count_sampling(std::vector<PrivacyBudget>& budgets,
+                    const std::vector<Exposure>& exposures,
+                    const PlanConfig& config,
+                    std::span<const int> agents,
+                    const std::function<PrivacyLoss(int agent, long pattern)>& spent) {
+    if (!config.participation.poisson || config.noise_std) return;
+    std::map<std::tuple<double, double>, PrivacyBudget> known;  // where nothing was spent
+    for (const int u : agents) {
+        PrivacyBudget& budget = budgets[static_cast<std::size_t>(u)];
+        if (budget.epsilon == 0) continue;  // nothing is promised
+        const double probability = exposures[static_cast<std::size_t>(u)].sampling_probability;
+        const std::vector<SampledPattern> patterns = sampled_patterns(config, u, spent);
+        const bool nothing = std::ranges::all_of(
+            patterns, [](const SampledPattern& pattern) { return pattern.spent == PrivacyLoss(); });
+        const std::tuple key(budget.epsilon, probability);
+        if (const auto found = known.find(key); nothing && found != known.end()) {
+            budget = found->second;
+            continue;
+        }
+        budget = sampled_budget(budget, probability, patterns);
+        if (nothing) known.emplace(key, budget);
+    }
+}
+
+StreamDistribution configured_noise(const PlanConfig& config) {
+    return find_mechanism("mechanism", config.mechanism).distribution;
+}
+
+double precision_of_std(double noise_std, StreamDistribution noise) {
+    return unit_variance(noise) / (noise_std * noise_std);
+}
+
+PlanUse plan_use(const PlanConfig& config, const MixingMatrix& mixing) {
+    return {config.participation, config.steps, mixing.sparse().diagonal(), config.gossip_steps};
+}
+
+CountedPlan count_plan(const NoisePlan& plan,
+                       const PlanConfig& config,
+                       const Topography& topography,
+                       std::vector<Exposure> exposures,
+                       std::vector<PrivacyBudget> budgets) {
+    require_possible(plan, config, topography);
+    const Eigen::VectorXd squared =
+        run_sensitivity_squared(plan, plan_use(config, topography.mixing), config.rounds);
+    for (std::size_t u = 0; u < exposures.size(); ++u)
+        exposures[u].sensitivity_squared_over_rounds = squared(static_cast<Eigen::Index>(u));
+    const StreamDistribution noise = plan.distribution();
+    for (std::size_t u = 0; u < budgets.size() && !plan.noiseless(); ++u) {
+        if (!config.noise_std) {
+            budgets[u] = budget_against(noise, budgets[u], config.delta, config.calibration);
+            continue;
+        }
+        // What the configured noise spends, whatever the plan says.
+        const Exposure& exposure = exposures[u];
+        budgets[u] =
+            budget_spent_by(loss_of(noise, exposure, precision_of_std(*config.noise_std, noise)),
+                            noise,
+                            config.delta);
+    }
+    return {std::move(exposures), std::move(budgets)};
+}
+
+}  // namespace sotto

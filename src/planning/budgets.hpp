@@ -1,0 +1,63 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "config/config.hpp"
+#include "sotto/graph/topography.hpp"
+#include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/exposure.hpp"
+#include "sotto/privacy/plan_use.hpp"
+
+namespace sotto {
+
+/// One budget per agent: the configured one, or from the budgets file ("agent epsilon" a line, or
+/// one epsilon a line in agent order; # comments). @throws ConfigError, DataError.
+[[nodiscard]] std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents);
+
+/// One exposure per agent, for independent rounds (see count_plan). @param records N_u of every
+/// agent, or empty if there are no data yet.  @throws ConfigError as agent_exposure, and where the
+/// cycle is still to be chosen (choose_cycle).
+[[nodiscard]] std::vector<Exposure> build_exposures(const PlanConfig& config,
+                                                    int agents,
+                                                    const std::vector<Eigen::Index>& records);
+
+/// With Poisson sampling: budgets of these agents are for rounds of their own probabilities
+/// (sampled_budget). Cost: a tenth of a second for every probability that differs, and then for
+/// every pattern in which something else was spent.
+/// @param spent in phases before, by place and participation pattern; empty: nothing.
+/// @throws as sampled_budget.
+void count_sampling(std::vector<PrivacyBudget>& budgets,
+                    const std::vector<Exposure>& exposures,
+                    const PlanConfig& config,
+                    std::span<const int> agents,
+                    const std::function<PrivacyLoss(int agent, long pattern)>& spent = {});
+
+/// The noise of the configured mechanism.
+[[nodiscard]] StreamDistribution configured_noise(const PlanConfig& config);
+/// [R^-1]_uu of noise of this standard deviation.
+[[nodiscard]] double precision_of_std(double noise_std, StreamDistribution noise);
+
+/// How the configured run uses a plan.
+[[nodiscard]] PlanUse plan_use(const PlanConfig& config, const MixingMatrix& mixing);
+
+/// Exposures and budgets of all agents, as they count for one plan.
+struct CountedPlan {
+    std::vector<Exposure> exposures;
+    std::vector<PrivacyBudget> budgets;
+};
+/// Makes exposures count what rounds of this plan have to do with each other
+/// (run_sensitivity_squared), and calibrates budgets for its noise; with --noise-std a budget is
+/// what the configured noise spends.
+/// @throws PrivacyError if the plan covers fewer rounds than are configured, or no bound is known;
+/// ConfigError for Laplace noise with an adjacency of records, and for noise that depends on the
+/// receiver where mixing changes.
+[[nodiscard]] CountedPlan count_plan(const NoisePlan& plan,
+                                     const PlanConfig& config,
+                                     const Topography& topography,
+                                     std::vector<Exposure> exposures,
+                                     std::vector<PrivacyBudget> budgets);
+
+}  // namespace sotto

@@ -1,0 +1,98 @@
+#include "planning/configured_gossip.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "sotto/core/error.hpp"
+#include "sotto/design/mechanism.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr double final_disagreement = 0.05;
+constexpr long rounds_an_exchange = 20;
+
+/// Of the exchanges after the last round.
+GossipRule final_rule(const MixingMatrix& mixing) {
+    return mixing.symmetric() && mixing_radius(mixing) < 1 ? GossipRule::chebyshev
+                                                           : GossipRule::plain;
+}
+
+void require_fixed_mixing(const PlanConfig& config) {
+    const auto refuse = [](std::string_view option, const std::string& value) {
+        throw ConfigError(fmt::format(
+            "{}: {} is not possible with a --mixing-schedule (allowed with fixed)", option, value));
+    };
+    if (config.gossip != GossipRule::plain) refuse("gossip", name_of(config.gossip));
+    if (config.momentum > 0) refuse("momentum", fmt::format("{}", config.momentum));
+    if (!config.average.none()) refuse("average", name_of(config.average));
+    if (config.final_gossip.value_or(0) > 0)
+        refuse("final-gossip", std::to_string(*config.final_gossip));
+}
+
+}  // namespace
+
+bool mixes_hidden_models(const PlanConfig& config) {
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    return mechanism.aggregation == Aggregation::gossip && mechanism.entry == NoiseEntry::gradient;
+}
+
+GossipPolynomial configured_gossip(const PlanConfig& config, const MixingMatrix& mixing) {
+    return gossip_polynomial(mixing, config.gossip, config.gossip_steps);
+}
+
+int final_gossip_steps(const PlanConfig& config, const MixingSchedule& mixing) {
+    if (config.final_gossip) return *config.final_gossip;
+    if (config.plan_file || !mixes_hidden_models(config) || !mixing.fixed()) return 0;
+    const long exchanges = config.rounds * config.gossip_steps;
+    return consensus_steps(
+        mixing.at(0),
+        final_rule(mixing.at(0)),
+        final_disagreement,
+        static_cast<int>(std::clamp(exchanges / rounds_an_exchange, 1L, 100000L)));
+}
+
+Smoothing configured_smoothing(const PlanConfig& config, const Topography& topography) {
+    Smoothing smoothing;
+    smoothing.momentum = config.momentum;
+    smoothing.set_average(config.average, config.steps.first_round + config.rounds);
+    const int steps = final_gossip_steps(config, topography.schedule());
+    smoothing.final_gossip =
+        gossip_polynomial(topography.mixing, final_rule(topography.mixing), steps);
+    return smoothing;
+}
+
+void require_chosen_gossip_steps(const PlanConfig& config) {
+    if (config.choose_gossip_steps)
+        throw ConfigError(
+            "gossip-steps: auto is not possible here, where no K is chosen (allowed: the K that "
+            "`sotto plan --gossip-steps auto` says)");
+}
+
+void require_possible_smoothing(const PlanConfig& config, const Topography& topography) {
+    if (!topography.later_mixing.empty()) require_fixed_mixing(config);
+    if (topography.mixing.push_sum() && !config.average.none())
+        throw ConfigError(
+            fmt::format("average: {} is not possible with --mixing push-sum, where models are sums "
+                        "and not what is learnt (allowed: none)",
+                        name_of(config.average)));
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    const auto refuse = [&](std::string_view option, const std::string& why) {
+        throw ConfigError(fmt::format(
+            "{}: not possible with mechanism {}, {} (allowed: 0)", option, mechanism.name, why));
+    };
+    if (mechanism.entry != NoiseEntry::gradient) {
+        if (config.momentum > 0)
+            refuse("momentum", "whose noise on messages is counted for single gradients");
+        if (config.final_gossip.value_or(0) > 0)
+            refuse("final-gossip",
+                   "whose noise on messages does not hide the models it would send");
+    }
+    if (config.momentum > 0 && mechanism.correlates_rounds)
+        refuse("momentum", "which is planned for rounds without it");
+}
+
+}  // namespace sotto

@@ -1,0 +1,297 @@
+#include "planning/plan_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/privacy/accountant.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well under a second
+
+std::string plan_line(const PlannedNoise& planned, const PlanConfig& config) {
+    const NoisePlan& plan = planned.design.plan;
+    return fmt::format(
+        "plan       {} for {} agents{}{}\n",
+        plan.mechanism,
+        plan.agents,
+        config.covariance_file ? fmt::format(" with that of {}", *config.covariance_file)
+                               : std::string(),
+        planned.solved                      ? fmt::format(", solved in {:.3g} s", planned.seconds)
+        : config.plan_file && !planned.kept ? fmt::format(", from {}", *config.plan_file)
+                                            : ", of the run's directory");
+}
+
+/// Of agents with budgets of their own the smallest and the largest epsilon.
+std::string budgets_text(const std::vector<PrivacyBudget>& budgets) {
+    const auto [least, most] = std::ranges::minmax(budgets, {}, &PrivacyBudget::epsilon);
+    if (least.epsilon == most.epsilon) return text_of(most);
+    return fmt::format("from {} to {}", text_of(least), text_of(most));
+}
+
+std::string budget_line(const std::vector<PrivacyBudget>& budgets, const PlanConfig& config) {
+    return fmt::format("budget     {}; adjacency {}, participation {}, {} rounds{}\n",
+                       budgets_text(budgets),
+                       name_of(config.adjacency),
+                       name_of(config.participation),
+                       config.rounds,
+                       config.gossip_steps > 1
+                           ? fmt::format(" of {} gossip steps", config.gossip_steps)
+                           : std::string());
+}
+
+/// What agents contribute, where it is not one gradient in every round.
+std::string updates_line(const PlanConfig& config) {
+    std::vector<std::string> parts;
+    if (config.local_steps > 1) parts.push_back(fmt::format("{} local steps", config.local_steps));
+    if (config.client_probability)
+        parts.push_back(fmt::format("agents take part with probability {:g}, divided by it",
+                                    *config.client_probability));
+    return parts.empty() ? std::string() : fmt::format("updates    {}\n", fmt::join(parts, "; "));
+}
+
+/// What is done beside mixing once a round, where anything is.
+std::string smoothing_line(const PlanConfig& config) {
+    std::vector<std::string> parts;
+    if (config.gossip != GossipRule::plain && config.gossip_steps > 1)
+        parts.push_back(fmt::format("gossip {}", name_of(config.gossip)));
+    if (config.momentum > 0) parts.push_back(fmt::format("momentum {:g}", config.momentum));
+    if (!config.average.none()) parts.push_back(fmt::format("average {}", name_of(config.average)));
+    if (!config.final_gossip)
+        parts.emplace_back("final gossip auto");
+    else if (*config.final_gossip > 0)
+        parts.push_back(fmt::format("{} exchanges of final gossip", *config.final_gossip));
+    if (parts.empty()) return {};
+    return fmt::format("after      {}: no privacy lost, counted in what survives\n",
+                       fmt::join(parts, ", "));
+}
+
+std::string cycle_line(const CycleChoice& choice) {
+    return choice.candidates.empty() ? std::string()
+                                     : fmt::format("cycle      {}\n", text_of(choice));
+}
+
+std::string temporal_line(const ShapeChoice& choice) {
+    return choice.keeps_all() ? std::string() : fmt::format("rounds     {}\n", text_of(choice));
+}
+
+std::string gossip_line(const GossipChoice& choice) {
+    return choice.candidates.empty() ? std::string()
+                                     : fmt::format("gossip     {}\n", text_of(choice));
+}
+
+/// Bytes in the unit that fits.
+std::string bytes_text(double bytes) {
+    for (const char* unit : {"B", "kB", "MB", "GB"}) {
+        if (bytes < 1000) return fmt::format("{:.3g} {}", bytes, unit);
+        bytes /= 1000;
+    }
+    return fmt::format("{:.3g} TB", bytes);
+}
+
+std::string noise_line(const NoisePlan& plan, double clip_norm) {
+    const Eigen::VectorXd variances = largest_message_variance(plan);
+    return fmt::format(
+        "noise      std {:.4g} to {:.4g} a coordinate on {} clipped to {:g}{}; {} "
+        "stream{} an agent at most\n",
+        plan.aggregation == Aggregation::trusted_mean ? std::sqrt(variances.maxCoeff())
+                                                      : std::sqrt(variances.minCoeff()),
+        std::sqrt(variances.maxCoeff()),
+        plan.entry == NoiseEntry::gradient ? "gradients" : "messages, whose gradients are",
+        clip_norm,
+        plan.distribution() == StreamDistribution::laplace ? " in L1 norm" : "",
+        plan.streams_per_agent(),
+        plan.streams_per_agent() == 1 ? "" : "s");
+}
+
+std::string survives_lines(const PlannedNoise& planned) {
+    const double objective = planned.design.objective;
+    if (!std::isfinite(objective)) return {};
+    return fmt::format(
+        "survives   {:.6g} (utility {}, at kappa 1); ldp {:.6g}, trusted aggregator {:.6g}\n"
+        "           {:.3g} times less than ldp, {:.3g} times the trusted aggregator's\n",
+        objective,
+        name_of(planned.utility),
+        planned.ldp_objective,
+        planned.cdp_objective,
+        planned.ldp_objective / objective,
+        objective / planned.cdp_objective);
+}
+
+std::string optimal_line(const Design& design, double variance_cap) {
+    if (!std::isfinite(design.lower_bound)) return {};
+    return fmt::format("optimal    certified to {:.2g} relative{}\n",
+                       std::max(0.0, design.relative_gap()),
+                       design.capped
+                           ? fmt::format(" (R_uu is capped at {:g}/kappa: without a cap the "
+                                         "optimum would diverge)",
+                                         variance_cap)
+                           : "");
+}
+
+/// What somebody learns, and the parameter of that loss: "epsilon 9.7 (mu 1.9)".
+std::string reached_text(const Guarantee& reached) {
+    std::string text = fmt::format("epsilon {:.6g}", reached.epsilon);
+    if (reached.infinite()) return text;
+    const auto [name, value] = reached.loss.parameter();
+    return name == "epsilon" ? text : fmt::format("{} ({} {:.6g})", text, name, value);
+}
+
+std::string protected_line(const Guarantee& reached) {
+    return fmt::format("protected  against an eavesdropper on all messages: every agent, {}\n",
+                       reached_text(reached));
+}
+
+std::string coalition_line(const NoisePlan& plan,
+                           const std::vector<Exposure>& exposures,
+                           double delta) {
+    if (plan.coalition_size == 0) return {};
+    const bool one = plan.coalition_size == 1;
+    return fmt::format(
+        "           and against any {} of them who see{} all messages too: {}\n",
+        one ? std::string("one") : std::to_string(plan.coalition_size),
+        one ? "s" : "",
+        reached_text(largest(coalition_guarantees(plan, plan.coalition_size, exposures, delta))));
+}
+
+std::string curious_line(const NoisePlan& plan,
+                         const std::vector<Exposure>& exposures,
+                         double delta) {
+    if (plan.agents < 2 || plan.agents > most_agents_for_pairs) return {};
+    const auto worst = worst_curious_agent(plan, exposures, delta);
+    if (worst->guarantee.infinite())
+        return fmt::format(
+            "curious    NOT protected: agent {} can remove all noise of agent {} (epsilon "
+            "infinite)\n",
+            worst->observer,
+            worst->target);
+    return fmt::format("curious    agent {} learns most, about agent {}: epsilon {:.6g}\n",
+                       worst->observer,
+                       worst->target,
+                       worst->guarantee.epsilon);
+}
+
+std::string noise_lines(const PlannedNoise& planned,
+                        const PlanConfig& config,
+                        const std::vector<Exposure>& exposures,
+                        const std::vector<PrivacyBudget>& budgets) {
+    const NoisePlan& plan = planned.design.plan;
+    if (plan.noiseless()) return "noise      none: epsilon is infinite\n";
+    const double delta = budgets.front().delta;
+    const Guarantee reached = largest(guarantees(plan, {}, exposures, delta));
+    return budget_line(budgets, config) + cycle_line(planned.cycle_choice) +
+           temporal_line(planned.temporal_choice) + gossip_line(planned.gossip_choice) +
+           updates_line(config) + smoothing_line(config) + noise_line(plan, config.clip_norm) +
+           survives_lines(planned) + optimal_line(planned.design, config.variance_cap) +
+           protected_line(reached) + coalition_line(plan, exposures, delta) +
+           curious_line(plan, exposures, delta);
+}
+
+std::string epsilon_words(const std::vector<PrivacyBudget>& budgets) {
+    const auto [least, most] = std::ranges::minmax(budgets, {}, &PrivacyBudget::epsilon);
+    return fmt::format(
+        "epsilon {:.4g}{} at delta {:g}",
+        least.epsilon,
+        least.epsilon == most.epsilon ? std::string() : fmt::format(" to {:.4g}", most.epsilon),
+        stated_delta(most.noise, most.delta));
+}
+
+/// What "times" means: variances, as the report has them.
+std::string noise_words(const PlannedNoise& planned) {
+    const double objective = planned.design.objective;
+    if (planned.design.plan.noiseless() || !std::isfinite(objective) ||
+        !(planned.cdp_objective > 0) || !(planned.ldp_objective > 0))
+        return {};
+    const double more = objective / planned.cdp_objective, less = planned.ldp_objective / objective;
+    constexpr double alike = 1.05;
+    return (more < alike ? std::string("as little as a trusted server's")
+                         : fmt::format("{:.3g} times a trusted server's", more)) +
+           (less < alike ? std::string(", as much as independent noise")
+                         : fmt::format(", {:.3g} times less than independent noise", less));
+}
+
+std::string observers_words(const NoisePlan& plan) {
+    if (plan.aggregation == Aggregation::trusted_mean)
+        return "whoever sees the means of all messages; agent 0 is trusted with the messages";
+    const std::string outsider = "whoever sees all messages";
+    const bool own_noise_only = std::ranges::all_of(
+        plan.groups, [](const SeedGroup& group) { return group.members.size() == 1; });
+    if (own_noise_only) return outsider + ", all other agents together among them";
+    if (plan.coalition_size == 0)
+        return outsider + "; an agent among them may learn more, even everything (ledger.json)";
+    return outsider + (plan.coalition_size == 1
+                           ? std::string(", any one agent among them")
+                           : fmt::format(", any {} agents among them", plan.coalition_size));
+}
+
+/// A gigabit a second and a fifth of a millisecond an exchange, for the agent with most neighbours.
+double link_seconds(int steps, long rounds, int degree, long dimension) {
+    constexpr double seconds_an_exchange = 2e-4, bytes_a_second = 1e9 / 8;
+    const double bytes = 8.0 * static_cast<double>(dimension) * degree;
+    return static_cast<double>(steps) * static_cast<double>(rounds) *
+           (seconds_an_exchange + bytes / bytes_a_second);
+}
+
+}  // namespace
+
+PlanWords plan_words(const PlannedNoise& planned,
+                     const PlanConfig& config,
+                     const std::vector<PrivacyBudget>& budgets,
+                     const std::string& unit) {
+    const NoisePlan& plan = planned.design.plan;
+    PlanWords words;
+    words.noise = noise_words(planned);
+    std::string what = unit.empty() ? "one record" : fmt::format("all records of one {}", unit);
+    if (protects_agents(config.adjacency)) what = "all data of an agent";
+    words.privacy = fmt::format("{}, against {}", what, observers_words(plan));
+    words.plan = fmt::format("{}, {} agents, {} rounds: {}",
+                             plan.mechanism,
+                             plan.agents,
+                             config.rounds,
+                             plan.noiseless()
+                                 ? std::string("NO privacy, since no noise is added")
+                                 : fmt::format("{} for {}", epsilon_words(budgets), words.privacy));
+    return words;
+}
+
+std::string gossip_costs_text(const PlannedNoise& planned,
+                              const Topography& topography,
+                              long rounds,
+                              long dimension) {
+    if (planned.gossip_costs.empty()) return {};
+    int degree = 0;
+    for (int u = 0; u < topography.graph.agents(); ++u)
+        degree = std::max(degree, topography.graph.degree(u));
+    std::string text = fmt::format(
+        "steps      --gossip-steps: noise (of the trusted aggregator's), bytes of all agents in {} "
+        "rounds of {} parameter{}, exchanges at 1 Gbit/s and 0.2 ms\n",
+        rounds,
+        dimension,
+        dimension == 1 ? "" : "s");
+    for (const GossipCandidate& candidate : planned.gossip_costs)
+        text += fmt::format("           K = {}: {:8.4g} ({:.3g}), {:>8}, {:.3g} s\n",
+                            candidate.steps,
+                            candidate.noise,
+                            candidate.noise / planned.cdp_objective,
+                            bytes_text(candidate.bytes),
+                            link_seconds(candidate.steps, rounds, degree, dimension));
+    return text;
+}
+
+std::string plan_report_text(const PlannedNoise& planned,
+                             const PlanConfig& config,
+                             const std::vector<Exposure>& exposures,
+                             const std::vector<PrivacyBudget>& budgets,
+                             const std::vector<std::string>& statements) {
+    std::string text =
+        plan_line(planned, config) + noise_lines(planned, config, exposures, budgets);
+    for (const auto& statement : statements) text += "note       " + statement + "\n";
+    return text;
+}
+
+}  // namespace sotto

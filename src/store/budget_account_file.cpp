@@ -1,0 +1,191 @@
+#include "store/budget_account_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/stopwatch.hpp"
+
+namespace sotto {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path beside(fs::path path, const char* ending) { return path += ending; }
+
+/// Only for its owner. A regular file: a pipe of this name must not hang the job.
+std::string read_private(const fs::path& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const auto fail = [&](const std::string& reason) {
+        return ConfigError(fmt::format("budget account {}: {}", path.string(), reason));
+    };
+    if (descriptor < 0)
+        throw fail(fmt::format("cannot be read ({}); `sotto ledger --open-account` makes one",
+                               std::strerror(errno)));
+    const std::shared_ptr<const int> open(new int(descriptor), [](const int* held) {
+        ::close(*held);
+        delete held;
+    });
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+        throw fail("it is not a file");
+    if ((status.st_mode & 077) != 0)
+        throw fail(
+            fmt::format("its mode {:04o} lets others than its owner at it (allowed: 0600); "
+                        "run `chmod 600 {}`",
+                        static_cast<unsigned>(status.st_mode & 07777),
+                        path.string()));
+    std::string text(std::min(static_cast<std::size_t>(status.st_size), most_account_bytes) + 1,
+                     '\0');
+    std::size_t size = 0;
+    while (size < text.size()) {
+        const ssize_t count = ::read(descriptor, text.data() + size, text.size() - size);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) throw fail(fmt::format("cannot be read ({})", std::strerror(errno)));
+        if (count == 0) break;
+        size += static_cast<std::size_t>(count);
+    }
+    text.resize(size);
+    return text;
+}
+
+/// @throws ConfigError if another process has it all the time.
+FileLock wait_for_lock(const fs::path& path, double patience_seconds) {
+    const fs::path file = beside(path, ".lock");
+    const auto start = Clock::now();
+    for (;;) {
+        if (auto lock = FileLock::take(file)) {
+            std::error_code ignored;
+            fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, ignored);
+            return std::move(*lock);
+        }
+        if (seconds_since(start) >= patience_seconds)
+            throw ConfigError(
+                fmt::format("budget account {}: another run has been using it for {:g} s; try "
+                            "again, and give every rank a file of its own (%r is the agent)",
+                            path.string(),
+                            patience_seconds));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+}
+
+/// How often the account was written; 0 where nobody kept that.
+long kept_serial(const fs::path& path) {
+    std::error_code missing;
+    const fs::path file = beside(path, ".serial");
+    if (!fs::exists(file, missing)) return 0;
+    const std::string text = read_private(file);
+    long serial = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), serial);
+    if (status != std::errc() || serial < 0 || std::string_view(end) != "\n")
+        throw DataError(
+            fmt::format("budget account {}: {} is damaged", path.string(), file.string()));
+    return serial;
+}
+
+void require_not_older(const fs::path& path, long serial) {
+    const long last = kept_serial(path);
+    if (serial >= last) return;
+    throw DataError(fmt::format(
+        "budget account {}: it is an older copy (written {} times, {} says {}); what runs have "
+        "spent since then would be forgotten. Put the newest copy back",
+        path.string(),
+        serial,
+        beside(path, ".serial").string(),
+        last));
+}
+
+void require_owner(const fs::path& path, const KeptAccount& kept, const Identity* identity) {
+    const auto fail = [&](std::string_view reason) {
+        return DataError(fmt::format("budget account {}: {}", path.string(), reason));
+    };
+    if (identity == nullptr && kept.owner)
+        throw fail("it is signed by an identity; give --identity (and --roster)");
+    if (identity != nullptr && !kept.owner)
+        throw fail(
+            "it is not signed, and this agent has an identity; open a new one with "
+            "`sotto ledger --open-account FILE --identity FILE`");
+    if (identity != nullptr && *kept.owner != identity->public_key())
+        throw fail("it is the account of another identity");
+}
+
+void write_private(const fs::path& path, std::string_view text) {
+    write_file_atomically(path, text, Readers::owner);
+}
+
+}  // namespace
+
+BudgetAccountFile::BudgetAccountFile(fs::path path,
+                                     FileLock lock,
+                                     const Identity* identity,
+                                     KeptAccount kept)
+    : path_(std::move(path)),
+      lock_(std::move(lock)),
+      identity_(identity),
+      kept_(std::move(kept)),
+      before_(kept_.account) {}
+
+BudgetAccountFile BudgetAccountFile::hold(const fs::path& path,
+                                          const Identity* identity,
+                                          double patience_seconds) {
+    std::error_code missing;
+    const fs::path target = fs::canonical(path, missing);
+    // What is no account gets no lock beside it.
+    if (missing) (void)read_private(path);
+    (void)account_from_text(read_private(target), path.string());
+    FileLock lock = wait_for_lock(target, patience_seconds);
+    KeptAccount kept = account_from_text(read_private(target), path.string());
+    require_owner(path, kept, identity);
+    require_not_older(target, kept.serial);
+    return {target, std::move(lock), identity, std::move(kept)};
+}
+
+void BudgetAccountFile::create(const fs::path& path,
+                               const AccountLimit& limit,
+                               const Identity* identity) {
+    const std::string text = account_text(BudgetAccount(limit), 0, identity);
+    std::error_code missing;
+    if (fs::exists(beside(path, ".serial"), missing))
+        throw ConfigError(
+            fmt::format("open-account: {} exists: there was an account {}; name another file",
+                        beside(path, ".serial").string(),
+                        path.string()));
+    if (!create_file(path, text, Readers::owner))
+        throw ConfigError(fmt::format(
+            "open-account: {} exists already and is never overwritten; name another file",
+            path.string()));
+}
+
+KeptAccount BudgetAccountFile::look(const fs::path& path) {
+    KeptAccount kept = account_from_text(read_private(path), path.string());
+    require_not_older(fs::canonical(path), kept.serial);
+    return kept;
+}
+
+void BudgetAccountFile::write() {
+    const long serial = kept_.serial + 1;
+    write_private(path_, account_text(kept_.account, serial, identity_));
+    kept_.serial = serial;
+    // After the account: a crash in between leaves it newer than that, not older.
+    write_private(beside(path_, ".serial"), fmt::format("{}\n", serial));
+}
+
+void BudgetAccountFile::restore() {
+    kept_.account = before_;
+    write();
+}
+
+}  // namespace sotto

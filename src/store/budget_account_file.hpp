@@ -1,0 +1,60 @@
+#pragma once
+
+// An agent's budget account on disk; not installed.
+
+#include <filesystem>
+#include <string>
+
+#include "sotto/core/files.hpp"
+#include "store/budget_account_text.hpp"
+
+namespace sotto {
+
+/// Seconds that a run waits while another one uses its account.
+inline constexpr double account_patience_seconds = 10;
+
+/// An account that this process alone may read and change, until the object is gone: FILE, with
+/// FILE.lock (who uses it) and FILE.serial (how often it was written: a FILE that is older than
+/// that was put back). All of mode 0600; links are followed, so that one account has one lock.
+class BudgetAccountFile {
+  public:
+    /// Takes the lock and reads the account.
+    /// @param identity of the agent whose account it is; null: it has none. With one the account
+    /// must carry its signature, without one no signature at all: nobody could renew it.
+    /// @throws ConfigError if there is no such file, others than its owner have access to it, or
+    /// another run uses it all the time; DataError for what is no account, is not this agent's, or
+    /// an older copy that was put back.
+    [[nodiscard]] static BudgetAccountFile hold(const std::filesystem::path& path,
+                                                const Identity* identity,
+                                                double patience_seconds = account_patience_seconds);
+    /// Makes a new one. @throws ConfigError if the file exists, or cannot be made.
+    static void create(const std::filesystem::path& path,
+                       const AccountLimit& limit,
+                       const Identity* identity);
+    /// Reads one without changing it, for people. @throws as `hold`, but for whose it is.
+    [[nodiscard]] static KeptAccount look(const std::filesystem::path& path);
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    [[nodiscard]] BudgetAccount& account() { return kept_.account; }
+    [[nodiscard]] const BudgetAccount& account() const { return kept_.account; }
+    [[nodiscard]] bool is_signed() const { return kept_.owner.has_value(); }
+
+    /// Writes the account as it is now: on disk before this returns. @throws ConfigError.
+    void write();
+    /// Writes again what was there when it was read; for a run that does not begin after all.
+    void restore();
+
+  private:
+    BudgetAccountFile(std::filesystem::path path,
+                      FileLock lock,
+                      const Identity* identity,
+                      KeptAccount kept);
+
+    std::filesystem::path path_;
+    FileLock lock_;
+    const Identity* identity_;
+    KeptAccount kept_;
+    BudgetAccount before_;
+};
+
+}  // namespace sotto

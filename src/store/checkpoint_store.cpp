@@ -1,0 +1,314 @@
+#include "store/checkpoint_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/disk.hpp"
+#include "core/file_batch.hpp"
+#include "core/json_value.hpp"
+#include "sotto/agent/saved_seeds.hpp"
+#include "sotto/core/bytes.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "sotto/core/json_input.hpp"
+#include "sotto/core/names.hpp"
+#include "store/checkpoint_copies.hpp"
+#include "store/folders.hpp"
+
+namespace sotto {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int kept_checkpoints = 2;
+constexpr std::string_view seeds_ending = ".seeds";
+
+std::string manifest_digest(const std::string& text) {
+    Hasher hasher("sotto.checkpoint-manifest.v1");
+    hasher.add(text);
+    return to_hex(hasher.finish());
+}
+
+/// Folders of the checkpoints that process 0 has sealed, the newest first: those of the last phase
+/// are newer than any of a phase before, whatever their rounds.
+std::vector<fs::path> sealed_folders(const fs::path& directory) {
+    std::vector<std::pair<std::pair<int, long>, fs::path>> found;
+    for (const fs::path& folder : checkpoint_folders(directory)) try {
+            std::error_code ignored;
+            if (!fs::exists(folder / "manifest.json", ignored)) continue;
+            const SealedCheckpoint sealed =
+                sealed_checkpoint_from_json(read_file(folder / "manifest.json"));
+            found.emplace_back(std::pair(sealed.phase, sealed.round), folder);
+        } catch (const std::exception&) {
+            // Damaged: passed over wherever it is met.
+        }
+    std::ranges::stable_sort(found, std::greater(), [](const auto& one) { return one.first; });
+    std::vector<fs::path> folders;
+    for (auto& [age, folder] : found) folders.push_back(std::move(folder));
+    return folders;
+}
+
+/// Process 0, which sees the manifests, says which are too old; everybody removes its own part.
+/// @param newest folder, which nobody has removed by anybody's word.
+void forget_old(const fs::path& directory,
+                Network& network,
+                const std::vector<Checkpoint>& local,
+                const fs::path& newest) {
+    const bool leader = network.process() == 0;
+    ByteWriter old;
+    if (leader) {
+        int sealed = 0;
+        for (const fs::path& folder : sealed_folders(directory)) {
+            if (++sealed <= kept_checkpoints || sealed > most_checkpoints) continue;
+            std::error_code ignored;
+            fs::remove(folder / "manifest.json", ignored);
+            old.put_text(folder.filename().string());
+        }
+    }
+    const std::string names = network.broadcast(old.take(), most_line_bytes);
+    ByteReader reader(names, "the list of old checkpoints of rank 0");
+    while (!reader.done()) {
+        // Only the name: rank 0 must not choose files of others.
+        const fs::path folder = directory / "checkpoints" / fs::path(reader.get_text()).filename();
+        if (folder == newest) continue;
+        std::error_code ignored;
+        for (const Checkpoint& own : local) fs::remove(checkpoint_file(folder, own.agent), ignored);
+        forget_copies(folder);
+        fs::remove(folder, ignored);  // by who leaves it last
+    }
+}
+
+/// Of the manifests of most_checkpoints, of these agents and as many that have left.
+std::uint64_t largest_manifests_bytes(int agents) {
+    constexpr std::uint64_t head = 4096, agent = 128, others = 1024;
+    return most_checkpoints * (head + agent * (2 * static_cast<std::uint64_t>(agents) + others));
+}
+
+/// Process 0's manifests that are whole, newest first.
+struct Manifests {
+    std::vector<std::string> texts;
+    std::vector<std::string> notes;  ///< on others
+};
+Manifests read_manifests(const fs::path& directory) {
+    Manifests manifests;
+    std::vector<std::pair<SealedCheckpoint, std::string>> candidates;
+    for (const fs::path& folder : checkpoint_folders(directory)) {
+        const fs::path file = folder / "manifest.json";
+        if (!fs::exists(file)) continue;
+        try {
+            const std::string text = read_file(file);
+            candidates.emplace_back(sealed_checkpoint_from_json(text), text);
+        } catch (const std::exception& error) {
+            manifests.notes.push_back(
+                fmt::format("{}: passed over ({})", file.string(), error.what()));
+        }
+    }
+    std::ranges::stable_sort(candidates, std::greater(), [](const auto& candidate) {
+        return std::pair(candidate.first.phase, candidate.first.round);
+    });
+    if (candidates.size() > most_checkpoints) candidates.resize(most_checkpoints);
+    for (auto& [sealed, text] : candidates) manifests.texts.push_back(std::move(text));
+    return manifests;
+}
+
+/// The local agents' files of one checkpoint. @throws DataError for one that is not part of it.
+std::vector<Checkpoint> read_agents(const fs::path& directory,
+                                    const SealedCheckpoint& sealed,
+                                    std::span<const int> numbers) {
+    const fs::path folder = checkpoint_folder(directory, sealed.round, sealed.beginning);
+    std::vector<Checkpoint> local;
+    for (const int number : numbers) {
+        StoredCheckpoint stored = read_checkpoint(checkpoint_file(folder, number));
+        const auto digest = sealed.digests.find(number);
+        if (digest == sealed.digests.end() || digest->second != to_hex(stored.digest) ||
+            stored.checkpoint.agent != number || stored.checkpoint.round != sealed.round)
+            throw DataError(fmt::format("agent {}: its file is of another checkpoint", number));
+        local.push_back(std::move(stored.checkpoint));
+    }
+    return local;
+}
+
+}  // namespace
+
+int beginning_of(const Checkpoint& checkpoint) {
+    return checkpoint.round == checkpoint.phase_round ? static_cast<int>(checkpoint.key_epoch) : 0;
+}
+
+fs::path checkpoint_folder(const fs::path& directory, long round, int beginning) {
+    const fs::path all = directory / "checkpoints";
+    return beginning == 0 ? all / fmt::format("{:012}", round)
+                          : all / fmt::format("{:012}-{:06}", round, beginning);
+}
+
+fs::path checkpoint_file(const fs::path& folder, int agent) {
+    return folder / fmt::format("agent-{}.checkpoint", agent);
+}
+
+std::vector<fs::path> checkpoint_folders(const fs::path& directory) {
+    std::vector<fs::path> result;
+    std::error_code failure;
+    for (const auto& entry : fs::directory_iterator(directory / "checkpoints", failure))
+        if (entry.is_directory()) result.push_back(entry.path());
+    std::ranges::sort(result, std::greater());
+    return result;
+}
+
+std::string to_json(const SealedCheckpoint& sealed) {
+    Json json;
+    json["format"] = "sotto-checkpoint";
+    json["version"] = 2;
+    json["round"] = sealed.round;
+    json["phase"] = sealed.phase;
+    json["beginning"] = sealed.beginning;
+    json["clean"] = sealed.clean;
+    json["loop_seconds"] = sealed.totals.loop_seconds;
+    json["evaluate_seconds"] = sealed.totals.evaluate_seconds;
+    json["agents"] = Json::object();
+    for (const auto& [number, digest] : sealed.digests)
+        json["agents"][std::to_string(number)] = digest;
+    json["blake2b"] = manifest_digest(json.dump());
+    return json.dump(2) + "\n";
+}
+
+SealedCheckpoint sealed_checkpoint_from_json(const std::string& text) {
+    const JsonDocument document(text);
+    document.require_format("sotto-checkpoint", 2);
+    const JsonValue json = document.root();
+    SealedCheckpoint sealed;
+    sealed.round = json.at("round").integer<long>(0);
+    sealed.phase = json.at("phase").integer<int>(0);
+    sealed.beginning = json.at("beginning").integer<int>(0);
+    sealed.clean = json.at("clean").boolean();
+    sealed.totals = {json.at("loop_seconds").number(), json.at("evaluate_seconds").number()};
+    for (const auto& [number, digest] : json.at("agents").members()) {
+        const long long agent = parse_integer("agents", number);
+        if (!std::in_range<int>(agent) || agent < 0 || std::to_string(agent) != number)
+            digest.fail("of an agent's number");
+        Digest bytes{};
+        if (!from_hex(digest.text(), bytes)) digest.fail("a digest");
+        sealed.digests[static_cast<int>(agent)] = to_hex(bytes);
+    }
+    Json content = json_from_text<Json>(text);
+    content.erase("blake2b");
+    if (manifest_digest(content.dump()) != json.at("blake2b").text())
+        throw DataError("it is damaged, its digest is another");
+    return sealed;
+}
+
+void seal_checkpoint(const fs::path& directory,
+                     Network& network,
+                     SealedCheckpoint sealed,
+                     const std::vector<Checkpoint>& local,
+                     const std::vector<std::string>& seeds) {
+    const fs::path folder = checkpoint_folder(directory, sealed.round, sealed.beginning);
+    const bool leader = network.process() == 0;
+    ByteWriter written;
+    network.agree([&] {
+        create_folder(folder);
+        // One of the same name, of a start that got no further, must not vouch for other files.
+        std::error_code ignored;
+        if (leader) fs::remove(folder / "manifest.json", ignored);
+    });
+    network.agree([&] {
+        FileBatch together;
+        for (std::size_t a = 0; a < local.size(); ++a) {
+            const Checkpoint& own = local[a];
+            if (!seeds.empty()) write_saved_seeds(saved_seeds_file(directory, own), seeds[a]);
+            const Digest digest = write_checkpoint(checkpoint_file(folder, own.agent), own);
+            written.put(std::int32_t{own.agent});
+            written.put(digest);
+        }
+        together.commit();
+    });
+    const auto all = network.all_gather(
+        written.take(),
+        (sizeof(std::int32_t) + sizeof(Digest)) * network.most_agents_of_a_process());
+    network.agree([&] {
+        for (std::size_t p = 0; p < all.size(); ++p) {
+            ByteReader reader(all[p], fmt::format("the checkpoint of rank {}", p));
+            while (!reader.done()) {
+                const auto number = reader.get<std::int32_t>();
+                sealed.digests[number] = to_hex(reader.get<Digest>());
+            }
+        }
+        if (leader)
+            write_file_atomically(folder / "manifest.json", to_json(sealed), Readers::owner);
+    });
+    forget_old(directory, network, local, folder);
+}
+
+FoundCheckpoint find_checkpoint(const fs::path& directory,
+                                Network& network,
+                                std::span<const int> numbers) {
+    FoundCheckpoint found;
+    ByteWriter writer;
+    if (network.process() == 0) {
+        Manifests manifests = read_manifests(directory);
+        found.notes = std::move(manifests.notes);
+        for (const std::string& text : manifests.texts) writer.put_text(text);
+    }
+    const std::string texts =
+        network.broadcast(writer.take(), largest_manifests_bytes(network.agents()));
+    bool usable = false;
+    std::size_t tried = 0;
+    ByteReader reader(texts, "the list of checkpoints of rank 0");
+    while (!reader.done() && !usable) {
+        std::string problem;
+        try {
+            found.sealed = sealed_checkpoint_from_json(std::string(reader.get_text()));
+            found.local = read_agents(directory, found.sealed, numbers);
+        } catch (const std::exception& error) {
+            problem = error.what();
+        }
+        if (tried++ == 0) found.newest = {found.sealed.phase, found.sealed.round};
+        const auto problems =
+            network.all_gather(problem.substr(0, most_line_bytes), most_line_bytes);
+        const auto first = std::ranges::find_if_not(problems, &std::string::empty);
+        usable = first == problems.end();
+        if (!usable)
+            found.notes.push_back(fmt::format(
+                "the checkpoint of round {} is passed over ({})", found.sealed.round, *first));
+    }
+    network.agree([&] {
+        if (!usable)
+            throw DataError(fmt::format(
+                "{}: {}; a run can be taken up once its checkpoint of round 0 is written, before "
+                "the first round",
+                directory.string(),
+                tried == 0 ? std::string("there is no whole checkpoint")
+                           : fmt::format("no checkpoint is usable: {}", found.notes.back())));
+    });
+    return found;
+}
+
+fs::path saved_seeds_file(const fs::path& directory, const Checkpoint& checkpoint) {
+    return checkpoint_folder(directory, checkpoint.round, beginning_of(checkpoint)) /
+           fmt::format("agent-{}{}", checkpoint.agent, seeds_ending);
+}
+
+void erase_saved_seeds(const fs::path& directory) {
+    for (const fs::path& folder : checkpoint_folders(directory)) {
+        std::error_code failure;
+        std::vector<fs::path> seeds;
+        for (const auto& entry : fs::directory_iterator(folder, failure))
+            // What a process that was killed had begun to write, too.
+            if (entry.path().filename().string().find(seeds_ending) != std::string::npos)
+                seeds.push_back(entry.path());
+        erase_files(seeds);
+        // Another process may have removed an old folder meanwhile; what cannot be read is named.
+        if (failure && failure != std::errc::no_such_file_or_directory)
+            throw_write_failure(
+                fmt::format(
+                    "{}: saved seeds cannot be erased ({})", folder.string(), failure.message()),
+                failure.value());
+    }
+}
+
+}  // namespace sotto

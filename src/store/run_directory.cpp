@@ -1,0 +1,182 @@
+#include "store/run_directory.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "store/own_record.hpp"
+#include "store/sent_mark.hpp"
+
+namespace sotto {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string unusable_text(const fs::path& path, const std::string& reason) {
+    return fmt::format("run-directory: {} cannot be used ({})", path.string(), reason);
+}
+ConfigError unusable(const fs::path& path, const std::string& reason) {
+    return ConfigError(unusable_text(path, reason));
+}
+/// @param reason an error number of the system.
+[[noreturn]] void throw_unusable(const fs::path& path, int reason) {
+    throw_write_failure(unusable_text(path, std::strerror(reason)), reason);
+}
+
+ConfigError holds_a_run(const fs::path& path) {
+    return unusable(path, "it already holds a run; name another directory or remove it first");
+}
+
+}  // namespace
+
+RunDirectory RunDirectory::create(const std::string& wanted, const std::string& name) {
+    fs::path path = wanted;
+    if (wanted.empty()) {
+        const std::time_t now = std::time(nullptr);
+        const std::string stem = fmt::format("{:%Y%m%d-%H%M%S}-{}", fmt::localtime(now), name);
+        path = fs::path("runs") / stem;
+        for (int i = 2; fs::exists(path); ++i)
+            path = fs::path("runs") / fmt::format("{}-{}", stem, i);
+    }
+    if (const std::error_code failure = make_private_folder(path))
+        throw_unusable(path, failure.value());
+    if (!fs::is_directory(path)) throw unusable(path, "it is not a directory");
+    RunDirectory directory(path);
+    // Who makes metrics.csv holds the lock.
+    if (fs::exists(path / "metrics.csv") && !fs::exists(path / "lock")) throw holds_a_run(path);
+    directory.require_unbegun();
+    directory.lock();
+    directory.require_unbegun();
+    directory.holds_unbegun_ = fs::exists(path / "history.json");
+    try {
+        write_file_atomically(path / "metrics.csv", "", Readers::owner);
+    } catch (const Error&) {
+        throw_unusable(path, errno);
+    }
+    directory.metrics_.open(path / "metrics.csv", std::ios::trunc);
+    directory.metrics_ << metrics_head() << '\n' << std::flush;
+    return directory;
+}
+
+RunDirectory RunDirectory::reopen(const std::string& path, long round) {
+    RunDirectory directory{fs::path(path)};
+    if (!fs::exists(directory.path_ / "metrics.csv")) throw unusable(path, "it holds no run");
+    directory.lock();
+    std::istringstream before(read_file(directory.path_ / "metrics.csv"));
+    std::string kept, line;
+    for (bool header = true; std::getline(before, line); header = false)
+        if (header || std::atol(line.c_str()) < round) kept += line + "\n";
+    write_file_atomically(directory.path_ / "metrics.csv", kept, Readers::owner);
+    directory.metrics_.open(directory.path_ / "metrics.csv", std::ios::app);
+    return directory;
+}
+
+void RunDirectory::require_unbegun() const {
+    bool begun = fs::exists(path_ / "config.ini") || may_have_sent(path_);
+    std::error_code failure;
+    const bool marked = fs::exists(path_ / "sent") && !fs::is_empty(path_ / "sent", failure);
+    for (const auto& entry : fs::directory_iterator(path_ / "agents", failure))
+        begun = begun || (!marked && fs::exists(entry.path() / OwnRecord::file_name));
+    for (const auto& entry : fs::directory_iterator(path_ / "checkpoints", failure))
+        begun = begun || std::atol(entry.path().filename().c_str()) > 0;
+    if (begun) throw holds_a_run(path_);
+}
+
+void RunDirectory::forget_unbegun(std::span<const int> agents) const {
+    // Several processes may do so in one folder.
+    std::error_code ignored;
+    for (const int agent : agents) fs::remove(OwnRecord::file_in(path_, agent), ignored);
+    forget_marks(path_);
+    for (const int agent : agents)
+        for (const fs::path& views : {path_ / "views", path_ / "views" / "wire"})
+            fs::remove_all(views / std::to_string(agent), ignored);
+}
+
+void RunDirectory::prepare_for(std::span<const int> agents) const {
+    std::error_code ignored;
+    fs::remove(path_ / "failure.txt", ignored);
+    for (const int agent : agents) require_writable(folder_of(agent) / "model.npy");
+}
+
+void RunDirectory::abandon() {
+    metrics_.close();
+    lock_.reset();
+    std::error_code ignored;
+    for (const char* file : {"metrics.csv", "lock"}) fs::remove(path_ / file, ignored);
+    // Folders go unless something else is in them.
+    std::vector<fs::path> empty;
+    for (const auto& entry : fs::directory_iterator(path_ / "agents", ignored))
+        empty.push_back(entry.path());
+    for (const fs::path& folder : empty) fs::remove(folder, ignored);
+    fs::remove(path_ / "agents", ignored);
+    fs::remove(path_, ignored);
+}
+
+void RunDirectory::lock() {
+    try {
+        lock_ = FileLock::take(path_ / "lock");
+    } catch (const Error&) {
+        throw_unusable(path_, errno);
+    }
+    if (!lock_) throw unusable(path_, "a run that is still going on uses it");
+}
+
+RunDirectory RunDirectory::existing(fs::path path) { return RunDirectory(std::move(path)); }
+
+void RunDirectory::write(const std::string& file, std::string_view content) const {
+    write_file_atomically(path_ / file, content, Readers::owner);
+}
+
+void RunDirectory::append_metrics(const MetricsRow& row) {
+    errno = ENOSPC;  // where less is written than asked for
+    metrics_ << metrics_line(row) << '\n' << std::flush;
+    if (!metrics_) throw_unusable(path_ / "metrics.csv", errno);
+}
+
+bool RunDirectory::claim_failure(std::string_view message) const {
+    try {
+        return create_file(path_ / "failure.txt", std::string(message) + "\n", Readers::owner);
+    } catch (const Error&) {
+        // A folder that cannot be written, or is not shared with the other hosts, must not hide
+        // why the run failed.
+        return true;
+    }
+}
+
+fs::path RunDirectory::folder_of(int agent) const {
+    const fs::path folder = path_ / "agents" / std::to_string(agent);
+    if (const std::error_code failure = make_private_folder(folder))
+        throw_unusable(folder, failure.value());
+    return folder;
+}
+
+void RunDirectory::write_model(int agent, std::span<const double> model) const {
+    write_npy(folder_of(agent) / "model.npy", model, Readers::owner);
+}
+
+void RunDirectory::write_for(int agent, const std::string& file, std::string_view content) const {
+    write_file_atomically(folder_of(agent) / file, content, Readers::owner);
+}
+
+fs::path own_directory(const std::optional<std::string>& resumed,
+                       const std::optional<std::string>& given,
+                       const std::string& said) {
+    if (resumed) return *resumed;
+    if (given && !given->empty()) return *given;
+    const fs::path name = fs::path(said).filename();
+    if (name.empty() || name == "." || name == "..")
+        throw NetworkError(
+            fmt::format("rank 0 names '{}' as the run's directory, which is no name of a folder",
+                        said.substr(0, 80)));
+    return fs::path("runs") / name;
+}
+
+}  // namespace sotto

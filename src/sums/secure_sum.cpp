@@ -1,0 +1,161 @@
+#include "sotto/sums/secure_sum.hpp"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "trust/nonce.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr double step_size = 0x1p-40;
+constexpr double words_per_unit = 1 / step_size;
+
+/// A round's mask words, wiped on every way out.
+struct Scratch {
+    Scratch() = default;
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    ~Scratch() { sodium_memzero(words.data(), sizeof words); }
+    alignas(64) std::array<std::uint64_t, mask_piece> words;
+};
+
+}  // namespace
+
+double sum_range(int neighbours) { return 0x1p62 * step_size / neighbours; }
+
+SecureSum::SecureSum(const Graph& graph,
+                     PairSecrets& secrets,
+                     std::uint32_t key_epoch,
+                     int partners_per_side)
+    : agent_(secrets.agent()) {
+    ensure_sodium();
+    if (partners_per_side < 1)
+        throw ConfigError(fmt::format("mask-partners: {} is not allowed (must be at least 1)",
+                                      partners_per_side));
+    for (const int receiver : graph.neighbours(agent_)) {
+        if (!graph.hears(receiver, agent_)) {  // gets nothing
+            receivers_.push_back({receiver, 1, {}});
+            continue;
+        }
+        const auto around = graph.heard(receiver);
+        const auto place =
+            static_cast<int>(std::ranges::lower_bound(around, agent_) - around.begin());
+        Receiver& entry =
+            receivers_.emplace_back(Receiver{receiver, static_cast<int>(around.size()), {}});
+        for (const int partner : mask_partners(entry.neighbours, place, partners_per_side))
+            entry.masks.emplace_back(
+                secrets, around[static_cast<std::size_t>(partner)], receiver, key_epoch);
+    }
+}
+
+std::int64_t SecureSum::masks() const {
+    std::int64_t sum = 0;
+    for (const Receiver& receiver : receivers_)
+        sum += static_cast<std::int64_t>(receiver.masks.size());
+    return sum;
+}
+
+void SecureSum::begin(std::int64_t round,
+                      std::int64_t step,
+                      std::span<const double> message,
+                      std::span<const double> weights) {
+    if (weights.size() != receivers_.size())
+        throw Error(ExitCode::other,
+                    fmt::format("secure sum of agent {}: {} weights for {} neighbours",
+                                agent_,
+                                weights.size(),
+                                receivers_.size()));
+    const ChunkAddress address{round, step, 0};
+    if (!(address > current_))
+        throw CryptoError(
+            fmt::format("secure sum of agent {}: round {}, step {} does not come after round {}, "
+                        "step {}, and no mask is used twice",
+                        agent_,
+                        round,
+                        step,
+                        current_.round,
+                        current_.step));
+    (void)nonce_of(address);
+    // Rounding is monotonic, so the largest value stands for all; a NaN makes `finite` false.
+    double largest = 0;
+    bool finite = true;
+    for (const double value : message) {
+        largest = std::max(largest, std::abs(value));
+        finite = finite && std::isfinite(value);
+    }
+    for (std::size_t j = 0; j < receivers_.size(); ++j) {
+        const double range = sum_range(receivers_[j].neighbours);
+        const double weight = weights[j];
+        if (finite && std::abs(weight) * largest <= range) continue;
+        const auto bad = std::ranges::find_if(
+            message, [&](double value) { return !(std::abs(weight * value) <= range); });
+        const auto place = bad - message.begin();
+        throw Error(
+            ExitCode::other,
+            fmt::format("secure sum: agent {}, coordinate {}, round {}: {:.9g} times weight {:.6g} "
+                        "for agent {} must lie within -{:.9g} and {:.9g} (2^22 / {} neighbours); "
+                        "use a smaller step size or a larger epsilon, or --secure-sum off",
+                        agent_,
+                        place,
+                        round,
+                        bad == message.end() ? largest : *bad,
+                        weight,
+                        receivers_[j].agent,
+                        range,
+                        range,
+                        receivers_[j].neighbours));
+    }
+    current_ = address;
+    message_ = message;
+    weights_.assign(weights.begin(), weights.end());
+}
+
+void SecureSum::share(std::size_t neighbour,
+                      std::int64_t first,
+                      std::span<std::uint64_t> words) const {
+    check_mask_range(first, words.size());
+    if (neighbour >= receivers_.size() ||
+        static_cast<std::size_t>(first) + words.size() > message_.size())
+        throw Error(ExitCode::other,
+                    fmt::format("secure sum of agent {}: no share for neighbour {} at {} + {}",
+                                agent_,
+                                neighbour,
+                                first,
+                                words.size()));
+    const Receiver& receiver = receivers_[neighbour];
+    const double weight = weights_[neighbour];
+    Scratch scratch;
+    while (!words.empty()) {
+        const std::span<std::uint64_t> piece = words.first(std::min(words.size(), mask_piece));
+        const double* const values = message_.data() + first;
+        for (std::size_t i = 0; i < piece.size(); ++i)
+            piece[i] = static_cast<std::uint64_t>(std::llrint(weight * values[i] * words_per_unit));
+        for (const SumMask& mask : receiver.masks)
+            mask.apply(current_.round, current_.step, first, piece, scratch.words);
+        words = words.subspan(piece.size());
+        first += static_cast<std::int64_t>(piece.size());
+    }
+}
+
+void SecureSum::finish(std::span<const std::uint64_t> sum,
+                       double own_weight,
+                       std::span<const double> own,
+                       std::span<double> out) {
+    for (std::size_t i = 0; i < sum.size(); ++i)
+        out[i] = own_weight * own[i] +
+                 static_cast<double>(static_cast<std::int64_t>(sum[i])) * step_size;
+}
+
+void SecureSum::decode(std::span<const std::uint64_t> sum, std::span<double> out) {
+    for (std::size_t i = 0; i < sum.size(); ++i)
+        out[i] = static_cast<double>(static_cast<std::int64_t>(sum[i])) * step_size;
+}
+
+}  // namespace sotto

@@ -1,0 +1,162 @@
+#include "tasks/data_agreement.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sotto/core/bytes.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/host.hpp"
+#include "trust/secret_hash.hpp"
+
+namespace sotto {
+
+namespace {
+
+constexpr std::size_t longest_host_name = 255;
+
+/// What process 0 finds about another one: the first of its own entries that is another there, or
+/// one of these.
+constexpr std::int32_t same = -1, other_number = -2;
+
+/// Shared files, and the partition last.
+std::vector<FileDigest> entries_of(const DataDigests& digests) {
+    std::vector<FileDigest> entries = digests.shared;
+    if (digests.partition) entries.push_back({"partition", "", 0, *digests.partition});
+    return entries;
+}
+
+Digest tag_of(const SecretKey& pair_secret, std::size_t place, const FileDigest& entry) {
+    SecretHash hash("sotto.data-tag.v1", pair_secret.derive("sottodat", place).bytes());
+    hash.absorb({reinterpret_cast<const std::uint8_t*>(entry.option.data()), entry.option.size()});
+    hash.absorb(entry.digest);
+    const SecretKey finished = hash.finish();
+    Digest tag{};
+    std::ranges::copy(finished.bytes(), tag.begin());
+    return tag;
+}
+
+/// What one process says.
+struct Shown {
+    std::string host;
+    std::vector<Digest> tags;
+};
+
+std::string packed(const Shown& shown) {
+    ByteWriter writer;
+    writer.put_text(shown.host);
+    writer.put(static_cast<std::uint64_t>(shown.tags.size()));
+    for (const Digest& tag : shown.tags) writer.put(tag);
+    return writer.take();
+}
+
+Shown unpacked(std::string_view bytes, std::size_t rank) {
+    ByteReader reader(bytes, fmt::format("what rank {} shows of its data", rank));
+    Shown shown;
+    shown.host = reader.get_text().substr(0, longest_host_name);
+    const std::size_t count = reader.get_count(sizeof(Digest));
+    for (std::size_t i = 0; i < count; ++i) shown.tags.push_back(reader.get<Digest>());
+    reader.require_done();
+    return shown;
+}
+
+/// Process 0's word on one process.
+std::int32_t finding(const Shown& shown,
+                     const SecretKey& pair_secret,
+                     const std::vector<FileDigest>& own) {
+    if (shown.tags.size() != own.size()) return other_number;
+    for (std::size_t i = 0; i < own.size(); ++i)
+        if (shown.tags[i] != tag_of(pair_secret, i, own[i])) return static_cast<std::int32_t>(i);
+    return same;
+}
+
+std::string name_of(const std::vector<Shown>& all, std::size_t rank) {
+    return fmt::format("rank {} ({})", rank, all[rank].host);
+}
+
+/// "rank 2 (node1), rank 3 (node1) and 6 more".
+std::string names_of(const std::vector<Shown>& all, const std::vector<std::size_t>& ranks) {
+    constexpr std::size_t most_named = 8;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min(ranks.size(), most_named); ++i)
+        names.push_back(name_of(all, ranks[i]));
+    std::string text = fmt::format("{}", fmt::join(names, ", "));
+    if (ranks.size() > most_named) text += fmt::format(" and {} more", ranks.size() - most_named);
+    return text;
+}
+
+/// Of the ranks with this finding.
+DataError difference(const std::vector<FileDigest>& own,
+                     std::int32_t found,
+                     const std::string& theirs,
+                     const std::string& process_0) {
+    if (found == other_number)
+        return DataError(fmt::format(
+            "data: {} read another number of files than {}, which reads {} (give all ranks the "
+            "same --data and --test-data)",
+            theirs,
+            process_0,
+            own.size()));
+    const FileDigest& entry = own[static_cast<std::size_t>(found)];
+    if (entry.option == "partition")
+        return DataError(fmt::format(
+            "partition: of the same records, {} dealt others to the agents than {} (run the same "
+            "sotto on every host)",
+            theirs,
+            process_0));
+    return DataError(
+        fmt::format("{0}: {1} has other records on {2} than on {3}, or in another order (give all "
+                    "hosts the same file{4})",
+                    entry.option,
+                    entry.path,
+                    theirs,
+                    process_0,
+                    entry.option == "data" ? ", or each agent one of its own with %r" : ""));
+}
+
+}  // namespace
+
+void require_same_data(Network& network,
+                       std::vector<PairSecrets>& secrets,
+                       const DataDigests& digests) {
+    if (network.processes() == 1) return;
+    const bool leader = network.process() == 0;
+    const std::vector<FileDigest> own = entries_of(digests);
+    Shown shown{local_host_name().substr(0, longest_host_name), {}};
+    network.agree([&] {
+        for (std::size_t i = 0; i < own.size(); ++i)
+            shown.tags.push_back(leader ? Digest{} : tag_of(secrets.front().with(0), i, own[i]));
+    });
+    const auto gathered =
+        network.all_gather(packed(shown), most_line_bytes + 2 * sizeof(Digest) * own.size());
+    std::vector<Shown> all;
+    ByteWriter findings;
+    network.agree([&] {
+        for (std::size_t p = 0; p < gathered.size(); ++p) all.push_back(unpacked(gathered[p], p));
+        for (std::size_t p = 1; leader && p < all.size(); ++p)
+            findings.put(finding(
+                all[p], secrets.front().with(network.blocks().first(static_cast<int>(p))), own));
+    });
+    const std::string verdict = network.broadcast(
+        findings.take(), sizeof(std::int32_t) * static_cast<std::uint64_t>(network.processes()));
+    network.agree([&] {
+        ByteReader reader(verdict, "what rank 0 found about the ranks' data");
+        std::map<std::int32_t, std::vector<std::size_t>> differing;
+        for (std::size_t p = 1; p < all.size(); ++p)
+            if (const auto found = reader.get<std::int32_t>(); found != same) {
+                if (found < other_number || found >= std::ssize(own)) reader.fail();
+                differing[found].push_back(p);
+            }
+        reader.require_done();
+        // Files before the partition that follows from them.
+        if (!differing.empty())
+            throw difference(own,
+                             differing.begin()->first,
+                             names_of(all, differing.begin()->second),
+                             name_of(all, 0));
+    });
+}
+
+}  // namespace sotto

@@ -1,0 +1,168 @@
+#include "tasks/record_task.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "tasks/kinds/table.hpp"
+#include "tasks/named_task.hpp"
+#include "tasks/target_facts.hpp"
+
+namespace sotto {
+
+namespace {
+
+std::unique_ptr<Objective> objective_of(const TaskRecord& task,
+                                        const TaskConfig& config,
+                                        const LocalData& data,
+                                        Dataset shard,
+                                        std::shared_ptr<const Dataset> test) {
+    require_options_fit(config);
+    if (data.shape.target == Target::value && !task.takes_values)
+        throw ConfigError(
+            fmt::format("task: '{}' needs classes; {} has a number to predict (allowed: {})",
+                        config.task,
+                        config.data,
+                        join(task_names_where(&TaskRecord::takes_values), ", ")));
+    return task.objective(config, data, std::move(shard), std::move(test));
+}
+
+}  // namespace
+
+namespace {
+
+/// An option that not every task has.
+struct TaskOption {
+    std::string name;
+    std::optional<std::string> given;  ///< its value, where it is not the one by default
+    std::string lacked;                ///< what a task without it has not
+};
+
+/// config.ini of a run holds every option, so one that says its default says nothing.
+std::vector<TaskOption> options_of(const TaskConfig& config) {
+    const TaskConfig usual;
+    const auto given_if = [](bool given, const std::string& text) {
+        return given ? std::optional(text) : std::nullopt;
+    };
+    return {
+        {"hidden",
+         config.hidden ? std::optional(std::to_string(*config.hidden)) : std::nullopt,
+         "hidden layer"},
+        {"data", given_if(config.data != usual.data, config.data), "data to read"},
+        {"test-data", config.test_data, "data to test on"},
+        {"test-fraction",
+         given_if(config.test_fraction != usual.test_fraction,
+                  fmt::format("{}", config.test_fraction)),
+         "records to hold out"},
+        {"partition",
+         config.partition ? std::optional(name_of(*config.partition)) : std::nullopt,
+         "records to deal"},
+        {"label", given_if(!config.table.label.empty(), config.table.label), "column to predict"},
+        {"label-kind",
+         given_if(config.table.target != usual.table.target,
+                  target_kinds.name_of(config.table.target)),
+         "column to predict"},
+        {"ignore",
+         given_if(!config.table.ignore.empty(), join(config.table.ignore, ",")),
+         "columns to leave out"},
+        {"categorical",
+         given_if(!config.table.categorical.empty(), join(config.table.categorical, ",")),
+         "columns of categories"},
+        {"missing",
+         given_if(config.table.missing != usual.table.missing, name_of(config.table.missing)),
+         "cells that may be missing"},
+        {"unit-column",
+         given_if(!config.table.unit.empty(), config.table.unit),
+         "records of persons"},
+        {"bounds", given_if(!config.table.bounds.empty(), "given"), "columns to scale"},
+        {"standardise",
+         given_if(config.standardise != usual.standardise,
+                  standardise_names.name_of(config.standardise)),
+         "columns to scale"}};
+}
+
+/// @throws ConfigError for an option that the others leave without a meaning.
+void require_options_used(const TaskConfig& config, const TaskRecord& task) {
+    if (!task.needs_records()) return;
+    if (config.test_data && config.test_fraction != TaskConfig{}.test_fraction)
+        throw ConfigError(fmt::format(
+            "test-fraction: {} is given, but --test-data has the records to test on (give one of "
+            "the two)",
+            config.test_fraction));
+    if (!config.table.bounds.empty() && config.standardise == Standardise::none)
+        throw ConfigError(
+            "standardise: none is given, but --bounds scales columns (give one of the two)");
+    if (config.partition && one_file_an_agent(config))
+        throw ConfigError(
+            fmt::format("partition: {} is given, but with %r in --data every agent has its own "
+                        "records, and none are dealt (give one of the two)",
+                        name_of(*config.partition)));
+}
+
+}  // namespace
+
+void require_options_fit(const TaskConfig& config) {
+    const TaskRecord task = named_task(config.task);
+    for (const TaskOption& option : options_of(config))
+        if (option.given && !task.has_option(option.name))
+            throw ConfigError(fmt::format("{}: {} is given, but task '{}' has no {} (allowed: {})",
+                                          option.name,
+                                          *option.given,
+                                          config.task,
+                                          option.lacked,
+                                          join(task_names_where([&](const TaskRecord& other) {
+                                                   return other.has_option(option.name);
+                                               }),
+                                               ", ")));
+    require_options_used(config, task);
+}
+
+Eigen::Index outputs_of(const TaskConfig& config, const LocalData& data) {
+    if (data.shape.target == Target::value) return 1;
+    if (data.classes() < 2)
+        throw DataError(fmt::format("{}: all records are of one class", config.data));
+    return data.classes();
+}
+
+std::unique_ptr<Objective> make_record_objective(const TaskConfig& config,
+                                                 const LocalData& data,
+                                                 Dataset shard,
+                                                 std::shared_ptr<const Dataset> test) {
+    const TaskRecord task = named_task(config.task);
+    if (!task.needs_records())
+        throw ConfigError(
+            fmt::format("task: '{}' has no records that are read and dealt for it (allowed: {})",
+                        config.task,
+                        join(task_names_where(&TaskRecord::needs_records), ", ")));
+    return objective_of(task, config, data, std::move(shard), std::move(test));
+}
+
+LocalTask build_record_task(const TaskConfig& config, Network& network, const Membership& members) {
+    LocalData data = read_local_data(config, network, members);
+    LocalTask task;
+    task.description = data.description;
+    task.statements = data.statements;
+    task.digests = data.digests;
+    task.own_tests = data.own_tests;
+    task.shape = data.shape;
+    task.file_names = data.file_names;
+    task.understood = data.understood;
+    for (const AgentData& agent : data.agents) task.scaling.push_back(agent.scaling);
+    task.targets = target_facts(network, data);
+    network.agree([&] {
+        const TaskRecord record = named_task(config.task);
+        for (auto& agent : data.agents) {
+            auto objective = objective_of(record, config, data, std::move(agent.shard), agent.test);
+            if (!agent.units.empty())
+                objective = make_unit_objective(std::move(objective), std::move(agent.units));
+            task.objectives.push_back(std::move(objective));
+        }
+    });
+    return task;
+}
+
+}  // namespace sotto

@@ -1,0 +1,354 @@
+#include "tasks/task_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "config/agent_path.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/learn/records_digest.hpp"
+#include "sotto/learn/synthetic.hpp"
+#include "tasks/data_shape.hpp"
+#include "tasks/data_words.hpp"
+
+namespace sotto {
+
+DataFile read_files(const std::string& option,
+                    const std::string& list,
+                    int agent,
+                    std::vector<FileDigest>& digests) {
+    std::vector<Dataset> parts;
+    std::vector<Table> tables;
+    for (const std::string& file : listed_files(list, agent)) {
+        DataFile read = read_data_file(file);
+        if (auto* table = std::get_if<Table>(&read)) {
+            digests.push_back({option, file, table->records(), digest_of_table(*table)});
+            tables.push_back(std::move(*table));
+        } else {
+            const Dataset& part = parts.emplace_back(std::move(std::get<Dataset>(read)));
+            digests.push_back({option, file, part.records(), digest_of_records(part)});
+        }
+    }
+    if (!tables.empty() && !parts.empty())
+        throw DataError(fmt::format("{} and {} are of different formats and cannot be one data set",
+                                    tables.front().source,
+                                    parts.front().source));
+    if (!tables.empty()) return concatenated(std::move(tables));
+    return parts.size() == 1 ? std::move(parts.front()) : concatenate(std::move(parts));
+}
+
+namespace {
+
+/// Data as their files have them.
+struct ReadData {
+    std::vector<DataFile> sets{};  ///< one that all agents share, or one a local agent
+    /// Test data that are given: none, one that all agents share, or one a local agent.
+    std::vector<DataFile> tests{};
+};
+
+/// The same as all agents' models have them.
+struct FittedData {
+    std::vector<Dataset> sets{};
+    std::vector<std::shared_ptr<const Dataset>> tests{};
+
+    [[nodiscard]] std::shared_ptr<const Dataset> test(std::size_t local_index) const {
+        if (tests.empty()) return nullptr;
+        return tests[tests.size() == 1 ? 0 : local_index];
+    }
+};
+
+bool one_test_file_an_agent(const TaskConfig& config) {
+    return config.test_data && differs_by_agent(*config.test_data);
+}
+
+/// Every agent has test records that the others do not have, or has them in units of its own.
+bool tests_differ(const TaskConfig& config, const Scaling& scaling) {
+    if (one_test_file_an_agent(config)) return true;
+    return one_file_an_agent(config) && (!config.test_data || scaling.by_data());
+}
+
+ReadData read_all(const TaskConfig& config,
+                  const Network& network,
+                  const Membership& members,
+                  DataDigests& digests) {
+    constexpr Eigen::Index synthetic_records = 32561;  // as many as a9a
+    const bool own_sets = one_file_an_agent(config), own_tests = one_test_file_an_agent(config);
+    ReadData read;
+    if (own_sets || own_tests) digests.own.resize(network.local_agents().size());
+    const auto read_test = [&](int number, std::vector<FileDigest>& into) {
+        read.tests.push_back(read_files("test-data", *config.test_data, number, into));
+    };
+    if (config.test_data && !own_tests) read_test(0, digests.shared);
+    if (!own_sets)
+        read.sets.push_back(config.data == "synthetic"
+                                ? DataFile(synthetic_binary(synthetic_records, config.seed))
+                                : read_files("data", config.data, 0, digests.shared));
+    for (std::size_t a = 0; a < digests.own.size(); ++a) {
+        const int number = members.number(network.local_agents()[a]);
+        if (own_sets) read.sets.push_back(read_files("data", config.data, number, digests.own[a]));
+        if (own_tests) read_test(number, digests.own[a]);
+    }
+    return read;
+}
+
+const std::string& source_of(const DataFile& file) {
+    return std::visit([](const auto& data) -> const std::string& { return data.source; }, file);
+}
+
+/// What one file has. @throws DataError for labels that are no classes; ConfigError where data are
+/// no table and an option says how to read one.
+DataShape shape_of(const DataFile& file, const TaskConfig& config) {
+    if (const auto* table = std::get_if<Table>(&file)) {
+        const TableShape shape = shape_of(*table, config.table);
+        return {.target = shape.target, .labels = shape.labels, .table = shape};
+    }
+    const auto& data = std::get<Dataset>(file);
+    if (config.table != TableOptions{} || config.standardise != TaskConfig{}.standardise)
+        throw ConfigError(fmt::format(
+            "label: --label, --label-kind, --ignore, --categorical, --missing, --bounds and "
+            "--standardise are about CSV data, and {} are none (allowed without these options)",
+            data.source));
+    return {.target = data.target,
+            .features = data.feature_count(),
+            .image_rows = data.image_rows,
+            .labels = labels_of(data)};
+}
+
+/// @throws DataError where data of this process are of different formats, or labels no classes.
+DataShape shape_of(const ReadData& read, const TaskConfig& config) {
+    const std::string& first = source_of(read.sets.front());
+    const auto require_like_first = [&](const DataFile& other) {
+        if (other.index() != read.sets.front().index())
+            throw DataError(
+                fmt::format("{} and {} are of different formats", first, source_of(other)));
+    };
+    DataShape shape = shape_of(read.sets.front(), config);
+    for (std::size_t a = 1; a < read.sets.size(); ++a) {
+        require_like_first(read.sets[a]);
+        const std::string& source = source_of(read.sets[a]);
+        const DataShape other = shape_of(read.sets[a], config);
+        if (other.table) shape.table = united(*shape.table, *other.table, source);
+        shape.features = std::max(shape.features, other.features);
+        shape.image_rows = same_image_rows(shape.image_rows, first, other.image_rows, source);
+        shape.labels = united(shape.labels, other.labels);
+    }
+    for (const DataFile& test : read.tests) {
+        require_like_first(test);
+        if (const auto* data = std::get_if<Dataset>(&test))
+            (void)same_image_rows(shape.image_rows, first, data->image_rows, data->source);
+    }
+    return shape;
+}
+
+/// How this process would read: as its first table is, and the files that a pattern matches.
+DataOrder own_order(const ReadData& read, const TaskConfig& config) {
+    DataOrder order;
+    if (const auto* table = std::get_if<Table>(read.sets.data())) order.columns = table->names();
+    if (is_pattern(config.data))
+        for (const std::string& file : matching_files(config.data))
+            order.files.push_back(std::filesystem::path(file).filename());
+    return order;
+}
+
+/// @throws ConfigError where a pattern does not give every agent a file, the same on all ranks.
+void require_one_file_an_agent(const TaskConfig& config,
+                               const DataOrder& own,
+                               const DataOrder& order,
+                               int agents) {
+    if (own.files != order.files)
+        throw ConfigError(fmt::format(
+            "data: {} matches other files here than on rank 0 (allowed: %r in the name, which is "
+            "the agent's number, where every rank has its own files only)",
+            config.data));
+    if (!own.files.empty() && std::ssize(own.files) != agents)
+        throw ConfigError(
+            fmt::format("data: {} matches {} files, and there are {} agents (needed: one file for "
+                        "every agent, --agents {})",
+                        config.data,
+                        own.files.size(),
+                        agents,
+                        own.files.size()));
+}
+
+/// Columns of all tables in the order of `names`.
+void order_columns(ReadData& read, const std::vector<std::string>& names) {
+    const auto order = [&](std::vector<DataFile>& files, const char* whose) {
+        for (DataFile& file : files)
+            if (auto* table = std::get_if<Table>(&file))
+                *table = with_columns(std::move(*table), names, whose);
+    };
+    order(read.sets, "the first file of agent 0");
+    order(read.tests, "the training data");
+}
+
+/// The same data as all agents' models have them: classes for labels, categories as features, and
+/// equally many features.
+FittedData fitted(ReadData read, const DataShape& shape, const TaskConfig& config) {
+    const auto fit = [&](DataFile& file) {
+        auto* table = std::get_if<Table>(&file);
+        Dataset data = table != nullptr ? encoded(*table, *shape.table, config.table.missing)
+                                        : std::move(std::get<Dataset>(file));
+        if (data.feature_count() > shape.features)
+            throw DataError(fmt::format("{}: {} features, the training data have {}",
+                                        data.source,
+                                        data.feature_count(),
+                                        shape.features));
+        return widened(with_classes(std::move(data), shape.labels), shape.features);
+    };
+    FittedData fits;
+    for (DataFile& set : read.sets) fits.sets.push_back(fit(set));
+    for (DataFile& test : read.tests)
+        fits.tests.push_back(std::make_shared<const Dataset>(fit(test)));
+    return fits;
+}
+
+void deal_shared(const TaskConfig& config,
+                 const Network& network,
+                 const Membership& members,
+                 FittedData read,
+                 const Scaling& scaling,
+                 LocalData& local) {
+    const Deal deal(std::move(read.sets.front()), config, scaling);
+    const auto shards = deal_rows(deal.all(), deal.train(), config, members.all);
+    local.digests.partition = digest_of_partition(shards);
+    std::shared_ptr<const Dataset> shared;
+    if (read.tests.size() < 2) shared = deal.test(read.test(0));
+    for (std::size_t a = 0; a < network.local_agents().size(); ++a) {
+        const int number = members.number(network.local_agents()[a]);
+        local.agents.push_back(deal.agent(shards[static_cast<std::size_t>(number)],
+                                          shared ? shared : deal.test(read.test(a))));
+    }
+    const std::size_t dealt = std::accumulate(
+        shards.begin(), shards.end(), std::size_t{0}, [](std::size_t sum, const auto& shard) {
+            return sum + shard.size();
+        });
+    local.description = fmt::format("{}, {} training records, partition {}",
+                                    config.data,
+                                    dealt,
+                                    name_of(partition_of(config, local.shape.target)));
+    if (scaling.by_data())
+        local.statements.emplace_back(
+            "Columns of numbers are standardised by the mean and deviation of all training "
+            "records, which every rank reads: these numbers are taken as public, and what they "
+            "tell about a record or an agent is not counted (--bounds scales at no cost).");
+}
+
+void deal_own(const TaskConfig& config, FittedData read, const Scaling& scaling, LocalData& local) {
+    for (std::size_t a = 0; a < read.sets.size(); ++a) {
+        const Deal deal(std::move(read.sets[a]), config, scaling);
+        local.agents.push_back(deal.agent(deal.train(), deal.test(read.test(a))));
+    }
+    local.description = fmt::format("{} (one file an agent)", config.data);
+    if (local.shape.target == Target::label)
+        local.statements.emplace_back(
+            "Which labels occur in an agent's files is told to all agents, so that they agree on "
+            "the classes; it is taken as public and not counted.");
+    if (local.shape.table)
+        local.statements.emplace_back(
+            "Which columns of an agent's files have texts, and which texts occur in them, is told "
+            "to all agents, so that they agree on the features; it is taken as public and not "
+            "counted.");
+    if (scaling.by_data())
+        local.statements.emplace_back(
+            "Every agent standardises columns of numbers by the mean and deviation of its own "
+            "training records. They are not sent, and adjacency agent covers them. A record "
+            "adjacency takes them as public: that a record moves them, and with them all of the "
+            "agent's gradients, is not counted (--bounds scales at no cost).");
+}
+
+/// What a history says of tables is rank 0's word: of whom records are is the agent's own.
+void require_own_units(const TaskConfig& config, const DataShape& own) {
+    if (!config.known_table) return;
+    const std::string units = own.table ? own.table->unit : std::string();
+    if (!own.table || config.known_table->unit != units)
+        throw ConfigError(fmt::format(
+            "unit-column: the run's history.json has \"{}\", this agent's own is \"{}\" (allowed: "
+            "the history of the run as it was begun)",
+            config.known_table->unit,
+            units));
+}
+
+/// The shape that the data have, or had when the run began that is taken up.
+DataShape with_known(DataShape shape, const TaskConfig& config) {
+    if (config.known_table) shape.table = config.known_table;
+    if (shape.table) {
+        shape.features = std::ssize(feature_names(*shape.table, config.table.missing).names);
+        shape.labels = shape.table->labels;
+        for (std::size_t k = 0; k < shape.table->label_names.size(); ++k)
+            shape.labels.push_back(static_cast<double>(k));
+    }
+    if (shape.table) return shape;
+    if (!config.known_labels.empty()) shape.labels = config.known_labels;
+    shape.features = std::max(shape.features, config.known_features);
+    return shape;
+}
+
+std::string unit_statement(const std::string& column, bool own_files) {
+    return fmt::format(
+        "A record of the guarantee is everything that one value of the column \"{}\" has at one "
+        "agent: its records' gradients are averaged and clipped as one.{}",
+        column,
+        own_files ? " Somebody with records at several agents loses there, too, which the figures "
+                    "of single agents do not count."
+                  : "");
+}
+
+/// @throws DataError where there is nothing to tell apart.
+void require_two_classes(const TaskConfig& config, const DataShape& shape) {
+    if (shape.target == Target::label && shape.labels.size() < 2)
+        throw DataError(fmt::format(
+            "{}: all records are of one class, label {} (needed: training records of two labels or "
+            "more, over all agents)",
+            config.data,
+            labels_text(shape.labels)));
+}
+
+}  // namespace
+
+bool one_file_an_agent(const TaskConfig& config) { return differs_by_agent(config.data); }
+
+LocalData read_local_data(const TaskConfig& config, Network& network, const Membership& members) {
+    LocalData local;
+    ReadData read;
+    network.agree([&] {
+        if (!(config.test_fraction > 0 && config.test_fraction < 1))
+            throw ConfigError(
+                fmt::format("test-fraction: {} is not allowed (must lie strictly between 0 and 1)",
+                            config.test_fraction));
+        read = read_all(config, network, members, local.digests);
+    });
+    DataOrder own_files;
+    network.agree([&] { own_files = own_order(read, config); });
+    const DataOrder order = agreed_order(network, own_files);
+    DataShape own;
+    network.agree([&] {
+        require_one_file_an_agent(config, own_files, order, members.all);
+        order_columns(read, config.known_table ? config.known_table->columns : order.columns);
+        own = shape_of(read, config);
+        require_own_units(config, own);
+    });
+    const DataShape shape = with_known(agreed_shape(network, own), config);
+    network.agree([&] {
+        require_two_classes(config, shape);
+        local.shape = shape;
+        const Scaling scaling(config, shape.table);
+        local.own_tests = tests_differ(config, scaling);
+        FittedData fits = fitted(std::move(read), shape, config);
+        if (one_file_an_agent(config))
+            deal_own(config, std::move(fits), scaling, local);
+        else
+            deal_shared(config, network, members, std::move(fits), scaling, local);
+        if (!config.table.unit.empty())
+            local.statements.push_back(
+                unit_statement(shape.table->unit, one_file_an_agent(config)));
+        local.file_names = own_file_names(config, members.all);
+        local.understood = understood(config, local, members, network.local_agents());
+    });
+    return local;
+}
+
+}  // namespace sotto

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "sotto/learn/dataset.hpp"
+#include "sotto/net/network.hpp"
+#include "sotto/plan/membership.hpp"
+#include "tasks/data_digests.hpp"
+
+namespace sotto {
+
+/// Points of this process's agents, for the averaging task: no test set, every column counts,
+/// values as they are.
+struct LocalValues {
+    std::vector<Dataset> shards;  ///< one per local agent; all have the same number of features
+    /// Of all agents' means; where this process has read all agents' data.
+    std::optional<Eigen::VectorXd> mean;
+    std::string description;
+    DataDigests digests;
+};
+
+/// Reads and deals them; "synthetic": synthetic_values, 100 for every agent. COLLECTIVE.
+/// @throws ConfigError (test data are given), DataError.
+[[nodiscard]] LocalValues read_local_values(const TaskConfig& config,
+                                            Network& network,
+                                            const Membership& members);
+
+}  // namespace sotto

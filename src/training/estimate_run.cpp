@@ -1,0 +1,191 @@
+#include "training/estimate_run.hpp"
+
+#include <algorithm>
+#include <set>
+#include <thread>
+
+#include "planning/configured_gossip.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/core/stopwatch.hpp"
+#include "sotto/net/exchange_time.hpp"
+#include "sotto/noise/noise_source.hpp"
+#include "sotto/trust/seed_agreement.hpp"
+#include "training/rank_layout.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// Key rings for estimating time: throw-away keys, nothing drawn from them is ever sent.
+std::vector<KeyRing> throw_away_rings(const Network& network, const NoisePlan& plan) {
+    const auto groups = groups_of_agents(plan);
+    std::vector<KeyRing> rings;
+    for (const int agent : network.local_agents()) {
+        KeyRing& ring = rings.emplace_back(agent);
+        for (const int group : groups[static_cast<std::size_t>(agent)])
+            ring.add(group, SecretKey::random());
+    }
+    return rings;
+}
+
+/// Of a round, in the slowest process [s].
+struct MeasuredRound {
+    double compute = 0;  ///< gradients and noise
+    double total = 0;    ///< with empty messages
+};
+
+/// Gradients and noise of the local agents' round, which nobody sees. @return [s]
+double compute_round(PreparedRun& prepared,
+                     NoiseSource& noise,
+                     std::uint64_t batch,
+                     std::uint64_t noise_round,
+                     Eigen::MatrixXd& gradients,
+                     Eigen::MatrixXd& messages) {
+    const auto begin = Clock::now();
+    for (std::size_t a = 0; a < prepared.agents.size(); ++a) {
+        LocalAgent& agent = prepared.agents[a];
+        for (int step = 0; step < prepared.run.config.plan.local_steps; ++step)
+            agent.objective->mean_gradient(prepared.initial,
+                                           agent.batches.rows(batch),
+                                           gradients.col(static_cast<Eigen::Index>(a)));
+    }
+    noise.draw(0, noise_round, messages);
+    return seconds_since(begin);
+}
+
+Eigen::MatrixXd no_messages(const PreparedRun& prepared, const NoiseSource& noise) {
+    return Eigen::MatrixXd::Zero(prepared.initial.size(), std::ssize(noise.outputs()));
+}
+
+Eigen::MatrixXd no_gradients(const PreparedRun& prepared) {
+    return Eigen::MatrixXd::Zero(prepared.initial.size(), std::ssize(prepared.agents));
+}
+
+NoiseSource throw_away_noise(const Run& run) {
+    return {run.plan,
+            throw_away_rings(run.network, run.plan),
+            run.config.threads,
+            run.most_past_bytes()};
+}
+
+/// COLLECTIVE.
+MeasuredRound measure_round(PreparedRun& prepared, NoiseSource& noise) {
+    Network& network = prepared.run.network;
+    const long rounds = prepared.run.config.plan.rounds;
+    const Eigen::VectorXd& initial = prepared.initial;
+    Eigen::MatrixXd gradients = no_gradients(prepared), messages = no_messages(prepared, noise);
+    const auto outgoing = outgoing_messages(noise.outputs(), messages, prepared.agents.size());
+    const int repetitions = static_cast<int>(std::min(5L, rounds));
+    // An average round, where the past is drawn again.
+    const long first_round = noise.draws_past_again(initial.size())
+                                 ? std::min<long>(noise.lags(), rounds - repetitions) / 2
+                                 : 0;
+    (void)network.maximum(0);  // start together
+    const auto start = Clock::now();
+    double compute = 0;
+    for (int i = 0; i < repetitions; ++i) {
+        compute += compute_round(prepared,
+                                 noise,
+                                 static_cast<std::uint64_t>(i),
+                                 static_cast<std::uint64_t>(std::max(0L, first_round) + i),
+                                 gradients,
+                                 messages);
+        for (int step = 0; step < prepared.run.config.plan.gossip_steps; ++step)
+            network.exchange({i, step}, outgoing, initial.size(), [](auto, auto, auto, auto) {});
+    }
+    const double total = network.maximum(seconds_since(start));
+    return {network.maximum(compute) / repetitions, total / repetitions};
+}
+
+/// Where there is only this process, it has computed for all agents: an agent's share, for those of
+/// the host with most of them, on as many cores as this machine has.
+double compute_on_host(const Network& network, const RankLayout& layout, double measured) {
+    if (network.processes() > 1) return measured;
+    const RankLayout::Load load = layout.heaviest();
+    const int cores =
+        std::min(load.ranks, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    return measured / network.agents() * load.agents / cores;
+}
+
+/// COLLECTIVE. @param compute of a round [s].
+NetworkEstimate estimate_over(const NetworkSpec& spec,
+                              const PreparedRun& prepared,
+                              bool same_to_all,
+                              double compute) {
+    const Run& run = prepared.run;
+    const RankLayout layout = rank_layout(spec, run.network);
+    const ExchangeTime one = predict_exchange(spec.between_hosts(),
+                                              run.topography.graph,
+                                              layout.blocks,
+                                              layout.host_of,
+                                              {.dimension = prepared.initial.size(),
+                                               .precision = run.network.message_precision(),
+                                               .per_receiver = !same_to_all,
+                                               .encrypted = run.config.link_encryption});
+    const double exchanges = run.config.plan.gossip_steps;
+    return {.latency_seconds = spec.latency_seconds,
+            .bits_per_second = spec.bits_per_second,
+            .hosts = static_cast<int>(std::ssize(layout.hosts)),
+            .ranks = layout.blocks.processes(),
+            .compute = compute_on_host(run.network, layout, compute),
+            .latency = exchanges * one.latency_seconds,
+            .transfer = exchanges * one.transfer_seconds,
+            .busiest_host = layout.hosts[static_cast<std::size_t>(one.busiest_host)],
+            .busiest_bytes = exchanges * one.busiest_bytes};
+}
+
+/// That this process holds at once. What is for all agents of a process comes once.
+std::int64_t messages_from_others(const PreparedRun& prepared, const NoiseSource& noise) {
+    const Network& network = prepared.run.network;
+    const bool for_all = noise.outputs().size() == prepared.agents.size();
+    std::int64_t links = 0;
+    std::set<int> senders;
+    for (const auto& agent : prepared.agents)
+        for (const int other : prepared.run.topography.graph.heard(agent.id)) {
+            if (network.blocks().process_of(other) == network.process()) continue;
+            ++links;
+            senders.insert(other);
+        }
+    return for_all ? std::ssize(senders) : links;
+}
+
+/// Vectors of this process.
+double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
+    const Run& run = prepared.run;
+    const Eigen::Index dimension = prepared.initial.size();
+    return static_cast<double>(
+        Trainer::memory_bytes(dimension,
+                              std::ssize(prepared.agents),
+                              std::ssize(noise.outputs()),
+                              messages_from_others(prepared, noise),
+                              configured_gossip(run.phase, run.topography.mixing),
+                              configured_smoothing(run.phase, run.topography),
+                              run.topography.mixing.push_sum()) +
+        noise.memory_bytes(dimension));
+}
+
+}  // namespace
+
+double compute_seconds(PreparedRun& prepared) {
+    NoiseSource noise = throw_away_noise(prepared.run);
+    Eigen::MatrixXd gradients = no_gradients(prepared), messages = no_messages(prepared, noise);
+    return prepared.run.network.maximum(compute_round(prepared, noise, 0, 0, gradients, messages));
+}
+
+RunEstimate estimate_run(PreparedRun& prepared) {
+    const Run& run = prepared.run;
+    NoiseSource noise = throw_away_noise(run);
+    RunEstimate estimate;
+    estimate.past_noise_again = noise.draws_past_again(prepared.initial.size());
+    const MeasuredRound measured = measure_round(prepared, noise);
+    estimate.seconds_per_round = measured.total;
+    estimate.memory_mib = run.network.maximum(memory_bytes(prepared, noise)) / bytes_per_mib;
+    if (run.config.network)
+        estimate.network = estimate_over(*run.config.network,
+                                         prepared,
+                                         run.plan.same_message_to_all() && !run.config.secure_sum,
+                                         measured.compute);
+    return estimate;
+}
+
+}  // namespace sotto

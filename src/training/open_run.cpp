@@ -1,0 +1,227 @@
+#include "training/open_run.hpp"
+
+#include <optional>
+
+#include "core/file_batch.hpp"
+#include "options/train_options.hpp"
+#include "sotto/agent/bootstrap.hpp"
+#include "sotto/graph/edge_list.hpp"
+#include "sotto/plan/plan_json.hpp"
+#include "tasks/model_card.hpp"
+#include "training/local_agents.hpp"
+#include "training/manifest.hpp"
+#include "training/run_accounts.hpp"
+#include "training/sealed_ledger.hpp"
+
+namespace sotto {
+
+namespace {
+
+long rounds_before(const PreparedRun& prepared) {
+    return prepared.resumption ? prepared.resumption->round : 0;
+}
+
+/// Process 0's directory.
+RunDirectory make_directory(const PreparedRun& prepared) {
+    const Run& run = prepared.run;
+    return prepared.resumption
+               ? RunDirectory::reopen(run.config.resume->directory, prepared.resumption->round)
+               : RunDirectory::create(run.config.run_directory.value_or(""), run.plan.mechanism);
+}
+
+/// Process 0 writes what is known before the first round; but for config.ini, see declare_begun.
+void write_beginning(const PreparedRun& prepared, const RunDirectory& directory) {
+    const Run& run = prepared.run;
+    const RunHistory& history = prepared.history;
+    directory.write(numbered_file("plan", ".json", static_cast<int>(history.phases.size()) - 1),
+                    to_json(run.plan));
+    if (run.config.graph.agreed)
+        directory.write("graph.edges", format_edge_list(*run.config.graph.agreed));
+    if (run.resumable) directory.write("history.json", to_json(history));
+    if (run.data.own.empty() && !run.data.shared.empty())
+        directory.write("data.json", data_json(run.data, 0, run.data_commitments.front()));
+}
+
+/// Of a graph that agents told each other.
+std::string graph_file(const RunDirectory& directory) {
+    return (directory.path() / "graph.edges").string();
+}
+
+/// What an agent keeps to itself: about the files that it alone reads, and how its model is used.
+void write_own_data(const PreparedRun& prepared, const RunDirectory& directory) {
+    const Run& run = prepared.run;
+    FileBatch together;
+    for (std::size_t a = 0; a < run.data.own.size(); ++a)
+        directory.write_for(prepared.agents[a].number,
+                            "data.json",
+                            data_json(run.data, a, run.data_commitments[a]));
+    for (std::size_t a = 0; a < run.scaling.size(); ++a)
+        directory.write_for(prepared.agents[a].number,
+                            "model.json",
+                            to_json(model_card(run.config.task, run.shape, run.scaling[a])));
+    together.commit();
+}
+
+/// Every host can write its agents' files, or nobody begins. COLLECTIVE.
+void prepare_on_every_host(const PreparedRun& prepared, RunDirectory& directory) try {
+    std::vector<int> numbers;
+    for (const LocalAgent& agent : prepared.agents) numbers.push_back(agent.number);
+    Network& network = prepared.run.network;
+    network.agree([&] {
+        if (!prepared.resumption) directory.require_unbegun();
+        directory.prepare_for(numbers);
+    });
+    // What was revealed is forgotten by no peer's word: only where the process itself begins anew,
+    // and has just found that nothing was sent.
+    const bool unbegun = network.maximum(directory.holds_unbegun() ? 1 : 0) > 0;
+    if (unbegun && !prepared.resumption) directory.forget_unbegun(numbers);
+} catch (const Error&) {
+    if (prepared.run.leader() && !prepared.resumption) directory.abandon();
+    throw;
+}
+
+/// Of this process: nobody else chooses where it writes. @param said process 0's.
+RunDirectory own_directory_of(const Run& run, const std::string& said) {
+    const auto& resume = run.config.resume;
+    return RunDirectory::existing(own_directory(
+        resume ? std::optional(resume->directory) : std::nullopt, run.config.run_directory, said));
+}
+
+/// The run directory, on every process. COLLECTIVE.
+RunDirectory open_directory(const PreparedRun& prepared) {
+    const Run& run = prepared.run;
+    std::optional<RunDirectory> directory;
+    run.network.agree([&] {
+        if (run.leader()) directory = make_directory(prepared);
+    });
+    const std::string path = run.network.broadcast(
+        run.leader() ? directory->path().string() : std::string(), most_line_bytes);
+    run.network.agree([&] {
+        if (!run.leader()) directory = own_directory_of(run, path);
+    });
+    prepare_on_every_host(prepared, *directory);
+    run.network.agree([&] {
+        write_own_data(prepared, *directory);
+        if (run.leader()) write_beginning(prepared, *directory);
+    });
+    return std::move(*directory);
+}
+
+/// Seeds of the local agents: of a noise seed, of the phase that goes on, or fresh ones.
+/// COLLECTIVE.
+std::vector<KeyRing> take_rings(PreparedRun& prepared) {
+    Run& run = prepared.run;
+    if (run.config.noise_seed)
+        return distribute_seeds(run.network, run.plan, *run.config.noise_seed);
+    // Of a run that ends here none draws noise any more.
+    if (prepared.resumption && prepared.resumption->going_on && !prepared.resumption->finish)
+        return std::move(prepared.resumption->rings);
+    return distribute_seeds(run.network, run.plan, run.session, run.config.threads);
+}
+
+/// With Poisson sampling: batches of the local agents by coins of their own keys, which go with
+/// their seeds wherever these go. What was drawn before with fresh keys is never drawn again.
+void take_coins(PreparedRun& prepared, std::vector<KeyRing>& rings) {
+    if (!prepared.run.config.plan.participation.poisson) return;
+    const std::optional<std::uint64_t> seed = prepared.run.config.noise_seed;
+    const PrivacyPhase& now = prepared.history.phases.back();
+    for (std::size_t a = 0; a < rings.size(); ++a) {
+        LocalAgent& agent = prepared.agents[a];
+        if (!rings[a].holds_coins())
+            rings[a].add_coins(seed ? reproducible_coins(*seed, now.key_epoch, agent.number)
+                                    : SecretKey::random());
+        agent.batches = drawn_batches(prepared.run,
+                                      agent.number,
+                                      agent.objective->records(),
+                                      agent.batch_size,
+                                      now.probability(agent.id),
+                                      rings[a].coins().clone());
+    }
+}
+
+/// Masks of the local agents, where agents learn sums only.
+std::vector<SecureSum> make_sums(Run& run) {
+    std::vector<SecureSum> sums;
+    if (run.config.secure_sum)
+        for (PairSecrets& own : run.session.secrets)
+            sums.emplace_back(run.topography.graph, own, run.key_epoch, run.config.mask_partners);
+    return sums;
+}
+
+RunProgress progress_before(const PreparedRun& prepared) {
+    RunProgress progress;
+    progress.rounds = rounds_before(prepared);
+    if (prepared.resumption) progress.totals = prepared.resumption->totals;
+    return progress;
+}
+
+}  // namespace
+
+OpenRun open_run(PreparedRun prepared) {
+    Run& run = prepared.run;
+    Network& network = run.network;
+    DeductedRun deducted(prepared);
+    const int start = prepared.history.starts++;
+    std::string configuration;
+    network.agree([&] { configuration = as_ini(run.config); });
+    RunDirectory directory = open_directory(prepared);
+    deducted.write(prepared);
+    if (run.config.graph.agreed)
+        network.agree([&] {
+            run.config.graph.file = graph_file(directory);
+            configuration = as_ini(run.config);
+        });
+    std::vector<KeyRing> rings = take_rings(prepared);
+    take_coins(prepared, rings);
+    std::vector<SecureSum> sums;
+    Recorders recorders;
+    std::optional<TensorboardFile> tensorboard;
+    network.agree([&] {
+        if (run.config.link_encryption && network.processes() > 1)
+            network.protect(run.session.secrets, run.key_epoch);
+        sums = make_sums(run);
+        recorders = Recorders(run,
+                              rings,
+                              directory.path() / numbered_file("views", "", start),
+                              prepared.initial.size());
+        if (run.leader() && run.config.tensorboard)
+            tensorboard =
+                TensorboardFile::create(directory.path() / "tensorboard", rounds_before(prepared));
+    });
+    const auto notes =
+        network.all_gather(to_json(process_note(network, rings)),
+                           largest_note_bytes(run.plan, network.most_agents_of_a_process()));
+    std::string manifest;
+    network.agree([&] {
+        if (!run.leader()) return;
+        manifest = manifest_json(run, notes);
+        if (const std::string warning = statement_on_unlocked_keys(notes); !warning.empty()) {
+            prepared.ledger.add_statement(warning);
+            prepared.warnings.push_back(warning);
+        }
+    });
+    RunProgress progress = progress_before(prepared);
+    OpenRun open{.prepared = std::move(prepared),
+                 .directory = std::move(directory),
+                 .rings = std::move(rings),
+                 .sums = std::move(sums),
+                 .recorders = std::move(recorders),
+                 .tensorboard = std::move(tensorboard),
+                 .progress = progress,
+                 .account = deducted.keep(),
+                 .configuration = std::move(configuration),
+                 .manifest_file = numbered_file("manifest", ".json", start),
+                 .manifest = std::move(manifest)};
+    seal_ledger(open, Ledger::Status::running, progress.rounds);
+    return open;
+}
+
+void declare_begun(const OpenRun& open) {
+    const Run& run = open.prepared.run;
+    run.network.agree([&] {
+        if (run.leader() && !open.prepared.resumption)
+            open.directory.write("config.ini", open.configuration);
+    });
+}
+
+}  // namespace sotto

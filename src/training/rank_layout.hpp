@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "sotto/net/agent_blocks.hpp"
+#include "sotto/net/network.hpp"
+
+namespace sotto {
+
+/// Which rank hosts which agents, and on which host it runs.
+struct RankLayout {
+    AgentBlocks blocks;              ///< of agents on ranks
+    std::vector<int> host_of;        ///< by rank
+    std::vector<std::string> hosts;  ///< names
+    /// Most agents on one host, and the ranks there.
+    struct Load {
+        int agents = 0, ranks = 0;
+    };
+    [[nodiscard]] Load heaviest() const;
+};
+
+/// Where ranks are, as far as the network says it; else as they are: consecutive ranks share a
+/// host, as evenly as possible. COLLECTIVE.
+/// @throws ConfigError for more ranks than agents, more hosts than ranks, and, over MPI, another
+/// number of ranks than those of the job; the same on every process.
+[[nodiscard]] RankLayout rank_layout(const NetworkSpec& spec, Network& network);
+
+}  // namespace sotto

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/graph/topography.hpp"
+#include "sotto/learn/standardisation.hpp"
+#include "sotto/net/network.hpp"
+#include "sotto/plan/membership.hpp"
+#include "sotto/plan/noise_plan.hpp"
+#include "sotto/trust/handshake.hpp"
+#include "tasks/data_digests.hpp"
+#include "tasks/data_shape.hpp"
+#include "tasks/target_facts.hpp"
+
+namespace sotto {
+
+/// A training as all of its parts know it: what was asked for, and what its processes have agreed
+/// on before the first round of a phase.
+struct Run {
+    TrainConfig config;
+    Network& network;
+    Membership members;             ///< who takes part
+    Topography topography;          ///< of those who take part
+    std::string graph_description;  ///< on processes that built it
+    std::string task_description;
+    bool own_tests = false;  ///< these five: see LocalTask
+    DataShape shape{};
+    std::vector<std::optional<Standardisation>> scaling{};
+    std::vector<std::string> file_names{};
+    std::vector<std::string> understood{};
+    TargetFacts targets{};
+    PlanConfig phase;  ///< config.plan for the rounds that are left; begins at steps.first_round
+    NoisePlan plan;    ///< of the phase
+    std::uint32_t key_epoch = 0;
+    bool optimality_gap = false;             ///< evaluation asks for the lowest loss possible
+    bool resumable = true;                   ///< see LocalTask
+    std::optional<Credentials> credentials;  ///< of the local agents, if any
+    Session session;
+    DataDigests data{};                              ///< of the files that this process read
+    std::vector<DataCommitment> data_commitments{};  ///< one per local agent
+
+    /// Whether this process writes what is written once.
+    [[nodiscard]] bool leader() const { return network.process() == 0; }
+    /// Of past noise that a process keeps, see NoiseSource.
+    [[nodiscard]] std::int64_t most_past_bytes() const {
+        return static_cast<std::int64_t>(config.past_noise_mib * bytes_per_mib);
+    }
+};
+
+}  // namespace sotto

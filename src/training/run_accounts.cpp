@@ -1,0 +1,265 @@
+#include "training/run_accounts.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/agent_path.hpp"
+#include "core/error_line.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// An account and those whose data it is about.
+struct AccountHolder {
+    std::string path;
+    std::vector<int> numbers;            ///< of local agents, ascending
+    const Identity* identity = nullptr;  ///< of the only one; null: none
+    PrivacyLoss loss;                    ///< of the whole run
+    std::vector<PrivacyLoss> of_phases;  ///< of each of its phases alone
+    long rounds = 0;                     ///< of the run, that count
+};
+
+std::string words_for(const AccountHolder& holder) {
+    return fmt::format(
+        "agent{} {}", holder.numbers.size() == 1 ? "" : "s", fmt::join(holder.numbers, ","));
+}
+
+/// The largest loss of an account's agents, in any pattern: other runs come beside it. @param
+/// losses after the rounds that count.
+PrivacyLoss loss_of(const AccountHolder& holder, const PrivacyLosses& losses, double delta) {
+    PrivacyLoss worst = losses.bound_of(holder.numbers.front());
+    for (const int number : holder.numbers)
+        if (PrivacyLoss loss = losses.bound_of(number); worst.less_at(delta, loss)) worst = loss;
+    return worst;
+}
+
+/// Whether rounds of the phase are the agents' own word. What rank 0's history adds counts as a
+/// loss, but must not make this run look like another one that the account knows.
+bool is_own(const PreparedRun& prepared, std::size_t phase) {
+    return !prepared.resumption || phase + 1 == prepared.ledger.record().phases.size() ||
+           std::ranges::binary_search(prepared.resumption->recorded, static_cast<int>(phase));
+}
+
+/// By path: so all processes of a host take locks in the same order.
+std::vector<AccountHolder> account_holders(const PreparedRun& prepared, long rounds) {
+    const Run& run = prepared.run;
+    if (!run.config.budget_account) return {};
+    std::map<std::string, AccountHolder> by_path;
+    const auto places = run.network.local_agents();
+    for (std::size_t a = 0; a < places.size(); ++a) {
+        const int number = run.members.number(places[a]);
+        const std::string path = path_of_agent(*run.config.budget_account, number);
+        AccountHolder& holder = by_path[path];
+        holder.path = path;
+        holder.numbers.push_back(number);
+        if (run.credentials) holder.identity = &run.credentials->identities[a];
+    }
+    const PrivacyLosses losses = prepared.ledger.losses_after(rounds);
+    std::vector<AccountHolder> holders;
+    for (auto& [path, holder] : by_path) {
+        holder.rounds = rounds;
+        holder.loss = loss_of(holder, losses, prepared.ledger.delta());
+        for (std::size_t k = 0; k < prepared.ledger.record().phases.size(); ++k)
+            if (is_own(prepared, k))
+                holder.of_phases.push_back(
+                    loss_of(holder, prepared.ledger.losses_in(k, rounds), prepared.ledger.delta()));
+        holders.push_back(std::move(holder));
+    }
+    return holders;
+}
+
+std::string time_now() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+/// What every process may know. Others learn neither what an account holds nor what is wrong with
+/// it; a launcher would show them standard error. @throws Error.
+[[noreturn]] void refuse_run(const AccountHolder& holder,
+                             const Network& network,
+                             const Error& why) {
+    const std::string who = words_for(holder);
+    if (network.processes() == 1)
+        throw_error(why.exit_code(), fmt::format("{}: {}", who, why.what()));
+    const std::string reason = holder.path + ".refusal";
+    try {
+        write_file_atomically(
+            reason, fmt::format("{} {}\n", time_now(), why.what()), Readers::owner);
+    } catch (const Error& unwritten) {
+        print_error_line(fmt::format(
+            "rank {}, {}: why is not kept ({})", network.process(), who, unwritten.what()));
+    }
+    throw PrivacyError(fmt::format(
+        "{}: the budget account does not allow this run (why stands beside it on its own host, in "
+        "a file with the ending .refusal)",
+        who));
+}
+
+std::vector<AccountPhase> phases_of(const PreparedRun& prepared, long rounds) {
+    const PrivacyRecord& record = prepared.ledger.record();
+    std::vector<AccountPhase> phases;
+    for (std::size_t k = 0; k < record.phases.size(); ++k) {
+        const PrivacyPhase& phase = record.phases[k];
+        if (is_own(prepared, k))
+            phases.push_back({phase.sessions,
+                              k + 1 == record.phases.size() ? prepared.ledger.rounds_now(rounds)
+                                                            : phase.rounds});
+    }
+    return phases;
+}
+
+AccountEntry entry_of(const PreparedRun& prepared, const AccountHolder& holder) {
+    return {
+        .run = prepared.history.run,
+        .time = time_now(),
+        .mechanism = prepared.run.plan.mechanism.substr(0, BudgetAccount::most_mechanism_letters),
+        .rounds = prepared.ledger.rounds_accounted(holder.rounds),
+        .loss = holder.loss,
+        .left = {},
+        .settled = false,
+        .phases = phases_of(prepared, holder.rounds)};
+}
+
+void require_same_adjacency(const BudgetAccount& account, const PreparedRun& prepared) {
+    const Adjacency asked = prepared.run.config.plan.adjacency;
+    if (account.limit().adjacency == asked) return;
+    throw PrivacyError(fmt::format(
+        "it counts losses with --adjacency {}, this run is planned with {}; they do not add up "
+        "(train with --adjacency {}, or use an account of the other kind)",
+        name_of(account.limit().adjacency),
+        name_of(asked),
+        name_of(account.limit().adjacency)));
+}
+
+AccountUse use_of(const BudgetAccountFile& file,
+                  const AccountHolder& holder,
+                  const PreparedRun& prepared) {
+    const BudgetAccount& account = file.account();
+    const AccountLimit& limit = account.limit();
+    return {
+        .path = holder.path,
+        .epsilon = limit.epsilon,
+        .delta = limit.delta,
+        .before = account.spent_by_others(prepared.history.run, phases_of(prepared, holder.rounds))
+                      .epsilon(limit.delta)
+                      .upper,
+        .after = account.epsilon_spent(),
+        .is_signed = file.is_signed()};
+}
+
+bool has_less_left(const AccountUse& one, const std::optional<AccountUse>& other) {
+    return !other || one.epsilon - one.after < other->epsilon - other->after;
+}
+
+/// @throws PrivacyError if the account does not allow the run.
+void reserve_in(BudgetAccount& account,
+                const PreparedRun& prepared,
+                const AccountHolder& holder) try {
+    require_same_adjacency(account, prepared);
+    account.reserve(entry_of(prepared, holder), holder.of_phases);
+} catch (const PrivacyError& why) {
+    throw PrivacyError(fmt::format("budget account {}: {}", holder.path, why.what()));
+}
+
+/// Holds the accounts of this process, with the run in them; nothing is written. LOCAL.
+std::vector<BudgetAccountFile> hold_accounts(const PreparedRun& prepared,
+                                             const std::vector<AccountHolder>& holders) {
+    std::vector<BudgetAccountFile> files;
+    for (const AccountHolder& holder : holders) try {
+            if (holder.identity != nullptr && holder.numbers.size() > 1)
+                throw ConfigError(
+                    fmt::format("--budget-account: {} is one file for several agents, each with "
+                                "an identity; use %r, which is the agent's number",
+                                holder.path));
+            files.push_back(BudgetAccountFile::hold(holder.path, holder.identity));
+            reserve_in(files.back().account(), prepared, holder);
+        } catch (const Error& why) {
+            refuse_run(holder, prepared.run.network, why);
+        }
+    return files;
+}
+
+}  // namespace
+
+DeductedRun::DeductedRun(const PreparedRun& prepared) {
+    prepared.run.network.agree([&] {
+        files_ =
+            hold_accounts(prepared, account_holders(prepared, prepared.ledger.record().rounds));
+    });
+}
+
+void DeductedRun::write(const PreparedRun& prepared) {
+    Network& network = prepared.run.network;
+    std::vector<AccountHolder> holders;
+    network.agree([&] { holders = account_holders(prepared, prepared.ledger.record().rounds); });
+    const auto write = [&](std::size_t i) {
+        files_[i].write();
+        ++written_;
+        if (AccountUse own = use_of(files_[i], holders[i], prepared); has_less_left(own, use_))
+            use_ = std::move(own);
+    };
+    try {
+        network.agree([&] {
+            for (std::size_t i = 0; i < files_.size(); ++i) try {
+                    write(i);
+                } catch (const Error& why) {
+                    refuse_run(holders[i], network, why);
+                }
+        });
+    } catch (const Error&) {
+        put_back();
+        throw;
+    }
+}
+
+DeductedRun::~DeductedRun() { put_back(); }
+
+std::optional<AccountUse> DeductedRun::keep() {
+    files_.clear();
+    written_ = 0;
+    return use_;
+}
+
+void DeductedRun::put_back() {
+    for (std::size_t i = 0; i < written_; ++i) try {
+            files_[i].restore();
+        } catch (const Error& why) {
+            print_error_line(
+                fmt::format("{}; a run that did not begin stays deducted", why.what()));
+        }
+    written_ = 0;
+}
+
+void require_accounts_allow(const PreparedRun& prepared) {
+    prepared.run.network.agree([&] {
+        (void)hold_accounts(prepared, account_holders(prepared, prepared.ledger.record().rounds));
+    });
+}
+
+std::optional<AccountUse> settle_accounts(const PreparedRun& prepared,
+                                          long rounds,
+                                          std::optional<AccountUse> use) {
+    std::optional<AccountUse> settled;
+    for (const AccountHolder& holder : account_holders(prepared, rounds)) try {
+            BudgetAccountFile file = BudgetAccountFile::hold(holder.path, holder.identity);
+            file.account().settle(entry_of(prepared, holder), holder.of_phases);
+            file.write();
+            if (AccountUse own = use_of(file, holder, prepared); has_less_left(own, settled))
+                settled = std::move(own);
+        } catch (const Error& why) {
+            print_error_line(fmt::format("{}: what this run did not send stays deducted ({})",
+                                         words_for(holder),
+                                         why.what()));
+        }
+    return settled ? settled : use;
+}
+
+}  // namespace sotto

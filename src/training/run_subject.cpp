@@ -1,0 +1,171 @@
+#include "training/run_subject.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "account/sent_rounds.hpp"
+#include "core/json_value.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/files.hpp"
+#include "store/ledger_digest.hpp"
+#include "tasks/task.hpp"
+#include "training/resumed_phase.hpp"
+
+namespace sotto {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What the ledger, of which read_sealed_ledger vouches, says of the run.
+class LedgerFile {
+  public:
+    explicit LedgerFile(const fs::path& directory)
+        : file_(directory / "ledger.json"), document_(read_sealed_ledger(directory)) {}
+
+    [[nodiscard]] long rounds_that_count() const {
+        return read([](const JsonValue& ledger) {
+            const std::string status = ledger.at("status").text();
+            const bool final = status == "completed" || status == "interrupted";
+            return ledger.at("rounds").at(final ? "completed" : "planned").integer<long>(0);
+        });
+    }
+    /// history.json and config.ini are not sealed themselves. @throws DataError where they say
+    /// something else.
+    void require_same(const RunHistory& history, const TrainConfig& config) const {
+        read([&](const JsonValue& ledger) {
+            require_text(ledger.at("adjacency"), name_of(config.plan.adjacency));
+            require_text(ledger.at("participation"), name_of(config.plan.participation));
+            const auto phases = ledger.at("phases").items();
+            if (phases.size() != history.phases.size()) differs("phases");
+            for (std::size_t k = 0; k < phases.size(); ++k) {
+                const PrivacyPhase& own = history.phases[k];
+                require_text(phases[k].at("plan_hash"), to_hex(own.plan.hash()));
+                const bool past = k + 1 < phases.size();
+                if (phases[k].at("first_round").integer<long>() != own.use.steps.first_round ||
+                    phases[k].at("key_epoch").integer<std::uint32_t>() != own.key_epoch ||
+                    phases[k].at("agents_gone").integers() != own.members.gone() ||
+                    (past && phases[k].at("rounds").integer<long>() != own.rounds))
+                    differs("phases");
+            }
+            const auto agents = ledger.at("agents").items();
+            const PrivacyPhase& now = history.phases.back();
+            for (std::size_t place = 0; place < now.members.numbers.size(); ++place) {
+                const auto number = static_cast<std::size_t>(now.members.numbers[place]);
+                if (number >= agents.size() ||
+                    agents[number].at("sensitivity").number() != now.sensitivity[place])
+                    differs("sensitivity");
+            }
+            return 0;
+        });
+    }
+
+  private:
+    template <class Read>
+    long read(Read&& read) const {
+        try {
+            return read(document_.root());
+        } catch (const DataError& error) {
+            throw DataError(
+                fmt::format("{}: it is damaged, or of another run than the files beside "
+                            "it ({})",
+                            file_.string(),
+                            error.what()));
+        }
+    }
+    static void require_text(const JsonValue& value, const std::string& own) {
+        if (value.text() != own) value.fail(fmt::format("\"{}\", as the files beside it say", own));
+    }
+    [[noreturn]] static void differs(const char* what) {
+        throw DataError(fmt::format("history.json has another {}", what));
+    }
+
+    fs::path file_;
+    JsonDocument document_;
+};
+
+/// The graph may come from a file, which others may have changed since.
+void require_same_graph(const fs::path& directory, const Topography& topography) {
+    const fs::path manifest = directory / "manifest.json";
+    const std::string text = read_file(manifest);
+    try {
+        const JsonDocument document(text);
+        for (const auto& [key, digest] : {std::pair("graph_hash", topography.graph.hash()),
+                                          std::pair("mixing_hash", topography.mixing_hash())})
+            if (document.root().at(key).text() != to_hex(digest))
+                throw DataError(fmt::format(
+                    "its {} is not that of the graph and mixing its options make now; a "
+                    "file they name has changed since the run",
+                    key));
+    } catch (const DataError& error) {
+        throw DataError(fmt::format("{}: {}", manifest.string(), error.what()));
+    }
+}
+
+}  // namespace
+
+RecordedRun read_recorded_run(const std::filesystem::path& directory, const TrainConfig& config) {
+    const LedgerFile ledger(directory);
+    TrainConfig here = config;
+    if (config.neighbours) here.graph.file = (directory / "graph.edges").string();
+    RecordedRun run{here,
+                    read_history(directory),
+                    ledger.rounds_that_count(),
+                    build_topography(here.graph, config.plan)};
+    const int agents = run.built.topography.graph.agents();
+    if (agents != run.history.phases.front().members.all)
+        throw DataError(fmt::format("{}: the run has {} agents, the graph its options make now {}",
+                                    directory.string(),
+                                    run.history.phases.front().members.all,
+                                    agents));
+    require_same_graph(directory, run.built.topography);
+    ledger.require_same(run.history, config);
+    return run;
+}
+
+namespace {
+
+/// @param squared run_sensitivity_squared of a single phase; 0 of several.
+Exposure exposure_of(const SentRounds& sent, int agent, double squared) {
+    if (sent.of(agent) == nullptr) return {};
+    Exposure exposure = sent.exposure(agent);
+    if (exposure.sampling_probability == 1) exposure.sensitivity_squared_over_rounds = squared;
+    return exposure;
+}
+
+}  // namespace
+
+std::unique_ptr<AccountSubject> account_subject_of(const RecordedRun& run) {
+    const auto& phases = run.history.phases;
+    auto subject = std::make_unique<AccountSubject>(run.built, NoisePlan{});
+    subject->phases = phases;
+    subject->phase_plans = plans_by_number(phases);
+    SentRounds sent = sent_rounds(
+        run.config, subject->built.topography, subject->phases, subject->phase_plans, run.rounds);
+    if (sent.phases.empty())
+        throw ConfigError("the run has sent no message yet; there is nothing to account for");
+    subject->plan = *sent.process.plan;
+    subject->use = sent.phases.front()->use;
+    subject->delta = stated_delta(subject->plan.distribution(), run.config.plan.delta);
+    const int agents = subject->plan.agents;
+    const Eigen::VectorXd squared =
+        sent.phases.size() == 1
+            ? run_sensitivity_squared(subject->plan, subject->use, sent.rounds.front())
+            : Eigen::VectorXd::Zero(agents);
+    for (int u = 0; u < agents; ++u) subject->exposures.push_back(exposure_of(sent, u, squared(u)));
+    subject->process = std::move(sent.process);
+    return subject;
+}
+
+SubjectConfig subject_config_of(const RecordedRun& run) {
+    SubjectConfig config;
+    config.graph = run.config.graph;
+    config.plan = run.config.plan;
+    config.plan.rounds = run.rounds;
+    config.l2 = run.config.l2;
+    config.fixed_inputs = has_fixed_inputs(run.config.task);
+    return config;
+}
+
+}  // namespace sotto

@@ -1,0 +1,324 @@
+#include "training/train_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+#include "core/output.hpp"
+#include "core/shell_words.hpp"
+#include "store/run_log.hpp"
+#include "training/progress.hpp"
+
+namespace sotto {
+
+namespace {
+
+std::string line(std::string_view name, std::string_view value) {
+    return fmt::format("  {:<20}{}\n", name, value);
+}
+
+std::string network_text(const NetworkEstimate& network, long rounds) {
+    return fmt::format(
+        "network    {} hosts, {} ranks, {:g} ms, {:g} Mbit/s: about {} ({:.3g} ms a round: "
+        "computing "
+        "{:.3g}, latency {:.3g}, transfer {:.3g}; most through the link of {}, {:.3g} MB a "
+        "round)\n",
+        network.hosts,
+        network.ranks,
+        1e3 * network.latency_seconds,
+        1e-6 * network.bits_per_second,
+        duration_text(network.seconds_per_round() * static_cast<double>(rounds)),
+        1e3 * network.seconds_per_round(),
+        1e3 * network.compute,
+        1e3 * network.latency,
+        1e3 * network.transfer,
+        network.busiest_host,
+        1e-6 * network.busiest_bytes);
+}
+
+std::string dry_run_text(const TrainResult& result, const TrainConfig& config) {
+    const double round_seconds = result.estimate.seconds_per_round;
+    std::string text = fmt::format(
+        "epsilon    {:.6g} at delta {:g} after {} rounds\ntime       about {} ({:.3g} ms a "
+        "round)\n",
+        result.epsilon,
+        result.delta,
+        config.plan.rounds,
+        duration_text(round_seconds * static_cast<double>(config.plan.rounds)),
+        1e3 * round_seconds);
+    if (result.estimate.network) text += network_text(*result.estimate.network, config.plan.rounds);
+    return text;
+}
+
+std::string privacy_text(const TrainResult& result) {
+    if (!std::isfinite(result.epsilon)) return line("epsilon spent", "infinite: no noise");
+    std::string text =
+        line("epsilon spent",
+             fmt::format("{:.6g} at delta {:g}", result.epsilon, result.delta) +
+                 (std::isnan(result.mu) ? "" : fmt::format(" (mu {:.6g})", result.mu)));
+    if (!result.account)
+        return text +
+               line("privacy", "runs on the same data add up: `sotto ledger DIR...` says to what");
+    const AccountUse& account = *result.account;
+    return text + line("budget account",
+                       fmt::format("epsilon {:.4g} of {:.4g} at delta {:g} spent before, {:.4g} "
+                                   "after this run ({}{})",
+                                   account.before,
+                                   account.epsilon,
+                                   account.delta,
+                                   account.after,
+                                   account.path,
+                                   account.is_signed ? "" : ", not signed"));
+}
+
+std::string evaluation_text(const Evaluation& evaluation) {
+    std::string text =
+        line("test loss",
+             fmt::format("{} agents' own models, {} mean model",
+                         loss_text(evaluation.test_loss),
+                         loss_text(evaluation.test_loss_mean_model)) +
+                 (evaluation.records.test
+                      ? fmt::format(", of at most {} records an agent", *evaluation.records.test)
+                      : ""));
+    if (std::isfinite(evaluation.test_accuracy))
+        text += line("test accuracy",
+                     fmt::format("{:.4f} agents' own models, {:.4f} mean model",
+                                 evaluation.test_accuracy,
+                                 evaluation.test_accuracy_mean_model));
+    text += line("consensus distance", fmt::format("{:.5g}", evaluation.consensus_distance));
+    if (std::isfinite(evaluation.optimality_gap))
+        text +=
+            line("optimality gap",
+                 fmt::format("{:.5g} mean model, {:.5g} agents' own models (training objective)",
+                             evaluation.optimality_gap,
+                             evaluation.optimality_gap_agents));
+    return text;
+}
+
+std::string baselines_text(const Baselines& other) {
+    std::string text;
+    const auto add = [&](std::string_view name, double loss, double accuracy) {
+        if (!std::isfinite(loss)) return;
+        text += line(name,
+                     "loss " + loss_text(loss) +
+                         (std::isfinite(accuracy) ? fmt::format(", accuracy {:.4f}", accuracy)
+                                                  : std::string()));
+    };
+    add("best constant", other.constant_loss, other.constant_accuracy);
+    add("without privacy", other.without_privacy_loss, other.without_privacy_accuracy);
+    return text;
+}
+
+/// What the models were before means of them and final gossip.
+std::string stages_text(const TrainResult& result) {
+    const double last = result.last.test_loss, averaged = result.averaged.test_loss;
+    if (last == result.evaluation.test_loss || !std::isfinite(last)) return {};
+    return line("  before",
+                fmt::format("{} last models{}{}",
+                            loss_text(last),
+                            averaged == last ? "" : fmt::format(", {} means", loss_text(averaged)),
+                            result.final_gossip == 0
+                                ? ""
+                                : fmt::format(", then {} exchanges", result.final_gossip)));
+}
+
+std::string phases_text(const std::optional<RoundSeconds>& phases) {
+    if (!phases)
+        return line("  its parts", "not told: they would tell the sizes of secret batches");
+    const double total = phases->total();
+    const auto share = [&](double seconds) {
+        return fmt::format("{:.3f} s ({:.0f}%)", seconds, total > 0 ? 100 * seconds / total : 0.0);
+    };
+    return line("  gradient", share(phases->gradient)) + line("  noise", share(phases->noise)) +
+           line("  exchange", share(phases->exchange)) + line("  mix", share(phases->mix));
+}
+
+std::string time_text(const TrainResult& result) {
+    const double rate = static_cast<double>(result.rounds) / std::max(result.loop_seconds, 1e-9);
+    return line("training loop",
+                fmt::format("{:.3f} s, {:.0f} rounds/s", result.loop_seconds, rate)) +
+           phases_text(result.phases) +
+           line("plan, evaluation",
+                fmt::format("{:.3f} s, {:.3f} s", result.plan_seconds, result.evaluate_seconds)) +
+           line("total", fmt::format("{:.3f} s", result.total_seconds));
+}
+
+std::string verdict_line(std::string_view name, std::string_view value) {
+    return fmt::format("{:<11}{}\n", name, value);
+}
+
+/// What the mean model reaches, beside what it is to be compared with.
+std::string metric_text(const TrainResult& result) {
+    const Evaluation& own = result.evaluation;
+    const Baselines& other = result.baselines;
+    const bool accuracy = std::isfinite(own.test_accuracy_mean_model);
+    const auto text_of = [&](double value) {
+        return accuracy ? fmt::format("{:.4f}", value) : loss_text(value);
+    };
+    const double constant = accuracy ? other.constant_accuracy : other.constant_loss;
+    const double open = accuracy ? other.without_privacy_accuracy : other.without_privacy_loss;
+    std::string text =
+        fmt::format("test {} {} of the mean model",
+                    accuracy ? "accuracy" : "loss",
+                    text_of(accuracy ? own.test_accuracy_mean_model : own.test_loss_mean_model));
+    if (std::isfinite(constant))
+        text += fmt::format("; the best constant prediction has {}", text_of(constant));
+    if (std::isfinite(open)) text += fmt::format(", training without privacy {}", text_of(open));
+    return verdict_line("result", text);
+}
+
+/// The epsilon of each agent, where they differ and are few; of many the smallest and the largest.
+std::string agents_text(const TrainResult& result) {
+    if (result.epsilons.empty()) return {};
+    const auto [least, most] = std::ranges::minmax_element(result.epsilons);
+    if (*most - *least <= 5e-4 * *most) return {};
+    const auto named = [&](std::size_t number) {
+        return number < result.agent_files.size() && !result.agent_files[number].empty()
+                   ? result.agent_files[number]
+                   : fmt::format("agent {}", number);
+    };
+    const auto one = [&](auto agent) {
+        return fmt::format("{:.4g} for {}",
+                           *agent,
+                           named(static_cast<std::size_t>(agent - result.epsilons.begin())));
+    };
+    constexpr std::size_t most_told = 12;
+    if (result.epsilons.size() > most_told)
+        return verdict_line(
+            "of each",
+            fmt::format("from {} to {}; ledger.json has all of them", one(least), one(most)));
+    std::vector<std::string> told;
+    for (auto agent = result.epsilons.begin(); agent != result.epsilons.end(); ++agent)
+        told.push_back(one(agent));
+    return verdict_line("of each", fmt::format("{}", fmt::join(told, ", ")));
+}
+
+std::string spent_text(const TrainResult& result, const TrainConfig& config) {
+    if (!std::isfinite(result.epsilon)) return verdict_line("privacy", "NONE: no noise was added");
+    std::string text = verdict_line("privacy",
+                                    fmt::format("epsilon {:.4g} at delta {:g} for {}",
+                                                result.epsilon,
+                                                result.delta,
+                                                result.words.privacy));
+    text += agents_text(result);
+    if (config.noise_seed)
+        text += verdict_line("insecure", "whoever knows --noise-seed removes all noise");
+    if (!result.words.noise.empty()) text += verdict_line("noise", result.words.noise);
+    if (!result.account) return text;
+    return text + verdict_line("budget",
+                               fmt::format("epsilon {:.4g} of {:.4g} is spent with this run ({}{})",
+                                           result.account->after,
+                                           result.account->epsilon,
+                                           result.account->path,
+                                           result.account->is_signed ? "" : ", not signed"));
+}
+
+/// Where ranks share cores, all of which are of this host. Agents that prove who they are have
+/// reasons for processes of their own.
+bool ranks_share_cores(const TrainResult& result, const TrainConfig& config, int cores) {
+    return !config.trust && std::ssize(result.ranks) > cores &&
+           std::ranges::all_of(result.ranks, [&](const RankFigures& rank) {
+               return rank.host == result.ranks.front().host;
+           });
+}
+
+std::string took_text(const TrainResult& result, const TrainConfig& config, int cores) {
+    std::string text =
+        fmt::format("{} for {} rounds", duration_text(result.total_seconds), result.rounds);
+    if (result.phases) {
+        const RoundSeconds& parts = *result.phases;
+        const double total = std::max(parts.total(), 1e-9);
+        text += fmt::format(" (gradients {:.0f}%, noise {:.0f}%, exchange {:.0f}%, mixing {:.0f}%)",
+                            100 * parts.gradient / total,
+                            100 * parts.noise / total,
+                            100 * parts.exchange / total,
+                            100 * parts.mix / total);
+    }
+    if (ranks_share_cores(result, config, cores))
+        text += fmt::format(
+            "; {} ranks share {} core{}: without mpirun the same training runs in one process, and "
+            "waits "
+            "for no other rank",
+            result.ranks.size(),
+            cores,
+            cores == 1 ? "" : "s");
+    return verdict_line("time", text);
+}
+
+}  // namespace
+
+std::string verdict_text(const TrainResult& result, const TrainConfig& config, int cores) {
+    std::string text = "\n";
+    if (result.interrupted)
+        text +=
+            verdict_line("INTERRUPTED",
+                         fmt::format(" after {} of {} rounds", result.rounds, config.plan.rounds));
+    text += metric_text(result);
+    for (std::size_t k = result.warnings_before; k < result.warnings.size(); ++k)
+        text += verdict_line("warning", result.warnings[k]);
+    text += spent_text(result, config) + took_text(result, config, cores);
+    if (!result.own_reports.empty()) text += verdict_line("set to 0", result.own_reports);
+    const std::string look = shell_line({"sotto", "report", result.run_directory});
+    text += verdict_line("run", fmt::format("{}; look at it with: {}", result.run_directory, look));
+    if (result.interrupted)
+        text += verdict_line("to go on",
+                             command_to_go_on(config, result.processes, result.run_directory));
+    return text +
+           verdict_line("note",
+                        "ledger.json says what is not covered, `sotto ledger DIR...` what runs on "
+                        "the same data add up to, --verbose everything");
+}
+
+std::string summary_text(const TrainResult& result, const TrainConfig& config) {
+    if (result.dry_run) return dry_run_text(result, config);
+    std::string text = fmt::format("\n{}{} agents in {} process{}, {} rounds of {}\n",
+                                   result.interrupted ? "INTERRUPTED: " : "",
+                                   result.agents,
+                                   result.processes,
+                                   result.processes == 1 ? "" : "es",
+                                   result.rounds,
+                                   result.mechanism);
+    text += privacy_text(result);
+    text +=
+        evaluation_text(result.evaluation) + baselines_text(result.baselines) + stages_text(result);
+    if (std::isfinite(result.clipped_share))
+        text += line("gradients clipped", fmt::format("{:.1f}%", 100 * result.clipped_share));
+    if (result.clip_norm)
+        text += line("clip norm", fmt::format("{:.4g}, learnt", *result.clip_norm));
+    text += time_text(result);
+    text +=
+        line("sent",
+             fmt::format("{:.1f} MB by all agents", static_cast<double>(result.bytes_sent) / 1e6));
+    text +=
+        line("peak memory",
+             result.peak_memory_mib ? fmt::format("{:.0f} MiB a process", *result.peak_memory_mib)
+                                    : "not told: it would tell the sizes of secret batches");
+    if (!result.own_reports.empty()) text += line("set to zero", result.own_reports);
+    for (const std::string& warning : result.warnings) text += line("warning", warning);
+    text += line("run directory", result.run_directory);
+    if (result.interrupted)
+        text += line("to go on", command_to_go_on(config, result.processes, result.run_directory));
+    return text;
+}
+
+void tell_result(std::FILE* report, const TrainResult& result, const TrainConfig& config) {
+    const std::string everything = summary_text(result, config);
+    const std::string told =
+        config.verbose || result.dry_run
+            ? everything
+            : verdict_text(result, config, static_cast<int>(std::thread::hardware_concurrency()));
+    if (!result.dry_run) {
+        append_to_log(result.run_directory, everything);
+        if (!config.verbose) append_to_log(result.run_directory, told);
+    }
+    if (report == nullptr) return;
+    say(report, "{}", told);
+    std::fflush(report);
+}
+
+}  // namespace sotto

@@ -1,0 +1,247 @@
+#include "account/account_job.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "account/account_fixtures.hpp"
+#include "account/published_bound.hpp"
+#include "commands/account/account_report.hpp"
+#include "commands/account/account_text.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/coalitions.hpp"
+#include "sotto/privacy/gdp.hpp"
+#include "sotto/views/gossip_bounds.hpp"
+#include "sotto/views/muffliato_bound.hpp"
+
+namespace sotto {
+namespace {
+
+using test::account;
+using test::Accounted;
+using test::config_of;
+using test::expect_contains;
+using test::Json;
+using test::laplace_config;
+using test::message_of;
+
+template <class Value>
+bool any_published(const std::vector<std::optional<Value>>& bounds) {
+    return std::ranges::any_of(bounds, [](const auto& bound) { return bound.has_value(); });
+}
+
+TEST(BuildAccountSubject, MeansByNoiseStdWhatHidesAnAgentInOneRound) {
+    for (const std::string mechanism : {"ldp", "decor", "pairs", "corn", "anti-pgd"})
+        for (const double noise_std : {0.5, 3.0}) {
+            AccountConfig config = config_of(mechanism, "eavesdropper");
+            config.subject.plan.noise_std = noise_std;
+            config.subject.sensitivity = 2;
+            const Accounted accounted = account(config);
+            const NoisePlan& plan = accounted.subject->plan;
+            const double largest = coalition_precision(plan, plan.coalition_size).maxCoeff();
+            EXPECT_NEAR(largest * noise_std * noise_std, 1, 1e-6) << mechanism;
+            EXPECT_EQ(accounted.subject->exposures[0].sensitivity, 2);
+        }
+    AccountConfig config = config_of("ldp", "eavesdropper");
+    config.subject.plan.plan_file = "any.json";
+    expect_contains(message_of<ConfigError>([&] { (void)account(config); }), "--noise-std");
+}
+
+TEST(RunAccount, GivesTheEavesdropperTheGuaranteeOfThePlan) {
+    for (const std::string mechanism : {"ldp", "decor", "pairs", "corn", "cdp", "anti-pgd"}) {
+        AccountConfig config = config_of(mechanism, "eavesdropper");
+        config.subject.plan.noise_std.reset();
+        const Accounted accounted = account(config);
+        const auto expected = guarantees(
+            accounted.subject->plan, {}, accounted.subject->exposures, config.subject.plan.delta);
+        ASSERT_EQ(accounted.result.pairs.size(), 7u);
+        for (const PairFigure& pair : accounted.result.pairs) {
+            EXPECT_NEAR(pair.guarantee.loss.mu().value(),
+                        expected[static_cast<std::size_t>(pair.target)].loss.mu().value(),
+                        1e-9)
+                << mechanism;
+            EXPECT_NEAR(pair.guarantee.epsilon, pair.eavesdropper.epsilon, 1e-8);
+            EXPECT_EQ(pair.distance, -1);
+            EXPECT_EQ(pair.argument.text, "all messages seen");
+        }
+        EXPECT_TRUE(accounted.result.by_distance.empty());
+        if (mechanism == "ldp") {
+            EXPECT_NEAR(accounted.result.mean_epsilon, 10, 1e-6);
+        }
+    }
+}
+
+TEST(RunAccount, GivesThePureEpsilonOfItsSourceUnderLaplaceNoise) {
+    // [H] eq. 27: after i rounds epsilon = step G (i^2 + i) / b, gradients of L1 norm G.
+    for (const long rounds : {1L, 2L, 7L}) {
+        AccountConfig config = laplace_config("homomorphic", "eavesdropper", rounds);
+        config.subject.plan.clip_norm = 0.3;
+        const Accounted accounted = account(config);
+        const NoisePlan& plan = accounted.subject->plan;
+        for (const PairFigure& pair : accounted.result.pairs) {
+            double scale = 0;
+            for (const NoiseRow& row : plan.rows)
+                if (row.sender == pair.target && row.receiver != pair.target)
+                    scale = plan.scale * row.coefficients.front();
+            const auto i = static_cast<double>(rounds);
+            EXPECT_NEAR(pair.guarantee.epsilon, 0.2 * 0.3 * (i * i + i) / scale, 1e-9);
+            EXPECT_NEAR(pair.guarantee.epsilon, 4, 1e-6) << "the budget is used up";
+            EXPECT_FALSE(pair.guarantee.loss.mu().has_value());
+        }
+    }
+}
+
+TEST(RunAccount, BoundsPartialViewsByAllMessagesUnderLaplaceNoise) {
+    for (const std::string mechanism : {"homomorphic", "laplace"})
+        for (const std::string view :
+             {"node:2", "coalition:0,3", "all-nodes", "worst-coalition:2", "all-messages:1"}) {
+            SCOPED_TRACE(mechanism + " " + view);
+            const AccountConfig config = laplace_config(mechanism, view, 5);
+            const Accounted accounted = account(config);
+            const auto expected = guarantees(accounted.subject->plan,
+                                             {},
+                                             accounted.subject->exposures,
+                                             config.subject.plan.delta);
+            for (const PairFigure& pair : accounted.result.pairs) {
+                EXPECT_NEAR(pair.guarantee.epsilon,
+                            expected[static_cast<std::size_t>(pair.target)].epsilon,
+                            1e-9);
+                EXPECT_NEAR(pair.eavesdropper.epsilon, pair.guarantee.epsilon, 1e-9);
+                EXPECT_EQ(
+                    pair.argument.text,
+                    view == "all-messages:1" ? "all messages seen" : "bound: all messages seen");
+                EXPECT_FALSE(any_published(pair.published));
+            }
+            if (view == "worst-coalition:2") {
+                EXPECT_TRUE(accounted.result.search->bound_attained);
+                EXPECT_NEAR(accounted.result.search->upper.epsilon, 4, 1e-6);
+            }
+            const Json json =
+                Json::parse(account_report_json(accounted.result, config, *accounted.subject));
+            EXPECT_EQ(json["delta"], 0);
+            for (const Json& pair : json["pairs"]) {
+                EXPECT_TRUE(pair["mu"].is_null() && pair["renyi_alpha2"].is_null());
+                EXPECT_TRUE(pair["sensitivity_squared"]["abs_sum"].is_null());
+                EXPECT_FALSE(pair["sensitivity_squared"]["all_messages"].is_null());
+                EXPECT_EQ(pair["infinite"], false);
+            }
+        }
+}
+
+TEST(RunAccount, RefusesWhatHasNoMeaningUnderLaplaceNoise) {
+    AccountConfig config = laplace_config("homomorphic", "secure-sum:1", 5);
+    expect_contains(message_of<PrivacyError>([&] { (void)account(config); }),
+                    "secure-sum is not possible with mechanism homomorphic");
+    config = laplace_config("laplace", "secure-sum:1", 5);
+    EXPECT_EQ(account(config).result.pairs[0].argument.text, "bound: all messages seen");
+    config.subject.departures = "2:3";
+    expect_contains(message_of<ConfigError>([&] { (void)account(config); }),
+                    "--departures: not possible with mechanism laplace");
+}
+
+TEST(RunAccount, AsksEveryNodeAboutEveryOther) {
+    const Accounted all = account(config_of("decor", "all-nodes"));
+    ASSERT_EQ(all.result.pairs.size(), 42u);
+    double sum = 0;
+    for (const PairFigure& pair : all.result.pairs) {
+        ASSERT_EQ(pair.observers.size(), 1u);
+        AccountConfig config = config_of("decor", fmt::format("node:{}", pair.observers[0]));
+        config.targets = std::to_string(pair.target);
+        const Accounted one = account(config);
+        ASSERT_EQ(one.result.pairs.size(), 1u);
+        EXPECT_NEAR(one.result.pairs[0].guarantee.loss.mu().value(),
+                    pair.guarantee.loss.mu().value(),
+                    1e-12);
+        EXPECT_EQ(one.result.pairs[0].distance, pair.distance);
+        EXPECT_EQ(pair.distance,
+                  all.subject->built.topography.graph.distances_from(
+                      pair.observers[0])[static_cast<std::size_t>(pair.target)]);
+        sum += pair.guarantee.epsilon;
+    }
+    EXPECT_NEAR(all.result.mean_epsilon, sum / 42, 1e-12);
+    EXPECT_TRUE(std::ranges::is_sorted(all.result.pairs, [](const auto& a, const auto& b) {
+        return a.guarantee.loss.mu().value() > b.guarantee.loss.mu().value();
+    }));
+    int pairs = 0;
+    double weighted = 0;
+    for (const DistanceRow& row : all.result.by_distance) {
+        EXPECT_LE(row.epsilon.min, row.epsilon.mean);
+        EXPECT_LE(row.epsilon.mean, row.epsilon.max);
+        EXPECT_FALSE(any_published(row.epsilon.published)) << "decor has shared noise";
+        pairs += row.pairs;
+        weighted += row.pairs * row.epsilon.mean;
+    }
+    EXPECT_EQ(pairs, 42);
+    EXPECT_NEAR(weighted, sum, 1e-9);
+}
+
+/// Epsilon of a pair by one of the published bounds.
+std::optional<double> published(const PairFigure& pair, const std::string& name) {
+    const auto bounds = view_bounds();
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+        if (bounds[i]->name == name && pair.published.at(i)) return pair.published.at(i)->epsilon;
+    return std::nullopt;
+}
+
+TEST(RunAccount, ComparesWithTheMuffliatoBoundWhereItApplies) {
+    const Accounted ldp = account(config_of("ldp", "node:0"));
+    const Eigen::VectorXd bound = muffliato_bound(
+        ldp.subject->built.topography.graph, ldp.subject->built.topography.mixing, 0, 6);
+    for (const PairFigure& pair : ldp.result.pairs)
+        EXPECT_NEAR(published(pair, "muffliato_bound").value(),
+                    gdp_epsilon(std::sqrt(bound(pair.target)), 1e-5),
+                    1e-9);
+    AccountConfig config = config_of("ldp", "node:0");
+    config.subject.plan.steps.kind = StepSchedule::Kind::inverse_sqrt;
+    EXPECT_FALSE(published(account(config).result.pairs[0], "muffliato_bound"));
+    config = config_of("muffliato", "node:0");
+    config.subject.plan.gossip_steps = 2;
+    EXPECT_FALSE(published(account(config).result.pairs[0], "muffliato_bound"));
+}
+
+TEST(RunAccount, ComparesWithTheBoundsOfGossipWhereTheyApply) {
+    AccountConfig config = config_of("ldp", "node:0");
+    config.subject.plan.noise_std = 2;
+    config.subject.departures = "3:1";
+    const Accounted messages = account(config);
+    config.view = "secure-sum:0,2";
+    const Accounted sums = account(config);
+    for (const Accounted* accounted : {&messages, &sums})
+        for (const PairFigure& pair : accounted->result.pairs) {
+            const bool in_sums = accounted == &sums;
+            const double squared =
+                gossip_bound(in_sums ? GossipTheorem::sums : GossipTheorem::messages,
+                             accounted->subject->process,
+                             pair.observers,
+                             pair.target);
+            EXPECT_NEAR(
+                published(pair, in_sums ? "gossip_sums_bound" : "gossip_messages_bound").value(),
+                gdp_epsilon(std::sqrt(squared) / 2, 1e-5),
+                1e-9);
+            EXPECT_FALSE(published(pair, in_sums ? "gossip_messages_bound" : "gossip_sums_bound"));
+        }
+}
+
+TEST(RunAccount, SaysInfiniteWhereOneSeedIsShared) {
+    const AccountConfig config = config_of("corn", "node:0");
+    const Accounted accounted = account(config);
+    for (const PairFigure& pair : accounted.result.pairs) {
+        EXPECT_TRUE(std::isinf(pair.guarantee.loss.mu().value()));
+        EXPECT_TRUE(std::isinf(pair.guarantee.epsilon));
+    }
+    const Json json =
+        Json::parse(account_report_json(accounted.result, config, *accounted.subject));
+    for (const Json& pair : json["pairs"]) {
+        EXPECT_TRUE(pair["mu"].is_null() && pair["epsilon"].is_null());
+        EXPECT_TRUE(pair["sensitivity_squared"]["abs_sum"].is_null());
+        EXPECT_EQ(pair["infinite"], true);
+    }
+    EXPECT_TRUE(json["mean_epsilon"].is_null());
+    expect_contains(account_report_text(accounted.result, config, *accounted.subject),
+                    "NOT protected: in 6 of 6 pairs");
+}
+
+}  // namespace
+}  // namespace sotto

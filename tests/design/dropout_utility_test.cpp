@@ -1,0 +1,192 @@
+#include "sotto/design/dropout_utility.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/test_support.hpp"
+#include "design/noise_fixtures.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/linear_algebra.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/design/spatial_solver.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace test;
+using Eigen::MatrixXd;
+
+/// Who is there in a round, and how likely that is.
+struct Presence {
+    Eigen::VectorXd there;
+    double probability = 1;
+};
+
+std::vector<Presence> all_presences(int agents, double missing) {
+    std::vector<Presence> all;
+    for (int set = 0; set < (1 << agents); ++set) {
+        Presence& presence = all.emplace_back();
+        presence.there = Eigen::VectorXd::Zero(agents);
+        for (int u = 0; u < agents; ++u) {
+            presence.there(u) = (set >> u) % 2;
+            presence.probability *= (set >> u) % 2 == 1 ? 1 - missing : missing;
+        }
+    }
+    return all;
+}
+
+/// Weights of messages that do not arrive go to the agent itself.
+MatrixXd mixing_of_those_there(const MatrixXd& mixing, const Eigen::VectorXd& there) {
+    MatrixXd result = there.asDiagonal() * mixing * there.asDiagonal();
+    result.diagonal().setZero();
+    const Eigen::VectorXd sums = result.rowwise().sum();
+    result.diagonal() = Eigen::VectorXd::Ones(mixing.rows()) - sums;
+    return result;
+}
+
+/// The expectation over every set of agents of every round, without any formula.
+MatrixXd enumerated(const MixingMatrix& mixing,
+                    const std::vector<double>& weights,
+                    double missing) {
+    const auto presences = all_presences(mixing.agents(), missing);
+    const Eigen::Index n = mixing.agents();
+    MatrixXd later = MatrixXd::Zero(n, n);
+    for (std::size_t age = weights.size(); age >= 1; --age) {
+        later += weights[age - 1] * MatrixXd::Identity(n, n);
+        MatrixXd mean = MatrixXd::Zero(n, n);
+        for (const auto& [there, probability] : presences) {
+            MatrixXd step = mixing_of_those_there(mixing.dense(), there);
+            if (age == 1) step = step * there.asDiagonal();
+            mean += probability * step.transpose() * later * step;
+        }
+        later = mean;
+    }
+    return later;
+}
+
+/// E[W_S^T W_S].
+MatrixXd enumerated_later(const MixingMatrix& mixing, double missing) {
+    MatrixXd mean = MatrixXd::Zero(mixing.agents(), mixing.agents());
+    for (const auto& [there, probability] : all_presences(mixing.agents(), missing)) {
+        const MatrixXd step = mixing_of_those_there(mixing.dense(), there);
+        mean += probability * step.transpose() * step;
+    }
+    return mean;
+}
+
+void expect_enumerated(const MixingMatrix& mixing) {
+    constexpr long rounds = 4;
+    for (const double missing : {0.05, 0.5}) {
+        const auto made = [&](Utility::Kind kind) {
+            return dropout_utility(mixing, {kind, 3}, rounds, missing);
+        };
+        EXPECT_LT((made(Utility::Kind::one_step) - enumerated(mixing, {1}, missing)).norm(), 1e-13);
+        EXPECT_LT((made(Utility::Kind::horizon) - enumerated(mixing, {1, 1, 1}, missing)).norm(),
+                  1e-13);
+        EXPECT_LT(
+            (made(Utility::Kind::final_model) - enumerated(mixing, {1, 1, 1, 1}, missing)).norm(),
+            1e-13);
+        EXPECT_LT(
+            (made(Utility::Kind::trajectory) - enumerated(mixing, {4, 3, 2, 1}, missing)).norm(),
+            1e-13);
+    }
+}
+
+TEST(DropoutUtility, IsTheMeanOverAllSetsOfMissingAgents) {
+    for (const auto& [name, graph] : sample_graphs({1, 4, 6})) {
+        SCOPED_TRACE(name);
+        expect_enumerated(MixingMatrix::from_rule(graph, MixingRule::metropolis));
+        expect_enumerated(MixingMatrix::from_rule(graph, MixingRule::row_stochastic));
+    }
+}
+
+TEST(DropoutUtility, HoldsOnDirectedGraphsToo) {
+    TopologySpec spec;
+    spec.topology = Topology::exponential;
+    spec.agents = 5;
+    spec.directed = true;
+    expect_enumerated(
+        MixingMatrix::from_rule(make_topology(spec).graph, MixingRule::row_stochastic));
+}
+
+TEST(DropoutUtility, IsTheUtilityItselfWhereNobodyIsMissing) {
+    const MixingMatrix mixing =
+        MixingMatrix::from_rule(make_graph(Topology::erdos_renyi, 9), MixingRule::metropolis);
+    for (const Utility& utility : {Utility{Utility::Kind::one_step, 1},
+                                   Utility{Utility::Kind::horizon, 7},
+                                   Utility{Utility::Kind::trajectory, 0}}) {
+        const MatrixXd wanted = utility_matrix(mixing, utility, 300);
+        EXPECT_LT((dropout_utility(mixing, utility, 300, 0) - wanted).norm(),
+                  1e-12 * wanted.norm());
+    }
+}
+
+TEST(DropoutUtility, NeedsNoCapOnNoiseWhereAveragingIsExact) {
+    const MixingMatrix mixing = MixingMatrix::average(6);
+    const MatrixXd utility = dropout_utility(mixing, {Utility::Kind::one_step, 1}, 1, 0.01);
+    EXPECT_GT(symmetric_eigenvalues(utility)(0), 1e-4);
+    EXPECT_LT(symmetric_eigenvalues(utility_matrix(mixing, {Utility::Kind::one_step, 1}, 1))(0),
+              1e-12);
+    const SpatialSolution solution = solve_spatial_covariance(utility, Eigen::VectorXd::Ones(6));
+    EXPECT_EQ(solution.status, SpatialStatus::optimal);
+    EXPECT_LT(solution.relative_gap(), 1e-6);
+}
+
+TEST(RecoveredNoise, IsTheMeanOverAllSetsOfWhatStreamsOfThoseThereLeave) {
+    const Graph graph = make_graph(Topology::erdos_renyi, 5);
+    for (const MixingRule rule : {MixingRule::metropolis, MixingRule::row_stochastic}) {
+        const MixingMatrix mixing = MixingMatrix::from_rule(graph, rule);
+        NoisePlan plan;
+        plan.agents = 5;
+        plan.scale = 0.7;
+        plan.groups = {{{0}}, {{1, 3}}, {{0, 2, 4}}, {{0, 1, 2, 3, 4}}};
+        for (int group = 0; group < 4; ++group) plan.streams.push_back({group, 0});
+        const MatrixXd coefficients{
+            {1, 0, 0.5, 2}, {0, 1, 0, -1}, {0, 0, -2, 0.5}, {0, -0.5, 0, 1}, {0, 0, 1, 3}};
+        for (int u = 0; u < 5; ++u) {
+            NoiseRow& row = plan.rows.emplace_back();
+            row.sender = u;
+            for (int k = 0; k < 4; ++k) {
+                if (coefficients(u, k) == 0) continue;
+                row.streams.push_back(k);
+                row.coefficients.push_back(coefficients(u, k));
+            }
+        }
+        constexpr double missing = 0.3;
+        const MatrixXd later = MatrixXd::Identity(5, 5) + enumerated_later(mixing, missing);
+        double expected = 0;
+        for (const auto& [there, probability] : all_presences(5, missing)) {
+            const MatrixXd step = mixing_of_those_there(mixing.dense(), there);
+            for (std::size_t k = 0; k < 4; ++k) {
+                double held = 1;
+                for (const int member : plan.groups[k].members) held *= there(member);
+                const Eigen::VectorXd left =
+                    step * (plan.scale * held * coefficients.col(static_cast<Eigen::Index>(k)));
+                expected += probability * left.dot(later * left);
+            }
+        }
+        EXPECT_NEAR(recovered_noise(plan, mixing, {Utility::Kind::horizon, 2}, 9, missing),
+                    expected,
+                    1e-12 * expected);
+    }
+}
+
+TEST(DropoutUtility, RefusesPushSumAndImpossibleProbabilities) {
+    const Graph graph = make_graph(Topology::ring, 4);
+    const Utility utility{Utility::Kind::one_step, 1};
+    EXPECT_TRUE(
+        contains(message_of<ConfigError>([&] {
+                     (void)dropout_utility(
+                         MixingMatrix::from_rule(graph, MixingRule::push_sum), utility, 1, 0.1);
+                 }),
+                 "push-sum"));
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+    for (const double impossible : {-0.1, 1.0, not_a_number})
+        EXPECT_TRUE(contains(
+            message_of<ConfigError>([&] { (void)dropout_utility(mixing, utility, 1, impossible); }),
+            "from 0 to below 1"));
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,223 @@
+#include "sotto/design/spatial_solver.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/test_support.hpp"
+#include "design/noise_fixtures.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/numbers.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace test;
+
+constexpr std::uint64_t spatial_problem_seed = 17;
+
+struct Problem {
+    std::string name;
+    Eigen::MatrixXd utility;
+    Eigen::VectorXd kappa;
+};
+
+/// Problems whose M is positive definite: random ones, and graphs whose W is not singular; with
+/// equal and unequal kappa.
+std::vector<Problem> regular_problems() {
+    std::vector<Problem> problems;
+    const auto add = [&](const std::string& name, const Eigen::MatrixXd& utility) {
+        const Eigen::Index n = utility.rows();
+        problems.push_back({name + ", equal kappa", utility, Eigen::VectorXd::Ones(n)});
+        problems.push_back(
+            {name + ", unequal kappa", utility, random_kappa(n, spatial_problem_seed)});
+    };
+    for (const Eigen::Index n : {1, 2, 3, 8, 15})
+        for (const std::uint64_t s : {1U, 2U, 3U})
+            add("random " + std::to_string(n) + " seed " + std::to_string(s),
+                random_positive_definite(n, s));
+    for (const int n : {4, 11})
+        for (const Topology topology : {Topology::ring, Topology::path, Topology::star})
+            for (const long horizon : {1L, 10L, 200L})
+                add(name_of(topology) + " " + std::to_string(n) + " horizon " +
+                        std::to_string(horizon),
+                    horizon_utility(make_graph(topology, n), horizon, MixingRule::lazy_metropolis));
+    return problems;
+}
+
+TEST(SolveSpatialCovariance, CertifiesItsOptimum) {
+    for (const auto& [name, utility, kappa] : regular_problems()) {
+        SCOPED_TRACE(name);
+        const SpatialSolution found = solve_spatial_covariance(utility, kappa);
+        EXPECT_EQ(found.status, SpatialStatus::optimal);
+        // Rounding of small eigenvalues shows in both; it stays far below the gap asked for.
+        EXPECT_GE(found.relative_gap(), -1e-10);
+        EXPECT_LE(found.relative_gap(), 1e-9);
+        EXPECT_EQ(found.ridge, 0.0);
+        EXPECT_TRUE(relatively_near(found.value, cost(utility, found.covariance), 1e-12));
+    }
+}
+
+TEST(SolveSpatialCovariance, GivesEveryAgentExactlyItsPrecision) {
+    for (const auto& [name, utility, kappa] : regular_problems()) {
+        SCOPED_TRACE(name);
+        const SpatialSolution found = solve_spatial_covariance(utility, kappa);
+        EXPECT_EQ(found.covariance, found.covariance.transpose());
+        ASSERT_EQ(found.covariance.llt().info(), Eigen::Success);
+        EXPECT_LE(
+            (precision_of(found.covariance).cwiseQuotient(kappa).array() - 1).abs().maxCoeff(),
+            1e-9);
+    }
+}
+
+TEST(SolveSpatialCovariance, IsStationaryUpToTheRootOfItsGap) {
+    // M = R^-1 Lambda R^-1, hence R M R is diagonal and positive.
+    for (const auto& [name, utility, kappa] : regular_problems()) {
+        SCOPED_TRACE(name);
+        SpatialOptions options;
+        options.relative_gap = 1e-12;
+        const Eigen::MatrixXd r = solve_spatial_covariance(utility, kappa, options).covariance;
+        Eigen::MatrixXd lambda = r * utility * r;
+        EXPECT_GT(lambda.diagonal().minCoeff(), 0);
+        // In units of each agent's own entry.
+        const Eigen::VectorXd unit = lambda.diagonal().cwiseSqrt().cwiseInverse();
+        lambda = unit.asDiagonal() * lambda * unit.asDiagonal();
+        lambda.diagonal().setZero();
+        EXPECT_LE(lambda.cwiseAbs().maxCoeff(), 1e-4);
+    }
+}
+
+TEST(SolveSpatialCovariance, CannotBeImprovedByAnyFeasiblePerturbation) {
+    for (const auto& [name, utility, kappa] : regular_problems()) {
+        SCOPED_TRACE(name);
+        const SpatialSolution found = solve_spatial_covariance(utility, kappa);
+        const Eigen::Index n = kappa.size();
+        SeededRandom random(spatial_problem_seed, "perturbation", static_cast<std::uint64_t>(n));
+        const Eigen::MatrixXd root = found.covariance.llt().matrixL();
+        for (const double size : {1e-4, 1e-2, 0.3})
+            for (int repetition = 0; repetition < 20; ++repetition) {
+                Eigen::MatrixXd change(n, n);
+                for (double& value : change.reshaped()) value = random.normal();
+                const Eigen::MatrixXd factor =
+                    root * (Eigen::MatrixXd::Identity(n, n) + size * change);
+                const Eigen::MatrixXd covariance =
+                    factor * factor.transpose() + 1e-12 * found.covariance;
+                for (const auto& feasible : {scaled_to_feasible(covariance, kappa),
+                                             stretched_to_feasible(covariance, kappa)})
+                    EXPECT_GE(cost(utility, feasible), found.lower_bound * (1 - 1e-9))
+                        << "seed " << spatial_problem_seed;
+            }
+    }
+}
+
+TEST(SolveSpatialCovariance, ScalesInverselyWithKappaAndLinearlyWithTheUtility) {
+    for (const Eigen::Index n : {3, 9}) {
+        const Eigen::MatrixXd utility = random_positive_definite(n, spatial_problem_seed);
+        const Eigen::VectorXd kappa = random_kappa(n, spatial_problem_seed);
+        const SpatialSolution base = solve_spatial_covariance(utility, kappa);
+        for (const double factor : {1e-6, 0.3, 1e6}) {
+            const SpatialSolution tighter = solve_spatial_covariance(utility, factor * kappa);
+            EXPECT_TRUE(relatively_near(tighter.value, base.value / factor, 2e-9));
+            EXPECT_LE((tighter.covariance * factor - base.covariance).norm(),
+                      1e-3 * base.covariance.norm());
+            const SpatialSolution dearer = solve_spatial_covariance(factor * utility, kappa);
+            EXPECT_TRUE(relatively_near(dearer.value, base.value * factor, 2e-9));
+        }
+    }
+}
+
+TEST(SolveSpatialCovariance, IsKnownInClosedFormForDiagonalAndUniformUtilities) {
+    const Eigen::VectorXd kappa = random_kappa(6, spatial_problem_seed);
+    const Eigen::VectorXd weight = random_kappa(6, spatial_problem_seed + 1);
+    // Independent agents: R = diag(1/kappa).
+    const SpatialSolution diagonal =
+        solve_spatial_covariance(weight.asDiagonal().toDenseMatrix(), kappa);
+    EXPECT_TRUE(relatively_near(diagonal.value, weight.cwiseQuotient(kappa).sum(), 1e-9));
+    // M = a I + b 11^T with kappa = 1: lambda is constant by symmetry, so X is a multiple of
+    // M^1/2 with unit diagonal and the value is (Tr M^1/2)^2 / n.
+    const double a = 0.3, b = 2;
+    const int n = 7;
+    const Eigen::MatrixXd utility =
+        a * Eigen::MatrixXd::Identity(n, n) + b * Eigen::MatrixXd::Ones(n, n);
+    const double trace = (n - 1) * std::sqrt(a) + std::sqrt(a + n * b);
+    EXPECT_TRUE(relatively_near(solve_spatial_covariance(utility, Eigen::VectorXd::Ones(n)).value,
+                                trace * trace / n,
+                                1e-9));
+    // One agent: noise of variance 1/kappa.
+    EXPECT_TRUE(relatively_near(solve_spatial_covariance(Eigen::MatrixXd::Constant(1, 1, 5.0),
+                                                         Eigen::VectorXd::Constant(1, 0.25))
+                                    .value,
+                                20.0,
+                                1e-12));
+}
+
+TEST(SolveSpatialCovariance, NumbersItsAgentsArbitrarily) {
+    const Eigen::MatrixXd utility = random_positive_definite(8, spatial_problem_seed);
+    const Eigen::VectorXd kappa = random_kappa(8, spatial_problem_seed);
+    Eigen::PermutationMatrix<Eigen::Dynamic> permutation(8);
+    permutation.indices() << 3, 7, 0, 1, 6, 2, 5, 4;
+    const SpatialSolution a = solve_spatial_covariance(utility, kappa);
+    const SpatialSolution b = solve_spatial_covariance(
+        permutation * utility * permutation.transpose(), permutation * kappa);
+    EXPECT_TRUE(relatively_near(a.value, b.value, 2e-9));
+    EXPECT_LE((permutation * a.covariance * permutation.transpose() - b.covariance).norm(),
+              1e-3 * b.covariance.norm());
+}
+
+TEST(SolveSpatialCovariance, KeepsTheCapAlsoWhereTheUtilityIsRegular) {
+    for (const std::uint64_t s : {1U, 2U, 3U}) {
+        const Eigen::MatrixXd utility = random_positive_definite(8, s, 1e-6);
+        const Eigen::VectorXd kappa = random_kappa(8, s);
+        const SpatialSolution free = solve_spatial_covariance(utility, kappa);
+        const double free_variance = free.covariance.diagonal().cwiseProduct(kappa).maxCoeff();
+        ASSERT_GT(free_variance, 1.2);
+        for (const double share : {0.1, 0.5, 0.9, 1.1}) {
+            const double cap = 1 + share * (free_variance - 1);
+            SpatialOptions options;
+            options.variance_cap = cap;
+            const SpatialSolution found = solve_spatial_covariance(utility, kappa, options);
+            EXPECT_LE(found.covariance.diagonal().cwiseProduct(kappa).maxCoeff(),
+                      cap * (1 + 1e-12));
+            EXPECT_LE((precision_of(found.covariance).cwiseQuotient(kappa)).maxCoeff(), 1 + 1e-9);
+            EXPECT_GE(found.value, free.value * (1 - 1e-9));
+            EXPECT_LE(found.lower_bound, free.value * (1 + 1e-9));
+            const bool binds = share < 1;
+            EXPECT_EQ(found.status, binds ? SpatialStatus::capped : SpatialStatus::optimal);
+            EXPECT_EQ(found.ridge > 0, binds) << "cap " << cap;
+        }
+    }
+}
+
+TEST(SolveSpatialCovariance, RefusesAKappaThatIsNotFiniteAndPositiveAndNamesTheAgent) {
+    for (const double bad : {0.0, -0.0, -1.0, not_a_number, infinity, -infinity}) {
+        Eigen::VectorXd kappa = Eigen::VectorXd::Ones(4);
+        kappa(2) = bad;
+        EXPECT_TRUE(contains(message_of<ConfigError>([&] {
+                                 (void)solve_spatial_covariance(Eigen::MatrixXd::Identity(4, 4),
+                                                                kappa);
+                             }),
+                             "kappa of agent 2"))
+            << bad;
+    }
+}
+
+TEST(SolveSpatialCovariance, RefusesACapOrUtilityThatMakesNoSense) {
+    const Eigen::MatrixXd utility = Eigen::MatrixXd::Identity(3, 3);
+    const Eigen::VectorXd kappa = Eigen::VectorXd::Ones(3);
+    for (const double cap : {1.0, 0.5, -1.0, not_a_number}) {
+        SpatialOptions options;
+        options.variance_cap = cap;
+        EXPECT_TRUE(contains(message_of<ConfigError>(
+                                 [&] { (void)solve_spatial_covariance(utility, kappa, options); }),
+                             "variance-cap"));
+    }
+    EXPECT_THROW((void)solve_spatial_covariance(Eigen::MatrixXd::Zero(3, 3), kappa), ConfigError);
+    EXPECT_THROW((void)solve_spatial_covariance(Eigen::MatrixXd::Identity(4, 4), kappa),
+                 ConfigError);
+    EXPECT_THROW((void)solve_spatial_covariance(Eigen::MatrixXd::Identity(3, 4), kappa),
+                 ConfigError);
+    Eigen::MatrixXd damaged = utility;
+    damaged(2, 1) = damaged(1, 2) = not_a_number;
+    EXPECT_THROW((void)solve_spatial_covariance(damaged, kappa), Error);
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,136 @@
+#include "sotto/design/temporal_utility.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/test_support.hpp"
+#include "design/noise_fixtures.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/design/utility.hpp"
+
+namespace sotto {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+std::vector<double> ones(Index rounds) {
+    return std::vector<double>(static_cast<std::size_t>(rounds), 1.0);
+}
+
+/// H and M by the sums of their definition.
+struct Direct {
+    MatrixXd temporal, spatial;
+};
+Direct direct(const MatrixXd& w,
+              const MatrixXd& r,
+              const MatrixXd& inverse_gram,
+              std::span<const double> steps) {
+    const auto rounds = static_cast<Index>(steps.size());
+    const Index n = w.rows();
+    std::vector<MatrixXd> powers{MatrixXd::Identity(n, n)};
+    for (Index k = 1; k <= rounds; ++k) powers.push_back(w * powers.back());
+    Direct result{MatrixXd::Zero(rounds, rounds), MatrixXd::Zero(n, n)};
+    for (Index s = 0; s < rounds; ++s)
+        for (Index t = 0; t < rounds; ++t)
+            for (Index tau = std::max(s, t); tau < rounds; ++tau) {
+                const MatrixXd term = steps[static_cast<std::size_t>(s)] *
+                                      steps[static_cast<std::size_t>(t)] *
+                                      powers[static_cast<std::size_t>(tau - t + 1)].transpose() *
+                                      powers[static_cast<std::size_t>(tau - s + 1)];
+                result.temporal(s, t) += (term * r).trace();
+                result.spatial += inverse_gram(s, t) * term;
+            }
+    return result;
+}
+
+TEST(TemporalUtility, IsTheSumOverAllModelsForSymmetricAndOtherMixingAnyStepsAndGossip) {
+    for (const auto& [name, graph] : test::sample_graphs({6}))
+        for (const MixingRule rule : {MixingRule::metropolis, MixingRule::row_stochastic})
+            for (const int gossip : {1, 3}) {
+                const MixingMatrix mixing = MixingMatrix::from_rule(graph, rule);
+                const Index n = graph.agents();
+                const MatrixXd r = test::random_positive_definite(n, 3);
+                const std::vector<double> steps{1, 0.5, 2, 0.25, 1.5, 3, 0.1};
+                const MatrixXd inverse_gram = test::random_positive_definite(7, 4);
+                MatrixXd w = mixing.dense();
+                for (int k = 1; k < gossip; ++k) w = (w * mixing.dense()).eval();
+                const Direct expected = direct(w, r, inverse_gram, steps);
+                const MatrixXd temporal = temporal_utility(mixing, r, steps, gossip);
+                const MatrixXd spatial = spatial_utility(mixing, inverse_gram, steps, gossip);
+                EXPECT_LT((temporal - expected.temporal).norm(), 1e-11 * expected.temporal.norm())
+                    << name;
+                EXPECT_LT((spatial - expected.spatial).norm(), 1e-11 * expected.spatial.norm())
+                    << name;
+                // The same objective from both sides.
+                EXPECT_NEAR((temporal * inverse_gram).trace(),
+                            (spatial * r).trace(),
+                            1e-11 * (spatial * r).trace())
+                    << name;
+            }
+}
+
+TEST(TemporalUtility, WithIndependentRoundsIsTheTrajectoryUtility) {
+    const Graph graph = test::sample_graphs({12}).back().graph;
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+    const MatrixXd m = spatial_utility(mixing, MatrixXd::Identity(12, 12), ones(12));
+    const MatrixXd expected = utility_matrix(mixing, {Utility::Kind::trajectory, 0}, 12);
+    EXPECT_LT((m - expected).norm(), 1e-11 * expected.norm());
+}
+
+TEST(SpatialUtility, RefusesADenseFactorOfTooManyRounds) {
+    const Graph graph = test::make_graph(Topology::ring, 4);
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+    const TemporalFactor dense{TemporalFactor::Kind::dense, {}};
+    EXPECT_TRUE(test::contains(test::message_of<ConfigError>([&] {
+                                   (void)spatial_utility(
+                                       mixing, dense, ones(most_dense_rounds + 1));
+                               }),
+                               "rounds: 2001"));
+}
+
+TEST(JointUtility, OfAProductOfTimeAndSpaceIsTheObjectiveOfBoth) {
+    const std::vector<double> steps{1, 0.5, 2, 0.25};
+    const MatrixXd inverse_gram = test::random_positive_definite(4, 4);
+    for (const auto& [name, graph] : test::sample_graphs({5}))
+        for (const MixingRule rule : {MixingRule::metropolis, MixingRule::row_stochastic}) {
+            const MixingMatrix mixing = MixingMatrix::from_rule(graph, rule);
+            const MatrixXd r = test::random_positive_definite(5, 3);
+            const MatrixXd joint = joint_utility(mixing, steps, 2);
+            MatrixXd product(20, 20);
+            for (Index s = 0; s < 4; ++s)
+                for (Index t = 0; t < 4; ++t)
+                    product.block(5 * s, 5 * t, 5, 5) = inverse_gram(s, t) * r;
+            const double expected =
+                temporal_utility(mixing, r, steps, 2).cwiseProduct(inverse_gram).sum();
+            EXPECT_NEAR(joint.cwiseProduct(product).sum(), expected, 1e-11 * expected) << name;
+            EXPECT_LT((joint - joint.transpose()).norm(), 1e-12 * joint.norm()) << name;
+        }
+}
+
+TEST(JointUtility, IsWhatNoiseOfAnyRoundsAndAgentsLeavesInAllModels) {
+    const Graph graph = test::make_graph(Topology::path, 3);
+    const MatrixXd w = MixingMatrix::from_rule(graph, MixingRule::row_stochastic).dense();
+    const VectorXd noise = VectorXd::LinSpaced(12, -1, 2);
+    double left = 0;
+    VectorXd models = VectorXd::Zero(3);
+    for (Index t = 0; t < 4; ++t) {
+        models = w * (models + noise.segment(3 * t, 3));
+        left += models.squaredNorm();
+    }
+    const MatrixXd joint =
+        joint_utility(MixingMatrix::from_rule(graph, MixingRule::row_stochastic), ones(4));
+    EXPECT_NEAR(noise.dot(joint * noise), left, 1e-12 * left);
+}
+
+TEST(JointUtility, RefusesTooManyRows) {
+    const Graph graph = test::make_graph(Topology::ring, 5);
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+    EXPECT_EQ(joint_utility(mixing, ones(80)).rows(), most_joint_rows);
+    EXPECT_TRUE(test::contains(
+        test::message_of<ConfigError>([&] { (void)joint_utility(mixing, ones(81)); }),
+        "agents * rounds up to 400"));
+}
+
+}  // namespace
+}  // namespace sotto

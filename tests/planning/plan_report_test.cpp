@@ -1,0 +1,159 @@
+#include "planning/plan_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planning/planning_fixtures.hpp"
+#include "sotto/plan/plan_json.hpp"
+#include "sotto/privacy/accountant.hpp"
+
+namespace sotto {
+namespace {
+
+using test::config_of;
+using test::expect_contains;
+using test::plan;
+using test::Planned;
+using test::random_topography;
+
+std::string report_of(const Planned& result,
+                      const PlanConfig& config,
+                      const std::vector<std::string>& statements = {}) {
+    return plan_report_text(result.planned, config, result.exposures, result.budgets, statements);
+}
+
+/// The line that begins with this word; "" where there is none.
+std::string line_of(const std::string& report, const std::string& word) {
+    const std::size_t begin = report.find("\n" + word + " ");
+    if (begin == std::string::npos) return {};
+    return report.substr(begin + 1, report.find('\n', begin + 1) - begin - 1);
+}
+
+TEST(PlanReport, SaysTheBudgetAndWhatIsReachedEachWithItsOwnFigures) {
+    const PlanConfig config = config_of("pairs");
+    const Planned result = plan(config, random_topography(5));
+    const std::string text = report_of(result, config);
+    expect_contains(line_of(text, "budget"),
+                    "epsilon 10 at delta 1e-05, exact calibration: mu 2.00045;");
+    const NoisePlan& noise = result.planned.design.plan;
+    const Guarantee reached = largest(guarantees(noise, {}, result.exposures, config.delta));
+    EXPECT_LT(*reached.loss.mu(), 1.99) << "the test needs a plan that leaves less than the budget";
+    expect_contains(line_of(text, "protected"),
+                    fmt::format("epsilon {:.6g} (mu {:.6g})", reached.epsilon, *reached.loss.mu()));
+    expect_contains(text, "who sees all messages too: epsilon 10 (mu 2.00045)\n");
+}
+
+TEST(PlanReport, SaysBudgetsOfTheirOwnFromTheSmallestToTheLargest) {
+    const PlanConfig config = config_of("ldp");
+    Planned result = plan(config, random_topography(5));
+    result.budgets[3] = make_budget(2, config.delta, config.calibration);
+    expect_contains(line_of(report_of(result, config), "budget"),
+                    "from epsilon 2 at delta 1e-05, exact calibration: mu 0.501552");
+    expect_contains(line_of(report_of(result, config), "budget"), " to epsilon 10 at delta");
+}
+
+TEST(PlanWords, SayForWhomAgainstWhomAndHowLoud) {
+    const auto words_of = [](const PlanConfig& config) {
+        const Planned result = plan(config, random_topography(5));
+        return plan_words(result.planned, config, result.budgets);
+    };
+    PlanConfig config = config_of("pairs");
+    expect_contains(words_of(config).privacy,
+                    "all data of an agent, against whoever sees all messages, any one agent among "
+                    "them");
+    expect_contains(words_of(config).plan, "pairs, 5 agents, ");
+    expect_contains(words_of(config).plan, " rounds: epsilon 10 at delta 1e-05 for all data of");
+    expect_contains(words_of(config).noise, " times a trusted server's, ");
+    expect_contains(words_of(config).noise, " times less than independent noise");
+    config.adjacency = Adjacency::record;
+    expect_contains(words_of(config).privacy, "one record, against");
+    EXPECT_EQ(words_of(config_of("cdp")).noise.find("as little as a trusted server's, "), 0U);
+    expect_contains(words_of(config_of("cdp")).privacy, "agent 0 is trusted");
+    expect_contains(words_of(config_of("ldp")).noise, ", as much as independent noise");
+    expect_contains(words_of(config_of("ldp")).privacy, "all other agents together among them");
+    expect_contains(words_of(config_of("corn")).privacy, "may learn more, even everything");
+    expect_contains(words_of(config_of("none")).plan, "NO privacy");
+    EXPECT_EQ(words_of(config_of("none")).noise, "");
+}
+
+TEST(PlanReport, NamesEveryMechanismAndWhatItPromises) {
+    const Topography topography = random_topography(5);
+    for (const auto& mechanism : mechanisms().records()) {
+        const PlanConfig config = config_of(mechanism.name);
+        const Planned result = plan(config, topography);
+        const std::string text = report_of(result, config, {"One.", "Two."});
+        expect_contains(text, "plan       " + mechanism.name + " for 5 agents, solved in");
+        EXPECT_TRUE(text.ends_with("note       One.\nnote       Two.\n")) << text;
+        if (!mechanism.needs_budget) {
+            expect_contains(text, "\nnoise      none: epsilon is infinite\n");
+            EXPECT_EQ(line_of(text, "budget"), "");
+            continue;
+        }
+        const bool on_gradients = result.planned.design.plan.entry == NoiseEntry::gradient;
+        const bool pure = result.budgets.front().noise == StreamDistribution::laplace;
+        expect_contains(line_of(text, "budget"),
+                        pure ? "epsilon 10, pure; adjacency agent"
+                             : "epsilon 10 at delta 1e-05, exact calibration: mu ");
+        expect_contains(line_of(text, "noise"), on_gradients ? "on gradients" : "on messages");
+        EXPECT_EQ(line_of(text, "noise").find("in L1 norm") != std::string::npos, pure);
+        EXPECT_EQ(line_of(text, "survives").empty(), !on_gradients);
+        // A plan that is made against coalitions leaves less to the eavesdropper alone.
+        expect_contains(line_of(text, "protected"),
+                        "every agent, epsilon " +
+                            std::string(mechanism.default_coalition_size > 0 ? "" : "10"));
+        EXPECT_EQ(text.find("and against any one of them who sees all") != std::string::npos,
+                  mechanism.default_coalition_size > 0);
+        // Shared seeds protect against outsiders only, and the report does not hide it.
+        if (mechanism.name == "corn" || mechanism.name == "cdp")
+            expect_contains(line_of(text, "curious"), "NOT protected");
+    }
+}
+
+TEST(PlanReport, SaysWhatAgentsContributeWhereItIsNotAGradientARound) {
+    const Topography topography = random_topography(5);
+    PlanConfig config = config_of("dp-fedavg");
+    EXPECT_EQ(line_of(report_of(plan(config, topography), config), "updates"), "");
+    config.local_steps = 4;
+    config.client_probability = 0.25;
+    config.adjacency = Adjacency::agent_zero_out;
+    config.participation.poisson = true;
+    EXPECT_EQ(line_of(report_of(plan(config, topography), config), "updates"),
+              "updates    4 local steps; agents take part with probability 0.25, divided by it");
+}
+
+TEST(PlanReport, SaysWhereAPlanComesFrom) {
+    const test::TemporaryFolder folder;
+    const Topography topography = random_topography(5);
+    PlanConfig config = config_of("ldp");
+    const Planned solved = plan(config, topography);
+    config.plan_file = folder.write("mine.json", to_json(solved.planned.design.plan));
+    Planned read = plan(config, topography);
+    expect_contains(report_of(read, config), "ldp for 5 agents, from " + *config.plan_file);
+    EXPECT_EQ(line_of(report_of(read, config), "optimal"), "") << "nobody knows";
+    read.planned.kept = true;
+    expect_contains(report_of(read, config), "ldp for 5 agents, of the run's directory");
+}
+
+TEST(PlanReport, OfOneAgentHasNoCuriousOne) {
+    const PlanConfig config = config_of("ldp");
+    const Planned alone = plan(config, random_topography(1));
+    EXPECT_EQ(line_of(report_of(alone, config), "curious"), "");
+    const Planned two = plan(config, random_topography(2));
+    expect_contains(line_of(report_of(two, config), "curious"), "learns most, about agent");
+}
+
+TEST(PlanReport, CountsGossipStepsAndCoalitions) {
+    const Topography topography = random_topography(6);
+    PlanConfig config = config_of("muffliato");
+    config.gossip_steps = 3;
+    expect_contains(line_of(report_of(plan(config, topography), config), "budget"),
+                    "100 rounds of 3 gossip steps");
+    config = config_of("pairs");
+    config.coalition_size = 2;
+    expect_contains(report_of(plan(config, topography), config),
+                    "and against any 2 of them who see all messages too: epsilon 10 (mu ");
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,121 @@
+#include "tasks/predictions.hpp"
+
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "training/training_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+using test::TemporaryFolder;
+
+/// Two sites; whoever is above 60 or smokes is sick.
+std::string site(int first) {
+    std::string text = "smokes,age,sick\n";
+    for (int i = 0; i < 60; ++i) {
+        const int age = 30 + (7 * (i + first)) % 60;
+        const bool smokes = (i + first) % 3 == 0;
+        text += std::string(smokes ? "yes" : "no") + "," + std::to_string(age) + "," +
+                (age > 60 || smokes ? "ill" : "well") + "\n";
+    }
+    return text;
+}
+
+TrainConfig without_noise(const std::string& data,
+                          const std::string& label,
+                          const std::string& directory) {
+    TrainConfig config;
+    config.graph.topology.agents = 2;
+    config.graph.topology.topology = Topology::complete;
+    config.plan.mechanism = "none";
+    config.plan.rounds = 300;
+    config.plan.clip_norm = 10;
+    config.plan.batch_size = 20;
+    config.plan.steps.step_size = 0.5;
+    config.task.data = data;
+    config.task.table.label = label;
+    config.run_directory = directory;
+    return config;
+}
+
+TEST(Predictions, OfATrainedModelAreThoseItWasTestedOn) {
+    const TemporaryFolder folder;
+    (void)folder.write("site1.csv", site(0));
+    (void)folder.write("site2.csv", site(5));
+    const std::string run = folder.path("run");
+    (void)test::train(without_noise(folder.path("site*.csv"), "sick", run));
+    const std::string fresh = folder.write(
+        "new.csv", "age,sick,name,smokes\n75,ill,a,no\n35,well,b,no\n40,ill,c,yes\n33,ill,d,no\n");
+    const Predictions predictions = predict(run, 1, fresh);
+    ASSERT_EQ(predictions.records(), 4);
+    EXPECT_EQ(predictions.classes, (std::vector<std::string>{"ill", "well"}));
+    EXPECT_EQ(predictions.prediction(0), "ill");
+    EXPECT_EQ(predictions.prediction(1), "well");
+    EXPECT_EQ(predictions.prediction(2), "ill");
+    EXPECT_NEAR(predictions.outputs.col(0).sum(), 1, 1e-12) << "probabilities";
+    EXPECT_EQ(predictions.metric, 0.75);
+    EXPECT_EQ(predictions.constant_metric, 0.75);
+    const std::string csv = predictions_csv(predictions);
+    EXPECT_TRUE(csv.starts_with("prediction,probability ill,probability well\nill,0.")) << csv;
+
+    const Predictions unlabelled =
+        predict(run, 0, folder.write("few.csv", "smokes,age\nno,75\nyes,20\n"));
+    EXPECT_EQ(unlabelled.prediction(0), "ill");
+    EXPECT_FALSE(unlabelled.metric.has_value());
+    expect_contains(message_of<DataError>([&] {
+                        (void)predict(run, 0, folder.write("few.csv", "smoker,age\nno,75\n"));
+                    }),
+                    "no column \"smokes\"");
+    expect_contains(message_of<DataError>([&] {
+                        (void)predict(run, 0, folder.write("few.csv", "smokes,age\nmaybe,75\n"));
+                    }),
+                    "\"maybe\"");
+    expect_contains(
+        message_of<DataError>([&] { (void)predict(run, 0, folder.write("a.svm", "1 1:1\n")); }),
+        "no table");
+    expect_contains(message_of<ConfigError>([&] { (void)predict(run, 7, fresh); }), "model.json");
+}
+
+TEST(Predictions, OfValuesAreInUnitsOfTheData) {
+    const TemporaryFolder folder;
+    std::string text = "a,b,price\n";
+    for (int i = 0; i < 200; ++i)
+        text += std::to_string(i % 10) + "," + std::to_string(i % 7) + "," +
+                std::to_string(1000 + 100 * (i % 10) + 10 * (i % 7)) + "\n";
+    TrainConfig config =
+        without_noise(folder.write("houses.csv", text), "price", folder.path("run"));
+    config.task.task = "mlp";
+    config.task.table.target = TargetKind::value;
+    config.plan.steps.step_size = 0.05;
+    config.plan.rounds = 1000;
+    (void)test::train(config);
+    const Predictions predictions =
+        predict(folder.path("run"), 0, folder.write("new.csv", "a,b,price\n9,6,1960\n0,0,1000\n"));
+    EXPECT_TRUE(predictions.classes.empty());
+    EXPECT_NEAR(predictions.outputs(0, 0), 1960, 60);
+    EXPECT_NEAR(predictions.outputs(0, 1), 1000, 60);
+    EXPECT_NEAR(predictions.constant_metric.value(), 480, 1e-9);
+    EXPECT_LT(predictions.metric.value(), 60);
+    EXPECT_TRUE(predictions_csv(predictions).starts_with("prediction\n1")) << "one column";
+}
+
+TEST(Predictions, OfDataThatAreNoTable) {
+    const TemporaryFolder folder;
+    std::string text;
+    for (int i = 0; i < 100; ++i)
+        text += i % 3 == 0 ? "0 1:1\n" : i % 3 == 1 ? "4 2:1\n" : "7 3:1\n";
+    TrainConfig config = without_noise(folder.write("a.svm", text), "", folder.path("run"));
+    config.task.task = "softmax";
+    (void)test::train(config);
+    const Predictions predictions =
+        predict(folder.path("run"), 0, folder.write("b.svm", "4 2:1\n0 1:1\n7 2:1\n"));
+    EXPECT_EQ(predictions.classes, (std::vector<std::string>{"0", "4", "7"}));
+    EXPECT_EQ(predictions.prediction(2), "4");
+    EXPECT_NEAR(predictions.metric.value(), 2.0 / 3, 1e-12);
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,141 @@
+#include "tasks/record_task.hpp"
+
+#include "tasks/kinds/table.hpp"
+#include "tasks/task_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::build;
+using test::expect_contains;
+using test::message_of;
+using test::on;
+using test::TemporaryFolder;
+
+TEST(RecordTask, StartsEveryModelFromTheSeed) {
+    const TemporaryFolder folder;
+    std::string text;
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(i % 3) + " " + std::to_string(i % 15 + 1) + ":1 16:0.5\n";
+    for (const auto& [name, dimension] : {std::pair<std::string, Eigen::Index>{"softmax", 3 * 17},
+                                          {"mlp", 128 * 17 + 3 * 129},
+                                          {"cnn", 160 + 32 + 4640 + 64 + 3 * 33}}) {
+        TaskConfig config = on(folder.write("data.txt", text));
+        config.task = name;
+        const LocalTask task = build(config, 3);
+        EXPECT_EQ(task.initial.size(), dimension) << name;
+        EXPECT_EQ(task.objectives[1]->dimension(), dimension);
+        EXPECT_EQ(build(config, 2).initial, task.initial) << name;
+        config.seed = 2;
+        if (name == "softmax") {
+            EXPECT_EQ(task.initial, Eigen::VectorXd::Zero(dimension));
+        } else {
+            EXPECT_NE(build(config, 3).initial, task.initial) << name;
+        }
+    }
+    TaskConfig config = on(folder.write("odd.txt", "0 1:1 15:1\n1 2:1\n0 3:1\n1 4:1\n"));
+    config.task = "cnn";
+    expect_contains(message_of<DataError>([&] { (void)build(config, 1); }), "15 features");
+    config.hidden = 5;
+    expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }), "hidden");
+}
+
+TEST(RecordTask, AsksForOneOutputAClassOrOneForAValue) {
+    LocalData data;
+    data.shape.labels = {0, 1, 2, 3, 4, 5, 6};
+    EXPECT_EQ(outputs_of(on("x"), data), 7);
+    data.shape.target = Target::value;
+    EXPECT_EQ(outputs_of(on("x"), data), 1);
+    data.shape.target = Target::label;
+    data.shape.labels = {5};
+    expect_contains(message_of<DataError>([&] { (void)outputs_of(on("x"), data); }),
+                    "x: all records are of one class");
+}
+
+TEST(RecordTask, RefusesOptionsOfOtherTasks) {
+    const auto refusal = [](const std::string& name, auto&& change) {
+        TaskConfig config;
+        config.task = name;
+        change(config);
+        try {
+            require_options_fit(config);
+        } catch (const ConfigError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    for (const std::string& name : tasks().names()) {
+        EXPECT_EQ(refusal(name, [](TaskConfig&) {}), "");
+        const std::string hidden = refusal(name, [](TaskConfig& c) { c.hidden = 9; });
+        if (name != "mlp")
+            expect_contains(
+                hidden,
+                "hidden: 9 is given, but task '" + name + "' has no hidden layer (allowed: mlp)");
+        else
+            EXPECT_EQ(hidden, "");
+        const bool reads = name != "quadratic" && name != "python";
+        const bool holds_out = reads && name != "averaging";
+        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.data = "x"; }).empty(), reads) << name;
+        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.partition = PartitionSpec{}; }).empty(),
+                  reads)
+            << name;
+        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.test_fraction = 0.3; }).empty(), holds_out)
+            << name;
+        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.standardise = Standardise::none; }).empty(),
+                  holds_out)
+            << name;
+        EXPECT_EQ(refusal(name, [](TaskConfig& c) { c.table.label = "x"; }).empty(), holds_out)
+            << name;
+    }
+    expect_contains(refusal("quadratic", [](TaskConfig& c) { c.data = "/nonexistent"; }),
+                    "data: /nonexistent is given, but task 'quadratic' has no data to read "
+                    "(allowed: logistic, softmax, mlp, cnn, averaging)");
+}
+
+TEST(RecordTask, RefusesOptionsThatOthersLeaveWithoutAMeaning) {
+    TaskConfig config = on("x");
+    config.test_data = "y";
+    config.test_fraction = 0.3;
+    expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
+                    "test-fraction: 0.3 is given, but --test-data");
+    config = on("x");
+    config.table.bounds = parse_bounds("age=0:1");
+    config.standardise = Standardise::none;
+    expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
+                    "standardise: none is given, but --bounds");
+    config = on("x-%r");
+    config.partition = PartitionSpec{.kind = PartitionSpec::Kind::iid};
+    expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
+                    "partition: iid is given, but with %r in --data");
+}
+
+TEST(RecordTask, MakesNoObjectiveOfATaskThatHasNoRecords) {
+    for (const char* name : {"quadratic", "own.so"}) {
+        TaskConfig config = on("x");
+        config.task = name;
+        expect_contains(message_of<ConfigError>(
+                            [&] { (void)make_record_objective(config, LocalData{}, {}, nullptr); }),
+                        "has no records");
+    }
+}
+
+TEST(RecordTask, MakesTheObjectiveOfOneAgentOfTheDataOfAll) {
+    const TemporaryFolder folder;
+    const TaskConfig config = on(folder.write("data.txt", test::records_with_own_feature(40)));
+    const auto network = make_memory_network(4, 1);
+    const Membership members = Membership::everybody(4);
+    const LocalData data = read_local_data(config, *network, members);
+    const LocalTask task = build_record_task(config, *network, members);
+    EXPECT_EQ(task.description, data.description);
+    const Eigen::VectorXd model = Eigen::VectorXd::LinSpaced(data.shape.features + 1, -1, 1);
+    for (std::size_t a = 0; a < 4; ++a) {
+        const auto alone =
+            make_record_objective(config, data, data.agents[a].shard, data.agents[a].test);
+        EXPECT_EQ(alone->train_loss(model).loss, task.objectives[a]->train_loss(model).loss);
+        EXPECT_EQ(alone->test_loss(model, 0, 1).loss,
+                  task.objectives[a]->test_loss(model, 0, 1).loss);
+    }
+}
+
+}  // namespace
+}  // namespace sotto
